@@ -93,7 +93,8 @@ def _variable(name: str, why: str, source: str, **fields: Any) -> Flag:
     )
 
 
-_THREADS = "https://docs.pytorch.org/docs/stable/notes/cpu_threading_torchscript_inference.html"
+_OF_THREADS: dict[str, Any] = {"begin": _threads, "follows": "torch.num_threads"}
+_NOTES = "https://docs.pytorch.org/docs/stable/notes/cpu_threading_torchscript_inference.html"
 
 FLAGS: tuple[Flag, ...] = (
     Flag(
@@ -139,9 +140,9 @@ FLAGS: tuple[Flag, ...] = (
         "https://docs.pytorch.org/docs/stable/generated/torch.nn.RNN.html",
     ),
     _variable(
-        "OMP_NUM_THREADS", "Sets torch.num_threads when torch starts.", _THREADS, begin=_threads
+        "OMP_NUM_THREADS", "Sets torch.num_threads when torch starts.", _NOTES, **_OF_THREADS
     ),
-    _variable("MKL_NUM_THREADS", "Sets MKL's threads when torch starts.", _THREADS, begin=_threads),
+    _variable("MKL_NUM_THREADS", "Sets MKL's threads when torch starts.", _NOTES, **_OF_THREADS),
     _variable(
         "MKL_CBWR",
         "Fixes MKL's instruction set, so that other CPUs of one family give the same bits; on one"

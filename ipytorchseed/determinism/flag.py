@@ -58,6 +58,9 @@ class Flag(Struct, frozen=True, eq=False):
         applies: Tells whether the flag acts on anything on this machine.
         begin: Returns what an environment variable has to be when a repeatable process starts,
             given the machine and the number of threads; by default what is wanted.
+        statement: By which one sets it, with ``{}`` for its value, where it is no attribute of its
+            name; empty where no statement does.
+        follows: Another flag that sets this one too, and is the one to name.
     """
 
     name: str
@@ -72,6 +75,8 @@ class Flag(Struct, frozen=True, eq=False):
     fits: Callable[[object, object], bool] = lambda value, wish: value == wish
     applies: Callable[[Machine], bool] = lambda _: True
     begin: Callable[[Machine, int], object] | None = None
+    statement: str | None = None
+    follows: str = ""
 
     def read(self) -> object:
         """Return the present value, or ``Unreadable`` where the getter raises."""
@@ -79,6 +84,13 @@ class Flag(Struct, frozen=True, eq=False):
             return self.get()
         except Exception as error:  # noqa: BLE001 -- a getter of torch's may raise anything
             return Unreadable.because(error)
+
+    def statement_for(self, value: Any) -> str:  # a JSON value
+        """Write the statement that sets it to a value, as ``plain`` returns it."""
+        if self.set is None or self.statement is None:
+            return f"{self.name} = {value!r}" if self.set else ""
+        is_type = str(value).startswith("torch.")
+        return self.statement.format(value if is_type else repr(value))
 
 
 PLAIN = frozenset({bool, int, float, str, type(None)})

@@ -13,6 +13,8 @@ from ipytorchseed.determinism.machine import Machine
 
 _INDUCTOR = "torch._inductor.config"
 
+_NUMERICS = f"{_INDUCTOR}.numerics"
+
 _CONFIG = "https://github.com/pytorch/pytorch/blob/main/torch/_inductor/config.py"
 
 
@@ -75,18 +77,21 @@ COMPILED: tuple[Flag, ...] = (  # numerics first: "strict" sets the four rows be
         "Compiled code rounds bf16 and fp16 after each operation, as eager code does; implied by"
         " strict numerics.",
         variable="TORCHINDUCTOR_EMULATE_PRECISION_CASTS",
+        follows=_NUMERICS,
     ),
     inductor_flag(
         "eager_numerics.division_rounding",
         "Compiled code on GPU divides with correct rounding, as eager code does; implied by strict"
         " numerics.",
         variable="TORCHINDUCTOR_EMULATE_DIVISION_ROUNDING",
+        follows=_NUMERICS,
         applies=_on_triton,
     ),
     inductor_flag(
         "eager_numerics.disable_ftz",
         "Compiled code on GPU keeps the tiniest numbers, as eager code does, or takes them for 0;"
         " implied by strict numerics.",
+        follows=_NUMERICS,
         applies=_on_triton,
     ),
     inductor_flag(

@@ -17,7 +17,7 @@ from typing import Any
 from msgspec import Struct
 
 from ipytorchseed.determinism.flag import Flag, Unreadable
-from ipytorchseed.determinism.torch_flags import OfTorch, attribute
+from ipytorchseed.determinism.torch_flags import OfTorch, attribute, set_by
 
 _SOURCE = "https://docs.pytorch.org/docs/stable/notes/cuda.html#tf32-on-ampere"
 
@@ -63,42 +63,30 @@ def _key_flag(name: str, key: tuple[str, str]) -> Flag:
         applies=lambda machine: machine.torch >= (2, 9) and (backend != "cuda" or machine.cuda),
         why=f"The precision in which float32 {what} compute {where}; none: as the level above.",
         source=_SOURCE,
+        follows=_MATMUL if operation == "matmul" else "",
     )
 
 
-def _old_flag(
-    name: str, access: tuple[Callable[[], object], Callable[[Any], None]], what: str, *, cuda: bool
-) -> Flag:
-    get, set_ = access
+def _old_flag(name: str, what: str, *, cuda: bool, **fields: Any) -> Flag:
     return Flag(
         name=name,
-        get=get,
-        set=set_,
         applies=(lambda machine: machine.cuda) if cuda else (lambda _: True),
         why=f"{what} in float32 may round their input to fewer bits; the older name of"
         " fp32_precision.",
         source=_SOURCE,
+        **fields,
     )
 
 
-def _set_matmul(value: str) -> None:
-    import torch
-
-    torch.set_float32_matmul_precision(value)
-
-
+_get_matmul = OfTorch(attrgetter("get_float32_matmul_precision"))
+_matmul = set_by("set_float32_matmul_precision")
 _cublas = attribute("backends.cuda.matmul.allow_tf32")
 _cudnn = attribute("backends.cudnn.allow_tf32")
 
 FLAGS: tuple[Flag, ...] = (
-    _old_flag(
-        _MATMUL,
-        (OfTorch(attrgetter("get_float32_matmul_precision")), _set_matmul),
-        "Matrix products",
-        cuda=False,
-    ),
-    _old_flag(_CUBLAS, _cublas, "Matrix products on GPU", cuda=True),
-    _old_flag(_CUDNN, _cudnn, "Convolutions and RNNs on GPU", cuda=True),
+    _old_flag(_MATMUL, "Matrix products", cuda=False, get=_get_matmul, **_matmul),
+    _old_flag(_CUBLAS, "Matrix products on GPU", cuda=True, follows=_MATMUL, **_cublas),
+    _old_flag(_CUDNN, "Convolutions and RNNs on GPU", cuda=True, **_cudnn),
     *(_key_flag(name, key) for name, key in _KEYS.items()),
 )
 
@@ -123,7 +111,7 @@ _OLD_SETTINGS = (
     _OldSetting(
         names=(_MATMUL, _CUBLAS),
         values=("highest", "high", "medium"),
-        write=_set_matmul,
+        write=_matmul["set"],
         writes=(
             "torch.backends.cuda.matmul.fp32_precision",
             "torch.backends.mkldnn.matmul.fp32_precision",
@@ -132,7 +120,7 @@ _OLD_SETTINGS = (
     _OldSetting(
         names=(_CUDNN,),
         values=(True, False),
-        write=_cudnn[1],
+        write=_cudnn["set"],
         writes=(
             "torch.backends.cudnn.conv.fp32_precision",
             "torch.backends.cudnn.rnn.fp32_precision",

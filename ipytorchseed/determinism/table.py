@@ -21,6 +21,7 @@ FLAGS: tuple[Flag, ...] = (
     *torch_flags.NUMBERS,
 )
 
+BY_NAME = {flag.name: flag for flag in FLAGS}
 
 _IN_ORDER = (*torch_flags.ALGORITHMS, *inductor_flags.COMPILED)
 

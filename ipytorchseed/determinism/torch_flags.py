@@ -42,20 +42,34 @@ class OfTorch(Struct, frozen=True):
         return self.find(_torch())()
 
 
-def attribute(path: str) -> tuple[Callable[[], object], Callable[[Any], None]]:
-    """Return getter and setter of an attribute such as ``backends.cudnn.benchmark`` of torch."""
+def attribute(path: str) -> dict[str, Any]:
+    """Return the fields of a flag that is an attribute of torch's: ``backends.cudnn.benchmark``."""
     holder, _, last = path.rpartition(".")
     find = attrgetter(holder)
 
     def set_(value: Any) -> None:  # each flag has its own type
         setattr(find(_torch()), last, value)
 
-    return OfTorch(lambda torch: partial(getattr, find(torch), last)), set_
+    return {"get": OfTorch(lambda torch: partial(getattr, find(torch), last)), "set": set_}
 
 
 def _attribute_flag(path: str, **fields: Any) -> Flag:
-    get, set_ = attribute(path)
-    return Flag(name=f"torch.{path}", get=get, set=set_, **fields)
+    return Flag(name=f"torch.{path}", **attribute(path), **fields)
+
+
+def set_by(path: str, *first: str) -> dict[str, Any]:
+    """Return the fields of a flag that a function of torch's sets: how, and the statement for it.
+
+    Args:
+        path: The function in torch: ``set_autocast_enabled``.
+        first: The arguments before the value.
+    """
+    find = attrgetter(path)
+    given = ", ".join([*(f'"{each}"' for each in first), "{}"])
+    return {
+        "set": lambda value: find(_torch())(*first, value),
+        "statement": f"torch.{path}({given})",
+    }
 
 
 def _has_cuda(machine: Machine) -> bool:
@@ -82,6 +96,7 @@ ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the r
         name="torch.use_deterministic_algorithms",
         get=OfTorch(attrgetter("are_deterministic_algorithms_enabled")),
         set=lambda value: _use(mode=value),
+        statement="torch.use_deterministic_algorithms({})",
         wanted=lambda _: True,
         why="Operations use a deterministic algorithm, or raise where there is none.",
         source=_USE,
@@ -92,6 +107,7 @@ ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the r
         name="torch.use_deterministic_algorithms.warn_only",
         get=OfTorch(attrgetter("is_deterministic_algorithms_warn_only_enabled")),
         set=lambda value: _use(warn_only=value),
+        statement="",
         wanted=lambda _: False,
         why="Where only a warning is given, the operation runs and may not repeat; flash and"
         " memory-efficient attention stay nondeterministic in backward.",
@@ -101,6 +117,7 @@ ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the r
     inductor_flag(
         "deterministic",
         variable="TORCHINDUCTOR_DETERMINISTIC",
+        follows="torch.use_deterministic_algorithms",
         wanted=lambda machine: True if machine.torch >= (2, 10) else ANY,
         why="Compiled code is not tuned by timings, which choose other kernels each time; set"
         " together with deterministic algorithms since torch 2.10, not by"
@@ -191,7 +208,7 @@ def _attention(label: str, get: str, set_: str) -> Flag:
     return Flag(
         name=f"torch.backends.cuda.{get}",
         get=OfTorch(attrgetter(f"backends.cuda.{get}")),
-        set=lambda value: getattr(_torch().backends.cuda, set_)(value),  # noqa: PLW0108
+        **set_by(f"backends.cuda.{set_}"),
         why=f"Attention may run in the {label} kernel, whose rounding differs from the others'.",
         source=_DOCS + "generated/torch.nn.functional.scaled_dot_product_attention.html",
     )
@@ -231,14 +248,14 @@ def _autocast(device: str) -> tuple[Flag, Flag]:
         Flag(
             name=f"torch.autocast.{device}.enabled",
             get=OfTorch(lambda torch: partial(torch.is_autocast_enabled, device)),
-            set=lambda value: _torch().set_autocast_enabled(device, value),
+            **set_by("set_autocast_enabled", device),
             why=f"Operations on {device} may run in a smaller type.",
             source=_DOCS + "amp.html",
         ),
         Flag(
             name=f"torch.autocast.{device}.dtype",
             get=OfTorch(lambda torch: partial(torch.get_autocast_dtype, device)),
-            set=lambda value: _torch().set_autocast_dtype(device, value),
+            **set_by("set_autocast_dtype", device),
             why=f"The smaller type that autocast uses on {device}.",
             source=_DOCS + "amp.html",
         ),
@@ -249,21 +266,21 @@ MODES: tuple[Flag, ...] = (
     Flag(
         name="torch.default_dtype",
         get=OfTorch(attrgetter("get_default_dtype")),
-        set=lambda value: _torch().set_default_dtype(value),
+        **set_by("set_default_dtype"),
         why="New floating-point tensors have this type.",
         source=_DOCS + "generated/torch.set_default_dtype.html",
     ),
     Flag(
         name="torch.default_device",
         get=_default_device,
-        set=lambda value: _torch().set_default_device(value),
+        **set_by("set_default_device"),
         why="New tensors lie on this device, and draw from its generator; None is the CPU.",
         source=_DOCS + "generated/torch.set_default_device.html",
     ),
     Flag(
         name="torch.grad_enabled",
         get=OfTorch(attrgetter("is_grad_enabled")),
-        set=lambda value: _torch().set_grad_enabled(value),
+        **set_by("set_grad_enabled"),
         why="Without it nothing is recorded for backward, and some operations take other paths.",
         source=_DOCS + "notes/autograd.html",
     ),
@@ -278,7 +295,7 @@ MODES: tuple[Flag, ...] = (
     Flag(
         name="torch.num_threads",
         get=OfTorch(attrgetter("get_num_threads")),
-        set=lambda value: _torch().set_num_threads(value),
+        **set_by("set_num_threads"),
         why="Sums and matrix products on CPU are split among this many threads; another number"
         " rounds differently.",
         source=_DOCS + "notes/cpu_threading_torchscript_inference.html",

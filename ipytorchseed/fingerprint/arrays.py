@@ -11,7 +11,7 @@ from xxhash import xxh3_128, xxh3_128_digest
 
 from ipytorchseed.fingerprint import buffers
 from ipytorchseed.fingerprint.containers import SERIES, write_batch
-from ipytorchseed.fingerprint.lent import Lent, lent_array
+from ipytorchseed.fingerprint.lent import Lent, lent_array, read_if_there
 from ipytorchseed.fingerprint.objects import attribute_tokens, extra, join
 from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.fingerprint.scalars import name_bytes, text
@@ -42,7 +42,6 @@ def name_of(dtype: Any) -> str:
 
 def write_array(value: Any, walk: Walk) -> Writing:
     """Write an array, a memory map, or an object of a subclass."""
-    top = walk.top
     numpy = sys.modules["numpy"]
     plain = numpy.asarray(value)  # of a subclass: the same memory as a plain array
     dtype, shape, lost = plain.dtype, plain.shape, ""
@@ -62,7 +61,7 @@ def write_array(value: Any, walk: Walk) -> Writing:
         skip = _NOT_CONTENT | _OF_FILE if mapped else _NOT_CONTENT
         more = yield from extra(value, walk, numpy.ndarray, skip=skip)
     digest = xxh3_128_digest(_head(dtype, shape) + more + body)
-    if not top:
+    if not walk.top:
         return Draft(digest, "array")
     name = name_of(dtype)
     if not plain.flags.c_contiguous:
@@ -112,20 +111,14 @@ _OF_FILE = frozenset({"filename", "mode", "offset"})
 """Where the content of a memory map comes from, which a copy of it does not tell."""
 
 
-def _borrow(
-    value: Any,
-    walk: Walk,
-    dtype: Any,
-    read: Callable[[Walk], bytes],
-) -> tuple[bytes, str]:
-    """Read elements that may be gone; return also, as the end of a line, why they cannot be."""
-    try:
-        if dtype.hasobject:  # addresses, which then lead anywhere
-            raise UnreadableError("its objects lie in another's memory")  # noqa: TRY301 -- told as what is raised below
-        return read(walk), ""
-    except UnreadableError as error:
-        walk.unsee(anatomy(type(value)).name)
-        return b"unreadable", f", {error}"
+def _borrow(value: Any, walk: Walk, dtype: Any, read: Callable[[Walk], bytes]) -> tuple[bytes, str]:
+    """Read elements that may be gone, as ``read_if_there``."""
+    return read_if_there(value, walk, _refuse if dtype.hasobject else read)
+
+
+def _refuse(_: Walk) -> bytes:
+    """Read no addresses of objects, which lead anywhere once the memory is gone."""
+    raise UnreadableError("its objects lie in another's memory")
 
 
 def _read(plain: Any, walk: Walk, numpy: Any) -> bytes:
@@ -193,7 +186,6 @@ def series_of(plain: Any, walk: Walk, lent: Lent | None) -> tuple[float, ...] | 
 
 def write_number(value: Any, walk: Walk) -> Writing:
     """Write a scalar of numpy's."""
-    top = walk.top
     numpy = sys.modules["numpy"]
     generic = numpy.generic
     dtype = generic.dtype.__get__(value)
@@ -208,16 +200,13 @@ def write_number(value: Any, walk: Walk) -> Writing:
         body = _read(numpy.asarray(value), walk, numpy)
     else:
         body = generic.tobytes(value)
-    more = b""
-    if not made.name.startswith("numpy."):
-        more = yield from extra(value, walk, object)
+    plain = made.name.startswith("numpy.")
+    more = b"" if plain else (yield from extra(value, walk, object))
     name = name_of(dtype)
     digest = xxh3_128_digest(b"number" + name_bytes(name) + more + body)
-    if not top:
+    if not walk.top:
         return Draft(digest, "number")
-    series = None
-    if dtype.kind in "iuf":
-        series = (float(generic.item(value)),)
+    series = (float(generic.item(value)),) if dtype.kind in "iuf" else None
     shown = f"{name} {series[0]:.6g}" if series else f"{name}{lost}"
     return Draft(digest, "number", shown, {"dtype": name}, series, opaque=bool(lost))
 

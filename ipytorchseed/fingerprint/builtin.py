@@ -13,15 +13,7 @@ from xxhash import xxh3_128_digest
 from ipytorchseed.fingerprint.containers import write_items, write_tokens
 from ipytorchseed.fingerprint.objects import attribute_tokens, extra, join
 from ipytorchseed.fingerprint.scalars import LEAVES, text
-from ipytorchseed.fingerprint.walk import (
-    SHORT,
-    Bytes,
-    Draft,
-    Walk,
-    Writer,
-    Writing,
-    digest_of,
-)
+from ipytorchseed.fingerprint.walk import SHORT, Bytes, Draft, Walk, Writer, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy, mro
 from ipytorchseed.patterns import lazy_pattern
 
@@ -39,15 +31,13 @@ def state_writer(
     """
 
     def write(value: Any, walk: Walk) -> Writing:
-        top = walk.top
         held = state(value)
         token = yield from _write_state(held, walk)
         made = anatomy(type(value))
-        more = b""
-        if exact and made.name != exact:
-            more = yield from extra(value, walk, object)
+        subclass = exact and made.name != exact
+        more = (yield from extra(value, walk, object)) if subclass else b""
         digest = xxh3_128_digest(word.encode() + text(made.name) + more + token)
-        if not top:
+        if not walk.top:
             return Draft(digest, word)
         return Draft(digest, word, f"{made.title} {held}"[:80] if show else made.title)
 
@@ -200,14 +190,13 @@ def write_generator_state(value: Any, walk: Walk) -> Writing:
     from ipytorchseed.rng.generators import KINDS, is_source
 
     made = anatomy(type(value))
-    top = walk.top
     for kind in KINDS:
         if kind.module in sys.modules and _is_of(value, kind.type):
-            if not top and is_source(value, kind):
+            if not walk.top and is_source(value, kind):
                 return Draft(xxh3_128_digest(b"source" + text(kind.type)), "rng", kind.type)
             state = kind.read(value)
             token = yield state
-            if not top:
+            if not walk.top:
                 walk.random.append(token)
                 return Draft(xxh3_128_digest(b"random" + text(kind.type)), "rng")
             digest = xxh3_128_digest(b"random" + text(kind.type) + token)

@@ -16,19 +16,10 @@ from xxhash import xxh3_64, xxh3_64_hexdigest, xxh3_128, xxh3_128_digest, xxh3_1
 
 from ipytorchseed.fingerprint.budget import SpentError
 from ipytorchseed.fingerprint.buffers import CHUNK
+from ipytorchseed.fingerprint.meter import BATCH, ITEMS
 from ipytorchseed.fingerprint.objects import PARTS, extra
 from ipytorchseed.fingerprint.scalars import LEAVES, number
-from ipytorchseed.fingerprint.walk import (
-    BATCH,
-    ITEMS,
-    SHORT,
-    Bytes,
-    Draft,
-    Walk,
-    Writer,
-    Writing,
-    digest_of,
-)
+from ipytorchseed.fingerprint.walk import SHORT, Bytes, Draft, Walk, Writer, Writing, digest_of
 from ipytorchseed.introspection.anatomy import find_member
 
 SERIES = 8192
@@ -139,7 +130,6 @@ def sequence_writer(base: Any) -> Writer:
     tag = word.encode()
 
     def write(value: Any, walk: Walk) -> Writing:
-        top = walk.top
         length = base.__len__(value)
         series: Sequence[Any] = [*base.__iter__(value)] if length <= ITEMS else ()
         tokens: list[bytes] | None = None
@@ -152,16 +142,14 @@ def sequence_writer(base: Any) -> Writer:
             hasher = xxh3_128()
             for batch in _batches(base, value, length, walk):
                 hasher.update((yield from write_batch(batch, walk)))
-                if top and length <= SERIES:
+                if walk.top and length <= SERIES:
                     series = [*series, *batch]
             digest = hasher.digest()
-        more = b""
-        if type(value) is not base:
-            more = yield from extra(value, walk, base)
+        more = b"" if type(value) is base else (yield from extra(value, walk, base))
         if base is deque:
             more += b"%d;" % (-1 if (limit := _limit(value)) is None else limit)
         digest = xxh3_128_digest(tag + b"%d;" % length + more + digest)
-        if not top:
+        if not walk.top:
             return Draft(digest, word)
         parts = yield from _sequence_parts(value, length, series, tokens, walk)
         title = word if type(value) is base else type.__dict__["__name__"].__get__(type(value))
@@ -176,11 +164,7 @@ _NUMBERED = frozenset(map(id, (list, tuple, deque)))
 
 
 def _sequence_parts(
-    value: Any,
-    length: int,
-    series: Sequence[object],
-    tokens: list[bytes] | None,
-    walk: Walk,
+    value: Any, length: int, series: Sequence[object], tokens: list[bytes] | None, walk: Walk
 ) -> Generator[object, bytes, dict[str, str]]:
     """Tell the items of a short sequence, in any order, and apart those at both ends of any.
 
@@ -253,7 +237,6 @@ def set_writer(base: Any) -> Writer:
     """Make a writer of sets: equal whatever order their items come in."""
 
     def write(value: Any, walk: Walk) -> Writing:
-        top = walk.top
         length = base.__len__(value)
         total, order = 0, xxh3_64()
         # Their order is not content, and so no place to take a sample from: all or none.
@@ -265,7 +248,7 @@ def set_writer(base: Any) -> Writer:
         more = yield from extra(value, walk, base)
         head = base.__name__.encode() + b"%d;%x;" % (length, total)
         digest = xxh3_128_digest(head + more)
-        if not top:
+        if not walk.top:
             return Draft(digest, base.__name__)
         summary = f"{base.__name__} of {length:,}"
         parts = {"length": str(length), "order": order.hexdigest()}

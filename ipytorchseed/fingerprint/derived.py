@@ -35,9 +35,8 @@ def split(kind: type, items: Items) -> tuple[Items, Items]:
     gone = {name for name, _ in kept}
     results: Items = []
     for name, value in kept:
-        results += (
-            [*value.items()] if name not in names and type(value) is dict else [(name, value)]
-        )
+        store = value if name not in names and type(value) is dict else {name: value}
+        results += store.items()
     return [each for each in items if each[0] not in gone], results
 
 

@@ -10,11 +10,12 @@ from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.fingerprint.budget import Budget, LateError, SpentError
 from ipytorchseed.fingerprint.memo import Memo
+from ipytorchseed.fingerprint.meter import Mode
 from ipytorchseed.fingerprint.native import Unseen
 from ipytorchseed.fingerprint.scalars import leaf
 from ipytorchseed.fingerprint.table import writer_of
 from ipytorchseed.fingerprint.value import DERIVED, SHARED, Fingerprint
-from ipytorchseed.fingerprint.walk import Draft, Mode, Walk
+from ipytorchseed.fingerprint.walk import Draft, Walk
 from ipytorchseed.introspection.anatomy import anatomy
 
 _RESULTS = 16
@@ -119,13 +120,5 @@ def _finish(value: object, walk: Walk, draft: Draft, sample: str) -> Fingerprint
         parts = {**parts, SHARED: str(walk.shared)}
     if walk.failed:
         summary = f"{summary or anatomy(type(value)).title}; not looked at: {walk.failed[0]}"
-    return Fingerprint(
-        digest=draft.digest[:8].hex(),
-        kind=draft.kind,
-        summary=summary,
-        exact=walk.exact,
-        opaque=draft.opaque,
-        parts=parts,
-        series=draft.series,
-        sample=sample,
-    )
+    digest, exact, opaque = draft.digest[:8].hex(), walk.exact, draft.opaque
+    return Fingerprint(digest, draft.kind, summary, exact, opaque, parts, draft.series, sample)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from xxhash import xxh3_128_digest
@@ -14,11 +14,14 @@ from ipytorchseed.fingerprint import buffers
 from ipytorchseed.fingerprint.buffers import memory
 from ipytorchseed.fingerprint.device import DEVICES, digest_on_device
 from ipytorchseed.fingerprint.lent import Lent
+from ipytorchseed.fingerprint.meter import Mode
 from ipytorchseed.fingerprint.native import native
 from ipytorchseed.fingerprint.owners import Owner, extent, owner_of_storage
 from ipytorchseed.fingerprint.reading import UnreadableError
-from ipytorchseed.fingerprint.walk import Mode, Walk
 from ipytorchseed.introspection.anatomy import anatomy
+
+if TYPE_CHECKING:
+    from ipytorchseed.fingerprint.walk import Walk
 
 _WORTH_KNOWING = 2**16
 """Bytes from which on a tensor is remembered; reading fewer is as quick as the proof."""

@@ -52,7 +52,6 @@ def _write_columns(
 
 def write_frame(value: Any, walk: Walk) -> Writing:
     """Write a DataFrame."""
-    top = walk.top
     fields = _fields(value)
     manager = fields["_mgr"]
     columns, index = manager.axes
@@ -66,7 +65,7 @@ def write_frame(value: Any, walk: Walk) -> Writing:
     tokens = yield from _write_columns(walk.pick(values), walk)
     rest = yield from _rest(value, fields, walk)
     digest = xxh3_128_digest(b"frame" + labels + index_token + join(tokens) + rest)
-    if not top:
+    if not walk.top:
         return Draft(digest, "frame")
     shape = f"{len(index)} x {len(columns)}"
     parts = {"shape": shape, "index": digest_of(index_token), "columns": digest_of(labels)}
@@ -80,7 +79,6 @@ def write_frame(value: Any, walk: Walk) -> Writing:
 
 def write_series(value: Any, walk: Walk) -> Writing:
     """Write a Series."""
-    top = walk.top
     fields = _fields(value)
     manager = fields["_mgr"]
     index = manager.axes[0]
@@ -90,7 +88,7 @@ def write_series(value: Any, walk: Walk) -> Writing:
     name = yield fields.get("_name")
     rest = yield from _rest(value, fields, walk)
     digest = xxh3_128_digest(b"series" + token + index_token + name + rest)
-    if not top:
+    if not walk.top:
         return Draft(digest, "series")
     plain = type(values).__module__ == "numpy"
     dtype = name_of(values.dtype) if plain else str(values.dtype)

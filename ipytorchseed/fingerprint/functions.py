@@ -6,6 +6,7 @@ import dis
 import functools
 import types
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any
 
 from msgspec import structs
@@ -66,15 +67,10 @@ def _read_code(code: types.CodeType) -> bytes:
     hidden = words.isdisjoint(_ASK_LOCALS.union(code.co_varnames[parameters:]))
     variables = code.co_varnames[:parameters] if hidden else code.co_varnames
     names = (code.co_names, variables, code.co_freevars, code.co_cellvars)
-    return xxh3_128_digest(
-        b"".join([
-            repr((counts, code.co_flags & ~_HAS_DOCSTRING, len(raw))).encode(),
-            written,
-            getattr(code, "co_exceptiontable", b""),  # from 3.11 on
-            *[b"".join([b"(", *map(text, each), b")"]) for each in names],
-            *constants,
-        ])
-    )  # fmt: skip
+    head = repr((counts, code.co_flags & ~_HAS_DOCSTRING, len(raw))).encode()
+    handlers = getattr(code, "co_exceptiontable", b"")  # from 3.11 on
+    told = [b"".join([b"(", *map(text, each), b")"]) for each in names]
+    return xxh3_128_digest(b"".join([head, written, handlers, *told, *constants]))
 
 
 code_digest = per_object(_read_code)
@@ -136,7 +132,6 @@ def cells(function: Any) -> list[tuple[str, object]]:
 
 def write_function(value: Any, walk: Walk) -> Writing:
     """Write a function written in Python."""
-    top = walk.top
     attributes = value.__dict__
     name = value.__code__.co_name
     original = dict.get(attributes, _DYNAMO)
@@ -158,7 +153,7 @@ def write_function(value: Any, walk: Walk) -> Writing:
     digest = xxh3_128_digest(
         b"function" + code + join(defaults) + b";" + closed + b";" + join(others)
     )
-    if not top:
+    if not walk.top:
         return Draft(digest, "function")
     parts = {"code": code[:8].hex()}
     parts |= {f"d:{name}": digest_of(token) for name, token in defaults}
@@ -185,7 +180,7 @@ def _defaults(function: Any) -> list[tuple[str, object]]:
 
 
 def _by_name(items: Iterable[tuple[Any, Any]]) -> list[tuple[str, Any]]:
-    return sorted([item for item in items if type(item[0]) is str], key=lambda item: item[0])
+    return sorted([item for item in items if type(item[0]) is str], key=itemgetter(0))
 
 
 def write_builtin(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
@@ -262,7 +257,6 @@ _NOT_CONTENT = frozenset({
 
 def write_class(value: type, walk: Walk) -> Writing:
     """Write a class: of a library by name and version, else by all that it defines."""
-    top = walk.top
     name = full_name(value)
     version = library_version(module_of_class(value))
     digest = b"class" + text(name)
@@ -273,19 +267,16 @@ def write_class(value: type, walk: Walk) -> Writing:
     entries = _by_name([item for item in [*own(value).items()] if _is_content(*item)])
     tokens = yield from attribute_tokens(entries, walk)
     digest = xxh3_128_digest(digest + b"".join(bases) + b"{" + join(tokens))
-    if not top:
+    if not walk.top:
         return Draft(digest, "class")
     summary = f"class {name_of_class(value)}, {count(len(tokens), 'attribute')}"
     told = xxh3_128_digest(b"".join(bases) + join(tokens[_TOLD:]))[:8].hex()
-    return Draft(digest, "class", summary, {**_few(tokens), "bases": told})
+    parts = {f"a:{name}": digest_of(token) for name, token in tokens[:_TOLD]} | {"bases": told}
+    return Draft(digest, "class", summary, parts)
 
 
 _TOLD = 64
 """Members of a class that are told one by one."""
-
-
-def _few(tokens: list[tuple[str, bytes]]) -> dict[str, str]:
-    return {f"a:{name}": digest_of(token) for name, token in tokens[:_TOLD]}
 
 
 def _is_content(name: object, entry: object) -> bool:

@@ -21,6 +21,7 @@ from ipytorchseed.fingerprint.owners import (
     owner_of_view,
 )
 from ipytorchseed.fingerprint.reading import UnreadableError
+from ipytorchseed.introspection.anatomy import full_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -225,6 +226,15 @@ class Lent(Struct, frozen=True):
 
 def free(_: int) -> None:
     """Charge nothing for what is read."""
+
+
+def read_if_there(value: Any, walk: Walk, read: Callable[[Walk], bytes]) -> tuple[bytes, str]:
+    """Read elements that may be gone; return also, as the end of a line, why they cannot be."""
+    try:
+        return read(walk), ""
+    except UnreadableError as error:
+        walk.unsee(full_name(type(value)))
+        return b"unreadable", f", {error}"
 
 
 def lent_array(value: Any) -> Lent | None:

@@ -11,9 +11,10 @@ from xxhash import xxh3_64_hexdigest, xxh3_128, xxh3_128_digest
 
 from ipytorchseed.fingerprint.budget import SpentError
 from ipytorchseed.fingerprint.containers import batches, write_batch, write_tokens
+from ipytorchseed.fingerprint.meter import ITEMS
 from ipytorchseed.fingerprint.objects import PARTS, extra
 from ipytorchseed.fingerprint.scalars import LEAVES
-from ipytorchseed.fingerprint.walk import ITEMS, Draft, Walk, Writing, digest_of
+from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 
 _NEAR = 2**16  # entries of a dictionary that a sample steps over: it cannot be indexed
 
@@ -110,7 +111,6 @@ def find_times(names: Sequence[object]) -> Collection[int]:
 
 def write_dict(value: Any, walk: Walk) -> Writing:
     """Write a dictionary, in the order of its keys: iterating over it can depend on that."""
-    top = walk.top
     length = dict.__len__(value)
     parts = {"length": str(length)}
     hasher = xxh3_128()
@@ -120,7 +120,7 @@ def write_dict(value: Any, walk: Walk) -> Writing:
                 batch[place] = batch[place][0], None
             tokens = yield from write_tokens([each for item in batch for each in item], walk)
             hasher.update(b"".join(tokens))
-            if top and length <= PARTS:
+            if walk.top and length <= PARTS:
                 told = zip(batch, tokens[1::2], strict=True)
                 parts |= {name: digest_of(t) for (key, _), t in told if (name := _name_item(key))}
                 parts["keys"] = xxh3_64_hexdigest(b"".join(tokens[::2]))
@@ -129,11 +129,9 @@ def write_dict(value: Any, walk: Walk) -> Writing:
             keys, values = zip(*batch, strict=True)
             hasher.update((yield from write_batch(keys, walk)))
             hasher.update((yield from write_batch(values, walk)))
-    more = b""
-    if type(value) is not dict:
-        more = yield from extra(value, walk, dict)
+    more = b"" if type(value) is dict else (yield from extra(value, walk, dict))
     digest = xxh3_128_digest(b"dict%d;" % length + more + hasher.digest())
-    if not top:
+    if not walk.top:
         return Draft(digest, "dict")
     title = type.__dict__["__name__"].__get__(type(value))
     return Draft(digest, "dict", f"{title} of {length:,}", parts)

@@ -6,6 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
+Proof = tuple[object, ...]
+
 _FASTEST = 25e9  # what one core can read where memory is fast, until it is known here
 _FEW = 1024  # entries before the dead ones are looked for
 _MORE = 2  # times the time that did not suffice, from which on another try is worth it
@@ -22,7 +24,7 @@ class Known(Struct, frozen=True):
     """
 
     handle: Any
-    proof: tuple[object, ...]
+    proof: Proof
     sample: bytes
     digest: bytes
 
@@ -85,7 +87,7 @@ class Memo:
             self._samples.clear()
         self._samples[digest] = sample
 
-    def tensor(self, identity: tuple[int, int], proof: tuple[object, ...]) -> Known | None:
+    def tensor(self, identity: tuple[int, int], proof: Proof) -> Known | None:
         """Return the cached fingerprint of a tensor, if ``proof`` still holds.
 
         Args:
@@ -96,12 +98,7 @@ class Memo:
         return known if known is not None and known.proof == proof else None
 
     def keep_tensor(
-        self,
-        storage: object,
-        identity: tuple[int, int],
-        proof: tuple[object, ...],
-        sample: bytes,
-        digest: bytes,
+        self, storage: object, identity: tuple[int, int], proof: Proof, sample: bytes, digest: bytes
     ) -> None:
         """Remember a tensor that was read in full, by its storage; the rest as above."""
         from torch.multiprocessing.reductions import StorageWeakRef

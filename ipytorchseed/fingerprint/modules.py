@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from operator import itemgetter
 from typing import Any
 from weakref import ReferenceType
 
@@ -66,7 +67,6 @@ def entries(dictionary: Any) -> list[tuple[Any, Any]]:
 
 def write_nn_module(value: Any, walk: Walk) -> Writing:
     """Write a module with all its submodules."""
-    top = walk.top
     original = (anatomy(type(value)).dictionary(value) or {}).get("_modules")
     if type(original) is dict and "_orig_mod" in original:  # what torch.compile returns
         value = original["_orig_mod"]
@@ -88,7 +88,7 @@ def write_nn_module(value: Any, walk: Walk) -> Writing:
         inner = yield from _write_one(module, path, seen, walk)
         pending.extend(reversed(inner))
     digest = xxh3_128_digest(b"".join(seen.stream))
-    if not top:
+    if not walk.top:
         return Draft(digest, "module")
     size = count(len(seen.parameters), "parameter")
     summary = f"{anatomy(type(value)).title}, {size} ({count(seen.numbers, 'number')})"
@@ -97,10 +97,7 @@ def write_nn_module(value: Any, walk: Walk) -> Writing:
 
 
 def _write_one(
-    module: Any,
-    path: str,
-    seen: _Seen,
-    walk: Walk,
+    module: Any, path: str, seen: _Seen, walk: Walk
 ) -> Generator[object, bytes, list[tuple[str, Any]]]:
     """Write a module without its submodules, and return those."""
     made = anatomy(type(module))
@@ -141,9 +138,7 @@ def _write_one(
 
 
 def _sort_fields(
-    fields: dict[Any, Any],
-    made: Anatomy,
-    module: Any,
+    fields: dict[Any, Any], made: Anatomy, module: Any
 ) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
     """Return plain attributes, by name, and hooks."""
     hooks, plain = [], []
@@ -156,7 +151,7 @@ def _sort_fields(
         elif type(name) is str and not (item is None and name in _UNSET):
             plain.append((name, _by_name(item, fields)))
     plain += made.slot_values(module)
-    plain.sort(key=_name)
+    plain.sort(key=itemgetter(0))
     return plain, hooks
 
 
@@ -168,10 +163,6 @@ def _by_name(item: Any, fields: dict[Any, Any]) -> Any:
     held = [referred(each) if type(each) is ReferenceType else each for each in item]
     found = tuple([None if each is None else names.get(id(each)) for each in held])
     return item if None in found else found
-
-
-def _name(item: tuple[str, Any]) -> str:
-    return item[0]
 
 
 def _hooks(hooks: object, fields: dict[Any, Any]) -> list[object]:
@@ -235,7 +226,7 @@ def write_script_module(value: Any, walk: Walk) -> Writing:
     script = (anatomy(type(value)).dictionary(value) or {}).get("_c")
     # The same readers that torch.jit itself uses.
     readers: list[Any] = [torch._C.ParameterDict, torch._C.BufferDict, torch._C.ModuleDict]  # noqa: SLF001
-    kept = [sorted(reader(script).items(), key=_name) for reader in readers]
+    kept = [sorted(reader(script).items(), key=itemgetter(0)) for reader in readers]
     walk.unsee(anatomy(type(value)).name)
     token = yield [kept[:2], [name for name, _ in kept[2]]]
     return Draft(xxh3_128_digest(b"script" + token), "module", "ScriptModule", opaque=True)

@@ -109,20 +109,19 @@ def _without(items: list[tuple[str, object]], skip: Collection[str]) -> list[tup
     return left
 
 
-def object_writer(kind: str = "object", skip: frozenset[str] = frozenset()) -> Writer:
+def object_writer(*skip: str, kind: str = "object") -> Writer:
     """Make a writer of plain objects.
 
     An object whose class reserves room that only C code can see into is opaque; what attributes
     it has are read all the same.
 
     Args:
-        kind: The word for them.
-        skip: Attributes that are no content; ``name.key`` is an item of one that is a dictionary
+        *skip: Attributes that are no content; ``name.key`` is an item of one that is a dictionary
             with texts for keys.
+        kind: The word for them.
     """
 
     def write(value: Any, walk: Walk) -> Writing:
-        top = walk.top
         made = anatomy(type(value))
         items = made.attributes(value)
         if skip:
@@ -136,7 +135,7 @@ def object_writer(kind: str = "object", skip: frozenset[str] = frozenset()) -> W
         hidden = made.hidden and kind != "namespace"  # all of that one is its dictionary
         if hidden:
             walk.unsee(made.name)
-        if not top:
+        if not walk.top:
             return Draft(digest, kind)
         summary = f"{made.title}, {count(len(items), 'attribute')}"
         if items and items[0][0] == "__dict__":
@@ -150,12 +149,12 @@ def object_writer(kind: str = "object", skip: frozenset[str] = frozenset()) -> W
     return write
 
 
-write_object, write_namespace = object_writer(), object_writer("namespace")
+write_object, write_namespace = object_writer(), object_writer(kind="namespace")
 
 _plain = frozenset({write_object, write_namespace})
 """Writers of what has no content but its attributes, which are told apart inside of others too."""
 
-_undated = object_writer("object", frozenset({"data"}))
+_undated = object_writer("data")
 _DATE = lazy_pattern(r"\s*(\w{3}, \d\d \w{3} \d{4}|\d\d:\d\d:\d\d)\s*")
 
 

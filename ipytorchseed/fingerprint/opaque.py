@@ -98,11 +98,7 @@ def _times(value: Any) -> str:
         return ""
 
 
-_FRAMES = {
-    types.GeneratorType: "gi",
-    types.CoroutineType: "cr",
-    types.AsyncGeneratorType: "ag",
-}
+_FRAMES = {types.GeneratorType: "gi", types.CoroutineType: "cr", types.AsyncGeneratorType: "ag"}
 
 
 def write_generator(value: Any, walk: Walk) -> Writing:

@@ -28,7 +28,6 @@ _LAST = 2**31  # the place of a parameter that no group has
 
 def write_optimizer(value: Any, walk: Walk) -> Writing:
     """Write an optimizer, and the parameters that it moves."""
-    top = walk.top
     made = anatomy(type(value))
     fields = made.dictionary(value) or {}
     groups = [dict(entries(group)) for group in _list(fields.get("param_groups"))]
@@ -56,7 +55,7 @@ def write_optimizer(value: Any, walk: Walk) -> Writing:
     digest = xxh3_128_digest(
         text(made.name) + b"".join([xxh3_128_digest(block) for block in blocks])
     )
-    if not top:
+    if not walk.top:
         return Draft(digest, "optimizer")
     rates = [_shown(group.get("lr"), walk) for group in groups]
     parts = {

@@ -32,24 +32,21 @@ if TYPE_CHECKING:
     from ipytorchseed.fingerprint.walk import Writer
 
 
-def _object(*skip: str) -> Writer:
-    return objects.object_writer("object", frozenset(skip))
+_object, _state = objects.object_writer, builtin.state_writer
+_at, _wraps = opaque.positioned, functions.wrapper_writer
 
-
-_state, _at, _wraps = builtin.state_writer, opaque.positioned, functions.wrapper_writer
-
-_SEARCH_TIMES = frozenset({
+_SEARCH_TIMES = (
     "cv_results_.mean_fit_time", "cv_results_.mean_score_time", "cv_results_.std_fit_time",
     "cv_results_.std_score_time", "refit_time_",
-})  # fmt: skip
+)  # fmt: skip
 _WIDGET_WIRES = (
     "_cross_validation_lock", "_model_id", "_trait_notifiers", "_trait_validators",
     "_trait_values._comm", "_trait_values.comm", "_trait_values.log",
 )  # fmt: skip
-_BAR_TIMES = frozenset({
+_BAR_TIMES = (
     "_ema_dn", "_ema_dt", "_ema_miniters", "_time", "container", "disp", "displayed", "fp",
     "last_print_n", "last_print_t", "miniters", "pos", "sp", "start_t",
-})  # fmt: skip
+)  # fmt: skip
 
 _EVALUATORS = ("code_text", "no_deepcopy", "node_handlers", "start_time", "symtable")
 """Of asteval's: the time, what was asked, names in the order of hashes, and all of numpy."""
@@ -130,10 +127,10 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (modules.write_script_module, "torch.jit:ScriptModule"),
     (modules.write_nn_module, "torch.nn.modules.module:Module"),
     (optimizers.write_optimizer, "torch.optim.optimizer:Optimizer"),
-    (objects.object_writer("scheduler"), "torch.optim.lr_scheduler:LRScheduler"),
-    (objects.object_writer("dataloader", frozenset({"_DataLoader__initialized"})),
+    (_object(kind="scheduler"), "torch.optim.lr_scheduler:LRScheduler"),
+    (_object("_DataLoader__initialized", kind="dataloader"),
      "torch.utils.data:DataLoader"),
-    (objects.object_writer("dataset"), "torch.utils.data:Dataset"),
+    (_object(kind="dataset"), "torch.utils.data:Dataset"),
     # pandas
     (frames.write_frame, "pandas:DataFrame"),
     (frames.write_series, "pandas:Series"),
@@ -155,11 +152,11 @@ KINDS: tuple[tuple[Any, ...], ...] = (
      "sklearn.neighbors:BallTree"),
     (_state("geometry", libraries.geometry_state), "shapely.lib:Geometry"),
     # What keeps times of its own work, or identities
-    (objects.object_writer("object", _SEARCH_TIMES),
+    (_object(*_SEARCH_TIMES),
      "sklearn.model_selection._search:BaseSearchCV"),
-    (objects.object_writer("object", frozenset({"_stop_words_id"})),
+    (_object("_stop_words_id"),
      "sklearn.feature_extraction.text:_VectorizerMixin"),
-    (objects.object_writer("progress bar", _BAR_TIMES), "tqdm.std:tqdm"),
+    (_object(*_BAR_TIMES, kind="progress bar"), "tqdm.std:tqdm"),
     (_object("epoch_start_time_"), "skorch.callbacks.logging:EpochTimer"),
     (_object("extra_dict_ref", "hooks_dict_ref", "id"), "torch.utils.hooks:RemovableHandle"),
     (_object("_base_seed"), "torch.utils.data.dataloader:_BaseDataLoaderIter"),

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator
+from operator import itemgetter
 from typing import Any
 
 from xxhash import xxh3_128_digest
 
+from ipytorchseed.fingerprint import elements
 from ipytorchseed.fingerprint.buffers import memory
 from ipytorchseed.fingerprint.containers import SERIES
-from ipytorchseed.fingerprint.elements import (
-    contents,
-    dtype_of,
-    is_there,
-    note_strides,
-    readable,
-    readable_contents,
-)  # fmt: skip
 from ipytorchseed.fingerprint.lent import Lent
 from ipytorchseed.fingerprint.native import native, reads_natively
 from ipytorchseed.fingerprint.objects import attribute_tokens, join
@@ -41,7 +35,7 @@ def extras(tensor: Any, walk: Walk) -> Generator[object, bytes, tuple[bytes, byt
     grad = at.grad(tensor) if at.is_leaf(tensor) else None  # asking others for it warns
     told = b""
     if grad is not None:
-        told = b"D" + contents(walk, grad) if id(type(grad)) in at.plain else (yield grad)
+        told = b"D" + elements.contents(walk, grad) if id(type(grad)) in at.plain else (yield grad)
     rest = b""
     for hooks in (at.hooks(tensor), at.hooks_after(tensor)):
         if hooks:
@@ -49,36 +43,32 @@ def extras(tensor: Any, walk: Walk) -> Generator[object, bytes, tuple[bytes, byt
     attributes = at.attributes(tensor)
     if attributes:
         named = [item for item in attributes.items() if type(item[0]) is str]
-        items = sorted([item for item in named if not item[0].startswith(_NOTED)], key=_name)
+        kept = [item for item in named if not item[0].startswith(_NOTED)]
+        items = sorted(kept, key=itemgetter(0))
         tokens = yield from attribute_tokens(items, walk)
         rest += join(tokens)
     return told, rest
 
 
-def _name(item: tuple[str, object]) -> str:
-    return item[0]
-
-
 def write_tensor(value: Any, walk: Walk) -> Writing:
     """Write a tensor or a parameter."""
-    top = walk.top
     at = native()
     kind = type(value)
     if not reads_natively(kind):
         return (yield from _write_wrapper(value, walk))
     lost = ""
     try:
-        body = readable_contents(walk, value)
+        body = elements.readable_contents(walk, value)
     except UnreadableError as error:
         walk.unsee(anatomy(kind).name)
         body, lost = b"unreadable", f", {error}"
     grad, rest = yield from extras(value, walk)
     title = b"" if id(kind) in at.plain else text(anatomy(kind).name)
     digest = xxh3_128_digest(b"tensor" + title + body + grad + b";" + rest)
-    note_strides(walk, value)
-    if not top:
+    elements.note_strides(walk, value)
+    if not walk.top:
         return Draft(digest, "tensor")
-    parts = {"shape": shape_of(value), "dtype": dtype_of(value), "content": body[:8].hex()}
+    parts = {"shape": shape_of(value), "dtype": elements.dtype_of(value), "content": body[:8].hex()}
     if grad:
         parts["grad"] = digest_of(grad)
     series = None if lost else series_of(value, walk)
@@ -108,9 +98,9 @@ def shape_of(tensor: Any) -> str:
 def summary_of(tensor: Any, series: tuple[float, ...] | None = None) -> str:
     """Tell a tensor in a line."""
     shape, device = shape_of(tensor), native().device(tensor).type
-    line = f"{dtype_of(tensor)} tensor {shape}"
+    line = f"{elements.dtype_of(tensor)} tensor {shape}"
     if shape == "scalar" and series:
-        line = f"{dtype_of(tensor)} tensor {series[0]:.6g}"
+        line = f"{elements.dtype_of(tensor)} tensor {series[0]:.6g}"
     return line if device == "cpu" else f"{line} on {device}"
 
 
@@ -124,10 +114,10 @@ def series_of(tensor: Any, walk: Walk) -> tuple[float, ...] | None:
         return None
     if len(at.shape(tensor)) > 1 or not 0 < at.numel(tensor) <= SERIES:
         return None
-    if at.device(tensor).type == "meta" or not is_there(tensor) or at.is_quantized(tensor):
+    if at.device(tensor).type == "meta" or not elements.is_there(tensor) or at.is_quantized(tensor):
         return None
     try:
-        there = readable(tensor, walk)
+        there = elements.readable(tensor, walk)
     except UnreadableError:
         return None
     return tuple(there.to("cpu", torch.float64).reshape(-1).tolist())

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from xxhash import xxh3_128, xxh3_128_digest
 
 from ipytorchseed.fingerprint import buffers
-from ipytorchseed.fingerprint.lent import lent_view
+from ipytorchseed.fingerprint.lent import lent_view, read_if_there
 from ipytorchseed.fingerprint.objects import count, extra
-from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.fingerprint.scalars import LEAVES, LONG
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
-from ipytorchseed.introspection.anatomy import anatomy
 
 _PIECE = 2**20  # characters encoded at once
 _SHOWN = 32  # bytes of the longest number shown by its digits
@@ -101,15 +100,10 @@ def memory_writer(word: str, view: Callable[[Any], memoryview]) -> Writer:
     """
 
     def write(value: Any, walk: Walk) -> Writing:
-        lost = ""
         with view(value) as memory:
             shape = f"{memory.format}{memory.shape}".encode()
             size = memory.nbytes
-            try:
-                body = _memory(memory, walk)
-            except UnreadableError as error:
-                walk.unsee(anatomy(type(value)).name)
-                body, lost = b"unreadable", f", {error}"
+            body, lost = read_if_there(value, walk, partial(_memory, memory))
         more = yield from extra(value, walk, type(value))
         digest = xxh3_128_digest(word.encode() + shape + more + body)
         line = f"{word} of {count(size, 'byte')}{lost}"

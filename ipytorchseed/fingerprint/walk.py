@@ -8,57 +8,24 @@ samples where the budget asks for it.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Sequence
-from enum import Enum
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest, xxh3_128_digest
 
-from ipytorchseed.fingerprint import buffers
-from ipytorchseed.fingerprint.budget import Budget, LateError, SpentError
-from ipytorchseed.fingerprint.owners import maps_files
+from ipytorchseed.fingerprint.budget import Budget, SpentError
+from ipytorchseed.fingerprint.meter import Meter, Mode
 from ipytorchseed.fingerprint.scalars import LEAVES
 from ipytorchseed.introspection.anatomy import full_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ipytorchseed.fingerprint.memo import Memo
-
-T = TypeVar("T")
-
-NODES = 2000
-"""Values visited where the budget is spent."""
-
-ITEMS = 256
-"""Items of one container read where the budget is spent."""
-
-SMALL = 2**18
-"""Bytes of one buffer read in full where the budget is spent."""
-
-TOTAL = 2**23
-"""Bytes of all buffers of one value read in full where the budget is spent."""
-
-BATCH = 4096
-"""Items of a container copied and digested at once."""
 
 SHORT = 8
 """Items from which on a look for equal types pays."""
 
-_EVERY = 256  # values visited between two looks at the clock
-_FASTEST = 2e-8  # seconds for an item of a container, where all are numbers
 _UNSEEN = 4  # types listed
-
-
-class Mode(Enum):
-    """How far a walk goes."""
-
-    FULL = "everything, until the budget is spent"
-    KNOWN = "everything, if what is small or known by memo is all there is"
-    SAMPLE = "a sample, the same whenever it is taken"
 
 
 class Draft(Struct):
@@ -97,21 +64,16 @@ _CHANGEABLE = frozenset(map(id, (list, dict, set)))
 _NODE = ord("D")  # tokens that begin so go on with 16 bytes of digest
 
 
-class Walk:
+class Walk(Meter):
     """One way through one value.
 
     Args:
-        memo: As below; so are ``budget`` and ``mode``.
-        writer: As below.
-        began: When the look at the value began, by ``time.thread_time``.
+        memo: As for ``Meter``; so are ``budget``, ``began`` and ``mode``.
+        writer: Returns the writer of a type.
 
     Attributes:
-        memo: What is known of earlier values.
-        budget: Whose allowance for reading again is used.
-        mode: How far it goes.
-        writer: Returns the writer of a type.
-        top: True while the writer of the value itself begins: parts and summary are wanted.
-        exact: False once something was left out.
+        writer: As above.
+        top: Whether the writer at work is that of the value itself: parts and summary are wanted.
         unseen: Types inside the value whose content cannot be seen.
         random: States of the generators of random numbers that were met inside.
         shared: How often a list, dictionary or set was met again that had been met inside.
@@ -119,35 +81,22 @@ class Walk:
         derived: Digests of the results that objects inside keep, by class and property; empty where
             several keep one of a name.
         failed: What could not be looked at, as types and errors.
-        large: Whether a walk in ``Mode.KNOWN`` that knows nothing would have been refused.
     """
 
     def __init__(
         self, memo: Memo, budget: Budget, writer: Callable[[type], Writer], began: float, mode: Mode
     ) -> None:
-        self.memo = memo
-        self.budget = budget
-        self.mode = mode
+        super().__init__(memo, budget, began, mode)
         self.top = False
-        self.exact = True
         self.unseen: set[str] = set()
         self.random: list[bytes] = []
         self.strides: list[str] = []
         self.shared = 0
         self.derived: dict[str, str] = {}
         self.failed: list[str] = []
-        self.large = False
         self.writer = writer
-        self._deadline = budget.deadline(began, whole=mode is Mode.FULL)
         self._seen: dict[int, tuple[object, bytes]] = {}  # kept alive until the walk ends
         self._open: dict[int, int] = {}
-        self._visited = 0
-        self._check_at = _EVERY
-        self._unchecked = 0
-        self._read = 0
-
-    # ----------------------------------------------------------------------------------------------
-    # Going
 
     def look(self, value: object) -> Draft:
         """Go through ``value``.
@@ -176,6 +125,7 @@ class Walk:
             self._seen[id(here)] = here, token
             if not stack:
                 return draft
+            self.top = len(stack) == 1
 
     def _enter(self, value: object, stack: list[tuple[Writing, object]]) -> bytes | None:
         """Return the token of ``value``, or None after putting its writer on the stack."""
@@ -260,148 +210,3 @@ class Walk:
         for name, token in results:
             known = f"{title}.{name}" in self.derived
             self.derived[f"{title}.{name}"] = "" if known else digest_of(token)
-
-    # ----------------------------------------------------------------------------------------------
-    # What it costs
-
-    @property
-    def full(self) -> bool:
-        """Whether a sample has no room for another value."""
-        if self._visited < NODES or self.mode is not Mode.SAMPLE:
-            return False
-        self.exact = False
-        return True
-
-    def tick(self, count: int = 1) -> None:
-        """Count values visited.
-
-        Raises:
-            SpentError: they were too many.
-            LateError: they took too long.
-        """
-        self._visited += count
-        if self._visited > NODES:
-            self._enlarge()
-        if self._visited >= self._check_at:
-            self._check_at = self._visited + _EVERY
-            self._clock()
-
-    def _enlarge(self) -> None:
-        self.large = True
-        if self.mode is Mode.KNOWN:
-            raise SpentError
-
-    def _clock(self) -> None:
-        if time.thread_time() > self._deadline or not self.budget.seconds:
-            raise LateError
-
-    def charge(self, size: int) -> None:
-        """Count bytes read.
-
-        Raises:
-            LateError: they took too long.
-        """
-        self._unchecked += size
-        if self._unchecked >= buffers.CHUNK:
-            self._unchecked = 0
-            self._clock()
-
-    @cached_property
-    def maps_files(self) -> bool:
-        """As ``owners.maps_files``."""
-        return maps_files()
-
-    def count(self, size: int) -> None:
-        """Count the bytes of a buffer that is known not to have changed."""
-        self._read += size
-        self.large |= size > SMALL or self._read > TOTAL
-
-    def may_read(self, size: int, slower: int = 1) -> bool:
-        """Tell whether a buffer of ``size`` bytes is to be read in full, else in a sample.
-
-        Args:
-            size: In bytes.
-            slower: How many times as long as a plain read it takes.
-
-        Raises:
-            SpentError: neither.
-        """
-        self._read += size
-        if size <= SMALL and self._read <= TOTAL:
-            return True
-        self._enlarge()
-        if self.mode is Mode.FULL:
-            if size * slower > buffers.CHUNK:
-                self._refuse_hopeless(size * slower)
-            return True
-        self.exact = False
-        return False
-
-    def _refuse_hopeless(self, size: int) -> None:
-        """End here where ``size`` bytes cannot be read in time: others may need that time."""
-        if size > self.memo.speed * (self._deadline - time.thread_time()):
-            self.memo.speed *= 1.05  # it may have been a busy moment that was measured
-            raise SpentError
-        if size > buffers.memory_of_machine():  # an expanded tensor: the same memory over and over
-            raise SpentError
-
-    def may_hold(self, count: int) -> bool:
-        """Tell whether ``count`` items are to be visited, else some; raises as ``may_read``."""
-        if count <= ITEMS:
-            return True
-        if count > NODES:
-            self._enlarge()
-        if self.mode is Mode.SAMPLE:
-            self.exact = False
-            return False
-        if count > BATCH and count * _FASTEST > self._deadline - time.thread_time():
-            raise SpentError
-        return True
-
-    def spans(self, count: int) -> Iterator[slice]:
-        """Cut ``count`` items into what is read at once: all, or the ends and some between.
-
-        Raises:
-            SpentError: as ``may_read``.
-        """
-        if self.may_hold(count):
-            yield from (slice(start, start + BATCH) for start in range(0, count, BATCH))
-        else:
-            third = ITEMS // 3
-            yield slice(0, third)
-            yield slice(third, count - third, count // third)
-            yield slice(count - third, count)
-
-    # ----------------------------------------------------------------------------------------------
-    # Reading
-
-    def read(self, view: memoryview, item: int = 1) -> bytes:
-        """Digest bytes in memory, in full or in a sample of whole items; 16 bytes."""
-        size = len(view)
-        if not self.may_read(size):
-            return buffers.sample(view, *buffers.SAMPLE, item)
-        if size <= buffers.CHUNK:
-            self.charge(size)
-            return xxh3_128_digest(view)
-        return self.read_pieces(buffers.chunks(view))
-
-    def read_pieces(self, pieces: Iterator[memoryview]) -> bytes:
-        """Digest pieces that ``may_read`` allowed, as if they were one."""
-        began, size = time.thread_time(), 0
-
-        def charge(piece: int) -> None:
-            nonlocal size
-            size += piece
-            self.charge(piece)
-
-        try:
-            return buffers.hash_all(pieces, charge)
-        finally:
-            if size > buffers.CHUNK:
-                self.memo.speed = size / (time.thread_time() - began)
-
-    def pick(self, items: Sequence[T]) -> Sequence[T]:
-        """Return the items to visit: all, or some of the first, the last and those between."""
-        if self.may_hold(len(items)):
-            return items
-        return [item for span in self.spans(len(items)) for item in items[span]]

@@ -55,11 +55,7 @@ class Connection(sqlite3.Connection):
 
 
 def put(
-    connection: Connection,
-    kind: int,
-    blobs: Mapping[int, bytes | None],
-    run: int,
-    when: float,
+    connection: Connection, kind: int, blobs: Mapping[int, bytes | None], run: int, when: float
 ) -> None:
     """Store blobs that are new, and note that all were used.
 

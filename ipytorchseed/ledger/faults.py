@@ -28,14 +28,8 @@ class Fault(Enum):
         "cannot grow, its disk is full",
         f"free some space, drop old runs with `ipytorchseed ledger prune`, {_ELSEWHERE}",
     )
-    DENIED = (
-        "cannot be written",
-        f"make the file and its folder writable for you, {_ELSEWHERE}",
-    )
-    DAMAGED = (
-        "is damaged",
-        "move it away: a new one is begun",
-    )
+    DENIED = ("cannot be written", f"make the file and its folder writable for you, {_ELSEWHERE}")
+    DAMAGED = ("is damaged", "move it away: a new one is begun")
     OTHER = ("cannot be used", f"look at its disk, {_ELSEWHERE}")
 
 
@@ -61,11 +55,8 @@ _LITTLE = 100_000
 """Bytes of free space below which a disk counts as full: a new ledger takes less."""
 
 _OF_SYSTEM = {
-    errno.EACCES: Fault.DENIED,
-    errno.EPERM: Fault.DENIED,
-    errno.EROFS: Fault.DENIED,
-    errno.ENOSPC: Fault.FULL,
-    errno.EDQUOT: Fault.FULL,
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), Fault.DENIED),
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), Fault.FULL),
 }
 
 

@@ -8,16 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from ipytorchseed.ledger import blobs
+from ipytorchseed.ledger import blobs, encoding
 from ipytorchseed.ledger.compression import compress, decompress
-from ipytorchseed.ledger.encoding import (
-    decode,
-    decode_run,
-    encode_run,
-    key_of_digest,
-    key_of_name,
-    parts_of_run,
-)
 from ipytorchseed.ledger.records import Run
 
 LATEST = 2**62
@@ -56,13 +48,10 @@ class Query(Struct, frozen=True):
 
     def sql(self, columns: str) -> tuple[str, list[int | None]]:
         """Return the statement that selects these columns, and its values."""
-        names = {
-            "notebook": self.notebook,
-            "cell": self.cell,
-            "kernel": self.kernel,
-            "code": self.code,
+        named = {name: getattr(self, name) for name in ("notebook", "cell", "kernel", "code")}
+        wanted = {
+            name: encoding.key_of_name(each) for name, each in named.items() if each is not None
         }
-        wanted = {name: key_of_name(each) for name, each in names.items() if each is not None}
         if self.execution_count is not None:
             wanted["execution_count"] = self.execution_count
         # The indices that begin with the notebook would have to be sorted; in the table itself its
@@ -88,31 +77,22 @@ def insert(connection: blobs.Connection, run: Run, states: Mapping[str, bytes]) 
         run: The run.
         states: Full states by digest, of those that may be new.
     """
-    record, parts = encode_run(run)
-    row = (
-        key_of_name(run.notebook),
-        key_of_name(run.kernel),
-        key_of_name(run.cell),
-        run.execution_count,
-        run.started,
-        key_of_name(run.code) if run.code else None,
-        run.rank,
-        compress(record),
-    )
+    record, parts = encoding.encode_run(run)
+    names = map(encoding.key_of_name, (run.notebook, run.kernel, run.cell))
+    code = encoding.key_of_name(run.code) if run.code else None
+    row = (*names, run.execution_count, run.started, code, run.rank, compress(record))
     query = (
         "INSERT INTO runs (notebook, kernel, cell, execution_count, started, code, rank, record)"
         " VALUES (?,?,?,?,?,?,?,?)"
     )
     number = int(connection.execute(query, row).lastrowid or 0)
     blobs.put(connection, blobs.PART, parts, number, run.started)
-    digests = {
-        *states,
-        *run.before.values(),
-        *run.after.values(),
-        *(each.digest for each in run.generators_before.values()),
-        *(each.digest for each in run.generators_after.values()),
+    digests = {*states, *run.begun.values(), *run.ended.values()}
+    keys = {
+        key: states.get(each)
+        for each in digests
+        if (key := encoding.key_of_digest(each)) is not None
     }
-    keys = {key: states.get(each) for each in digests if (key := key_of_digest(each)) is not None}
     blobs.put(connection, blobs.STATE, keys, number, run.started)
     return number
 
@@ -123,7 +103,7 @@ def select(connection: sqlite3.Connection, query: Query) -> list[tuple[int, Run 
     for number, data in connection.execute(*query.sql("id, record")).fetchall():
         try:
             record = decompress(data)
-            rows.append((number, record, parts_of_run(record)))
+            rows.append((number, record, encoding.parts_of_run(record)))
         except ValueError:  # `verify` tells of it, others go on
             rows.append((number, b"", []))
     parts = _load(connection, {key for *_, keys in rows for key in keys})
@@ -158,7 +138,7 @@ def _load(connection: sqlite3.Connection, keys: set[int]) -> dict[int, Any]:
     found = {}
     for key, content in blobs.load(connection, keys).items():
         try:
-            found[key] = decode(content, object)
+            found[key] = encoding.decode(content, object)
         except ValueError:
             continue
     return found
@@ -166,6 +146,6 @@ def _load(connection: sqlite3.Connection, keys: set[int]) -> dict[int, Any]:
 
 def _run(number: int, record: bytes, parts: Mapping[int, Any]) -> Run | None:
     try:
-        return decode_run(number, record, parts)
+        return encoding.decode_run(number, record, parts)
     except ValueError:
         return None

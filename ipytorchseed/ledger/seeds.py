@@ -72,11 +72,7 @@ class Save(Struct, frozen=True):
 
 
 def put_save(
-    connection: blobs.Connection,
-    notebook: str,
-    name: str,
-    when: float,
-    states: Mapping[str, bytes],
+    connection: blobs.Connection, notebook: str, name: str, when: float, states: Mapping[str, bytes]
 ) -> None:
     """Save states, by source, under a name, in place of what was saved under it before."""
     where = key_of_name(notebook), key_of_name(name)

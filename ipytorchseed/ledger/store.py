@@ -165,24 +165,8 @@ class Ledger(Reader):
     # ----------------------------------------------------------------------------------------------
     # Seeds and saves
 
-    def log_seed(  # noqa: PLR0913 -- each by name
-        self,
-        *,
-        notebook: str,
-        kernel: str,
-        seed: int,
-        how: str,
-        execution_count: int | None = None,
-        cell: str | None = None,
-        when: float | None = None,
-    ) -> int:
-        """Note in the log that a seed was applied; ``SeedEntry`` describes the arguments.
-
-        Returns:
-            The entry's number; 0 in a forked child.
-        """
-        when = self.clock() if when is None else when
-        entry = SeedEntry(seed, how, when, notebook, kernel, execution_count, cell)
+    def log_seed(self, entry: SeedEntry) -> int:
+        """Note that a seed was applied; return the entry's number, or 0 in a forked child."""
         return self._database.write(lambda connection: put_seed(connection, entry), otherwise=0)
 
     def save(self, notebook: str, name: str, states: Mapping[str, bytes]) -> None:

@@ -26,10 +26,7 @@ def _unwritable(state: bytes) -> None:  # noqa: ARG001
 
 def _source(index: int) -> Source:
     return Source(
-        name=f"cupy:{index}",
-        seed=_states()[index].seed,
-        read=lambda: None,
-        write=_unwritable,
+        name=f"cupy:{index}", seed=_states()[index].seed, read=lambda: None, write=_unwritable
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -19,7 +19,7 @@ from ipytorchseed.introspection.values import is_scalar, shell_name
 from ipytorchseed.rng import numpy_random, python_random, torch_random
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.seeds import check_seed, derive_seed
-from ipytorchseed.rng.source import digest
+from ipytorchseed.rng.source import Kind, digest
 
 DEPTH = 2
 """Attributes or items followed from a name: ``loader.sampler.generator`` is two."""
@@ -31,60 +31,8 @@ _MOST = 20_000
 """Attributes and items that are followed at each depth, in the order of the namespace."""
 
 
-class Kind(Struct, frozen=True):
-    """A row of the table of generator types.
-
-    Attributes:
-        type: As users write it, ``torch.Generator``.
-        module: The module that must have been imported for such objects to exist.
-        read: Returns the full state of one.
-        write: Puts a state back.
-        seed: Begins its stream anew.
-        locate: Finds the seed of one and its draws since.
-    """
-
-    type: str
-    module: str
-    read: Callable[[Any], bytes]
-    write: Callable[[Any, bytes], None]
-    seed: Callable[[Any, int], None]
-    locate: Callable[[Any, Sequence[int]], Position]
-
-
-KINDS: tuple[Kind, ...] = (
-    Kind(
-        type="random.Random",
-        module="random",
-        read=python_random.read,
-        write=python_random.write,
-        seed=python_random.seed,
-        locate=lambda it, hints: python_random.locate(python_random.read(it), hints),
-    ),
-    Kind(
-        type="numpy.random.RandomState",
-        module="numpy.random",
-        read=numpy_random.read_legacy,
-        write=numpy_random.write_legacy,
-        seed=numpy_random.seed_legacy,
-        locate=lambda it, hints: numpy_random.locate_legacy(numpy_random.read_legacy(it), hints),
-    ),
-    Kind(
-        type="numpy.random.Generator",
-        module="numpy.random",
-        read=numpy_random.read_generator,
-        write=numpy_random.write_generator,
-        seed=numpy_random.seed_generator,
-        locate=numpy_random.locate_generator,
-    ),
-    Kind(
-        type="torch.Generator",
-        module="torch",
-        read=torch_random.read,
-        write=torch_random.write,
-        seed=torch_random.seed,
-        locate=lambda it, hints: torch_random.locate(torch_random.read(it), hints),
-    ),
-)
+KINDS = (python_random.KIND, numpy_random.LEGACY, numpy_random.KIND, torch_random.KIND)
+"""The table of the types of generators that users make."""
 
 _derived: dict[str, int] = {}
 """The seed last derived for a generator, by its name: a hint for finding its position."""

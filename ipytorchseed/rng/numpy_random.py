@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng import mersenne, odometer
 from ipytorchseed.rng.position import UNKNOWN, Position
-from ipytorchseed.rng.source import Library, Source
+from ipytorchseed.rng.source import Kind, Library
 
 if TYPE_CHECKING:
     from numpy.random import BitGenerator, Generator, RandomState
@@ -183,13 +183,17 @@ def _from_json(state: bytes) -> dict[str, Any]:
     return document
 
 
-_SOURCE = Source(
-    name="numpy",
-    seed=lambda value: seed_legacy(hidden(), value),
-    read=lambda: read_legacy(hidden()),
-    write=lambda state: write_legacy(hidden(), state),
-    locate=locate_legacy,
-)
+LEGACY = Kind(
+    "numpy.random.RandomState", "numpy.random", read_legacy, write_legacy, seed_legacy,
+    lambda it, hints: locate_legacy(read_legacy(it), hints),
+)  # fmt: skip
+
+KIND = Kind(
+    "numpy.random.Generator", "numpy.random", read_generator, write_generator, seed_generator,
+    locate_generator,
+)  # fmt: skip
+
+_SOURCE = LEGACY.source("numpy", hidden, locate_legacy)
 
 LIBRARY = Library(
     name="numpy",

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from ipytorchseed.rng import mersenne
 from ipytorchseed.rng.position import Position
-from ipytorchseed.rng.source import Library, Source
+from ipytorchseed.rng.source import Kind, Library
 
 _VERSION = 3  # of the tuples that random.setstate takes
 
@@ -51,18 +51,8 @@ def locate(state: bytes, hints: Sequence[int]) -> Position:
     return mersenne.locate(mersenne.Twister.unpack(state), "array", tuple(hints))
 
 
-_SOURCE = Source(
-    name="python",
-    seed=lambda value: seed(hidden(), value),
-    read=lambda: read(hidden()),
-    write=lambda state: write(hidden(), state),
-    locate=locate,
-)
+KIND = Kind("random.Random", "random", read, write, seed, lambda it, hints: locate(read(it), hints))
 
-LIBRARY = Library(
-    name="python",
-    module="random",
-    seeder=lambda: hidden().seed,
-    sources=lambda: (_SOURCE,),
-    essential=True,
-)
+_SOURCE = KIND.source("python", hidden, locate)
+
+LIBRARY = Library("python", "random", lambda: hidden().seed, lambda: (_SOURCE,), essential=True)

@@ -1,14 +1,16 @@
-"""The records of the table of sources: a source of random numbers, and its library."""
+"""The records of the tables of sources and generators: a source, its library, a generator."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.rng.position import UNKNOWN, Position
+
+Locate = Callable[[bytes, Sequence[int]], Position]
 
 
 def nowhere(state: bytes, hints: Sequence[int]) -> Position:  # noqa: ARG001
@@ -33,8 +35,38 @@ class Source(Struct, frozen=True):
     seed: Callable[[int], object]
     read: Callable[[], bytes | None]
     write: Callable[[bytes], object]
-    locate: Callable[[bytes, Sequence[int]], Position] = nowhere
+    locate: Locate = nowhere
     type: ClassVar[str] = ""
+
+
+class Kind(Struct, frozen=True):
+    """A row of the table of generator types.
+
+    Attributes:
+        type: As users write it, ``torch.Generator``.
+        module: The module that must have been imported for such objects to exist.
+        read: Returns the full state of one.
+        write: Puts a state back.
+        seed: Begins its stream anew.
+        locate: Finds the seed of one and its draws since.
+    """
+
+    type: str
+    module: str
+    read: Callable[[Any], bytes]
+    write: Callable[[Any, bytes], None]
+    seed: Callable[[Any, int], None]
+    locate: Callable[[Any, Sequence[int]], Position]
+
+    def source(self, name: str, find: Callable[[], Any], locate: Locate) -> Source:
+        """Return the source whose generator ``find`` returns; ``locate`` is given its state."""
+        return Source(
+            name,
+            lambda value: self.seed(find(), value),
+            lambda: self.read(find()),
+            lambda state: self.write(find(), state),
+            locate,
+        )
 
 
 class Library(Struct, frozen=True):

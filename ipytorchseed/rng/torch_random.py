@@ -6,7 +6,7 @@ import ctypes
 import struct
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from msgspec import Struct
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng import mersenne
 from ipytorchseed.rng.position import UNKNOWN, Position
-from ipytorchseed.rng.source import Library, Source
+from ipytorchseed.rng.source import Kind, Library, Source
 
 if TYPE_CHECKING:
     from torch import Generator
@@ -106,6 +106,11 @@ def mark_of(state: bytes) -> tuple[str, int] | None:
     return (words[:4] + words[8:12]).hex(), mersenne.N + 1 - left  # each word takes 8 bytes
 
 
+KIND = Kind(
+    "torch.Generator", "torch", read, write, seed, lambda it, hints: locate(read(it), hints)
+)
+
+
 def has_torch() -> bool:
     """Tell whether torch has been imported completely; it is not imported for that."""
     return hasattr(sys.modules.get("torch"), "default_generator")
@@ -139,8 +144,7 @@ def sources() -> list[Source]:
 
 @lru_cache(maxsize=64)
 def _source(name: str, generator: Generator) -> Source:
-    seed_it, read_it, write_it = (partial(do, generator) for do in (seed, read, write))
-    return Source(name, seed_it, read_it, write_it, locate)
+    return KIND.source(name, lambda: generator, locate)
 
 
 @cache
@@ -206,10 +210,4 @@ def _copy(fields: Any) -> dict[str, Any]:  # a tracker, or its fields
     return {name: [*value] if isinstance(value, list) else value for name, value in values.items()}
 
 
-LIBRARY = Library(
-    name="torch",
-    module="torch",
-    seeder=seeder,
-    sources=sources,
-    essential=True,
-)
+LIBRARY = Library(name="torch", module="torch", seeder=seeder, sources=sources, essential=True)

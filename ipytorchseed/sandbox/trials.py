@@ -15,7 +15,6 @@ from ipytorchseed.why.changes import find_changes, not_compared
 from ipytorchseed.why.experiments import Result
 from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.finders.files import FOLDER
-from ipytorchseed.why.finders.settings import FOLLOWS
 
 
 class Trial(Struct, frozen=True):
@@ -111,7 +110,7 @@ def _trial_of_setting(name: str) -> Trial | str:
         return "there is no call that puts it back"
     read_at_start = name in {flag.name for flag in FLAGS}
     settable = name in BY_NAME or name[:6] == "torch." or (name.isupper() and not read_at_start)
-    followers = {each for each, leader in FOLLOWS.items() if leader == name}
+    followers = {flag.name for flag in FLAGS if flag.follows == name}
     whole = frozenset({name, *followers})
     return Trial(settings=whole) if settable else "a running kernel cannot change it"
 

@@ -103,17 +103,11 @@ def _last_of_each(session: Session) -> list[Run]:
 
 def _earlier_alike(run: Run, runs: Sequence[Run]) -> Run | None:
     """Return the latest of the earlier runs of a cell that had the same result, bit for bit."""
-    return next(
-        (
-            each
-            for each in runs
-            if (each.id or 0) < (run.id or 0)
-            and each.rank == run.rank
-            and not find_changes(each, run)
-            and not unknown_outcome(each, run)
-        ),
-        None,
-    )
+    earlier = (each for each in runs if (each.id or 0) < (run.id or 0) and each.rank == run.rank)
+    for each in earlier:
+        if not (find_changes(each, run) or unknown_outcome(each, run)):
+            return each
+    return None
 
 
 def _comparable(session: Session, run: Run) -> list[Run]:

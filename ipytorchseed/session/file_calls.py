@@ -19,14 +19,9 @@ if TYPE_CHECKING:
     Function = Callable[..., Any]
 
 _LIST_FOR_THEMSELVES = (
-    "_frozen_importlib",
-    "importlib",
-    "ipytorchseed",
-    "IPython",
-    "pkg_resources",
-    "shutil",
+    "_frozen_importlib", "importlib", "ipytorchseed", "IPython", "pkg_resources", "shutil",
     "tempfile",
-)
+)  # fmt: skip
 """Modules that list folders without handing on what is there."""
 
 _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
@@ -181,20 +176,15 @@ def names_of(module: str) -> dict[Any, Any]:
 
 
 _of_system = vars(sys.modules[os.name])  # where `os` has them from, whatever others put there
-_told: tuple[tuple[Function | None, Function], ...] = (
+_told: dict[str, Function] = {
+    "open": _open_descriptor, "listdir": _list, "scandir": _list, "remove": _remove,
+    "unlink": _remove, "rename": _rename, "replace": _rename, "truncate": _truncate,
+    "system": _system, "urandom": _ask, "posix_spawn": _spawn,
+}  # fmt: skip
+_calls: tuple[tuple[Function | None, Function], ...] = (
     (_io.open, _open),
-    (_of_system["open"], _open_descriptor),
-    (_of_system["listdir"], _list),
-    (_of_system["scandir"], _list),
-    (_of_system["remove"], _remove),
-    (_of_system["unlink"], _remove),
-    (_of_system["rename"], _rename),
-    (_of_system["replace"], _rename),
-    (_of_system["truncate"], _truncate),
-    (_of_system["system"], _system),
-    (_of_system["urandom"], _ask),
-    (_of_system.get("posix_spawn"), _spawn),
+    *((_of_system.get(name), tell) for name, tell in _told.items()),
     (getattr(sys.modules.get("_posixsubprocess"), "fork_exec", None), _start),
 )
-CALLS = [(original, tell) for original, tell in _told if original is not None]
+CALLS = [(original, tell) for original, tell in _calls if original is not None]
 """The functions that this Python has, each with what tells a listener of its call."""

@@ -124,7 +124,7 @@ class FileWatch:
     def lists(self, folder: str) -> None:
         """Note a folder that is about to be listed, with the names that it holds now."""
         path = f"{folder.rstrip('/')}/"
-        if path in self.paths or self._listed == _MOST_LISTED or _is_not_the_users(path):
+        if path in self.paths or self._listed == _MOST_LISTED or not _is_users(path):
             return
         if self._imports is None or not self._imports.inside:
             self._listed += 1
@@ -198,11 +198,7 @@ class FileWatch:
         for path, mark in self._named.items():
             if path not in made and mark == mark_of(path):
                 self.paths.setdefault(path, None)
-        users = [
-            (path, record)
-            for path, record in list(self.paths.items())
-            if not path.startswith(ours) and not _is_not_the_users(path)
-        ]
+        users = [each for each in list(self.paths.items()) if _is_users(each[0], ours)]
         if not users:
             return ()
         until = monotonic() + seconds
@@ -225,11 +221,7 @@ class FileWatch:
         Args:
             ours: The ledger, as for ``read``.
         """
-        users = (
-            path
-            for path in self._written
-            if not path.startswith(ours) and not _is_not_the_users(path)
-        )
+        users = (path for path in self._written if _is_users(path, ours))
         return tuple(islice(users, _MOST_WRITTEN))
 
     def look(self, path: str, seconds: float) -> FileRead:
@@ -305,9 +297,10 @@ def _file_of(module: object) -> object:
     return file if type(file) is str else None
 
 
-def _is_not_the_users(path: str) -> bool:
-    if path.startswith(_SYSTEM) or is_installed_file(path):
-        return True
+def _is_users(path: str, ours: str | None = None) -> bool:
+    """Tell whether a file is the user's own: not the system's, a package's or of ``ours``."""
+    if path.startswith(_SYSTEM if ours is None else (*_SYSTEM, ours)) or is_installed_file(path):
+        return False
     if any(part in path for part in _HIDDEN) or path.endswith((".pyc", ".so")):
-        return True
-    return _CELLS(path) is not None or _OF_A_PROGRAM(path) is not None
+        return False
+    return _CELLS(path) is None and _OF_A_PROGRAM(path) is None

@@ -112,22 +112,21 @@ def find_named(texts: Iterable[str]) -> dict[str, Mark]:
     names = [word for word in words if _SUFFIX.search(word)][:_MOST]
     if not names:
         return {}
-    found: dict[str, Mark] = {}
-    missing = []
-    for name in names:
-        path = os.path.abspath(os.path.expanduser(name))  # noqa: PTH100, PTH111 -- texts are at hand
-        mark = mark_of(path)
-        if mark:
-            found[path] = mark
-        else:
-            missing.append(name.lstrip("/"))
-    for folder in filter(os.path.isdir, words[:_MOST] if missing else ()):
-        for name in missing:
-            path = os.path.abspath(os.path.join(os.path.expanduser(folder), name))  # noqa: PTH100, PTH111, PTH118
-            mark = mark_of(path)
-            if mark:
-                found[path] = mark
-    return found
+    paths = {name: _absolute(name) for name in names}
+    found = _marks(paths.values())
+    missing = [name.lstrip("/") for name, path in paths.items() if path not in found]
+    folders = filter(os.path.isdir, words[:_MOST] if missing else ())
+    inside = (_absolute(folder, name) for folder in folders for name in missing)
+    return found | _marks(inside)
+
+
+def _absolute(*parts: str) -> str:
+    begin, *rest = parts
+    return os.path.abspath(os.path.join(os.path.expanduser(begin), *rest))  # noqa: PTH100, PTH111, PTH118 -- texts are at hand
+
+
+def _marks(paths: Iterable[str]) -> dict[str, Mark]:
+    return {path: mark for path in paths if (mark := mark_of(path))}
 
 
 def mark_of(path: str) -> Mark:

@@ -44,123 +44,69 @@ _CELL_ENDS = r"(?: {1,40}|</th>\s{0,40}<td>|\}\s{0,40}&\s{0,40})"
 """Between the name and the value of a row of a table."""
 
 _CHANGES_EACH_RUN = (
-    # the words without which a pattern finds nothing; the pattern; what is put in its place
-    (("0x",), lazy_pattern(r"0x[0-9a-fA-F]{4,}"), "0x"),
+    # a pattern; what is put in its place; the words without which it finds nothing
+    (r"0x[0-9a-fA-F]{4,}", "0x", "0x"),
     # one that reprlib shortened, as scikit-learn does in its diagrams: <Scorer obj...x7fb628ee9a10>
-    (("...x", "...0x"), lazy_pattern(r"(?<=\.\.\.)0?x[0-9a-fA-F]{4,16}(?=>|&gt;)"), ""),
-    (("at 0x",), lazy_pattern(r"\bat 0x\b"), "at"),
-    (("id=", "id "), lazy_pattern(r"(?<=[<( ])id[= ]\d{6,}"), "id"),
+    (r"(?<=\.\.\.)0?x[0-9a-fA-F]{4,16}(?=>|&gt;)", "", "...x", "...0x"),
+    (r"\bat 0x\b", "at", "at 0x"),
+    (r"(?<=[<( ])id[= ]\d{6,}", "id", "id=", "id "),
     # IPython's handle of a display that is updated
-    (("display_id=",), lazy_pattern(r"(?<=display_id=)[0-9a-f]{32}\b"), ""),
+    (r"(?<=display_id=)[0-9a-f]{32}\b", "", "display_id="),
     # the file that ipykernel names in a warning: its process, and the cell's text
-    (("ipykernel_",), lazy_pattern(r"(?<=ipykernel_)\d+(?=[/\\]\d+\.py)"), ""),
+    (r"(?<=ipykernel_)\d+(?=[/\\]\d+\.py)", "", "ipykernel_"),
     # unittest: Ran 5 tests in 0.038s
-    (("Ran ",), lazy_pattern(r"(?<=Ran )(\d{1,9} tests? in )\d{1,9}\.\d{3}s"), r"\1"),
+    (r"(?<=Ran )(\d{1,9} tests? in )\d{1,9}\.\d{3}s", r"\1", "Ran "),
     # tqdm: 57%|####| 57/100 [00:05<00:04, 10.6it/s, loss=0.3]
-    (
-        ("/s", "s/"),
-        lazy_pattern(
-            r"\[\d{1,9}:\d\d(?::\d\d)?(?:<[^,\[\]]{0,40})?,\s{0,9}[^,\[\]]{0,40}(?:/s|s/\w{1,40})"
-        ),
-        "[",
-    ),
+    (r"\[\d{1,9}:\d\d(?::\d\d)?(?:<[^,\[\]]{0,40})?,\s{0,9}[^,\[\]]{0,40}(?:/s|s/\w{1,40})", "[",
+     "/s", "s/"),
     # when a line was logged
-    (_LEVELS, lazy_pattern(rf"{_STAMP}(?=.{{0,200}}\b(?:{'|'.join(_LEVELS)})\b)"), ""),
+    (rf"{_STAMP}(?=.{{0,200}}\b(?:{'|'.join(_LEVELS)})\b)", "", *_LEVELS),
     # when a summary of statsmodels was made: in text, HTML or LaTeX
-    (("Date:",), lazy_pattern(rf"\bDate:{_CELL_ENDS}\w{{3}}, \d\d \w{{3}} \d{{4}}"), "Date:"),
-    (("Time:",), lazy_pattern(rf"\bTime:{_CELL_ENDS}\d\d:\d\d:\d\d"), "Time:"),
+    (rf"\bDate:{_CELL_ENDS}\w{{3}}, \d\d \w{{3}} \d{{4}}", "Date:", "Date:"),
+    (rf"\bTime:{_CELL_ENDS}\d\d:\d\d:\d\d", "Time:", "Time:"),
     # when lifelines fitted a model
-    (
-        ("time fit was run",),
-        lazy_pattern(rf"(time fit was run(?:</th>\s{{0,9}}<td>|\W{{1,40}})){_STAMP}"),
-        r"\1",
-    ),
+    (rf"(time fit was run(?:</th>\s{{0,9}}<td>|\W{{1,40}})){_STAMP}", r"\1", "time fit was run"),
     # what IPython says where a cell that loads an extension runs again
-    (
-        (" extension is already loaded",),
-        lazy_pattern(
-            r"^The [\w.]{1,200} extension is already loaded\. .*\n +%reload_ext .*\n?", re.MULTILINE
-        ),
-        "",
-    ),
+    (r"(?m)^The [\w.]{1,200} extension is already loaded\. .*\n +%reload_ext .*\n?", "",
+     " extension is already loaded"),
     # how long ago runs were, in what %why says of them, and where that breaks its lines
-    (
-        ("now", "before", "ago"),
-        lazy_pattern(r"\s(In\[\d{1,9}\]|#\d{1,9})\s(?:now|before|\d{1,9}\s(?:days?|h|min)\sago)\b"),
-        r" \1",
-    ),
-    (
-        ("before the restart (",),
-        lazy_pattern(r"(?<=before the restart \()(#\d{1,9}), \d\d:\d\d"),
-        r"\1",
-    ),
+    (r"\s(In\[\d{1,9}\]|#\d{1,9})\s(?:now|before|\d{1,9}\s(?:days?|h|min)\sago)\b", r" \1",
+     "now", "before", "ago"),
+    (r"(?<=before the restart \()(#\d{1,9}), \d\d:\d\d", r"\1", "before the restart ("),
     # %time, %timeit
-    (("CPU times:", "Wall time:"), lazy_pattern(r"(?:CPU times:|Wall time:).*"), ""),
+    (r"(?:CPU times:|Wall time:).*", "", "CPU times:", "Wall time:"),
     # lines that they print where something took long, or not equally long
-    (
-        ("Compiler", "Parser ", "The slowest run took"),
-        lazy_pattern(
-            r"^(?:(?:Compiler(?: time)?|Parser) {0,9}: .*"
-            r"|The slowest run took .*is being cached\.)\n?",
-            re.MULTILINE,
-        ),
-        "",
-    ),
+    (r"(?m)^(?:Compiler(?: time)?|Parser) {0,9}: .*\n?", "", "Compiler", "Parser "),
+    (r"(?m)^The slowest run took .*is being cached\.\n?", "", "The slowest run took"),
     # a timer of QuantEcon's, as it ends
-    (
-        ("seconds elapsed",),
-        lazy_pattern(
-            r"^((?:[^\n]{0,80}: )?)\d{1,9}\.\d{1,9} (?:milli|micro)?(?=seconds elapsed$)",
-            re.MULTILINE,
-        ),
-        r"\1",
-    ),
-    (
-        (" per loop (mean ± ",),
-        lazy_pattern(r"\d[^\n±]{0,20} ± [^\n±]{1,20} per loop \(mean ± .*"),
-        "",
-    ),
+    (r"(?m)^((?:[^\n]{0,80}: )?)\d{1,9}\.\d{1,9} (?:milli|micro)?(?=seconds elapsed$)", r"\1",
+     "seconds elapsed"),
+    (r"\d[^\n±]{0,20} ± [^\n±]{1,20} per loop \(mean ± .*", "", " per loop (mean ± "),
     # scikit-learn and joblib with verbose, Keras's bars, the Trainer of transformers
-    (
-        ("total time=", "| elapsed:", "s remaining:"),
-        lazy_pattern(
-            r"(?:(?<=total time=)|(?<=\| elapsed:)|(?<=s remaining:)) {0,9}[\d.]{1,20} ?(?:s|min)"
-        ),
-        "",
-    ),
-    (("s/step", "s/epoch"), lazy_pattern(r"\b\d{1,9}s \d{1,9}[munµ]?s/(?:step|epoch)"), ""),
-    (
-        ("_runtime': ", "_per_second': "),
-        lazy_pattern(r"(?:(?<=_runtime': )|(?<=_per_second': ))[\d.]+"),
-        "",
-    ),
-)
+    (r"(?:(?<=total time=)|(?<=\| elapsed:)|(?<=s remaining:)) {0,9}[\d.]{1,20} ?(?:s|min)", "",
+     "total time=", "| elapsed:", "s remaining:"),
+    (r"\b\d{1,9}s \d{1,9}[munµ]?s/(?:step|epoch)", "", "s/step", "s/epoch"),
+    (r"(?:(?<=_runtime': )|(?<=_per_second': ))[\d.]+", "", "_runtime': ", "_per_second': "),
+)  # fmt: skip
 _READING = r"\d{1,15}(?::\d\d){0,2}(?:\.\d{1,20})?(?:e[-+]?\d{1,3})?"
-_TIMES = (
-    STAMP,
-    lazy_pattern(r"(?<![\w.:])\d\d?:\d\d:\d\d(?:[.,]\d{1,9})?(?![\w:])"),  # 10:49:54
+_READINGS = (
+    _STAMP,
+    # 10:49:54
+    r"(?<![\w.:])\d\d?:\d\d:\d\d(?:[.,]\d{1,9})?(?![\w:])",
     # 'time': [3.2, 3.1]
-    lazy_pattern(
-        r"\b((?:times?|secs|seconds|elapsed|durations?)\b['\"]?\s{0,3}[:=]\s{0,3}\[)[-+.,\de\s]{1,9999}\]"
-    ),
+    r"\b((?:times?|secs|seconds|elapsed|durations?)\b['\"]?\s{0,3}[:=]\s{0,3}\[)[-+.,\de\s]{1,9999}\]",
     # 1h 2m 3s, 3.2 s, 12 minutes, 800 img/s
-    lazy_pattern(
-        r"(?<![\w.:])\d{1,9}(?:h ?\d\d?m(?: ?\d\d?(?:\.\d{1,20})?s)?"
-        r"|m ?\d\d?(?:\.\d{1,20})?s)(?!\w)"
-    ),
-    lazy_pattern(
-        rf"(?<![\w.:]){_READING} ?"
-        r"(?:[nuµμm]?s|secs?|seconds?|mins?|minutes?|hrs?|hours?|[a-z]{1,12}/s(?:ec)?)(?!\w)",
-        re.IGNORECASE,
-    ),
+    r"(?<![\w.:])\d{1,9}(?:h ?\d\d?m(?: ?\d\d?(?:\.\d{1,20})?s)?|m ?\d\d?(?:\.\d{1,20})?s)(?!\w)",
+    (rf"(?i)(?<![\w.:]){_READING} ?"
+     r"(?:[nuµμm]?s|secs?|seconds?|mins?|minutes?|hrs?|hours?|[a-z]{1,12}/s(?:ec)?)(?!\w)"),
     # time: 3.2, Training time on cpu = 3.2, elapsed 0:00:03.2; not the loss that follows
-    lazy_pattern(
-        r"\b((?:time|took|taken|elapsed|duration|runtime|seconds|eta)\b(?=[^\d\n,;|]{0,24}\d)"
-        rf"(?:(?!loss|acc|err|score|val)[^\d\n,;|]){{0,24}}?){_READING}",
-        re.IGNORECASE,
-    ),
-)
+    (r"(?i)\b((?:time|took|taken|elapsed|duration|runtime|seconds|eta)\b(?=[^\d\n,;|]{0,24}\d)"
+    rf"(?:(?!loss|acc|err|score|val)[^\d\n,;|]){{0,24}}?){_READING}"),
+)  # fmt: skip
 """What a cell that reads a clock prints of it."""
+
+_RULES = [(words, lazy_pattern(text), instead) for text, instead, *words in _CHANGES_EACH_RUN]
+_TIMES = [lazy_pattern(text) for text in _READINGS]
 
 
 def without_noise(text: str, *, timed: bool = False) -> str:
@@ -174,7 +120,7 @@ def without_noise(text: str, *, timed: bool = False) -> str:
         timed: Whether the cell reads a clock: then numbers that are called times go as well.
     """
     text = as_overwritten(text)
-    for words, pattern, instead in _CHANGES_EACH_RUN:
+    for words, pattern, instead in _RULES:
         if any(word in text for word in words):
             text = pattern.sub(instead, text)
     text = without_model_times(text)

@@ -44,13 +44,9 @@ def text_value(text: str, *, timed: bool = False) -> Fingerprint:
     found = islice(_NUMBER.finditer(clean), _MOST_NUMBERS + 1)
     numbers = tuple(float(match.group()) for match in found)
     lines = clean.count("\n") + (not clean.endswith("\n"))
-    return Fingerprint(
-        digest=_digest(clean).hexdigest(),
-        kind="text",
-        summary=many(lines, "line"),
-        sample=_beginning(clean),
-        series=numbers if 0 < len(numbers) <= _MOST_NUMBERS else None,
-    )
+    digest, size = _digest(clean).hexdigest(), many(lines, "line")
+    series = numbers if 0 < len(numbers) <= _MOST_NUMBERS else None
+    return Fingerprint(digest, "text", size, series=series, sample=_beginning(clean))
 
 
 def _beginning(clean: str) -> str:
@@ -214,10 +210,6 @@ class Outputs(Struct):
             value = text_value(text, timed=self.timed)
             return None if value.digest == _NOTHING else value
         clean = without_noise(text, timed=self.timed)
-        return Fingerprint(
-            digest=_digest(clean + self._rest.hexdigest()).hexdigest(),
-            kind="text",
-            summary=f"{self._size:,} characters",
-            exact=False,
-            sample=_beginning(clean),
-        )
+        digest = _digest(clean + self._rest.hexdigest()).hexdigest()
+        size = f"{self._size:,} characters"
+        return Fingerprint(digest, "text", size, exact=False, sample=_beginning(clean))

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from ipytorchseed.ledger.records import GeneratorState
+from ipytorchseed.ledger.records import GeneratorState, Run
+from ipytorchseed.reads.shell import prints_no_result
+from ipytorchseed.session.parts import parts_read
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -62,20 +64,38 @@ class Pending(Struct):
     reads: dict[str, Fingerprint] = {}
     seeds: list[tuple[int, str]] = []
 
-    def followed(self, asked: Collection[str]) -> dict[str, Any]:
-        """Return what a run keeps of what following its code told, and of what it ``asked``."""
-        dependencies = self.dependencies
-        hashes = ("hash",) if dependencies.hashes else ()
-        return {
-            **{name: tuple(sorted(getattr(dependencies, name))) for name in _FOLLOWED},
-            "nondeterministic_calls": (
-                *sorted(asked),
-                *hashes,
-            ),
-            "only_loader_seed_draws": dependencies.only_loader_seed_draws,
-            "loaders": dependencies.passive_loaders,
-            "heeds": tuple(sorted(dependencies.heeded)),
+    def run(self, asked: Collection[str], **ended: Any) -> Run:
+        """Return the record of the run.
+
+        Args:
+            asked: Functions that it asked, or may have asked, for the time or entropy.
+            **ended: Fields that tell how it ended.
+        """
+        dependencies, outputs = self.dependencies, self.outputs
+        followed: dict[str, Any] = {
+            name: tuple(sorted(getattr(dependencies, name))) for name in _FOLLOWED
         }
+        return Run(
+            cell=self.cell,
+            source=self.source,
+            execution_count=self.execution_count,
+            started=self.started,
+            before=self.states.digests,
+            generators_before=records(self.generators),
+            reads=self.reads,
+            parts=parts_read(dependencies.parts, self.reads),
+            shown=outputs.shown,
+            stdout=None if prints_no_result(self.source) else outputs.stdout(),
+            displays=outputs.displays,
+            between=self.between,
+            seeds=tuple(self.seeds),
+            nondeterministic_calls=(*sorted(asked), *(["hash"] if dependencies.hashes else [])),
+            only_loader_seed_draws=dependencies.only_loader_seed_draws,
+            loaders=dependencies.passive_loaders,
+            heeds=tuple(sorted(dependencies.heeded)),
+            **followed,
+            **ended,
+        )
 
 
 _FOLLOWED = (

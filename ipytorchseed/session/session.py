@@ -15,33 +15,31 @@ from ipytorchseed.fingerprint import Budget
 from ipytorchseed.introspection.collection import uncollected
 from ipytorchseed.introspection.values import is_scalar, shell_name
 from ipytorchseed.ledger.place import ledger_path
-from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.reads.cell import code_digest, effects_among, effects_of_cell
-from ipytorchseed.reads.dependencies import is_result, look_up
 from ipytorchseed.reads.entropy import is_program, reads_clock
 from ipytorchseed.reads.following import find_dependencies
-from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.rng.table import import_lazy
 from ipytorchseed.session import hearing
 from ipytorchseed.session.config import Config
-from ipytorchseed.session.confinement import is_confined, leads_nowhere
+from ipytorchseed.session.confinement import is_confined
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.identity import Identity
 from ipytorchseed.session.importing import ImportWatch
-from ipytorchseed.session.named_files import find_named, texts_in, texts_of, with_scripts
+from ipytorchseed.session.named_files import find_named, texts_in, with_scripts
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.own_modules import read_there, set_in_packages
 from ipytorchseed.session.pending import Pending, records
 from ipytorchseed.session.settings import Settings
-from ipytorchseed.session.sharing import Places
 from ipytorchseed.session.sources import StateWatch
-from ipytorchseed.session.variables import MOST_NAMES, Variables, foremost, parts_read
+from ipytorchseed.session.variables import MOST_NAMES, Variables, foremost
 from ipytorchseed.session.watch import NamespaceWatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
+    from ipytorchseed.ledger.records import Run
     from ipytorchseed.ledger.store import Ledger
     from ipytorchseed.reads.effects import Effects
     from ipytorchseed.session.sources import States
@@ -193,13 +191,9 @@ class Session:
             return
         began = time.thread_time()
         effects = effects_among(text, self._transform, namespace)
+        half = self._budget.seconds / 2
         dependencies = find_dependencies(
-            effects,
-            namespace,
-            self._hidden,
-            self._timed,
-            patched=self._patched,
-            seconds=self._budget.seconds / 2,
+            effects, namespace, self._hidden, self._timed, patched=self._patched, seconds=half
         )
         rebound = self._watch.rebound(namespace)  # since the last run, by no cell of ours
         calls = bool(effects.paths or effects.items or effects.columns or not effects.complete)
@@ -228,16 +222,7 @@ class Session:
             },
         )
         pending.budget.charge(began)
-        places = Places()
-        for name, place in sorted(dependencies.names.items()):
-            if self._is_users(name) or is_result(name):
-                value = look_up(place, namespace)
-                places.note(name, value)
-                parts = dependencies.parts.get(name)
-                dependencies.texts.update(texts_of(value, parts))
-                look = pending.reads[name] = self.variables.look(value, pending.budget, parts)
-                pending.confined = pending.confined and leads_nowhere(value, look)
-        pending.reads.update(places.shared(pending.reads))
+        self.variables.read(pending, namespace, self._is_users)
         self.pending = pending
         self._files.clear()
         self._imports.clear()
@@ -317,37 +302,24 @@ class Session:
                 pending.reads.setdefault(name, self.variables.look(value, budget))
         bound = written | dependencies.writes | dependencies.sets.keys()
         ours = str(self.ledger.path or ledger_path())
-        run = Run(
+        run = pending.run(
+            self._files.asked(dependencies.nondeterministic_calls),
             notebook=self.notebook,
             kernel=self.kernel,
-            cell=pending.cell,
-            source=pending.source,
-            execution_count=pending.execution_count,
-            started=pending.started,
             seconds=seconds,
             status=status,
-            before=pending.states.digests,
             after=states.digests,
-            generators_before=records(pending.generators),
             generators_after=records(generators),
             settings=self._settings.learned(pending.settings),
-            reads=pending.reads,
             missing=tuple(sorted(self._users(dependencies.missing))),
-            parts=parts_read(dependencies.parts, pending.reads),
             writes=writes,
             in_place=tuple(sorted(writes.keys() - bound)),
             result=None if result is None else self.variables.look(result, pending.budget),
-            shown=pending.outputs.shown,
-            stdout=None if prints_no_result(pending.source) else pending.outputs.stdout(),
-            displays=pending.outputs.displays,
             error=None if error is None else without_noise(error[:MOST_ERROR]),
             files=self._files.read(pending.budget.seconds - pending.budget.used, ours),
             loaded={name: self._files.look(path, 0.0) for name, path in self._imports.own.items()},
             wrote=self._files.written(ours),
-            between=pending.between,
             imported=self._imports.only(pending.states.digests, states.digests),
-            seeds=tuple(pending.seeds),
-            **pending.followed(self._files.asked(dependencies.nondeterministic_calls)),
             code=self.code_of(pending.source),
             rank=self.rank,
             notes=(
@@ -385,19 +357,14 @@ class Session:
             seed: From 0 to 2**32-1.
             how: As in ``SeedEntry``.
         """
-        pending = self.pending
+        pending, count, cell = self.pending, None, None
         if pending is not None:
+            count, cell = pending.execution_count, pending.cell
             if (seed, how) in pending.seeds or len(pending.seeds) >= _MOST_SEEDS:
                 return
             pending.seeds.append((seed, how))
-        self.ledger.log_seed(
-            notebook=self.notebook,
-            kernel=self.kernel,
-            seed=seed,
-            how=how,
-            execution_count=None if pending is None else pending.execution_count,
-            cell=None if pending is None else pending.cell,
-        )
+        entry = SeedEntry(seed, how, self.ledger.clock(), self.notebook, self.kernel, count, cell)
+        self.ledger.log_seed(entry)
 
     def close(self) -> None:
         """Look at nothing any more, and give the ledger's file back."""

@@ -7,16 +7,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint, same
-from ipytorchseed.fingerprint.places import with_places
-from ipytorchseed.introspection.anatomy import attributes, module_of_class
-from ipytorchseed.introspection.ownership import is_local_module
-from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.dependencies import is_result, look_up
-from ipytorchseed.reads.keys import SIZES
-from ipytorchseed.reads.methods import BY_KEYS, INSIDE, LAYER, may_run
+from ipytorchseed.session.confinement import leads_nowhere
+from ipytorchseed.session.named_files import texts_of
+from ipytorchseed.session.parts import with_parts
+from ipytorchseed.session.sharing import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -29,28 +26,6 @@ _UNCHANGING = frozenset({"none", "bool", "int", "float", "complex", "str", "byte
 
 _SHARE, _LEAST, _MOST = 0.1, 0.001, 0.02
 """Seconds to look for changes of variables that the cell does not name: a tenth of its time."""
-
-_PUTS = frozenset({"a:append", "a:extend", "a:add"})
-_FILLED = frozenset({"list", "deque", "set"})
-"""Methods that look at nothing of what is there, and kinds of values that have them."""
-
-_SIZES = {
-    **dict.fromkeys(("array", "frame", "series", "tensor"), "shape"),
-    **dict.fromkeys(("deque", "dict", "list", "set", "tuple"), "length"),
-}
-"""The part in which the size of a value lies, by kind."""
-
-_LABELS = {
-    **{(kind, "a:dtype"): "dtype" for kind in ("array", "series", "tensor")},
-    **{("tensor", f"a:new_{each}"): "dtype" for each in ("empty", "full", "ones", "zeros")},
-    **{("dict", each): "keys" for each in BY_KEYS},
-    **{("frame", each): each[2:] for each in ("a:columns", "a:index")},
-    **{("frame", f"a:{each}"): f"k:{each}" for each in ("dim", "numel")},  # no size of a frame
-}
-"""Parts in which the answers of other attributes and methods lie, by kind."""
-
-_SETTING = lazy_pattern(r"a:param_groups\.\d+\.(?!params\b)\w+")
-"""An item of a group of an optimizer's that is not its parameters."""
 
 MOST_NAMES = 5_000
 """Variables that one run sets and that are looked at, those that its text names first."""
@@ -87,11 +62,31 @@ class Variables:
     def look(
         self, value: object, budget: Budget, parts: Collection[str] | None = None
     ) -> Fingerprint:
-        """Name a value's content, as far as the time goes, and places that are among ``parts``."""
+        """Name a value's content, as far as the time goes, and what of it are ``parts``."""
         look = partial(fingerprint, memo=self._memo, budget=budget)
-        found = with_places(value, look(value), parts or (), look)
-        sizes = {part: size for part in parts or () if (size := _size_inside(value, part, look))}
-        return replace(found, parts={**sizes, **found.parts}) if sizes else found
+        found = look(value)
+        return with_parts(value, found, parts, look) if parts else found
+
+    def read(
+        self, pending: Pending, namespace: Mapping[str, Any], is_users: Callable[[str], bool]
+    ) -> None:
+        """Name what a run that begins reads, and note what that tells of the run.
+
+        Args:
+            pending: The run.
+            namespace: The user's names.
+            is_users: Tells whether a name is one of the user's variables.
+        """
+        places, dependencies = Places(), pending.dependencies
+        for name, place in sorted(dependencies.names.items()):
+            if is_users(name) or is_result(name):
+                value = look_up(place, namespace)
+                places.note(name, value)
+                parts = dependencies.parts.get(name)
+                dependencies.texts.update(texts_of(value, parts))
+                look = pending.reads[name] = self.look(value, pending.budget, parts)
+                pending.confined = pending.confined and leads_nowhere(value, look)
+        pending.reads.update(places.shared(pending.reads))
 
     def changes(
         self, pending: Pending, namespace: Mapping[str, Any], written: set[str], seconds: float
@@ -170,85 +165,11 @@ class Variables:
             return None
 
 
-def _size_inside(value: object, part: str, look: Callable[[object], Fingerprint]) -> str:
-    """Return the size of what an attribute or item of a value holds: ``a:X.shape``; or nothing."""
-    *steps, last = part[2:].split(".")
-    if not steps or last not in SIZES:
-        return ""
-    for step in steps:
-        held = {} if may_run(value, step) else dict(attributes(value))
-        value = (value if type(value) is dict else held).get(step)
-    told = look(value)
-    size = _LABELS.get((told.kind, f"a:{last}"), _SIZES.get(told.kind, ""))
-    is_users = is_local_module(module_of_class(type(value)))  # which may answer otherwise
-    return "" if is_users else told.parts.get(size, "")
-
-
 def foremost(names: set[str], first: Collection[str]) -> set[str]:
     """Return as many names as a run's record has room for, those in ``first`` before others."""
     if len(names) <= MOST_NAMES:
         return names
     return {*sorted(names, key=lambda name: (name not in first, name))[:MOST_NAMES]}
-
-
-def parts_read(
-    parts: Mapping[str, set[str]], values: Mapping[str, Fingerprint]
-) -> dict[str, tuple[str, ...]]:
-    """Name the parts of values as fingerprints do, where these tell them all apart.
-
-    A column of a data frame may be read as an attribute; any other name that is no part is that of
-    a method or property, which may look at everything, but for those that only put something in.
-    """
-    found = {}
-    for name, wanted in parts.items():
-        known = values[name].parts if name in values else {}
-        spared = {part[1:] for part in wanted if part[:1] == "-"}
-        if spared:
-            found[name] = tuple(sorted(known.keys() - spared))
-            continue
-        if known and values[name].kind in _FILLED:
-            wanted = wanted - _PUTS  # noqa: PLW2901 -- the rest of it
-        layers = {part for part in wanted if part.startswith(LAYER)}
-        columns = {_part(part, values[name]) for part in wanted - layers} if known else set()
-        hooked = "hooks" in known and (layers or INSIDE in wanted)  # which are given all of it
-        absent = _absent(wanted, values[name]) if known else set()
-        if known and columns - absent <= known.keys() and not hooked:
-            found[name] = tuple(sorted(columns | layers))
-    return found
-
-
-def _absent(wanted: Collection[str], value: Fingerprint) -> set[str]:
-    """Return the items that are asked for by their keys and are not there: the cell sets them."""
-    told = value.kind in _KEYED and any(part[:2] == "k:" for part in value.parts)
-    other = _ODD_KEY if value.kind == "dict" else _NO_COLUMN
-    return {part for part in wanted if told and part[:2] == "k:" and not other.search(part)}
-
-
-_ODD_KEY, _NO_COLUMN = lazy_pattern(r"\.|k:\[.*[,:]"), lazy_pattern(r"\.|k:\[")
-"""Items of items, slices of a dictionary's, and rows of a frame: none is told as a part."""
-
-
-_KEYED = frozenset({"dict", "frame"})
-"""Kinds of values of which all items are told apart, or none."""
-
-
-def _part(part: str, value: Fingerprint) -> str:
-    """Name a part that a cell reads as fingerprints do: columns, and what tells the size.
-
-    What is not told apart inside an item or attribute is that.
-    """
-    if part in value.parts:
-        return part
-    if value.kind == "optimizer" and _SETTING.fullmatch(part):
-        return "settings"
-    if part.startswith("a:") and "." in part:
-        return _part(part.rpartition(".")[0], value)
-    size = _SIZES.get(value.kind, "") if part[2:] in SIZES and part[:2] == "a:" else ""
-    size = _LABELS.get((value.kind, part), size)
-    if size in value.parts:
-        return size
-    outer = part.partition(".")[0]
-    return outer if part.startswith("k:") and outer in value.parts else f"k:{part[2:]}"
 
 
 def _is_unchanging(value: Fingerprint) -> bool:

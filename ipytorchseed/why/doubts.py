@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.libraries import BY_NAME
+from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import BY_PLACE, MEMORY, is_program
 from ipytorchseed.reads.parsing import is_too_long
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.why.present import Present
 
-_FACTS = {"torch", "numpy", "python", "cpu", "gpu", "cuda", "cudnn"}
+_FACTS = {fact.name for fact in FACTS}
 """Settings that are facts: no command puts them back."""
 
 _ALWAYS = {"python", "cpu", "gpu"}

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from ipytorchseed.cli import main
+from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.ledger.store import Ledger
 from tests.ledger import samples
 
@@ -150,7 +151,7 @@ def test_prune_says_what_it_removed(path):
         samples.add(ledger, 10, started=samples.BEGIN - 20 * DAY)
     with Ledger.open(path) as ledger:
         samples.add(ledger, 5)
-        ledger.log_seed(notebook="a", kernel="k", seed=1, how="now", when=samples.BEGIN - 20 * DAY)
+        ledger.log_seed(SeedEntry(1, "now", samples.BEGIN - 20 * DAY, "a", "k"))
     code, out, err = run("prune", "--days", "10", "--yes")
     assert (code, err) == (0, "")
     assert out.startswith("removed 10 runs, 20 states, ")

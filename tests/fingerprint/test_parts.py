@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import mmap
-
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
 from ipytorchseed.fingerprint import fingerprint
-from ipytorchseed.fingerprint.places import with_places
 from tests.fingerprint.values import Config, Entry, Plain, frame, function, model, trained
 
 
@@ -193,37 +190,3 @@ def test_a_record_of_msgspec_is_seen_whole():
     assert not found.opaque
     assert found.parts.keys() == {"a:layers", "a:rate"}
     assert "unseen" not in fingerprint([Entry()]).parts
-
-
-@pytest.mark.parametrize(
-    "value",
-    [np.arange(20.0).reshape(10, 2), torch.arange(20.0).reshape(10, 2)],
-    ids=["np", "torch"],
-)
-def test_of_places_that_code_names(value):
-    """Rows and columns are told apart; another type of the same numbers is another content."""
-
-    def told():
-        wanted = {"k:[:4]", "k:[:,0]", "k:[8]", "k:[30]", "a:shape"}
-        parts = with_places(value, fingerprint(value), wanted, fingerprint).parts
-        return {name: each for name, each in parts.items() if name[:3] == "k:["}
-
-    before = told()
-    assert before.keys() == {"k:[:4]", "k:[:,0]", "k:[8]"}
-    value[8, 1] = 77
-    after = told()
-    assert {name for name in before if before[name] != after[name]} == {"k:[8]"}
-
-
-def test_of_places_of_nobody_elses_class_or_memory():
-    """What a class of the user's gives for a place is not asked; what may be gone is not read."""
-
-    class Loud(list):
-        def __getitem__(self, place):
-            raise AssertionError(place)
-
-    weights = torch.ones(3, requires_grad=True)
-    lent = np.frombuffer(mmap.mmap(-1, 80))
-    for value in (Loud([1, 2]), np.zeros(3).view(np.recarray), weights, lent, "text", {0: 1}):
-        before = fingerprint(value)
-        assert with_places(value, before, {"k:[0]"}, fingerprint) == before

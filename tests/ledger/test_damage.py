@@ -13,6 +13,7 @@ import pytest
 
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.ledger import migrations
+from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.ledger.store import Ledger
 from tests.ledger import samples
 
@@ -283,7 +284,7 @@ def test_a_ledger_that_became_newer_is_written_by_no_older_kernel(path):
         with pytest.raises(LedgerError, match=r"newer ipytorchseed .*: upgrade"):
             ledger.add(*samples.moved())
         with pytest.raises(LedgerError, match="newer ipytorchseed"):
-            ledger.log_seed(notebook="a", kernel="k", seed=1, how="now")
+            ledger.log_seed(SeedEntry(1, "now", 0.0, "a", "k"))
         with pytest.raises(LedgerError, match="newer ipytorchseed"):
             ledger.run(1)
         assert other.execute("SELECT count(*) FROM runs").fetchone() == (3,)

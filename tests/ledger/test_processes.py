@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from ipytorchseed.ledger.database import Database
+from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.ledger.store import Ledger
 from tests.ledger import samples
 
@@ -148,7 +149,7 @@ def test_a_forked_child_writes_nothing(path):
 
         def child():
             number = ledger.add(*samples.moved())
-            seed = ledger.log_seed(notebook="a", kernel="k", seed=1, how="now")
+            seed = ledger.log_seed(SeedEntry(1, "now", 0.0, "a", "k"))
             ledger.save("a", "name", {"python": b"1"})
             ledger.tidy()
             ledger.close()

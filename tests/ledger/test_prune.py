@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from benchmarks import ledger as work
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.prune import DEFAULTS
+from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.ledger.store import Ledger
 from tests.ledger import samples
 
@@ -118,7 +119,7 @@ def test_numbers_are_never_given_again(ledger):
 def test_the_log_of_seeds_goes_with_the_runs(ledger):
     """After four hundred days."""
     for days in (401, 399):
-        ledger.log_seed(notebook="a", kernel="k", seed=days, how="now", when=NOW - days * DAY)
+        ledger.log_seed(SeedEntry(days, "now", NOW - days * DAY, "a", "k"))
     assert ledger.tidy().seeds == 1
     assert [entry.seed for entry in ledger.seeds("a")] == [399]
 

@@ -20,16 +20,13 @@ def path(tmp_path):
 def test_the_log_of_seeds_is_there_after_a_restart(path):
     """Oldest first, all that was told."""
     with Ledger.open(path) as ledger:
-        ledger.log_seed(notebook="a", kernel="k1", seed=42, how="now", when=1.5)
-        ledger.clock = lambda: 2.5
-        ledger.log_seed(
-            notebook="a", kernel="k1", seed=7, how="each", execution_count=3, cell="c\udc80"
-        )
-        ledger.log_seed(notebook="b", kernel="k2", seed=2**32 - 1, how="new", when=3.5)
-    with Ledger.open(path) as ledger:
+        ledger.clock = lambda: 2.5  # soon after, so that they are not too old
         first = SeedEntry(42, "now", 1.5, "a", "k1")
         second = SeedEntry(7, "each", 2.5, "a", "k1", 3, "c\udc80")
         third = SeedEntry(2**32 - 1, "new", 3.5, "b", "k2")
+        for entry in (first, second, third):
+            ledger.log_seed(entry)
+    with Ledger.open(path) as ledger:
         assert ledger.seeds("a") == [first, second]
         assert ledger.seeds() == [first, second, third]
         assert ledger.seeds(limit=2) == [second, third]

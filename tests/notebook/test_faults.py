@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from ipytorchseed.ledger.place import NAME
+from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.session.variables import MOST_NAMES
 from tests.kernel import Kernel
@@ -55,7 +56,7 @@ def _garbage(data):
 def _truncated(data):
     with Ledger.open(data / NAME) as ledger:
         for number in range(50):
-            ledger.log_seed(notebook="n", kernel="k", seed=number, how="now")
+            ledger.log_seed(SeedEntry(number, "now", time.time(), "n", "k"))
     content = (data / NAME).read_bytes()
     (data / NAME).write_bytes(content[: len(content) // 2])
 

@@ -5,15 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.determinism.libraries import (
-    BY_NAME,
-    ERRORS,
-    FIGURES,
-    NUMBERS,
-    RIGHTS,
-    TEXT,
-    Setting,
-)
+from ipytorchseed.determinism import libraries
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.words import first_of
@@ -38,15 +30,16 @@ def find_libraries(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  
     """
     before, after = case.against.settings, case.run.settings
     shown = not others and _shows_other_text(case)
+    figures = shown or not (others or case.uses("torch"))  # its sizes and colours are numbers
     acts_on = {
-        NUMBERS: True,
-        TEXT: shown,
-        FIGURES: shown or not (others or case.uses("torch")),  # its sizes and colours are numbers
-        RIGHTS: not others,
-        ERRORS: case.against.error != case.run.error
+        libraries.NUMBERS: True,
+        libraries.TEXT: shown,
+        libraries.FIGURES: figures,
+        libraries.RIGHTS: not others,
+        libraries.ERRORS: case.against.error != case.run.error
         or (not others and _CATCHES.search(case.run.source) is not None),
     }
-    for name, setting in BY_NAME.items():
+    for name, setting in libraries.BY_NAME.items():
         if name not in before or name not in after or before[name] == after[name]:
             continue
         if acts_on[setting.acts_on] and _is_used(case, setting):
@@ -55,7 +48,7 @@ def find_libraries(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  
             yield Cleared("flag", name, f"acts on {setting.acts_on} only")
 
 
-def _is_used(case: Evidence, setting: Setting) -> bool:
+def _is_used(case: Evidence, setting: libraries.Setting) -> bool:
     """Tell whether the cell uses the package, or displays something that another drew with it."""
     used = not setting.through or case.uses(setting.package)
     return used or any(change.what == "display" for change in case.changed)
@@ -67,7 +60,7 @@ def _shows_other_text(case: Evidence) -> bool:
     return any(change.what != "variable" or change.name in texts for change in case.changed)
 
 
-def _cause(case: Evidence, setting: Setting, before: Any, after: Any) -> Cause:  # noqa: ANN401
+def _cause(case: Evidence, setting: libraries.Setting, before: Any, after: Any) -> Cause:  # noqa: ANN401
     blame = _blame(case, setting.name)
     message = f"{setting.name}: {_step(before, after)}"
     message += case.doings(blame)

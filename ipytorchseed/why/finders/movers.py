@@ -75,12 +75,7 @@ def rng_cause(case: Evidence, name: str, before: str | None, after: str) -> Caus
     figures = "" if stood == [after[:8], before[:8]] else f" ({stood[0]}, not {stood[1]})"
     message = f"{name} {_how_it_moved(case, blame)}{figures}"
     return Cause(
-        kind="rng",
-        name=name,
-        message=message,
-        proof=proof,
-        fix=_fix(case, was),
-        blame=tuple(blame),
+        kind="rng", name=name, message=message, proof=proof, fix=_fix(case, was), blame=tuple(blame)
     )
 
 

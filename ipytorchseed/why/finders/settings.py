@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.determinism import environment
 from ipytorchseed.determinism.libraries import BY_NAME as LIBRARIES
+from ipytorchseed.determinism.machine import FACTS
+from ipytorchseed.determinism.table import BY_NAME as FLAGS
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
@@ -25,27 +27,11 @@ if TYPE_CHECKING:
 _WATCHED = frozenset(flag.name for flag in environment.FLAGS)
 """Environment variables that are on record of every run."""
 
-_FACTS = frozenset({"torch", "numpy", "python", "cpu", "gpu", "cuda", "cudnn"})
+_FACTS = frozenset(fact.name for fact in FACTS)
 _ON_GPU = ("cudnn", "cuda", "CUBLAS", "FLASH_ATTENTION")
 _NEVER = frozenset({"CUDA_LAUNCH_BLOCKING", "torch.use_deterministic_algorithms.warn_only"})
 _NOT_COMPUTING = frozenset({*sys.stdlib_module_names, "IPython"})
 _THREADS = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS"})
-FOLLOWS = {  # set along with another flag, which is the one to name
-    "torch.backends.cuda.matmul.allow_tf32": "torch.float32_matmul_precision",
-    "torch.backends.cuda.matmul.fp32_precision": "torch.float32_matmul_precision",
-    "torch.backends.mkldnn.matmul.fp32_precision": "torch.float32_matmul_precision",
-    "torch._inductor.config.deterministic": "torch.use_deterministic_algorithms",
-    **{
-        f"torch._inductor.config.{name}": "torch._inductor.config.numerics"
-        for name in (
-            "emulate_precision_casts",
-            "eager_numerics.division_rounding",
-            "eager_numerics.disable_ftz",
-        )
-    },
-    "OMP_NUM_THREADS": "torch.num_threads",
-    "MKL_NUM_THREADS": "torch.num_threads",
-}
 _ON_FLOATS = lazy_pattern(
     r"default_dtype|threads|THREADS|precision|tf32|autocast|reduced_precision"
 )
@@ -60,32 +46,6 @@ _STAYS_WHOLE = frozenset(
 
 _SETS = lazy_pattern(r"environ|putenv|%(?:set_)?env\b|dotenv")
 """Text of cells that set environment variables."""
-
-_STATEMENTS = {
-    "torch.default_dtype": "torch.set_default_dtype({})",
-    "torch.default_device": "torch.set_default_device({!r})",
-    "torch.grad_enabled": "torch.set_grad_enabled({})",
-    "torch.num_threads": "torch.set_num_threads({})",
-    "torch.float32_matmul_precision": "torch.set_float32_matmul_precision({!r})",
-    "torch.use_deterministic_algorithms": "torch.use_deterministic_algorithms({})",
-    "torch.autocast.cpu.enabled": 'torch.set_autocast_enabled("cpu", {})',
-    "torch.autocast.cuda.enabled": 'torch.set_autocast_enabled("cuda", {})',
-    "torch.autocast.cpu.dtype": 'torch.set_autocast_dtype("cpu", {})',
-    "torch.autocast.cuda.dtype": 'torch.set_autocast_dtype("cuda", {})',
-    "torch.backends.cuda.flash_sdp_enabled": "torch.backends.cuda.enable_flash_sdp({})",
-    "torch.backends.cuda.mem_efficient_sdp_enabled": (
-        "torch.backends.cuda.enable_mem_efficient_sdp({})"
-    ),
-    "torch.backends.cuda.math_sdp_enabled": "torch.backends.cuda.enable_math_sdp({})",
-    "torch.backends.cuda.cudnn_sdp_enabled": "torch.backends.cuda.enable_cudnn_sdp({})",
-    "torch.backends.cuda.fp16_bf16_reduction_math_sdp_allowed": (
-        "torch.backends.cuda.allow_fp16_bf16_reduction_math_sdp({})"
-    ),
-    "torch.inference_mode_enabled": "",  # set around a block of code only
-    "torch.num_interop_threads": "",  # set once only in a process
-    "torch.use_deterministic_algorithms.warn_only": "",  # never a cause
-}
-"""By flag, the statement that sets it, where it is not set as an attribute; empty for none."""
 
 
 def find_settings(case: Evidence) -> Iterator[Cause | Cleared]:
@@ -122,7 +82,7 @@ def is_secret(name: str) -> bool:
 
 def _harmless(case: Evidence, name: str, moved: set[str]) -> str:  # noqa: C901, PLR0911, PLR0912 -- one reason each
     """Say why a setting cannot account for the change, or return nothing."""
-    leader = FOLLOWS.get(name)
+    leader = FLAGS[name].follows if name in FLAGS else ""
     if is_secret(name) or (name.isupper() and name in case.run.source):
         return ""  # the cell's code names it
     if leader in moved:
@@ -220,13 +180,7 @@ def _cause(case: Evidence, kind: str, name: str, before: Any, after: Any) -> Cau
     message = _step(case, f"{name}{' ' + noun if noun else ''}", before, after)
     if blame and blame[0].run is not None:
         message += f"; {case.name(blame[0].run)} changed it"
-    return Cause(
-        kind=kind,
-        name=name,
-        message=message,
-        fix=_fix(name, before),
-        blame=tuple(blame),
-    )
+    return Cause(kind=kind, name=name, message=message, fix=_fix(name, before), blame=tuple(blame))
 
 
 def _step(case: Evidence, what: str, before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
@@ -278,7 +232,4 @@ def _fix(name: str, value: Any) -> str:  # noqa: ANN401 -- a JSON value
     if not name.startswith("torch."):
         started = f"with {name}={value}" if value is not None else f"without {name}"
         return f"restart the kernel {started}"
-    statement = _STATEMENTS.get(name)
-    if statement is not None:
-        return statement.format(value)
-    return f"{name} = {value!r}"
+    return FLAGS[name].statement_for(value) if name in FLAGS else f"{name} = {value!r}"

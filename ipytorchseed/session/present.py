@@ -119,6 +119,11 @@ class RecordedKernel:
             if earlier and run.status == "ok" and name in self.effects(run).writes:
                 yield run
 
+    def met_before(self, run: Run) -> set[str]:
+        """Return the packages that earlier runs than this reached, in this kernel alone."""
+        mine = [each for each in self._mine if each.status == "ok" and run.kernel == self.kernel]
+        return {met for each in mine if (each.id or 0) < (run.id or 0) for met in each.packages}
+
     def pruned(self, digests: Iterable[str]) -> set[str]:
         """Return those states of the given ones that the ledger no longer keeps."""
         wanted = {*digests}

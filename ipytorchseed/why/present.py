@@ -39,6 +39,9 @@ class Present(Protocol):
     def setters(self, name: str, reader: Run) -> Iterable[Run]:
         """Return the runs before a run, in its kernel, that may have set a name, newest first."""
 
+    def met_before(self, run: Run) -> set[str]:
+        """Return the packages that earlier runs than this reached, in this kernel alone."""
+
     def pruned(self, digests: Iterable[str]) -> set[str]:
         """Return those states of the given ones that are no longer kept."""
 

@@ -203,6 +203,15 @@ def test_what_a_package_draws_as_it_is_imported_is_a_doubt():
         assert (said in doubts) is told
 
 
+def test_a_package_that_an_earlier_cell_imported_draws_nothing_where_it_is_imported_again():
+    """One that is first met in this cell, or was met by a later one, may draw."""
+    for number, met, told in ((1, "pkg", False), (1, "other", True), (3, "pkg", True)):
+        target = run(2, "import pkg", before={"numpy": START}, after={"numpy": TRAINED})
+        runs = [run(number, "import pkg", packages=(met,)), target]
+        doubts = make_plan(target, States(sorted(runs, key=lambda each: each.id))).doubts
+        assert any("In[2] imports pkg" in doubt for doubt in doubts) is told
+
+
 def test_what_a_cell_does_outside_is_named():
     """Programs, files that it was seen to write, and calls that write files past Python."""
     for more, told in (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import BELONGS, SHARED, same
@@ -55,7 +56,8 @@ _INITIALISED = "initialised anew by the cell before it reads it"
 
 _REFITS = lazy_pattern(r"\.fit(?:_transform|_predict)?\(")
 _GOES_ON = lazy_pattern(r"partial_fit|warm_start")
-"""Text of cells that fit anew, and that go on from what is there."""
+_SETS_INSIDE = lazy_pattern(r"set_params|setattr|\.\w+\s*(?:[-+/]|\*\*?)?=(?!=)")
+"""Text of cells that fit anew, that go on from what is there, and that set parts of objects."""
 
 _ONLY = "differs only in "
 """How it begins what is said of a value of which no such aspect bears on the cell."""
@@ -213,6 +215,7 @@ def _is_filled_in(case: Evidence, name: str, before: Fingerprint, after: Fingerp
     moved = {part: pair for part, pair in moved.items() if part not in ("random", SHARED, "unseen")}
     source = case.run.source
     refits = _REFITS.search(source) is not None
+    inside = _fitted_inside(case, name, before, after)
     fitted = moved.keys() == {"length"} and after.kind == "object" and refits
     if (
         not moved
@@ -221,7 +224,11 @@ def _is_filled_in(case: Evidence, name: str, before: Fingerprint, after: Fingerp
             fitted
             or all(
                 part[:2] == "a:"
-                and (was is None or (refits and (part.endswith("_") or part.startswith("a:_"))))
+                and (
+                    was is None
+                    or part in inside
+                    or (refits and (part.endswith("_") or part.startswith("a:_")))
+                )
                 for part, (was, _) in moved.items()
             )
         )
@@ -229,6 +236,20 @@ def _is_filled_in(case: Evidence, name: str, before: Fingerprint, after: Fingerp
         return False
     blame = find_changers(case, name)
     return bool(blame) and all(each.run and each.run.cell == case.run.cell for each in blame)
+
+
+def _fitted_inside(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> set[str]:
+    """Name the parts of an estimator in which others are that fitting it fits, as in a pipeline.
+
+    Those that the cell does not name itself, which hands the estimator to nobody.
+    """
+    moved, source = changed_parts(before, after).keys(), case.run.source
+    fits = f"{name}.{FITTED}" in {*case.run.overwritten} & {*case.against.overwritten}
+    handed = re.search(rf"\b{re.escape(name)}\b(?!\s*[.\[])", source)
+    if not fits or "random" in moved or handed or _SETS_INSIDE.search(source):
+        return set()
+    goes_on = any("warm_start" in each.source for each in case.states.latest(case.run))
+    return set() if goes_on else {part for part in moved if part[2:] not in source}
 
 
 def _without_effect(case: Evidence) -> set[str]:
@@ -276,7 +297,8 @@ def _parts_told(case: Evidence, name: str, before: Fingerprint, after: Fingerpri
     parts = _parts_read(case, name, before, after)
     borrowed = {_BORROWED.get(after.kind, ("",))[0]} if _borrowed(case, after) else set[str]()
     replaced = _replaced(before) | _replaced(after) if _set_anew(case, name, after) else set[str]()
-    for spared in (_parts_set_anew(case, name, parts), _without_effect(case), borrowed, replaced):
+    unread = _without_effect(case) | ({"mode"} if case.heeds("own mode") else set())
+    for spared in (_parts_set_anew(case, name, parts), unread, borrowed, replaced):
         parts = parts - spared or parts
     return parts
 
@@ -301,7 +323,7 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
         told = any(each.how == far for each in blame)
         message = f"{name} had changed" + ("" if told else f": {far}")
     blame = [*find_module_writers(case, name), *blame, *find_left_out(case, name)]
-    doings = [f"{case.name(each.run)} {each.how}" for each in blame[-MOST_TOLD:] if each.run]
+    doings = [f"{case.name(each.run)} {_done(each.how)}" for each in blame[-MOST_TOLD:] if each.run]
     if doings:
         message += f"{';' if ': ' in message else ':'} {', '.join(doings)}"
     return Cause(
@@ -311,6 +333,11 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
         proof=f"content {before.digest[:8]} → {after.digest[:8]}",
         blame=tuple(blame),
     )
+
+
+def _done(how: str) -> str:
+    """Give a verb to what has none: ``lr 0.1 → 0.01``."""
+    return f"changed {how}" if how.startswith(("dtype ", "lr ", "shape ")) else how
 
 
 def _is_reading(case: Evidence, name: str) -> bool:

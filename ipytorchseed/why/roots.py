@@ -13,7 +13,6 @@ from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.finders import FINDERS
 from ipytorchseed.why.finders.changers import NOT_RUN
-from ipytorchseed.why.finders.code import find_code
 from ipytorchseed.why.finders.entropy import find_entropy
 from ipytorchseed.why.finders.libraries import find_libraries
 from ipytorchseed.why.value_changes import how_far, write_step
@@ -44,7 +43,9 @@ def _with_root(case: Evidence, cause: Cause, known: set[tuple[str, str]]) -> Cau
         earlier = None if blame.run is None else _earlier(case, blame.run, cause.name)
         if blame.run is None or earlier is None:
             continue
-        roots = [*_roots(_between(case, earlier, blame.run), known, cause.name)]
+        roots = [*_roots(_between(case, earlier, blame.run), known)]
+        if sets_constant(blame.run.source, cause.name):
+            roots = [root for root in roots if root[0].endswith(" was edited")]
         if not roots:
             continue
         said = " and ".join(message for message, _ in roots[:_TOLD])
@@ -102,14 +103,10 @@ def _between(case: Evidence, earlier: Run, maker: Run) -> Evidence:
     return Evidence(maker, earlier, history, case.states)
 
 
-def _roots(
-    case: Evidence, known: set[tuple[str, str]], name: str
-) -> Iterator[tuple[str, tuple[Blame, ...]]]:
+def _roots(case: Evidence, known: set[tuple[str, str]]) -> Iterator[tuple[str, tuple[Blame, ...]]]:
     """Find the causes in the cell that made an input, each with the runs to blame."""
-    finders = (find_code,) if sets_constant(case.run.source, name) else FINDERS
-    found = chain(*(finder(case) for finder in finders))
-    if finders is FINDERS:
-        found = chain(found, find_libraries(case, True), find_entropy(case, True))  # noqa: FBT003
+    found = chain(*(finder(case) for finder in FINDERS))
+    found = chain(found, find_libraries(case, True), find_entropy(case, True))  # noqa: FBT003
     for cause in found:
         told = cause.kind != "rng" and (cause.kind, cause.name) in known  # a state is the run's own
         if isinstance(cause, Cause) and not told:

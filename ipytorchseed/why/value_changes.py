@@ -120,13 +120,7 @@ def changed_parts(
     }
 
 
-_WHOLE = {
-    "parameters": "parameters", "state": "its state", "inside": "its layers",
-    "rates": "rates of its layers",
-}  # fmt: skip
-"""Parts of a model or optimizer that are told as a whole."""
-
-_BESIDE = {"grad": "gradients", "hooks": "hooks"}
+_BESIDE = {"grad": "gradients", "hooks": "hooks", "state": "its state"}
 """Parts of a model or optimizer that are told where no other differs."""
 
 _HOOKED = frozenset({"module", "optimizer"})
@@ -159,7 +153,8 @@ def say_parts(before: Fingerprint, after: Fingerprint, only: Collection[str] | N
         every = sum(name.startswith(prefix) for name in after.parts)
         if moved:
             said.append(f"changed {len(moved)} of {many(every, noun)}")
-    said += [f"changed {noun}" for part, noun in _WHOLE.items() if part in parts]
+    whole = {"parameters": "parameters", "inside": "its layers", "rates": "rates of its layers"}
+    said += [f"changed {noun}" for part, noun in whole.items() if part in parts]
     length = parts.get("length")
     if length is not None and None not in length and after.kind != "object":
         said.append(_length(*length))

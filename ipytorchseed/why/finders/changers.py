@@ -139,5 +139,5 @@ def _how(
     told = None if only is None else {*only} & after.parts.keys()
     said = say_parts(before, after, told) or say_parts(before, after)
     if said and not anew:
-        return said
+        return f"changed {said}" if said.startswith(("dtype ", "lr ", "shape ")) else said
     return "made it anew" if anew else "changed it"

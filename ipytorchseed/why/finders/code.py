@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from ipytorchseed.reads.bindings import annotations_of, bound_by
 from ipytorchseed.reads.draws import are_silent
-from ipytorchseed.reads.parsing import nodes_in, parse_text
+from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.why.explanation import Cause, Cleared
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from ipytorchseed.why.evidence import Evidence
 
@@ -49,9 +49,8 @@ def _without_trimmings(source: str) -> str:
     if tree is None:
         return source
     imports = [each for each in tree.body if isinstance(each, ast.Import | ast.ImportFrom)]
-    rest = ast.Module([each for each in tree.body if each not in imports], [])
-    text = ast.unparse(_Trim().visit(rest))
-    words = {*re.findall(r"\w+", text), "*"}
+    rest = [_without_hints(each) for each in tree.body if each not in imports]
+    text = "\n".join(map(ast.unparse, rest))
     used, unknown = dict[str, str](), []
     for each in imports:
         for name in each.names:
@@ -59,37 +58,27 @@ def _without_trimmings(source: str) -> str:
             one = ast.unparse(type(each)(**{**vars(each), "names": [name]}))
             if not are_silent([(getattr(each, "module", name.name) or ".").partition(".")[0]]):
                 unknown.append(one)
-            elif bound in words:
+            elif bound == "*" or re.search(rf"\b{bound}\b", text):
                 used[bound] = used.get(bound, "") + one
     return "\n".join([text, *sorted(used.values()), *unknown])
 
 
-class _Trim(ast.NodeTransformer):
-    """Leaves out hints of variables, and those and the docstrings of functions."""
+def _without_hints(statement: ast.stmt) -> ast.stmt:
+    """Take hints and docstrings from functions, and the hint from a variable.
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
-        for each in node.body:
-            if isinstance(each, ast.FunctionDef):
-                self.visit_FunctionDef(each)
-        return node  # whose own hints may be fields
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
-        plain = node.simple and node.value is not None and not _runs_code([node.annotation])
-        return ast.Assign([node.target], node.value, lineno=0) if plain else node  # type: ignore[arg-type]
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        self.generic_visit(node)
-        if node.decorator_list or _runs_code(annotations_of(node)):
-            return node  # what is given it may look at them
-        node.returns, node.body = None, node.body[ast.get_docstring(node) is not None :]
-        for each in ast.walk(node.args):
-            if isinstance(each, ast.arg):
-                each.annotation = None
-        return node
-
-
-def _runs_code(hints: Iterable[ast.expr]) -> bool:
-    return any(isinstance(each, ast.Call) for hint in hints for each in nodes_in(hint))
+    Those that run code stay, those that a decorator may look at, and fields of classes.
+    """
+    if isinstance(statement, ast.AnnAssign) and statement.value is not None:
+        runs = "(" in ast.unparse(statement.annotation)
+        return statement if runs else ast.Assign([statement.target], statement.value, lineno=0)
+    for each in ast.walk(statement):
+        if isinstance(each, ast.FunctionDef) and not each.decorator_list:
+            if any("(" in ast.unparse(hint) for hint in annotations_of(each)):
+                continue
+            each.returns, each.body = None, each.body[ast.get_docstring(each) is not None :]
+            for argument in ast.walk(each.args):
+                vars(argument).pop("annotation", None)
+    return statement
 
 
 def _cause(case: Evidence) -> Cause:

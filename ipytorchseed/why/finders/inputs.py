@@ -211,11 +211,11 @@ def _is_filled_in(case: Evidence, name: str, before: Fingerprint, after: Fingerp
 
     Attributes that were not there before, and what fitting an estimator sets anew.
     """
-    moved = changed_parts(before, after)
-    moved = {part: pair for part, pair in moved.items() if part not in ("random", SHARED, "unseen")}
+    every = changed_parts(before, after)
+    moved = {part: pair for part, pair in every.items() if part not in ("random", SHARED, "unseen")}
     source = case.run.source
     refits = _REFITS.search(source) is not None
-    inside = _fitted_inside(case, name, before, after)
+    inside = _fitted_inside(case, name, every)
     fitted = moved.keys() == {"length"} and after.kind == "object" and refits
     if (
         not moved
@@ -224,11 +224,7 @@ def _is_filled_in(case: Evidence, name: str, before: Fingerprint, after: Fingerp
             fitted
             or all(
                 part[:2] == "a:"
-                and (
-                    was is None
-                    or part in inside
-                    or (refits and (part.endswith("_") or part.startswith("a:_")))
-                )
+                and (was is None or part in inside or (refits and "_" in (part[-1], part[2:3])))
                 for part, (was, _) in moved.items()
             )
         )
@@ -238,18 +234,17 @@ def _is_filled_in(case: Evidence, name: str, before: Fingerprint, after: Fingerp
     return bool(blame) and all(each.run and each.run.cell == case.run.cell for each in blame)
 
 
-def _fitted_inside(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> set[str]:
+def _fitted_inside(case: Evidence, name: str, moved: Collection[str]) -> set[str]:
     """Name the parts of an estimator in which others are that fitting it fits, as in a pipeline.
 
     Those that the cell does not name itself, which hands the estimator to nobody.
     """
-    moved, source = changed_parts(before, after).keys(), case.run.source
+    source = case.run.source
     fits = f"{name}.{FITTED}" in {*case.run.overwritten} & {*case.against.overwritten}
-    handed = re.search(rf"\b{re.escape(name)}\b(?!\s*[.\[])", source)
-    if not fits or "random" in moved or handed or _SETS_INSIDE.search(source):
-        return set()
+    alters = re.search(rf"\b{re.escape(name)}\b(?!\s*[.\[])", source) or _SETS_INSIDE.search(source)
     goes_on = any("warm_start" in each.source for each in case.states.latest(case.run))
-    return set() if goes_on else {part for part in moved if part[2:] not in source}
+    known = fits and not alters and not goes_on and "random" not in moved
+    return {part for part in moved if known and part[2:] not in source}
 
 
 def _without_effect(case: Evidence) -> set[str]:
@@ -297,8 +292,7 @@ def _parts_told(case: Evidence, name: str, before: Fingerprint, after: Fingerpri
     parts = _parts_read(case, name, before, after)
     borrowed = {_BORROWED.get(after.kind, ("",))[0]} if _borrowed(case, after) else set[str]()
     replaced = _replaced(before) | _replaced(after) if _set_anew(case, name, after) else set[str]()
-    unread = _without_effect(case) | ({"mode"} if case.heeds("own mode") else set())
-    for spared in (_parts_set_anew(case, name, parts), unread, borrowed, replaced):
+    for spared in (_parts_set_anew(case, name, parts), _without_effect(case), borrowed, replaced):
         parts = parts - spared or parts
     return parts
 
@@ -320,10 +314,10 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
     else:
         said = say_parts(before, after, only) if only else ""
         far = said or how_far(before, after)
-        told = any(each.how == far for each in blame)
+        told = any(each.how in (far, f"changed {far}") for each in blame)
         message = f"{name} had changed" + ("" if told else f": {far}")
     blame = [*find_module_writers(case, name), *blame, *find_left_out(case, name)]
-    doings = [f"{case.name(each.run)} {_done(each.how)}" for each in blame[-MOST_TOLD:] if each.run]
+    doings = [f"{case.name(each.run)} {each.how}" for each in blame[-MOST_TOLD:] if each.run]
     if doings:
         message += f"{';' if ': ' in message else ':'} {', '.join(doings)}"
     return Cause(
@@ -333,11 +327,6 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
         proof=f"content {before.digest[:8]} → {after.digest[:8]}",
         blame=tuple(blame),
     )
-
-
-def _done(how: str) -> str:
-    """Give a verb to what has none: ``lr 0.1 → 0.01``."""
-    return f"changed {how}" if how.startswith(("dtype ", "lr ", "shape ")) else how
 
 
 def _is_reading(case: Evidence, name: str) -> bool:

@@ -13,6 +13,7 @@ WITHOUT_EFFECT = [
     ("import os\nimport sys\nos, sys", "import sys\nimport os\nos, sys"),
     ("import os, sys\nos, sys", "import os\nimport sys\nos, sys"),
     ("from math import e, pi\npi", "from math import pi\npi"),
+    ("def f(x): return x\ny = f(3)", "def f(x: int): return x\ny = f(3)"),
     ("def f(x): return x", "from typing import List\ndef f(x: List[int]): return x"),
 ]  # fmt: skip
 
@@ -21,6 +22,9 @@ WITH_EFFECT = [
     ("x: int", "x: float"),
     ("class A:\n    x = 3", "class A:\n    x: int = 3"),
     ("@g\ndef f(x): return x", "@g\ndef f(x: int): return x"),
+    ("def f(x): return x\nsignature(f)", "def f(x: int): return x\nsignature(f)"),
+    ("def f(x):\n    'a'\nf.__doc__", "def f(x):\n    'b'\nf.__doc__"),
+    ("x: int = 3\n__annotations__", "x: float = 3\n__annotations__"),
     ("@g\ndef f(x): return x", "@g\ndef f(x):\n    'It.'\n    return x"),
     ("def f(x): return x", "def f(x: g()): return x"),
     ("def f(x): return x", "def f(x=1): return x"),

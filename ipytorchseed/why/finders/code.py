@@ -49,7 +49,7 @@ def _without_trimmings(source: str) -> str:
     if tree is None:
         return source
     imports = [each for each in tree.body if isinstance(each, ast.Import | ast.ImportFrom)]
-    rest = [_without_hints(each) for each in tree.body if each not in imports]
+    rest = [_without_hints(each, source) for each in tree.body if each not in imports]
     text = "\n".join(map(ast.unparse, rest))
     used, unknown = dict[str, str](), []
     for each in imports:
@@ -63,21 +63,22 @@ def _without_trimmings(source: str) -> str:
     return "\n".join([text, *sorted(used.values()), *unknown])
 
 
-def _without_hints(statement: ast.stmt) -> ast.stmt:
+def _without_hints(statement: ast.stmt, source: str) -> ast.stmt:
     """Take hints and docstrings from functions, and the hint from a variable.
 
-    Those that run code stay, those that a decorator may look at, and fields of classes.
+    Those that run code stay, fields of classes, and those of functions that are not only called:
+    decorators may look at them, and whoever is given the function.
     """
     if isinstance(statement, ast.AnnAssign) and statement.value is not None:
-        runs = "(" in ast.unparse(statement.annotation)
-        return statement if runs else ast.Assign([statement.target], statement.value, lineno=0)
+        read = "(" in ast.unparse(statement.annotation) or "__annotations__" in source
+        return statement if read else ast.Assign([statement.target], statement.value, lineno=0)
     for each in ast.walk(statement):
         if isinstance(each, ast.FunctionDef) and not each.decorator_list:
-            if any("(" in ast.unparse(hint) for hint in annotations_of(each)):
-                continue
-            each.returns, each.body = None, each.body[ast.get_docstring(each) is not None :]
-            for argument in ast.walk(each.args):
-                vars(argument).pop("annotation", None)
+            looked_at = re.search(rf"\b{each.name}\b(?!\s*\()", source)
+            if not looked_at and not any("(" in ast.unparse(hint) for hint in annotations_of(each)):
+                each.returns, each.body = None, each.body[ast.get_docstring(each) is not None :]
+                for argument in ast.walk(each.args):
+                    vars(argument).pop("annotation", None)
     return statement
 
 

@@ -167,8 +167,7 @@ def sets_constant(source: str, name: str) -> bool:
     """Tell whether all that the text of a cell does with a name is to set it to a constant once."""
     tree = parse_text(source)
     sets = [each for each in (tree.body if tree else ()) if name in names_in(each)]
-    alone = len(sets) == 1 and isinstance(sets[0], ast.Assign) and len(sets[0].targets) == 1
-    return alone and _is_inert(sets[0])
+    return len(sets) == 1 == len(getattr(sets[0], "targets", ())) and _is_inert(sets[0])
 
 
 def _is_constant(value: ast.expr | None) -> bool:

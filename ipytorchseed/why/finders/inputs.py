@@ -237,13 +237,15 @@ def _is_filled_in(case: Evidence, name: str, before: Fingerprint, after: Fingerp
 def _fitted_inside(case: Evidence, name: str, moved: Collection[str]) -> set[str]:
     """Name the parts of an estimator in which others are that fitting it fits, as in a pipeline.
 
-    Those that the cell does not name itself, which hands the estimator to nobody.
+    Those that the cell does not name itself, which hands the estimator to nobody. What a class of
+    the user's keeps when it is fitted, nobody knows.
     """
     source = case.run.source
     fits = f"{name}.{FITTED}" in {*case.run.overwritten} & {*case.against.overwritten}
     alters = re.search(rf"\b{re.escape(name)}\b(?!\s*[.\[])", source) or _SETS_INSIDE.search(source)
     goes_on = any("warm_start" in each.source for each in case.states.latest(case.run))
-    known = fits and not alters and not goes_on and "random" not in moved
+    users = any(value.kind == "class" for value in case.run.reads.values())
+    known = fits and not (alters or goes_on or users or "random" in moved)
     return {part for part in moved if known and part[2:] not in source}
 
 

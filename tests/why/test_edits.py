@@ -18,7 +18,6 @@ WITHOUT_EFFECT = [
 ]  # fmt: skip
 
 WITH_EFFECT = [
-    ("x: f() = 3", "x = 3"),
     ("x: int", "x: float"),
     ("class A:\n    x = 3", "class A:\n    x: int = 3"),
     ("@g\ndef f(x): return x", "@g\ndef f(x: int): return x"),

@@ -69,9 +69,8 @@ def _without_hints(statement: ast.stmt, source: str) -> ast.stmt:
     Those that run code stay, fields of classes, and those of functions that are not only called:
     decorators may look at them, and whoever is given the function.
     """
-    if isinstance(statement, ast.AnnAssign) and statement.value is not None:
-        read = "(" in ast.unparse(statement.annotation) or "__annotations__" in source
-        return statement if read else ast.Assign([statement.target], statement.value, lineno=0)
+    if isinstance(statement, ast.AnnAssign) and statement.value and "__anno" not in source:
+        return ast.Assign([statement.target], statement.value, lineno=0)
     for each in ast.walk(statement):
         if isinstance(each, ast.FunctionDef) and not each.decorator_list:
             looked_at = re.search(rf"\b{each.name}\b(?!\s*\()", source)

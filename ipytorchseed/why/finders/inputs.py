@@ -59,6 +59,9 @@ _GOES_ON = lazy_pattern(r"partial_fit|warm_start")
 _SETS_INSIDE = lazy_pattern(r"set_params|setattr|\.\w+\s*(?:[-+/]|\*\*?)?=(?!=)")
 """Text of cells that fit anew, that go on from what is there, and that set parts of objects."""
 
+_SETS_MODE = lazy_pattern(r"(\w+)\.(?:eval|train)\(")
+"""Finds the models whose mode a cell sets in so many words."""
+
 _ONLY = "differs only in "
 """How it begins what is said of a value of which no such aspect bears on the cell."""
 
@@ -141,7 +144,9 @@ def _harmless(  # noqa: PLR0911 -- one reason each
     replaced = _replaced(before) | _replaced(after) | _without_effect(case)
     if moved <= replaced and _set_anew(case, name, after):
         return _set_anew(case, name, after)
-    if "mode" in moved and moved <= {"mode", *_without_effect(case)} and case.heeds("own mode"):
+    modes_set = {*_SETS_MODE.findall(case.run.source)} & case.run.reads.keys() or {name}
+    own = name in modes_set and case.heeds("own mode")
+    if own and "mode" in moved and moved <= {"mode", *_without_effect(case)}:
         return _OWN_MODE
     if _is_filled_in(case, name, before, after):
         return _FILLED

@@ -25,7 +25,6 @@ WITH_EFFECT = [
     ("def f(x):\n    'a'\nf.__doc__", "def f(x):\n    'b'\nf.__doc__"),
     ("x: int = 3\n__annotations__", "x: float = 3\n__annotations__"),
     ("@g\ndef f(x): return x", "@g\ndef f(x):\n    'It.'\n    return x"),
-    ("def f(x): return x", "def f(x: g()): return x"),
     ("def f(x): return x", "def f(x=1): return x"),
     ("'a'", "'b'"),
     ("def f():\n    return 'a'", "def f():\n    'a'"),

@@ -7,7 +7,7 @@ import difflib
 import re
 from typing import TYPE_CHECKING
 
-from ipytorchseed.reads.bindings import annotations_of, bound_by
+from ipytorchseed.reads.bindings import bound_by
 from ipytorchseed.reads.draws import are_silent
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.why.explanation import Cause, Cleared
@@ -66,15 +66,14 @@ def _without_trimmings(source: str) -> str:
 def _without_hints(statement: ast.stmt, source: str) -> ast.stmt:
     """Take hints and docstrings from functions, and the hint from a variable.
 
-    Those that run code stay, fields of classes, and those of functions that are not only called:
-    decorators may look at them, and whoever is given the function.
+    Fields of classes keep theirs, and functions that are not only called: decorators may look at
+    them, and whoever is given the function.
     """
     if isinstance(statement, ast.AnnAssign) and statement.value and "__anno" not in source:
         return ast.Assign([statement.target], statement.value, lineno=0)
     for each in ast.walk(statement):
         if isinstance(each, ast.FunctionDef) and not each.decorator_list:
-            looked_at = re.search(rf"\b{each.name}\b(?!\s*\()", source)
-            if not looked_at and not any("(" in ast.unparse(hint) for hint in annotations_of(each)):
+            if not re.search(rf"\b{each.name}\b(?!\s*\()", source):
                 each.returns, each.body = None, each.body[ast.get_docstring(each) is not None :]
                 for argument in ast.walk(each.args):
                     vars(argument).pop("annotation", None)

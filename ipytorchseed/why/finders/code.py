@@ -71,12 +71,12 @@ def _without_hints(statement: ast.stmt, source: str) -> ast.stmt:
     """
     if isinstance(statement, ast.AnnAssign) and statement.value and "__anno" not in source:
         return ast.Assign([statement.target], statement.value, lineno=0)
-    for each in ast.walk(statement):
-        if isinstance(each, ast.FunctionDef) and not each.decorator_list:
-            if not re.search(rf"\b{each.name}\b(?!\s*\()", source):
-                each.returns, each.body = None, each.body[ast.get_docstring(each) is not None :]
-                for argument in ast.walk(each.args):
-                    vars(argument).pop("annotation", None)
+    functions = [each for each in ast.walk(statement) if isinstance(each, ast.FunctionDef)]
+    for each in functions:
+        if not each.decorator_list and not re.search(rf"\b{each.name}\b(?!\s*\()", source):
+            each.returns, each.body = None, each.body[ast.get_docstring(each) is not None :]
+            for argument in ast.walk(each.args):
+                vars(argument).pop("annotation", None)
     return statement
 
 

@@ -26,31 +26,29 @@ def find_code(case: Evidence) -> Iterator[Cause | Cleared]:
     if run.code == against.code:
         if run.source != against.source:
             yield Cleared("code", run.cell, "only comments or layout were edited")
-    elif run.source and len({_without_trimmings(each.source) for each in (run, against)}) == 1:
-        yield Cleared(
-            "code", run.cell, "only imports, hints or docstrings were edited, without effect"
-        )
+    elif run.source and len({_without_unused_imports(each.source) for each in (run, against)}) == 1:
+        yield Cleared("code", run.cell, "only imports were edited, to the same effect")
     else:
         yield _cause(case)
 
 
 def find_cleared_code(case: Evidence) -> Iterator[Cause]:
-    """Come back to an edit of imports or hints: something may look at them."""
+    """Come back to an edit of imports that the cell does not use: they may run code."""
     if not case.two_cells and case.run.code != case.against.code:
         yield _cause(case)
 
 
-def _without_trimmings(source: str) -> str:
-    """Write a cell's code anew without what functions do not heed, and well-known packages do not.
+def _without_unused_imports(source: str) -> str:
+    """Write a cell's code anew without imports of well-known packages that nothing in it names.
 
-    Hints and docstrings, imports that nothing in it names, and the order of the others.
+    The others of such come in one order.
     """
     tree = parse_text(source)
     if tree is None:
         return source
     imports = [each for each in tree.body if isinstance(each, ast.Import | ast.ImportFrom)]
-    rest = [_without_hints(each, source) for each in tree.body if each not in imports]
-    text = "\n".join(map(ast.unparse, rest))
+    rest = ast.unparse(ast.Module([each for each in tree.body if each not in imports], []))
+    words = {*re.findall(r"\w+", rest), "*"}
     used, unknown = dict[str, str](), []
     for each in imports:
         for name in each.names:
@@ -58,26 +56,9 @@ def _without_trimmings(source: str) -> str:
             one = ast.unparse(type(each)(**{**vars(each), "names": [name]}))
             if not are_silent([(getattr(each, "module", name.name) or ".").partition(".")[0]]):
                 unknown.append(one)
-            elif bound == "*" or re.search(rf"\b{bound}\b", text):
+            elif bound in words:
                 used[bound] = used.get(bound, "") + one
-    return "\n".join([text, *sorted(used.values()), *unknown])
-
-
-def _without_hints(statement: ast.stmt, source: str) -> ast.stmt:
-    """Take hints and docstrings from functions, and the hint from a variable.
-
-    Fields of classes keep theirs, and functions that are not only called: decorators may look at
-    them, and whoever is given the function.
-    """
-    if isinstance(statement, ast.AnnAssign) and statement.value and "__anno" not in source:
-        return ast.Assign([statement.target], statement.value, lineno=0)
-    functions = [each for each in ast.walk(statement) if isinstance(each, ast.FunctionDef)]
-    for each in functions:
-        if not each.decorator_list and not re.search(rf"\b{each.name}\b(?!\s*\()", source):
-            each.returns, each.body = None, each.body[ast.get_docstring(each) is not None :]
-            for argument in ast.walk(each.args):
-                vars(argument).pop("annotation", None)
-    return statement
+    return "\n".join([rest, *sorted(used.values()), *unknown])
 
 
 def _cause(case: Evidence) -> Cause:

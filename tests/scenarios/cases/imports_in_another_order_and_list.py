@@ -1,4 +1,4 @@
-"""The imports were put in another order and a type hint was added; the list changed.
+"""The imports were put in another order; the list changed.
 
 run: setup use grow use@2
 ask: use
@@ -14,6 +14,6 @@ s = statistics.fmean(xs) + math.sqrt(len(xs))
 # %% use@2
 import statistics
 import math
-s: float = statistics.fmean(xs) + math.sqrt(len(xs))
+s = statistics.fmean(xs) + math.sqrt(len(xs))
 # %% grow
 xs.append(10)

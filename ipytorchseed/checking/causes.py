@@ -44,7 +44,7 @@ def for_fresh_kernels(cause: Cause, unseeded: Container[str]) -> Cause:
     if cause.kind == "environment" and cause.name == "PYTHONHASHSEED":
         return replace(
             cause,
-            message="the order of a set hangs on string hashes, which are random in each kernel",
+            message="string hashes, and so the order of sets of strings, are random in each kernel",
             fix="ipytorchseed kernel install",
         )
     if cause.kind == "rng" and (cause.prevents or cause.name in unseeded):

@@ -121,6 +121,11 @@ class RecordedKernel:
             if mine and name in self.effects(run).writes:
                 yield run
 
+    def met_before(self, run: Run) -> set[str]:
+        """Return the packages that earlier runs than this reached, in this kernel alone."""
+        earlier = (each for each in self._mine if (each.id or 0) < (run.id or 0))
+        return {package for each in earlier if each.status == "ok" for package in each.packages}
+
     def pruned(self, digests: Iterable[str]) -> set[str]:
         """Return those states of the given ones that the ledger no longer keeps."""
         wanted = {*digests}

@@ -66,9 +66,9 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
             and not _begins_anywhere(run, source, after, present)
         ):
             yield f"where {source} began is not known: it came with {name} itself"
-    imports = present.effects(run).imports - _DRAW_NOTHING
-    moved = [source for source, before, after in moves(run) if before not in (None, after)]
-    if imports and not all(_is_seeded(run, source) for source in moved):
+    imports = present.effects(run).imports - _DRAW_NOTHING - present.met_before(run)
+    moved = {source for source, before, after in moves(run) if before not in (None, after)}
+    if imports and not all(_is_seeded(run, source) for source in moved - {*run.imported}):
         names = ", ".join(sorted(imports))
         yield f"{name} imports {names}: what that draws for the first time is not drawn again"
     if is_too_long(run.source):

@@ -42,6 +42,9 @@ class Present(Protocol):
         Those before a run, in its kernel; where there is none, those of this kernel until now.
         """
 
+    def met_before(self, run: Run) -> set[str]:
+        """Return the packages that earlier runs than this reached, in this kernel alone."""
+
     def pruned(self, digests: Iterable[str]) -> set[str]:
         """Return those states of the given ones that are no longer kept."""
 

@@ -50,7 +50,7 @@ def _obstacle(case: Evidence, cause: Cause) -> str:
         "environment": cause.name not in against.source,
         "file": cause.name not in {file.path for file in against.files},
     }
-    return cause.message.partition("; ")[0] if stays.get(cause.kind) else ""
+    return f"%replay does not put {cause.name} back" if stays.get(cause.kind) else ""
 
 
 def with_fixes(causes: Sequence[Cause], remedy: Remedy) -> list[Cause]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import same
+from ipytorchseed.reads.cell import sets_constant
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.finders import FINDERS
@@ -43,6 +44,8 @@ def _with_root(case: Evidence, cause: Cause, known: set[tuple[str, str]]) -> Cau
         if blame.run is None or earlier is None:
             continue
         roots = [*_roots(_between(case, earlier, blame.run), known)]
+        if sets_constant(blame.run.source, cause.name):
+            roots = [root for root in roots if root[0].endswith(" was edited")]
         if not roots:
             continue
         said = " and ".join(message for message, _ in roots[:_TOLD])

@@ -120,7 +120,7 @@ def changed_parts(
     }
 
 
-_BESIDE = {"grad": "gradients", "hooks": "hooks"}
+_BESIDE = {"grad": "gradients", "hooks": "hooks", "state": "its state"}
 """Parts of a model or optimizer that are told where no other differs."""
 
 _HOOKED = frozenset({"module", "optimizer"})

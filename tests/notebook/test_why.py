@@ -51,6 +51,18 @@ def test_before_any_run(kernel):
     assert "no run is recorded yet; run a cell, run it again" in said(kernel.run("%why"))
 
 
+def test_what_a_replay_does_not_put_back_is_named(kernel):
+    """Once: what became of it is said of the cause already."""
+    begin(kernel)
+    kernel.run("import os\nos.environ['SIZE'] = '2'\ndef size(): return int(os.environ['SIZE'])")
+    kernel.run("n = size() * 3", "use")
+    kernel.run("os.environ['SIZE'] = '4'")
+    kernel.run("n = size() * 3", "use")
+    told = said(kernel.run("%why"))
+    assert "To get the earlier result back, if it can be (%replay does not put SIZE back):" in told
+    assert told.count("SIZE was 2, now it is 4") == 1
+
+
 def test_a_mistyped_variable_or_cell_is_met_with_the_nearest(drawn):
     """As on record; without one near, the runs are named."""
     assert "no variable or cell 'lst' is on record; did you mean last?" in said(

@@ -73,6 +73,10 @@ class States:
         """Return that it is."""
         return True
 
+    def met_before(self, run):
+        """Return the packages of earlier runs."""
+        return {met for each in self.runs if each.id < run.id for met in each.packages}
+
     def pruned(self, _digests):
         """Return that nothing is."""
         return set()

@@ -195,12 +195,22 @@ def test_what_no_replay_puts_back_is_a_doubt():
 
 
 def test_what_a_package_draws_as_it_is_imported_is_a_doubt():
-    """Where it may have drawn: that a source came with it is no draw."""
-    for before, told in (({"numpy": START}, True), ({}, False)):
-        target = run(2, "import pkg", before=before, after={"numpy": TRAINED})
+    """Where the cell may have drawn too: that a source came with it is no draw."""
+    began = {"before": {"numpy": START}}
+    for more, told in ((began, True), ({}, False), ({**began, "imported": ("numpy",)}, False)):
+        target = run(2, "import pkg", **more, after={"numpy": TRAINED})
         doubts = make_plan(target, States([target])).doubts
         said = "In[2] imports pkg: what that draws for the first time is not drawn again"
         assert (said in doubts) is told
+
+
+def test_a_package_that_an_earlier_cell_imported_draws_nothing_where_it_is_imported_again():
+    """One that is first met in this cell, or was met by a later one, may draw."""
+    for number, met, told in ((1, "pkg", False), (1, "other", True), (3, "pkg", True)):
+        target = run(2, "import pkg", before={"numpy": START}, after={"numpy": TRAINED})
+        runs = [run(number, "import pkg", packages=(met,)), target]
+        doubts = make_plan(target, States(sorted(runs, key=lambda each: each.id))).doubts
+        assert any("In[2] imports pkg" in doubt for doubt in doubts) is told
 
 
 def test_what_a_cell_does_outside_is_named():

@@ -42,3 +42,29 @@ def test_another_cell_that_made_it_anew_ends_the_search(between, told):
     (cause,) = explain(runs[4], runs[2], runs[2:4], States(runs)).causes
     assert cause.name == "model"
     assert ("behind it: torch.cpu began elsewhere" in cause.message) is told
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("noise = torch.randn(3)\nrate = 0.1", False),
+        ("rate = {'first': 0.1}\nnoise = torch.randn(3)", False),
+        ("rate = 0.1\nrate += float(torch.randn(3)[0])", True),
+        ("rate = kept = [0.1]\nkept += torch.randn(3).tolist()", True),
+        ("rate = [0.1]\nadd(torch.randn(3), rate)", True),
+        ("rate = float(torch.randn(3)[0])", True),
+        ("def draw():\n    global rate\n    rate = torch.randn(3)\nrate = 0.1\ndraw()", True),
+    ],
+)
+def test_no_source_lies_behind_what_a_cell_sets_to_a_constant(text, told):
+    """That the cell was edited is all that lies behind it."""
+    runs = [
+        run(1, text, **states(START, TRAINED), writes={"rate": number(0.1)}, cell="maker"),
+        run(2, READ, reads={"rate": number(0.1)}, writes={"loss": number(2.3)}),
+        run(3, text.replace("0.1", "0.3").replace("(3)", "(4)"), **states(SHUFFLED, AGAIN),
+            writes={"rate": number(0.3)}, cell="maker"),
+        run(4, READ, reads={"rate": number(0.3)}, writes={"loss": number(1.9)}),
+    ]  # fmt: skip
+    (cause,) = explain(runs[3], runs[1], runs[1:3], States(runs)).causes
+    assert ("torch.cpu began elsewhere" in cause.message) is told
+    assert "edited" in cause.message

@@ -29,7 +29,7 @@ def find_code(case: Evidence) -> Iterator[Cause | Cleared]:
         if run.source != against.source:
             yield Cleared("code", run.cell, "only comments or layout were edited")
     elif run.source and len({_without_unused_imports(each.source) for each in (run, against)}) == 1:
-        yield Cleared("code", run.cell, "only imports that it does not use were edited")
+        yield Cleared("code", run.cell, "only imports were edited, to the same effect")
     elif run.source and _compiled(run.source) == _compiled(against.source) != b"":
         yield Cleared("code", run.cell, "only local names, docstrings or the like were edited")
     else:
@@ -54,19 +54,26 @@ def _compiled(source: str) -> bytes:
 
 
 def _without_unused_imports(source: str) -> str:
-    """Write a cell's code anew without imports of well-known packages that nothing in it names."""
+    """Write a cell's code anew without imports of well-known packages that nothing in it names.
+
+    The others of such come in one order.
+    """
     tree = parse_text(source)
     if tree is None:
         return source
     imports = [each for each in tree.body if isinstance(each, ast.Import | ast.ImportFrom)]
     rest = ast.unparse(ast.Module([each for each in tree.body if each not in imports], []))
     words = {*re.findall(r"\w+", rest), "*"}
+    used, unknown = dict[str, str](), []
     for each in imports:
-        roots = [getattr(each, "module", name.name) or "." for name in each.names]
-        named = any(words & bound_by(name) for name in each.names)
-        if named or not are_silent(root.partition(".")[0] for root in roots):
-            rest += f"\n{ast.unparse(each)}"
-    return rest
+        for name in each.names:
+            (bound,) = bound_by(name)
+            one = ast.unparse(type(each)(**{**vars(each), "names": [name]}))
+            if not are_silent([(getattr(each, "module", name.name) or ".").partition(".")[0]]):
+                unknown.append(one)
+            elif bound in words:
+                used[bound] = used.get(bound, "") + one
+    return "\n".join([rest, *sorted(used.values()), *unknown])
 
 
 def _cause(case: Evidence) -> Cause:

@@ -77,7 +77,7 @@ def find_entropy(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # 
             yield Cause("entropy", name, message=sentence(name), fix=_FIX.get(name, ""))
     random_hashes = case.run.settings.get("PYTHONHASHSEED") == "random" and not case.same_kernel
     if "hash" in both and random_hashes and not (others and _is_a_number(case)):
-        message = "the order of a set hangs on string hashes, which are random in each kernel"
+        message = "string hashes, and so the order of sets of strings, are random in each kernel"
         fix = "restart the kernel with PYTHONHASHSEED=0"
         yield Cause("environment", "PYTHONHASHSEED", message, fix=fix)
 

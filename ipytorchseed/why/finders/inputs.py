@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import TYPE_CHECKING
 
 from ipytorchseed.fingerprint.value import BELONGS, SHARED, same
@@ -55,7 +56,11 @@ _INITIALISED = "initialised anew by the cell before it reads it"
 
 _REFITS = lazy_pattern(r"\.fit(?:_transform|_predict)?\(")
 _GOES_ON = lazy_pattern(r"partial_fit|warm_start")
-"""Text of cells that fit anew, and that go on from what is there."""
+_SETS_INSIDE = lazy_pattern(r"set_params|setattr|\.\w+\s*(?:[-+/]|\*\*?)?=(?!=)")
+"""Text of cells that fit anew, that go on from what is there, and that set parts of objects."""
+
+_SETS_MODE = lazy_pattern(r"(\w+)\.(?:eval|train)\(")
+"""Finds the models whose mode a cell sets in so many words."""
 
 _ONLY = "differs only in "
 """How it begins what is said of a value of which no such aspect bears on the cell."""
@@ -139,7 +144,9 @@ def _harmless(  # noqa: PLR0911 -- one reason each
     replaced = _replaced(before) | _replaced(after) | _without_effect(case)
     if moved <= replaced and _set_anew(case, name, after):
         return _set_anew(case, name, after)
-    if "mode" in moved and moved <= {"mode", *_without_effect(case)} and case.heeds("own mode"):
+    modes_set = {*_SETS_MODE.findall(case.run.source)} & case.run.reads.keys() or {name}
+    own = name in modes_set and case.heeds("own mode")
+    if own and "mode" in moved and moved <= {"mode", *_without_effect(case)}:
         return _OWN_MODE
     if _is_filled_in(case, name, before, after):
         return _FILLED
@@ -209,10 +216,11 @@ def _is_filled_in(case: Evidence, name: str, before: Fingerprint, after: Fingerp
 
     Attributes that were not there before, and what fitting an estimator sets anew.
     """
-    moved = changed_parts(before, after)
-    moved = {part: pair for part, pair in moved.items() if part not in ("random", SHARED, "unseen")}
+    every = changed_parts(before, after)
+    moved = {part: pair for part, pair in every.items() if part not in ("random", SHARED, "unseen")}
     source = case.run.source
     refits = _REFITS.search(source) is not None
+    inside = _fitted_inside(case, name, every)
     fitted = moved.keys() == {"length"} and after.kind == "object" and refits
     if (
         not moved
@@ -221,7 +229,7 @@ def _is_filled_in(case: Evidence, name: str, before: Fingerprint, after: Fingerp
             fitted
             or all(
                 part[:2] == "a:"
-                and (was is None or (refits and (part.endswith("_") or part.startswith("a:_"))))
+                and (was is None or part in inside or (refits and "_" in (part[-1], part[2:3])))
                 for part, (was, _) in moved.items()
             )
         )
@@ -229,6 +237,21 @@ def _is_filled_in(case: Evidence, name: str, before: Fingerprint, after: Fingerp
         return False
     blame = find_changers(case, name)
     return bool(blame) and all(each.run and each.run.cell == case.run.cell for each in blame)
+
+
+def _fitted_inside(case: Evidence, name: str, moved: Collection[str]) -> set[str]:
+    """Name the parts of an estimator in which others are that fitting it fits, as in a pipeline.
+
+    Those that the cell does not name itself, which hands the estimator to nobody. What a class of
+    the user's keeps when it is fitted, nobody knows.
+    """
+    source = case.run.source
+    fits = f"{name}.{FITTED}" in {*case.run.overwritten} & {*case.against.overwritten}
+    alters = re.search(rf"\b{re.escape(name)}\b(?!\s*[.\[])", source) or _SETS_INSIDE.search(source)
+    goes_on = any("warm_start" in each.source for each in case.states.latest(case.run))
+    users = any(value.kind == "class" for value in case.run.reads.values())
+    known = fits and not (alters or goes_on or users or "random" in moved)
+    return {part for part in moved if known and part[2:] not in source}
 
 
 def _without_effect(case: Evidence) -> set[str]:
@@ -298,7 +321,7 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
     else:
         said = say_parts(before, after, only) if only else ""
         far = said or how_far(before, after)
-        told = any(each.how == far for each in blame)
+        told = any(each.how in (far, f"changed {far}") for each in blame)
         message = f"{name} had changed" + ("" if told else f": {far}")
     blame = [*find_module_writers(case, name), *blame, *find_left_out(case, name)]
     doings = [f"{case.name(each.run)} {each.how}" for each in blame[-MOST_TOLD:] if each.run]

@@ -41,6 +41,7 @@ class Pending(Struct):
         outputs: What it showed so far.
         reads: What the values were.
         seeds: Seeds that we applied, and how.
+        beside: Whether another cell began meanwhile, in another thread.
     """
 
     cell: str
@@ -61,6 +62,7 @@ class Pending(Struct):
     outputs: Outputs
     reads: dict[str, Fingerprint] = {}
     seeds: list[tuple[int, str]] = []
+    beside: bool = False
 
     def followed(self, asked: Collection[str]) -> dict[str, Any]:
         """Return what a run keeps of what following its code told, and of what it ``asked``."""

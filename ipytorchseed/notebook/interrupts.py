@@ -63,10 +63,12 @@ class Interrupts:
             except KeyboardInterrupt:  # it arrived before it could be held
                 self.note()
                 self._hold()
-            callback(*args)
-            if then is not None:
-                then(*args)
-            self._release()
+            try:
+                callback(*args)
+                if then is not None:
+                    then(*args)
+            finally:  # a tracer of the user's may raise in any frame
+                self._release()
             if then is not None and self._held.arrived:  # just before it was no longer held
                 then(*args)
 

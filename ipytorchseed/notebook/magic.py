@@ -105,11 +105,13 @@ class Magic:
         Raises:
             UsageError: The line does not fit the declaration; one line says what, why and how.
         """
+        command = self.command  # before what it imports, click among it, is imported here
+
         import click
 
         try:
             words = self._words(line)
-            with (command := self.command).make_context(self.sign, words) as context:
+            with command.make_context(self.sign, words) as context:
                 context.obj = self._state, cell
                 return command.invoke(context)
         except KeyboardInterrupt as interrupt:  # which of our lines it met says nothing

@@ -244,6 +244,28 @@ class Kernel:
         reply.take(self._answer(ident))
         return reply
 
+    def run_beside(self, code: str, meanwhile: str) -> tuple[Reply, Reply]:
+        """Run a cell, and another one in a subshell as soon as the first has printed ``now``."""
+        request = self._client.session.msg("create_subshell_request", {})
+        self._client.control_channel.send(request)
+        subshell = self._client.get_control_msg()["content"]["subshell_id"]
+        idents, replies = [self._send(code, {}, silent=False, store_history=True)], []
+        running = 1
+        while running:
+            message = self._client.get_iopub_msg(timeout=PATIENCE)
+            if message["parent_header"].get("msg_id") not in idents:
+                continue
+            replies += [Reply() for _ in idents[len(replies) :]]
+            replies[idents.index(message["parent_header"]["msg_id"])].take(message)
+            running -= message["content"].get("execution_state") == "idle"
+            if len(idents) == 1 and "now" in replies[0].stdout:
+                idents.append(self._send(meanwhile, {}, False, True, subshell))
+                running += 1
+        for _ in idents:
+            answer = self._client.get_shell_msg(timeout=PATIENCE)
+            replies[idents.index(answer["parent_header"]["msg_id"])].take(answer)
+        return replies[0], replies[1]
+
     def record(self, code: str, *args: Any, **kwargs: Any) -> tuple[Reply, list[Run]]:
         """Run a cell as ``run`` does; return what came back, and the runs that it left."""
         before = {run.id for run in self.runs()} if self.ledger.exists() else set()
@@ -252,7 +274,7 @@ class Kernel:
 
     def value(self, expression: str) -> Any:
         """Evaluate a literal expression between cells: no event of a cell is fired for it."""
-        ident = self._send("", {}, True, False, {"it": expression})
+        ident = self._send("", {}, True, False, it=expression)
         told = self._answer(ident)["content"]["user_expressions"]["it"]
         assert told["status"] == "ok", told
         return ast.literal_eval(told["data"]["text/plain"])
@@ -279,16 +301,17 @@ class Kernel:
         content = self._answer(self._client.inspect(code))["content"]
         return _ANSI.sub("", content["data"].get("text/plain", ""))
 
-    def _send(self, code, metadata, silent, store_history, expressions=None) -> str:
+    def _send(self, code, metadata, silent, store_history, subshell=None, **expressions) -> str:
         content = {
             "code": code,
             "silent": silent,
             "store_history": store_history,
-            "user_expressions": expressions or {},
+            "user_expressions": expressions,
             "allow_stdin": False,
             "stop_on_error": False,
         }
         message = self._client.session.msg("execute_request", content, metadata=metadata)
+        message["header"]["subshell_id"] = subshell
         self._client.shell_channel.send(message)
         return message["header"]["msg_id"]
 

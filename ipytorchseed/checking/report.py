@@ -188,7 +188,7 @@ def diffs(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Yield the lines of all edits, cell by cell, as a unified diff."""
     for verdict in verdicts:
         for cell, made in groupby(verdict.edits or (), key=lambda each: each.cell):
-            told = diff(f"{verdict.path} {cell.name}", cell.source, [*made])
+            told = diff(f"{visible(str(verdict.path))} {cell.name}", cell.source, [*made])
             yield from ("", *(line.rstrip() for line in visible(told, lines=True).split("\n")))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import current_thread, main_thread
 from typing import Any
 
 
@@ -38,15 +39,14 @@ class HeldInterrupt:
         """Replace this handler; see ``hold``."""
         if isinstance(handler, HeldInterrupt) and self._patient <= handler._patient:  # noqa: SLF001 -- its own class
             return
-        if callable(handler):
+        if callable(handler) and current_thread() is main_thread():
             self._handler = handler
-            try:
-                signal.signal(signal.SIGINT, self)
-            except ValueError:  # another thread
-                self._handler = None
+            signal.signal(signal.SIGINT, self)
 
     def release(self) -> None:
         """Put the handler back; the caller has to act on an interrupt that arrived."""
+        if current_thread() is not main_thread():  # which may hold meanwhile
+            return
         handler, self._handler = self._handler, None
         if handler is not None:
             signal.signal(signal.SIGINT, handler)

@@ -19,7 +19,9 @@ def hidden_warnings(module: str, kind: type[Warning] = Warning) -> Iterator[None
         module: Its name, or that of the text that is compiled.
         kind: Which warnings.
     """
-    filters: list[Any] = warnings.filters  # type: ignore[assignment]  # a list, whatever typeshed says
+    filters: Any = warnings.filters
+    if type(filters) is not list:  # a user's cell put something else there
+        filters = []
     hide = ("ignore", None, kind, re.compile(re.escape(module)), 0)
     filters.insert(0, hide)
     try:

@@ -62,7 +62,8 @@ def _check_folder(folder: Path) -> None:
     for each in (link, found):
         if each.st_uid != 0 and _foreign(each):
             raise LedgerError(f"the ledger's folder {folder} belongs to another user: {_AWAY}")
-    if _others_write(found) and not found.st_mode & stat.S_ISVTX:
+    shared = _others_write(found) and not found.st_mode & stat.S_ISVTX
+    if shared and stat.S_ISDIR(found.st_mode):  # of what is none, it is said as such later
         raise LedgerError(
             f"the ledger's folder {folder} can be written by other users: `chmod go-w` it,"
             f" or name another folder in {ENVIRONMENT}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import partial
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -99,11 +100,17 @@ class Extension:
         state.runs.pre_run_cell(info)
         if state.runs.nested or state.rerunning:
             return
+        me = get_ident()
         with state.lock:
-            state.at_work = True
+            state.runs.beside = bool(state.threads - {me})
+            state.threads.add(me)
         ident = cell_id(state.shell, info)
         seed = state.seeding.for_cell(ident, str(info.raw_cell))
-        if seed is None:
+        if state.runs.beside:
+            state.tracking.note_beside()
+            if seed is not None:
+                state.apply(seed, "each")
+        elif seed is None:
             state.tracking.begin(info, ident)
         else:
             state.tracking.begin(info, ident, partial(state.seeding.apply, seed))
@@ -117,7 +124,8 @@ class Extension:
 
     def _post_run_cell(self, result: ExecutionResult | None) -> None:
         state = self.state
-        if not state.runs.nested and not state.rerunning:  # what we show is not the cell's
+        if not (state.runs.nested or state.rerunning or state.runs.beside):
+            # what we show is not the cell's
             state.guard.call(state.tracking.stop_listening)
         state.guard.call(state.runs.post_run_cell, result)
         if state.rerunning:
@@ -126,7 +134,7 @@ class Extension:
             self._after_run(result)
         finally:
             if not state.runs.busy:
-                state.at_work = False
+                state.threads.discard(get_ident())
             self._stay_last()
 
     def _stay_last(self) -> None:
@@ -142,7 +150,8 @@ class Extension:
         state, guard = self.state, self.state.guard
         if state.used_scopes is not None and state.runs.current is None:
             guard.call(state.used_scopes.after_cell)
-        run = None if state.runs.busy else guard.call(state.tracking.end, result)
+        unrecorded = state.runs.busy or state.runs.beside
+        run = None if unrecorded else guard.call(state.tracking.end, result)
         if state.used_checks is not None:
             guard.call(state.used_checks.finish, result)
             guard.call(state.used_checks.record, run)
@@ -151,7 +160,7 @@ class Extension:
 
             guard.call(explain_change, state.tracking.session, run)
         if state.viewer is not None and not state.runs.busy:
-            state.at_work = False
+            state.threads.discard(get_ident())
             guard.call(state.viewer.ran, run)
 
     def _words(self, line: str) -> tuple[str, list[str]] | None:

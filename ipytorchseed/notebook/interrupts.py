@@ -13,6 +13,7 @@ import functools
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import current_thread, main_thread
 from typing import Any
 
 from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
@@ -54,15 +55,20 @@ class Interrupts:
 
         @functools.wraps(callback)
         def called(*args: Any) -> None:
+            if current_thread() is not main_thread():  # where none is raised
+                callback(*args)
+                return
             try:
                 self._hold()
             except KeyboardInterrupt:  # it arrived before it could be held
                 self.note()
                 self._hold()
-            callback(*args)
-            if then is not None:
-                then(*args)
-            self._release()
+            try:
+                callback(*args)
+                if then is not None:
+                    then(*args)
+            finally:  # a tracer of the user's may raise in any frame
+                self._release()
             if then is not None and self._held.arrived:  # just before it was no longer held
                 then(*args)
 

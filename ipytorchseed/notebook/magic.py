@@ -29,8 +29,8 @@ _TYPED = lazy_pattern(r"""(?:[^\s"']|"[^"]*"?|'[^']*'?)+""")
 """The same in a line that is being typed, whose last quotation may be open."""
 
 _VARIABLE = lazy_pattern(r"\$[A-Za-z_$]|\{")
-_CALLER = 3
-"""Frames from ``_words`` to the code that called: ``__call__``, ``run_line_magic`` and its."""
+_CALLER = 4
+"""Frames from ``_words`` to the code that called: our two, ``run_line_magic`` and its."""
 
 
 def as_word(name: str) -> str:
@@ -105,15 +105,19 @@ class Magic:
         Raises:
             UsageError: The line does not fit the declaration; one line says what, why and how.
         """
+        try:
+            return self._run(self.command, line, cell)
+        except KeyboardInterrupt as interrupt:  # which of our lines it met says nothing
+            raise interrupt.with_traceback(None) from None
+
+    def _run(self, command: click.Command, line: str, cell: str | None) -> object:
         import click
 
         try:
             words = self._words(line)
-            with (command := self.command).make_context(self.sign, words) as context:
+            with command.make_context(self.sign, words) as context:
                 context.obj = self._state, cell
                 return command.invoke(context)
-        except KeyboardInterrupt as interrupt:  # which of our lines it met says nothing
-            raise interrupt.with_traceback(None) from None
         except click.exceptions.Exit:  # after --help
             return None
         except click.UsageError as error:

@@ -44,9 +44,14 @@ class Run:
 
 
 class Runs(threading.local):
-    """The runs under way in each thread."""
+    """The runs under way in each thread.
+
+    Attributes:
+        beside: Whether this thread's cell began while one ran in another thread.
+    """
 
     def __init__(self) -> None:
+        self.beside = False
         self._stack: list[Run] = []
 
     @property

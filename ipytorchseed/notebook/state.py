@@ -61,7 +61,7 @@ class State:
         tracking: The recording of runs.
         viewer: What shows runs as they happen; None until it is asked for.
         lock: Held while a cell begins, and by what must not happen while one runs.
-        at_work: Whether a cell is running, in whichever thread.
+        threads: Those in which a cell is running: the kernel's own, and those of subshells.
     """
 
     def __init__(self, shell: InteractiveShell, opener: Opener | None = None) -> None:
@@ -69,12 +69,12 @@ class State:
         self.runs = Runs()
         self.seeding = Seeding()
         self.options = IPyTorchSeed.of(shell)
-        self.tracking = Tracking(shell, self.options)
+        self.tracking = Tracking(shell, self.options, self.runs)
         self.interrupts = Interrupts(shell, self.tracking.stop_look)
         self.guard = Guard(self.interrupts.note)
         self.viewer: Viewer | None = None
         self.lock = threading.RLock()
-        self.at_work = False
+        self.threads: set[int] = set()
         self._opener = opener
 
     @cached_property
@@ -118,6 +118,11 @@ class State:
         from ipytorchseed.notebook.replay import Player
 
         return Player(self.shell, self.tracking, self.generators)
+
+    @property
+    def at_work(self) -> bool:
+        """Whether a cell is running, in whichever thread."""
+        return bool(self.threads)
 
     @property
     def used_scopes(self) -> Scopes | None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.ledger.store import Ledger
     from ipytorchseed.notebook.config import IPyTorchSeed
+    from ipytorchseed.notebook.runs import Runs
     from ipytorchseed.session.identity import Identity
     from ipytorchseed.session.outputs import Outputs
     from ipytorchseed.session.pending import Pending
@@ -55,10 +56,12 @@ class Tracking:
     Args:
         shell: The running shell.
         options: The user's configuration.
+        runs: The runs under way.
     """
 
-    def __init__(self, shell: InteractiveShell, options: IPyTorchSeed) -> None:
+    def __init__(self, shell: InteractiveShell, options: IPyTorchSeed, runs: Runs) -> None:
         self._shell = shell
+        self._runs = runs
         self._options = options
         self._session: Session | None = None
         self._told: set[str] = set()
@@ -214,6 +217,14 @@ class Tracking:
             execution_count=count,
         )
 
+    def note_beside(self) -> None:
+        """Note that a cell begins in another thread while the one under way runs."""
+        if self._session is not None and self._session.pending is not None:
+            self._session.pending.beside = True
+            self._tell_once(
+                "a cell that begins while another one runs, as in a subshell, is not recorded"
+            )
+
     def set_aside(self) -> Pending | None:
         """Take the run under way off the record, so that others are recorded inside it."""
         self._capture.stop()
@@ -359,7 +370,7 @@ class Tracking:
 
     def _outputs(self) -> Outputs | None:
         pending = None if self._session is None else self._session.pending
-        return None if pending is None else pending.outputs
+        return None if pending is None or self._runs.beside else pending.outputs
 
     def _choose(self, change: Mapping[str, Any]) -> None:
         if self._session is None:

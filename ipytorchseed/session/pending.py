@@ -43,6 +43,7 @@ class Pending(Struct):
         outputs: What it showed so far.
         reads: What the values were.
         seeds: Seeds that we applied, and how.
+        beside: Whether another cell began meanwhile, in another thread.
     """
 
     cell: str
@@ -63,6 +64,7 @@ class Pending(Struct):
     outputs: Outputs
     reads: dict[str, Fingerprint] = {}
     seeds: list[tuple[int, str]] = []
+    beside: bool = False
 
     def run(self, asked: Collection[str], **ended: Any) -> Run:
         """Return the record of the run.

@@ -53,6 +53,7 @@ _MOST_SEEDS = 100
 _TOO_MUCH = "not all of your code could be followed: there is too much, or its source is gone"
 _TOO_MANY = "too many variables to look at them all"
 _CUT_SHORT = "the run was interrupted while it was looked at: not all values are known"
+_BESIDE = "another cell ran at the same time, and what it did may be told as this one's"
 
 
 class Session:
@@ -327,6 +328,7 @@ class Session:
                 *(() if dependencies.complete else (_TOO_MUCH,)),
                 *(() if len(bound_anew) <= MOST_NAMES else (_TOO_MANY,)),
                 *((_CUT_SHORT,) if self._cut_short else ()),
+                *((_BESIDE,) if pending.beside else ()),
             ),
         )
         self._ended = run.after

@@ -49,6 +49,7 @@ class Evidence(Struct, frozen=True):
         history: The runs from ``against`` to the one before ``run``, oldest first.
         states: Where states stand.
         changed: In what the results differ.
+        reader: The kernel from which runs are named.
         operations: Operations that were seen not to repeat in runs of the same text, each with
             the run in which it was seen.
     """
@@ -57,6 +58,7 @@ class Evidence(Struct, frozen=True):
     against: Run
     history: Sequence[Run]
     states: HistoryLookup
+    reader: str
     changed: tuple[Change, ...] = ()
     operations: tuple[tuple[Run, Operation], ...] = ()
 
@@ -76,12 +78,12 @@ class Evidence(Struct, frozen=True):
         return self.run.cell != self.against.cell
 
     def name(self, run: Run) -> str:
-        """Return how a run is called from the later run's kernel."""
-        return run_name(run, self.run.kernel)
+        """Return how a run is called by who asks."""
+        return run_name(run, self.reader)
 
     def word(self, run: Run) -> str:
         """Return how a run is named in a command."""
-        return run_word(run, self.run.kernel)
+        return run_word(run, self.reader)
 
     def doings(self, blame: Sequence[Blame]) -> str:
         """Say what runs did, each behind a semicolon, to go on with a sentence."""

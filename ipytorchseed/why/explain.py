@@ -50,10 +50,11 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
             the run in which it was seen.
         present: What is known of the kernel that asks, for the way back; None where there is none.
     """
+    reader = run.kernel if present is None else present.kernel
     if against is None:
-        return Explanation(run, None, "first-run", _say_first(run, history))
+        return Explanation(run, None, "first-run", _say_first(run, history, reader))
     changed = find_changes(against, run)
-    case = Evidence(run, against, history, states, changed, tuple(operations))
+    case = Evidence(run, against, history, states, reader, changed, tuple(operations))
     causes: list[Cause] = []
     cleared: list[Cleared] = []
     for finder in FINDERS:
@@ -132,10 +133,10 @@ def _explain_same(
     return Explanation(case.run, case.against, verdict, message, cleared=told, unknown=unknown)
 
 
-def _say_first(run: Run, others: Sequence[Run]) -> str:
+def _say_first(run: Run, others: Sequence[Run], reader: str) -> str:
     """Say that there is nothing to compare a run with, and what to do."""
-    name, word = run_name(run, run.kernel), run_word(run, run.kernel)
-    compare = f"`%why {word} --against {run_word(others[-1], run.kernel)}`" if others else ""
+    name, word = run_name(run, reader), run_word(run, reader)
+    compare = f"`%why {word} --against {run_word(others[-1], reader)}`" if others else ""
     if others and others[-1].cell == run.cell:
         return f"{name} is the first run of its cell. Compare: {compare}"
     return f"{name} ran once. Run it again{f', or compare: {compare}' if compare else ''}"

@@ -100,7 +100,7 @@ def _between(case: Evidence, earlier: Run, maker: Run) -> Evidence:
         for run in case.states.latest(case.run)[::-1]
         if not _comes_before(run, earlier) and _comes_before(run, maker)
     ]
-    return Evidence(maker, earlier, history, case.states)
+    return Evidence(maker, earlier, history, case.states, case.reader)
 
 
 def _roots(case: Evidence, known: set[tuple[str, str]]) -> Iterator[tuple[str, tuple[Blame, ...]]]:

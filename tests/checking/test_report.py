@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -13,6 +14,8 @@ from rich.console import Console
 
 from ipytorchseed.checking import report
 from ipytorchseed.checking.ci import annotate, as_junit
+from ipytorchseed.checking.edits import Edit, Splice
+from ipytorchseed.checking.notebook import Cell
 from ipytorchseed.checking.progress import Bars
 from tests.checking.verdicts import (
     BROKEN,
@@ -211,6 +214,16 @@ def test_whatever_a_notebook_calls_things_nothing_of_it_acts(evil):
     assert not any(line.lstrip().startswith(("::", "##[")) for line in text.splitlines())
     for case in ET.fromstring(junit).iter("testcase"):
         assert len(str(case.get("name")).splitlines()) == 1
+
+
+def test_a_notebook_s_name_adds_no_line_to_a_diff():
+    """A CI system would take it for a command."""
+    cell = Cell(0, "a", "import random")
+    edit = Edit(cell, "seed", "", (Splice(13, 13, "\nrandom.seed(42)"),))
+    path = Path("x\n::error file=x::injected.ipynb")
+    told = [*report.diffs([replace(REPEATS, path=path, edits=(edit,))])]
+    assert told[1] == r"--- x\n::error file=x::injected.ipynb cell 0"
+    assert not any(line.startswith("::") for line in told)
 
 
 def test_a_bar_fills_cell_by_cell():

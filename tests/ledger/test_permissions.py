@@ -110,6 +110,13 @@ def test_a_folder_that_others_can_write_is_refused(path, mode):
         pass
 
 
+def test_a_device_in_the_place_of_the_folder_is_told_as_no_folder():
+    """No advice is given to change who may use it: the system needs it as it is."""
+    with pytest.raises(LedgerError, match="cannot be used") as failure:
+        Ledger.open(Path(os.devnull, "ledger.sqlite"))
+    assert "chmod" not in str(failure.value)
+
+
 def test_a_sticky_folder_is_as_good_as_a_private_one(path):
     """Others cannot replace this user's files there."""
     path.parent.chmod(0o1777)

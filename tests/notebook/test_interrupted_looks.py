@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -11,6 +12,7 @@ import time
 
 import pytest
 
+from ipytorchseed.notebook.interrupts import Interrupts
 from tests.kernel import ROOT, Kernel
 
 SETUP = """
@@ -185,3 +187,11 @@ def test_no_interrupt_is_lost(tmp_path):
     assert int(seen[1]) >= sent - sent // 100
     ours = set(re.findall(r"ipytorchseed/(\S+?):", done.stdout))
     assert ours <= ALLOWED
+
+
+def test_a_callback_that_fails_leaves_no_handler_behind():
+    """As where a tracer of the user's raises in a frame of ours: the next Ctrl-C is not lost."""
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(ZeroDivisionError):
+        Interrupts(None, list).held(lambda: 1 / 0)()
+    assert signal.getsignal(signal.SIGINT) is before

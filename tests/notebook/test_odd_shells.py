@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.kernel import Kernel
@@ -153,6 +155,32 @@ def test_magic_that_cannot_be_loaded_says_so_in_a_line(tmp_path):
         )
         kernel.run("del sys.meta_path[0]")
         assert kernel.run("%replay 2 --dry").error is None
+
+
+@pytest.mark.timeout(100)
+@pytest.mark.parametrize(
+    "spoiled", ["sys.path.clear()", "sys.meta_path.clear()", "sys.meta_path.insert(0, 7)"]
+)
+def test_where_nothing_can_be_imported_a_first_magic_says_so_in_a_line(tmp_path, spoiled):
+    """Its options are another package's, which cannot be imported either."""
+    with Kernel(tmp_path, cold=True) as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        kernel.run(f"import sys\n{spoiled}")
+        error = kernel.run("%why").error
+        assert error.ename == "UsageError"
+        assert re.fullmatch(r"%why: it cannot be loaded \(.+\): restart the kernel", error.evalue)
+
+
+@pytest.mark.timeout(100)
+@pytest.mark.parametrize("filters", ["None", "()", "[1, None]"])
+def test_cells_are_recorded_whatever_the_filters_of_warnings_are(tmp_path, filters):
+    """What a cell puts in their place stays there."""
+    with Kernel(tmp_path) as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        kernel.run(f"import warnings\nwarnings.filters = {filters}")
+        reply, runs = kernel.record("x = r'\\d'\nrepr(warnings.filters)")
+        assert (reply.shown, reply.stderr) == (repr(filters), "")
+        assert len(runs) == 1
 
 
 @pytest.mark.timeout(100)

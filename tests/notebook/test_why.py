@@ -420,3 +420,24 @@ def test_what_an_assigned_value_draws_as_it_is_shown(kernel):
     kernel.run("y = 1")
     kernel.run("x = die")
     assert "python had moved on" in said(kernel.run("%why"))
+
+
+def test_runs_before_a_restart_are_named_as_one_types_them_after_it(new_kernel):
+    """``In[3]`` is another run by then: numbers of the ledger, in the text and in each command."""
+    new_kernel.run("import random\nrandom.seed(1)")
+    for cell in ("x = random.random()", "x = random.random()", "y = 1"):
+        new_kernel.run(cell)
+    new_kernel.run("y = 2; x", "a")
+    new_kernel.run("x = 5", "b")
+    new_kernel.run("y = 3; x", "a")
+    new_kernel.restart()
+    new_kernel.run("%load_ext ipytorchseed")
+    runs = {run.source + str(run.execution_count): run.id for run in new_kernel.runs()}
+    drew, edited = runs["x = random.random()4"], runs["y = 3; x8"]
+    for asked, told in ((drew, f"%seed rewind #{drew - 1}"), (edited, ""), (runs["y = 15"], "")):
+        said = json.loads(new_kernel.run(f"%why #{asked} --json").stdout)
+        messages = [said["message"], *(cause["message"] for cause in said["causes"])]
+        assert not re.search(r"In\[|`%why [^#]|--against [^#]", "\n".join(messages)), messages
+        assert told in [cause["fix"] for cause in said["causes"]] or not told
+        assert not [cause for cause in said["causes"] if cause["fix"].startswith("%recall")]
+    assert new_kernel.run(f"%seed rewind #{drew - 1}").status == "ok"

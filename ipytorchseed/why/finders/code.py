@@ -131,6 +131,6 @@ def _cause(case: Evidence) -> Cause:
     ]
     changed = sum(line.startswith("+") for line in lines) or len(lines)
     noun = "line was" if changed == 1 else "lines were"
-    fix = f"%recall {case.word(against)}" if case.same_kernel else ""
+    fix = f"%recall {case.word(against)}" if against.kernel == case.reader else ""
     message = f"the cell was edited: {changed} {noun} changed since {case.name(against)}"
     return Cause("code", run.cell, message, "\n".join(lines), fix)

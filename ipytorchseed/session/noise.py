@@ -86,6 +86,11 @@ _CHANGES_EACH_RUN = (
     (r"(?:(?<=total time=)|(?<=\| elapsed:)|(?<=s remaining:)) {0,9}[\d.]{1,20} ?(?:s|min)", "",
      "total time=", "| elapsed:", "s remaining:"),
     (r"\b\d{1,9}s \d{1,9}[munµ]?s/(?:step|epoch)", "", "s/step", "s/epoch"),
+    # the name of a study of Optuna's that was given none; what LightGBM and CatBoost took
+    (r"(?<=no-name-)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "", "no-name-"),
+    (r"(?<=overhead of testing was )[\d.]{1,20}(?= seconds)", "", "overhead of testing was "),
+    (r"\b(total|remaining): [\d.]{1,20}(?:[um]?s|m|h)(?: \d{1,2}[ms]){0,2}(?!\w)", r"\1:",
+     "\tremaining: "),
     (r"(?:(?<=_runtime': )|(?<=_per_second': ))[\d.]+", "", "_runtime': ", "_per_second': "),
 )  # fmt: skip
 _READING = r"\d{1,15}(?::\d\d){0,2}(?:\.\d{1,20})?(?:e[-+]?\d{1,3})?"

@@ -61,6 +61,18 @@ NOISE = {
         "[Parallel(n_jobs=1)]: Done 1 out of 4 | elapsed:    0.0s remaining:    0.0s",
         "[Parallel(n_jobs=1)]: Done 1 out of 4 | elapsed:    0.3s remaining:    1.2s",
     ),
+    "LightGBM": (
+        "[LightGBM] [Info] Auto-choosing, the overhead of testing was 0.000123 seconds.\n",
+        "[LightGBM] [Info] Auto-choosing, the overhead of testing was 0.007 seconds.\n",
+    ),
+    "CatBoost": (
+        "0:\tlearn: 0.6421\ttotal: 46.5ms\tremaining: 1m 2s\n1:\tlearn: 0.6\ttotal: 1s\tremaining: 0us\n",
+        "0:\tlearn: 0.6421\ttotal: 1.2s\tremaining: 9.8ms\n1:\tlearn: 0.6\ttotal: 3ms\tremaining: 0us\n",
+    ),
+    "Optuna": (
+        "A new study created in memory with name: no-name-f78682c0-a318-4a3f-855d-52d4007ca8bf",
+        "A new study created in memory with name: no-name-0b53b3a1-17c6-41b3-9d2e-686e769afa8b",
+    ),
     "Keras": ("32/32 - 0s 3ms/step - loss: 0.4", "32/32 - 1s 12ms/step - loss: 0.4"),
     "transformers": (
         "{'train_runtime': 1.25, 'train_samples_per_second': 80.1, 'train_loss': 0.5}",
@@ -179,6 +191,10 @@ MEANT = {
     "a message of a log": ("2020-01-01 00:00:00 INFO 0.5", "2020-01-01 00:00:00 INFO 0.6"),
     "a time of the user's": ("took 5 s", "took 6 s"),
     "a list": ("[00:05]", "[00:06]"),
+    "a loss of CatBoost": (
+        "0:\tlearn: 0.64\ttotal: 4ms\tremaining: 1s",
+        "0:\tlearn: 0.65\ttotal: 4ms\tremaining: 1s",
+    ),
     "a score of scikit-learn": ("score=0.953 total time= 1s", "score=0.954 total time= 1s"),
     "a loss of transformers": (
         "{'train_runtime': 1.2, 'train_loss': 0.5}",

@@ -217,13 +217,18 @@ class _Planner:
     def _makers(self, name: str, reader: Run) -> list[Run]:
         """Return the runs that may leave a variable as wanted, the best first."""
         wanted = reader.reads.get(name)
-        if wanted is None or wanted.kind == "rng" or hides(wanted):
+        if wanted is None or wanted.kind == "rng":
             return [*self._present.setters(name, reader)][:1]
         makers = [
             run
             for run in self._present.makers(name, wanted.digest)
             if _random(run.writes[name]) == _random(wanted)
         ]
+        if hides(wanted):  # others may have left what looks the same
+            before = [
+                run for run in makers if run.kernel == reader.kernel and _is_before(run, reader)
+            ]
+            return before[:1] or makers
         classes = self._classes()
 
         def fits_worse(run: Run) -> tuple[bool, bool]:
@@ -315,6 +320,10 @@ def _repeats(asked: str) -> bool:
     """Tell whether what a cell asks may leave what it makes alone."""
     leaves_alone = (*CLOCKS, *STANDS, *MEMORY, "hash")
     return asked in leaves_alone or is_program(asked)
+
+
+def _is_before(run: Run, other: Run) -> bool:
+    return (run.id or 0) < (other.id or 0)
 
 
 def _are_alike(run: Run, other: Run) -> bool:

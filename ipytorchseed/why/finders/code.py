@@ -44,8 +44,8 @@ def find_cleared_code(case: Evidence) -> Iterator[Cause]:
 
 
 _ASK_WORDS = lazy_pattern(
-    r"\b(?:__doc__|__annotations__|annotations|docstring|doctest|get_?docs?|get_type_hints|getsource|help|inspect"
-    r"|pydoc|signature|singledispatch|type_hints)\b"
+    r"\b(?:__doc__|__annotations__|annotations|docstring|doctest|get_?docs?|get_type_hints"
+    r"|getsource|help|inspect|pydoc|signature|singledispatch|type_hints)\b"
 )
 """Words of code that may ask for the docstrings and annotations of its functions."""
 

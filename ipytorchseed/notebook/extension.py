@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import partial
-from threading import get_ident
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -100,8 +100,10 @@ class Extension:
         state.runs.pre_run_cell(info)
         if state.runs.nested or state.rerunning:
             return
-        me = get_ident()
+        me = threading.get_ident()
         with state.lock:
+            alive = {each.ident for each in threading.enumerate()} if state.threads else set()
+            state.threads &= alive  # a thread that died told us no end of its cell
             state.runs.beside = bool(state.threads - {me})
             state.threads.add(me)
         ident = cell_id(state.shell, info)
@@ -134,7 +136,7 @@ class Extension:
             self._after_run(result)
         finally:
             if not state.runs.busy:
-                state.threads.discard(get_ident())
+                state.threads.discard(threading.get_ident())
             self._stay_last()
 
     def _stay_last(self) -> None:
@@ -160,7 +162,7 @@ class Extension:
 
             guard.call(explain_change, state.tracking.session, run)
         if state.viewer is not None and not state.runs.busy:
-            state.threads.discard(get_ident())
+            state.threads.discard(threading.get_ident())
             guard.call(state.viewer.ran, run)
 
     def _words(self, line: str) -> tuple[str, list[str]] | None:

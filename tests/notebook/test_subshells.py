@@ -53,3 +53,18 @@ def test_a_cell_may_begin_in_a_subshell_while_another_is_looked_at(new_kernel, c
     assert "Error" not in main.stdout + main.stderr + sub.stdout + sub.stderr
     stopped = new_kernel.run("print('go', flush=True)\nwhile True: pass", interrupt_at="go")
     assert stopped.error.ename == "KeyboardInterrupt"
+
+
+LEFT = """
+import gc
+from ipytorchseed.notebook.state import State
+(state,) = (each for each in gc.get_objects() if type(each) is State)
+state.threads.add(1)
+"""
+
+
+def test_a_thread_that_is_gone_runs_no_cell(new_kernel):
+    """Where nobody told the end of its cell: the others are recorded."""
+    assert new_kernel.run(LEFT).status == "ok"
+    _, runs = new_kernel.record("x = 5")
+    assert [run.source for run in runs] == ["x = 5"]

@@ -6,6 +6,7 @@ import dis
 import functools
 import types
 from collections.abc import Iterable
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -40,6 +41,9 @@ _ASK_LOCALS = frozenset({
 })  # fmt: skip
 """Names by which code may come by its local variables through their names."""
 
+_LONG = 10_000
+"""Characters of a text, or items of a constant, among which names are looked for."""
+
 _HAS_DOCSTRING = 0x4000000  # CO_HAS_DOCSTRING, from 3.13 on
 
 
@@ -58,7 +62,7 @@ def _read_code(code: types.CodeType) -> bytes:
         argument = argument << 8 | raw[at + 1]
         if raw[at] in _CONSTANT:
             constants.append(_constant(value := code.co_consts[argument]))
-            words |= {*_WORD.findall("" if type(value) is types.CodeType else repr(value))}
+            words.update(_words_of(value))
             written[at + 1] = 0
         if raw[at] != _EXTENDED:
             argument = 0
@@ -71,6 +75,15 @@ def _read_code(code: types.CodeType) -> bytes:
     handlers = getattr(code, "co_exceptiontable", b"")  # from 3.11 on
     told = [b"".join([b"(", *map(text, each), b")"]) for each in names]
     return xxh3_128_digest(b"".join([head, written, handlers, *told, *constants]))
+
+
+def _words_of(constant: object) -> Iterable[str]:
+    """Return the words of a constant's texts: of a long one, all by which locals are asked for."""
+    if type(constant) is str:
+        return _WORD.findall(constant) if len(constant) <= _LONG else _ASK_LOCALS
+    if type(constant) is tuple or type(constant) is frozenset:
+        return chain(*map(_words_of, constant)) if len(constant) <= _LONG else _ASK_LOCALS
+    return ()
 
 
 code_digest = per_object(_read_code)

@@ -62,7 +62,7 @@ def write_polars_series(value: Any, walk: Walk) -> Writing:
 
     https://docs.pola.rs/api/python/stable/reference/series/api/polars.Series.hash.html
     """
-    top, kind = walk.top, sys.modules["polars"].Series
+    kind = sys.modules["polars"].Series
     length, dtype, hasher = kind.len(value), str(value.dtype), xxh3_128()
     token = yield value.name
     numbers = None if "Object" in dtype else _as_array(kind, value)
@@ -75,7 +75,7 @@ def write_polars_series(value: Any, walk: Walk) -> Writing:
             piece = value if count == length else kind.slice(value, start, count)
             hasher.update(kind.hash(piece).to_numpy())
     digest = xxh3_128_digest(f"polars {dtype};{length};".encode() + token + hasher.digest())
-    parts = {"shape": str(length), "dtype": dtype} if top else {}
+    parts = {"shape": str(length), "dtype": dtype} if walk.top else {}
     return Draft(digest, "series", f"{dtype} Series of {length:,}", parts)
 
 
@@ -107,7 +107,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork
 
 def write_polars_frame(value: Any, walk: Walk) -> Writing:
     """Write a DataFrame of Polars."""
-    top, kind = walk.top, sys.modules["polars"].DataFrame
+    kind = sys.modules["polars"].DataFrame
     columns = [(each.name, each) for each in kind.get_columns(value)]
     tokens = yield from attribute_tokens(walk.pick(columns), walk)
     shape = f"{value.height} x {len(columns)}"
@@ -116,7 +116,7 @@ def write_polars_frame(value: Any, walk: Walk) -> Writing:
         "shape": shape,
         "columns": xxh3_64_hexdigest(join([(name, b"") for name, _ in columns])),
     }
-    if top and len(columns) <= PARTS:
+    if walk.top and len(columns) <= PARTS:
         parts |= {f"k:{name}": digest_of(token) for name, token in tokens}
     return Draft(digest, "frame", f"DataFrame {shape}", parts)
 
@@ -155,7 +155,7 @@ def write_image(value: Any, walk: Walk) -> Writing:
     To ask for pixels would read a file that was not read yet, and install a new palette; and memory
     of others may be gone.
     """
-    top, image = walk.top, sys.modules["PIL.Image"].Image
+    image = sys.modules["PIL.Image"].Image
     made = anatomy(type(value))
     fields: dict[str, Any] = dict(made.attributes(value))
     touched = getattr(fields.get("palette"), "dirty", 0)
@@ -169,5 +169,5 @@ def write_image(value: Any, walk: Walk) -> Writing:
         hasher.update(image.tobytes(strip))
     digest = xxh3_128_digest(made.name.encode() + join(tokens) + hasher.digest())
     shape = f"{width} x {height}"
-    parts = {"shape": shape, "content": hasher.hexdigest()[:16]} if top else {}
+    parts = {"shape": shape, "content": hasher.hexdigest()[:16]} if walk.top else {}
     return Draft(digest, "image", f"{fields['_mode']} image of {shape}", parts)

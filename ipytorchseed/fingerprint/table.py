@@ -51,6 +51,21 @@ _BAR_TIMES = (
 _EVALUATORS = ("code_text", "no_deepcopy", "node_handlers", "start_time", "symtable")
 """Of asteval's: the time, what was asked, names in the order of hashes, and all of numpy."""
 
+_CHECKPOINTS = (
+    "_fs", "_last_checkpoint_saved", "_last_time_checked", "best_k_models", "best_model_path",
+    "dirpath", "kth_best_model_path", "last_model_path",
+)  # fmt: skip
+"""Of Lightning's: the time, and folders that count the runs of a machine."""
+
+
+def _of_lightning(*names: str) -> list[str]:
+    return [
+        f"{package}.{each}"
+        for package in ("lightning.pytorch", "pytorch_lightning")
+        for each in names
+    ]
+
+
 KINDS: tuple[tuple[Any, ...], ...] = (
     # Containers and texts
     (containers.sequence_writer(list), list),
@@ -74,6 +89,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_state("slice", builtin.bounds), slice),
     (_state("proxy", builtin.proxied), types.MappingProxyType, types.CellType),
     (_state("reference", builtin.referred), "weakref:ref"),
+    (_state("reference", lambda _: None), "weakref:ProxyType", "weakref:CallableProxyType"),
     (_state("pattern", builtin.pattern), "re:Pattern"),
     (_state("decimal", builtin.decimal, "decimal.Decimal", show=True), "decimal:Decimal"),
     (_state("path", builtin.path), "pathlib:PurePath"),
@@ -157,6 +173,10 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_object("_stop_words_id"),
      "sklearn.feature_extraction.text:_VectorizerMixin"),
     (_object(*_BAR_TIMES, kind="progress bar"), "tqdm.std:tqdm"),
+    (_state("progress bar", lambda _: None), *_of_lightning(
+        "callbacks.progress.progress_bar:ProgressBar", "loggers.logger:Logger",
+        "profilers.profiler:Profiler")),
+    (_object(*_CHECKPOINTS), *_of_lightning("callbacks.model_checkpoint:ModelCheckpoint")),
     (_object("epoch_start_time_"), "skorch.callbacks.logging:EpochTimer"),
     (_object("extra_dict_ref", "hooks_dict_ref", "id"), "torch.utils.hooks:RemovableHandle"),
     (_object("_base_seed"), "torch.utils.data.dataloader:_BaseDataLoaderIter"),

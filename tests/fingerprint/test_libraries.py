@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import shapely
+import torch
 from PIL import Image
 from scipy.spatial import cKDTree
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
@@ -247,3 +248,42 @@ def test_an_address_in_a_member_of_a_class_of_c_is_no_content():
     point = shapely.Point(1, 2)
     assert point._geom > 2**32
     assert "_geom" not in dict(attributes(point))
+
+
+def _trained(folder, rate=0.1):
+    import lightning
+
+    class Net(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(2, 1)
+
+        def training_step(self, batch, _):
+            loss = self.layer(batch).mean()
+            self.log("loss", loss, prog_bar=True)
+            return loss
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), rate)
+
+    torch.manual_seed(0)
+    net, data = Net(), torch.utils.data.DataLoader(torch.ones(4, 2), batch_size=2)
+    trainer = lightning.Trainer(
+        max_epochs=1, accelerator="cpu", default_root_dir=folder, enable_model_summary=False
+    )
+    trainer.fit(net, data)
+    return net, trainer
+
+
+def _compared(folder):
+    pairs = zip(_trained(folder), _trained(folder), _trained(folder, 0.2), strict=True)
+    looks = [[fingerprint(each) for each in pair] for pair in pairs]
+    kept = ["unseen" in look.parts for pair in looks for look in pair]
+    net, trainer = looks
+    return same(net[0], net[1]), same(net[0], net[2]), same(trainer[0], trainer[1]), any(kept)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_module_that_is_trained_again_is_the_same(tmp_path):
+    """Whatever Lightning's trainer keeps of times, folders of this run, and bars of progress."""
+    assert in_child(_compared, str(tmp_path)) == [True, False, True, False]

@@ -59,7 +59,7 @@ _GOES_ON = lazy_pattern(r"partial_fit|warm_start")
 _SETS_INSIDE = lazy_pattern(r"set_params|setattr|\.\w+\s*(?:[-+/]|\*\*?)?=(?!=)")
 """Text of cells that fit anew, that go on from what is there, and that set parts of objects."""
 
-_SETS_MODE = lazy_pattern(r"(\w+)\.(?:eval|train)\(")
+_SETS_MODE = lazy_pattern(r"\b(\w+)\.(?:eval|train)\(")
 """Finds the models whose mode a cell sets in so many words."""
 
 _ONLY = "differs only in "

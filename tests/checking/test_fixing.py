@@ -50,7 +50,7 @@ BOOKS = {
     "digits": (
         "from sklearn.datasets import load_digits\nfrom sklearn.linear_model import SGDClassifier\nfrom sklearn.model_selection import KFold, cross_val_score, train_test_split",
         "X, y = load_digits(return_X_y=True)\nX, _, y, _ = train_test_split(X, y, train_size=200)",
-        "cross_val_score(SGDClassifier(random_state=None), X, y, cv=KFold(3, shuffle=True))",
+        "cross_val_score(SGDClassifier(random_state=None), X, y, cv=KFold(10, shuffle=True))",
     ),
     "generators": (
         "import random\nfrom numpy.random import default_rng",

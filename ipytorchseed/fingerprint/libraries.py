@@ -15,7 +15,7 @@ from ipytorchseed.fingerprint.objects import PARTS, attribute_tokens, join, writ
 from ipytorchseed.fingerprint.owners import is_lent_image
 from ipytorchseed.fingerprint.texts import memory_writer
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
-from ipytorchseed.introspection.anatomy import anatomy
+from ipytorchseed.introspection.anatomy import anatomy, module_of_class, mro
 
 _POINTERS = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_wchar_p, ctypes.py_object)
 _write_number = memory_writer("memory", memoryview)
@@ -63,6 +63,8 @@ def write_polars_series(value: Any, walk: Walk) -> Writing:
     https://docs.pola.rs/api/python/stable/reference/series/api/polars.Series.hash.html
     """
     kind = sys.modules["polars"].Series
+    if type(value) is not kind:  # a class of the user's, whose code would run
+        return (yield from write_object(value, walk))
     length, dtype, hasher = kind.len(value), str(value.dtype), xxh3_128()
     token = yield value.name
     numbers = None if "Object" in dtype else _as_array(kind, value)
@@ -107,8 +109,9 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork
 
 def write_polars_frame(value: Any, walk: Walk) -> Writing:
     """Write a DataFrame of Polars."""
-    kind = sys.modules["polars"].DataFrame
-    columns = [(each.name, each) for each in kind.get_columns(value)]
+    if type(value) is not sys.modules["polars"].DataFrame:
+        return (yield from write_object(value, walk))
+    columns = [(each.name, each) for each in value.get_columns()]
     tokens = yield from attribute_tokens(walk.pick(columns), walk)
     shape = f"{value.height} x {len(columns)}"
     digest = xxh3_128_digest(b"polars frame" + shape.encode() + join(tokens))
@@ -126,19 +129,28 @@ def table_state(value: Any) -> object:
     return [*zip(value.column_names, value.columns, strict=True)]
 
 
+def _kind_of(value: object, package: str) -> Any:
+    """Return the nearest class of a package: of a subclass, code of the user's would run."""
+    return next(
+        kind for kind in mro(type(value)) if module_of_class(kind).partition(".")[0] == package
+    )
+
+
 def tree_state(value: Any) -> object:
     """Return where the nodes of a decision tree split, and what they answer."""
-    return value.threshold.tobytes(), value.feature.tobytes(), value.value.tobytes()
+    kind = _kind_of(value, "sklearn")
+    arrays = (getattr(kind, name).__get__(value) for name in ("threshold", "feature", "value"))
+    return tuple(each.tobytes() for each in arrays)
 
 
 def points_state(value: Any) -> object:
     """Return the points and nodes of a tree of SciPy, as it is pickled."""
-    return value.__getstate__()
+    return _kind_of(value, "scipy").__getstate__(value)
 
 
 def neighbors_state(value: Any) -> object:
     """Return the points and nodes of a tree of scikit-learn, without what it counts of queries."""
-    return value.__getstate__()[:7]
+    return _kind_of(value, "sklearn").__getstate__(value)[:7]
 
 
 def geometry_state(value: Any) -> object:
@@ -146,7 +158,7 @@ def geometry_state(value: Any) -> object:
     return sys.modules["shapely"].to_wkb(value, include_srid=True)
 
 
-_OF_IMAGE = frozenset({"_mode", "_size", "info", "palette"})
+_OF_IMAGE = ("_mode", "_size", "info", "palette")
 
 
 def write_image(value: Any, walk: Walk) -> Writing:
@@ -159,10 +171,10 @@ def write_image(value: Any, walk: Walk) -> Writing:
     made = anatomy(type(value))
     fields: dict[str, Any] = dict(made.attributes(value))
     touched = getattr(fields.get("palette"), "dirty", 0)
-    if fields.get("_im") is None or touched or is_lent_image(fields):
+    users = not made.name.startswith("PIL.")  # whose code would run
+    if users or touched or fields.get("_im") is None or is_lent_image(fields):
         return (yield from write_object(value, walk))
-    known = _OF_IMAGE if made.name.startswith("PIL.") else fields.keys() - {"_im", "_readonly"}
-    tokens = yield from attribute_tokens([(each, fields.get(each)) for each in sorted(known)], walk)
+    tokens = yield from attribute_tokens([(each, fields.get(each)) for each in _OF_IMAGE], walk)
     (width, height), hasher = fields["_size"], xxh3_128()
     for start, count in _rows(walk, height, 4 * width * height):
         strip = image.crop(value, (0, start, width, start + count))

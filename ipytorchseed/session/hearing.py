@@ -35,16 +35,20 @@ def start(listener: Listener) -> None:
     global _listener  # noqa: PLW0603 -- the functions are the process's
     if not _looked:
         look_through()
+    elif len(sys.modules) > _ended:  # imported while nobody listened, so with the originals
+        for name in [*sys.modules][_ended:]:
+            _note(name, _NAMES)
     _listener = listener
     _exchange(_HEARD)
 
 
 def stop(listener: Listener) -> None:
     """Tell that listener nothing any more, and put back what nobody else has replaced."""
-    global _listener  # noqa: PLW0603 -- as above
+    global _listener, _ended  # noqa: PLW0603 -- as above
     if _listener is listener:
         _listener = None
         _exchange(_ORIGINAL)
+        _ended = len(sys.modules)
 
 
 def _heard(original: Function, tell: Function) -> Function:
@@ -89,19 +93,20 @@ _IDS = frozenset(_HEARD) | frozenset(_ORIGINAL)
 # --------------------------------------------------------------------------------------------------
 # Where they are bound
 
-_looked: set[str] = set()
-_unsearched: set[str] = set()
+_looked: dict[str, int] = {}
+"""The ids of modules that were looked through, by name."""
+
 _bound: dict[tuple[str, str], None] = {}
+
+_ended = 0
+"""How many modules there were when nobody listened any more."""
 
 
 def _exchange(others: dict[int, Function]) -> None:
-    """Put others in the place of functions, by the ids of these, wherever modules have bound them.
+    """Put others in the place of functions, by the ids of these, where modules have bound them.
 
-    Modules are looked through as they are new; the notebook's own, which grows with every cell,
-    each time. Both for the functions' own names: for others there is time when the kernel is idle.
+    The notebook's own names, which grow with every cell, are looked at each time.
     """
-    if len(sys.modules) != len(_looked):
-        _look_at_new()
     _note("__main__", _NAMES)
     modules = sys.modules
     for name, key in _bound:  # twice for every cell: without a call for each
@@ -119,39 +124,26 @@ def _exchange(others: dict[int, Function]) -> None:
                     place[at] = other
 
 
-def _look_at_new() -> None:
-    new = sys.modules.keys() - _looked
-    if len(_looked) + len(new) != len(sys.modules):  # some were taken away
-        _looked.intersection_update(sys.modules)
-        _unsearched.intersection_update(sys.modules)
-    _looked.update(new)
-    _unsearched.update(new)
-    for name in new:
-        keys = _NAMES & names_of(name).keys()
-        if keys:
-            _note(name, keys)
-
-
 def _note(module: str, keys: Iterable[str]) -> None:
     held = names_of(module)
     _bound.update({(module, key): None for key in keys if id(held.get(key)) in _IDS})
 
 
 def look_through() -> None:
-    """Find the functions under other names in modules that are new since the last time.
+    """Find the functions, under any name, in modules that are new since the last time.
 
-    A thousand modules have a hundred thousand names: this is for when nobody waits. Until then an
-    alias in a module that was imported while a cell was listened to is what tells of files.
+    A thousand modules have a hundred thousand names: this is for when nobody waits. Until then a
+    module that was imported while a cell was listened to keeps what tells of files, of which
+    nobody is told after the cell.
     """
-    if len(sys.modules) != len(_looked):
-        _look_at_new()
-    if not _unsearched:
-        return
-    for name in _unsearched:
-        held = names_of(name)
-        if not _IDS.isdisjoint(map(id, [*held.values()])):
-            _note(name, [*held])
-    _unsearched.clear()
+    modules = {name: id(module) for name, module in [*sys.modules.items()]}
+    for name, module in modules.items():
+        if _looked.get(name) != module:
+            held = names_of(name)
+            if not _IDS.isdisjoint(map(id, [*held.values()])):
+                _note(name, [*held])
+    _looked.clear()
+    _looked.update(modules)
     _exchange(_ORIGINAL if _listener is None else _HEARD)
 
 

@@ -139,18 +139,57 @@ def test_a_name_that_a_module_binds_is_heard_and_put_back(file, monkeypatch, nam
     assert listener.read == [str(file)]
 
 
-def test_another_name_is_put_back_when_the_kernel_is_idle(file, monkeypatch):
-    """Of a module that a cell imported; until then it opens files, and tells nobody."""
+@pytest.mark.parametrize("again", [False, True], ids=["once", "again"])
+@pytest.mark.parametrize("name", ["open", "mine"])
+def test_what_a_cell_imported_is_put_back_when_the_kernel_is_idle(file, monkeypatch, name, again):
+    """Also where another module of its name was there; until then it opens files, and tells nobody."""
+    listener = Told()
+    if again:
+        monkeypatch.setitem(sys.modules, "of_a_test", ModuleType("of_a_test"))
+        hearing.look_through()
+    hearing.start(listener)
+    module = ModuleType("of_a_test")
+    exec(f"from io import open as {name}", vars(module))  # noqa: S102
+    monkeypatch.setitem(sys.modules, "of_a_test", module)
+    hearing.stop(listener)
+    vars(module)[name](file).close()
+    assert listener.read == []
+    hearing.look_through()
+    assert vars(module)[name] is open
+
+
+@pytest.mark.parametrize("idle", [False, True])
+def test_what_a_cell_imported_is_heard_in_the_next(file, monkeypatch, idle):
+    """Whether or not the kernel was idle between them."""
     listener = Told()
     hearing.start(listener)
     module = ModuleType("of_a_test")
-    exec("from io import open as mine", vars(module))  # noqa: S102
+    exec("from io import open", vars(module))  # noqa: S102
     monkeypatch.setitem(sys.modules, "of_a_test", module)
     hearing.stop(listener)
-    module.mine(file).close()
-    assert listener.read == []
+    if idle:
+        hearing.look_through()
+    hearing.start(listener)
+    module.open(file).close()
+    hearing.stop(listener)
     hearing.look_through()
-    assert module.mine is open
+    assert listener.read == [str(file)]
+    assert module.open is open
+
+
+def test_what_was_imported_between_cells_is_heard(file, monkeypatch):
+    """By another thread, say, though the kernel was not idle since."""
+    listener = Told()
+    hearing.start(listener)
+    hearing.stop(listener)
+    module = ModuleType("of_a_test")
+    exec("from io import open", vars(module))  # noqa: S102
+    monkeypatch.setitem(sys.modules, "of_a_test", module)
+    hearing.start(listener)
+    module.open(file).close()
+    hearing.stop(listener)
+    assert listener.read == [str(file)]
+    assert module.open is open
 
 
 def test_a_library_that_seeds_a_generator_by_itself_is_heard(told):

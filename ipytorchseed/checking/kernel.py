@@ -73,6 +73,9 @@ _START = 120
 _BUDGET = 2.0
 """Seconds to look at a cell's values; more than usual, as sampled values cannot be compared."""
 
+_POLL = 0.25
+"""Seconds between two looks for a reply that nobody was told of."""
+
 _GONE = 0.5
 """Seconds to wait for killed processes to end; on some machines zombies stay for longer."""
 
@@ -177,8 +180,9 @@ class FreshKernel:
         from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
         assert self._client is not None  # noqa: S101 -- started
-        # Sent with the cell, as front ends do; nbclient sends no id.
-        self._client.kc.session.metadata["cellId"] = cell.id  # type: ignore[union-attr]
+        kc: AsyncKernelClient = self._client.kc  # type: ignore[assignment]
+        kc.session.metadata["cellId"] = cell.id  # as front ends send it; nbclient sends none
+        polling = asyncio.create_task(_keep_polling(kc))
         try:
             await self._client.async_execute_cell(node.cells[cell.index], cell.index)
         except CellTimeoutError:
@@ -195,6 +199,8 @@ class FreshKernel:
                 ) from None
             lines = f"{error.ename}: {error.evalue.strip()}".splitlines()
             return lines[0].strip().removesuffix(":")
+        finally:
+            polling.cancel()
         return None
 
     async def stop(self, *, now: bool) -> None:
@@ -259,6 +265,20 @@ class FreshKernel:
             written = [line.strip() for line in lines if line.strip()]
             return f": {written[-1]}" if written else ""
         return ""
+
+
+async def _keep_polling(client: AsyncKernelClient) -> None:
+    """Ask now and then whether a reply has come: who waits for it may not be told.
+
+    A socket of ZeroMQ tells once that a message came, and tells whoever sends on it meanwhile.
+    nbclient sends back what ``ipywidgets.Output`` shows, and then waits without end for the reply
+    of the cell (https://github.com/jupyter/nbclient/issues/312; ``ZMQ_FD`` in
+    http://api.zeromq.org/4-3:zmq-getsockopt). Another one that polls has it told.
+    """
+    socket: Any = client.shell_channel.socket
+    while True:
+        await asyncio.sleep(_POLL)
+        await socket.poll(1)
 
 
 async def _end_group(group: int | None) -> None:

@@ -107,6 +107,26 @@ def test_each_fault_is_told_and_the_others_go_on(tmp_path, mark):
     assert gone(mark) == []
 
 
+SHOWS = """\
+import ipywidgets
+from IPython.display import display
+shown = ipywidgets.Output()
+display(shown)
+with shown:
+    for number in range(20):
+        print(number)
+        display(number)
+"""
+"""What this shows, nbclient sends back to the kernel, where it may miss the cell's reply."""
+
+
+@pytest.mark.timeout(100)  # it would wait without end
+def test_no_reply_is_missed_behind_what_a_widget_shows(tmp_path):
+    """As rich's bars of progress and ``ipywidgets.interact`` do."""
+    (verdict,) = look(book(tmp_path / "shows", SHOWS, SHOWS, SHOWS))
+    assert verdict.reproducible
+
+
 def nested(depth):
     """Return the text of a notebook with lists in lists in its metadata."""
     deep = "[" * depth + "]" * depth

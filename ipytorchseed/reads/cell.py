@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from itertools import tee
 
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
@@ -15,7 +16,7 @@ from ipytorchseed.reads.conditions import known_flags, supposed_by
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.magics import magic_of
-from ipytorchseed.reads.overwrites import find_overwrites
+from ipytorchseed.reads.overwrites import find_overwrites, statements_in
 from ipytorchseed.reads.parsing import is_too_long, names_in, nodes_in, parse_cell, parse_text
 from ipytorchseed.reads.renewals import find_renewals
 from ipytorchseed.reads.scope import Reader, TooMuchError
@@ -139,8 +140,9 @@ def _effects(
         return _every_name(nodes)
     # Also those of code that it defines and may hand to others to call.
     effects.attributes.update(node.attr for node in nodes if isinstance(node, ast.Attribute))
-    effects.anew = find_overwrites(tree.body, parse)
-    effects.renewed = find_renewals(tree.body, parse)
+    statements = tee(statements_in(tree.body, parse))
+    effects.anew = find_overwrites(statements[0], effects.reads)
+    effects.renewed = find_renewals(statements[1], effects.reads)
     effects.inert = all(map(_is_inert, tree.body))
     return effects
 

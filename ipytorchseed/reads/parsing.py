@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from ipytorchseed.introspection.quiet import hidden_warnings
 from ipytorchseed.patterns import lazy_pattern
@@ -89,10 +90,23 @@ def children_of(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-def visit_inner(visitor: ast.NodeVisitor, node: ast.AST) -> None:
-    """Visit the nodes directly in one, as ``generic_visit`` does, which is slower."""
-    for each in children_of(node):
-        visitor.visit(each)
+class Visitor:
+    """Visits nodes by methods such as ``visit_Name``, as ``ast.NodeVisitor``, which is slower."""
+
+    _visits: Mapping[type[ast.AST], Callable[[Any, Any], None]] = {}
+
+    def __init_subclass__(cls) -> None:
+        named = [(name.removeprefix("visit_"), each) for name, each in vars(cls).items()]
+        cls._visits = {getattr(ast, name): each for name, each in named if hasattr(ast, name)}
+
+    def visit(self, node: ast.AST) -> None:
+        """Visit a node."""
+        self._visits.get(type(node), Visitor.generic_visit)(self, node)
+
+    def generic_visit(self, node: ast.AST) -> None:
+        """Visit the nodes directly in one."""
+        for each in children_of(node):
+            self.visit(each)
 
 
 _NO_NODES = {"arg", "attr", "ctx", "id", "kind", "module", "type_comment", "type_ignores"}

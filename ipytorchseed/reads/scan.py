@@ -9,7 +9,7 @@ from collections.abc import Collection
 from msgspec import Struct
 
 from ipytorchseed.reads.abstract import CALL, CONTAINS, ITERATE
-from ipytorchseed.reads.parsing import visit_inner
+from ipytorchseed.reads.parsing import Visitor
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 """What has parameters."""
@@ -60,7 +60,7 @@ def uses_of_parameters(function: Function, taken: Collection[str]) -> dict[str, 
     return found
 
 
-class _Scan(ast.NodeVisitor):
+class _Scan(Visitor):
     """Collects what code does with the object that a name holds.
 
     Args:
@@ -74,8 +74,6 @@ class _Scan(ast.NodeVisitor):
         given: Functions that it is given to, and where.
         escapes: Whether anything else is done with it.
     """
-
-    generic_visit = visit_inner
 
     def __init__(self, name: str, taken: Collection[str], *, is_first: bool) -> None:
         self._self = name

@@ -214,22 +214,25 @@ def _words(node: ast.AST, transform: Callable[[str], str]) -> list[str]:
     stack: list[object] = [node]
     while stack:
         part = stack.pop()
-        if isinstance(part, ast.AST):
+        if isinstance(part, ast.Name):  # most are, or attributes: what comes of them below as well
+            words.append(f"Nameidctx{type(part.ctx).__name__}str {part.id!r} ")
+        elif isinstance(part, ast.Attribute):
+            words.append(f"Attributevalueattrctx{type(part.ctx).__name__}str {part.attr!r} ")
+            stack.append(part.value)
+        elif isinstance(part, ast.AST):
             words.append(type(part).__name__)
-            if isinstance(part, ast.Call):
-                magic = magic_of(part)
-                body = (
-                    parse_cell(magic.body, transform) if magic is not None and magic.cell else None
-                )
-                if body is not None:
-                    stack += [body, *part.args[:-1]]
-                    continue
+            magic = magic_of(part) if isinstance(part, ast.Call) else None
+            body = parse_cell(magic.body, transform) if magic is not None and magic.cell else None
+            if body is not None and isinstance(part, ast.Call):
+                stack += [body, *part.args[:-1]]
+                continue
+            fields = part.__dict__
             for field in part._fields:
-                value = getattr(part, field, None)
+                value = fields.get(field)
                 if value is not None and value != [] and field != "kind":
                     words.append(field)
                     stack.append(value)
-                elif part.__class__ is ast.Constant and field == "value":
+                elif isinstance(part, ast.Constant) and field == "value":
                     words.append("None")
         elif isinstance(part, list):
             words.append("[")

@@ -67,7 +67,8 @@ def nodes_in(node: ast.AST) -> list[ast.AST]:
         return [node, *kept]
     found = children_of(node)
     for each in found:  # which grows
-        found += children_of(each)
+        if _INNER[type(each)]:
+            found += children_of(each)
     if isinstance(node, ast.stmt):
         setattr(node, _KEPT, found)  # without itself, so that both are gone with the tree
     return [node, *found]
@@ -114,7 +115,7 @@ _INNER = {
     kind: tuple(field for field in kind._fields if field not in _NO_NODES)
     for kind in vars(ast).values()
     if isinstance(kind, type) and issubclass(kind, ast.AST)
-}
+} | {ast.Constant: ()}
 """By kind of node, the fields in which there may be others."""
 
 

@@ -67,7 +67,7 @@ def nodes_in(node: ast.AST) -> list[ast.AST]:
         return [node, *kept]
     found = children_of(node)
     for each in found:  # which grows
-        if _INNER[type(each)]:
+        if INNER[type(each)]:
             found += children_of(each)
     if isinstance(node, ast.stmt):
         setattr(node, _KEPT, found)  # without itself, so that both are gone with the tree
@@ -82,7 +82,7 @@ def children_of(node: ast.AST) -> list[ast.AST]:
     """
     found: list[ast.AST] = []
     fields = node.__dict__
-    for field in _INNER[type(node)]:
+    for field in INNER[type(node)]:
         value = fields.get(field)
         if type(value) is list:
             found += [item for item in value if isinstance(item, ast.AST)]
@@ -111,7 +111,7 @@ class Visitor:
 
 
 _NO_NODES = {"arg", "attr", "ctx", "id", "kind", "module", "type_comment", "type_ignores"}
-_INNER = {
+INNER = {
     kind: tuple(field for field in kind._fields if field not in _NO_NODES)
     for kind in vars(ast).values()
     if isinstance(kind, type) and issubclass(kind, ast.AST)

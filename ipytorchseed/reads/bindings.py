@@ -53,6 +53,10 @@ def names_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     stack: list[ast.AST] = list(function.body)
     while stack:
         node = stack.pop()
+        if type(node) is ast.Name:
+            if type(node.ctx) is not ast.Load:
+                local.add(node.id)
+            continue
         local |= bound_by(node)
         if isinstance(node, ast.Global | ast.Nonlocal):
             outer.update(node.names)

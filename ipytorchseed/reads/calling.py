@@ -100,7 +100,7 @@ def _callee(scope: Scope, node: ast.Call) -> AbstractValue:
     if func.paths:
         reader = scope.reader
         known = reader.deciding & reader.arguments.keys()
-        taken = scope.assigned.union(scope.local, scope.bound) if scope.is_cell else None
+        taken = (scope.assigned, scope.local, scope.bound) if scope.is_cell else None
         shape = shape_of(node, {name: reader.arguments[name] for name in known}, taken)
         if isinstance(node.func, ast.Name) and path not in _BUILTINS:  # it may decide there
             handed = [*node.args, *(word.value for word in node.keywords)]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from functools import cache, partial
+from itertools import tee
 
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
@@ -15,7 +16,7 @@ from ipytorchseed.reads.conditions import known_flags, supposed_by
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.magics import magic_of
-from ipytorchseed.reads.overwrites import find_overwrites
+from ipytorchseed.reads.overwrites import Parse, find_overwrites, statements_in
 from ipytorchseed.reads.parsing import is_too_long, names_in, nodes_in, parse_cell, parse_text
 from ipytorchseed.reads.renewals import find_renewals
 from ipytorchseed.reads.scope import Reader, TooMuchError
@@ -72,8 +73,7 @@ def effects_among(
     key = f"{[*answers.items()]}\0{source}"
     found = _cells.get(key)
     if found is None:
-        tree = parse_cell(source, transform)
-        found = _keep(key, _Cell(_effects(tree, transform, answers), ""))
+        found = _keep(key, _Cell(_effects(source, _parser(transform), answers), ""))
         found.effects.whole = whole
     found.effects.supposed = supposed_by([whole.flags[text] for text in answers], names)
     return found.effects
@@ -95,10 +95,14 @@ def _read(source: str, transform: Callable[[str], str]) -> _Cell:
         return _Cell(Effects(complete=False), _hash((source,)))
     found = _cells.get(source)
     if found is None:
-        tree = parse_cell(source, transform)
-        found = _Cell(_effects(tree, transform), _digest(tree, source, transform))
-        _keep(source, found)
+        parse = _parser(transform)
+        found = _keep(source, _Cell(_effects(source, parse), _digest(source, parse)))
     return found
+
+
+def _parser(transform: Callable[[str], str]) -> Parse:
+    """Return what parses a cell, and the bodies of its magics, once for all who ask."""
+    return cache(partial(parse_cell, transform=transform))
 
 
 def _keep(key: str, cell: _Cell) -> _Cell:
@@ -108,12 +112,13 @@ def _keep(key: str, cell: _Cell) -> _Cell:
     return cell
 
 
-def _digest(tree: ast.Module | None, source: str, transform: Callable[[str], str]) -> str:
+def _digest(source: str, parse: Parse) -> str:
+    tree = parse(source)
     if tree is None:
         return _hash((source,))
-    tree.body = [node for node in tree.body if not _only_checks(node)]
+    body = [node for node in tree.body if not _only_checks(node)]
     try:
-        return _hash(_words(tree, transform))
+        return _hash(_words(ast.Module(body, tree.type_ignores), parse))
     except RecursionError:
         return _hash((source,))
 
@@ -122,25 +127,22 @@ def _hash(words: Iterable[str]) -> str:
     return xxh3_64_hexdigest("".join(words).encode("utf-8", "surrogatepass"))
 
 
-def _effects(
-    tree: ast.Module | None,
-    transform: Callable[[str], str],
-    answers: Mapping[str, bool] | None = None,
-) -> Effects:
+def _effects(source: str, parse: Parse, answers: Mapping[str, bool] | None = None) -> Effects:
+    tree = parse(source)
     if tree is None:
         return Effects()
     nodes = [each for statement in tree.body for each in nodes_in(statement)]
     if sum(type(each) is not ast.Constant for each in nodes) > _MOST_NODES:
         return _every_name(nodes)
-    parse = partial(parse_cell, transform=transform)
     try:
         effects = follow(tree, Reader(parse, answers=answers or {}))
     except (RecursionError, TooMuchError):
         return _every_name(nodes)
     # Also those of code that it defines and may hand to others to call.
     effects.attributes.update(node.attr for node in nodes if isinstance(node, ast.Attribute))
-    effects.anew = find_overwrites(tree.body, parse)
-    effects.renewed = find_renewals(tree.body, parse)
+    statements = tee(statements_in(tree.body, parse))
+    effects.anew = find_overwrites(statements[0], effects.reads)
+    effects.renewed = find_renewals(statements[1], effects.reads)
     effects.inert = all(map(_is_inert, tree.body))
     return effects
 
@@ -206,29 +208,34 @@ def _only_checks(node: ast.stmt) -> bool:
     )
 
 
-def _words(node: ast.AST, transform: Callable[[str], str]) -> list[str]:
+def _words(node: ast.AST, parse: Parse) -> list[str]:
     """Write a tree as words, the same in every version of Python."""
     words: list[str] = []
     stack: list[object] = [node]
     while stack:
         part = stack.pop()
-        if isinstance(part, ast.AST):
+        if isinstance(part, ast.Name):  # most are one of these: the same as below, but quicker
+            words.append(f"Nameidctx{type(part.ctx).__name__}str {part.id!r} ")
+        elif isinstance(part, ast.Attribute):
+            words.append(f"Attributevalueattrctx{type(part.ctx).__name__}str {part.attr!r} ")
+            stack.append(part.value)
+        elif isinstance(part, ast.Constant):
+            value = part.value
+            written = f"value{type(value).__name__} {_literal(value)} "
+            words.append(f"Constant{'None' if value is None else written}")
+        elif isinstance(part, ast.AST):
             words.append(type(part).__name__)
-            if isinstance(part, ast.Call):
-                magic = magic_of(part)
-                body = (
-                    parse_cell(magic.body, transform) if magic is not None and magic.cell else None
-                )
-                if body is not None:
-                    stack += [body, *part.args[:-1]]
-                    continue
+            magic = magic_of(part) if isinstance(part, ast.Call) else None
+            body = parse(magic.body) if magic is not None and magic.cell else None
+            if body is not None and isinstance(part, ast.Call):
+                stack += [body, *part.args[:-1]]
+                continue
+            fields = part.__dict__
             for field in part._fields:
-                value = getattr(part, field, None)
+                value = fields.get(field)
                 if value is not None and value != [] and field != "kind":
                     words.append(field)
                     stack.append(value)
-                elif part.__class__ is ast.Constant and field == "value":
-                    words.append("None")
         elif isinstance(part, list):
             words.append("[")
             stack.append(_CLOSE)

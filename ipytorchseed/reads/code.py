@@ -10,6 +10,7 @@ import ast
 import builtins
 import dis
 from collections.abc import Mapping
+from itertools import tee
 from types import CodeType
 
 from ipytorchseed.introspection.anatomy import per_object
@@ -18,7 +19,7 @@ from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ANY
 from ipytorchseed.reads.evaluator import follow_function
 from ipytorchseed.reads.options import deciding
-from ipytorchseed.reads.overwrites import find_overwrites
+from ipytorchseed.reads.overwrites import find_overwrites, statements_in
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.renewals import find_renewals
 from ipytorchseed.reads.scope import Reader, TooMuchError
@@ -46,9 +47,11 @@ def _effects_of_code(
             reader = Reader(parse_text, answers=answers, deciding=options, arguments=arguments)
             effects.add(follow_function(function, code.co_freevars, reader))
             body = getattr(function, "body", None)
-            statements = [ast.Expr(body)] if isinstance(body, ast.expr) else body or []
-            effects.anew = find_overwrites(statements, parse_text)
-            effects.renewed = find_renewals(statements, parse_text)
+            block = [ast.Expr(body)] if isinstance(body, ast.expr) else body or []
+            statements = tee(statements_in(block, parse_text))
+            names = {*effects.reads, *code.co_varnames}  # also of what calls give to it
+            effects.anew = find_overwrites(statements[0], names)
+            effects.renewed = find_renewals(statements[1], names)
     except (RecursionError, TooMuchError):
         found = []
     return effects if found else _effects_of_names(code)

@@ -83,6 +83,8 @@ class Decision(Struct, frozen=True):
 
     def value(self, names: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Return its value where names hold these; where that is not known, a bare object."""
+        if isinstance(self.test, ast.Name):
+            return names.get(self.test.id, _ABSENT)
         try:
             return _evaluate(self.test, names)
         except (UnknownError, TypeError, ValueError, ArithmeticError, LookupError):
@@ -91,13 +93,11 @@ class Decision(Struct, frozen=True):
 
 def decision(test: ast.expr) -> Decision | None:
     """Return a condition as what decides on a branch; None where names alone do not decide."""
-    nodes = nodes_in(test)
-    if not all(type(each) in _EVALUATORS or isinstance(each, _BESIDE) for each in nodes):
+    kinds = {*map(type, nodes_in(test))}
+    if not kinds <= _DECIDE:
         return None
     paths = frozenset(_paths(test))
-    inside = any(isinstance(each, ast.Attribute | ast.Subscript | ast.Call) for each in nodes)
-    inside |= any(isinstance(each, ast.In | ast.NotIn) for each in nodes)
-    return Decision(test, paths, inside) if paths else None
+    return Decision(test, paths, not kinds.isdisjoint(_INSIDE)) if paths else None
 
 
 def _paths(node: ast.AST) -> set[str]:
@@ -272,5 +272,9 @@ _EVALUATORS: dict[type[ast.AST], Callable[[Any, Mapping[str, Any]], Any]] = {
     ast.UnaryOp: _unaryop,
 }
 
-_BESIDE = (ast.boolop, ast.cmpop, ast.expr_context, ast.operator, ast.unaryop)
-"""Nodes that stand beside what is evaluated."""
+_BESIDE = (ast.boolop, ast.cmpop, ast.operator, ast.unaryop)
+_DECIDE = {*_EVALUATORS}.union(*(each.__subclasses__() for each in _BESIDE))
+"""Nodes that are evaluated, and those that stand beside them."""
+
+_INSIDE = {ast.Attribute, ast.Subscript, ast.Call, ast.In, ast.NotIn}
+"""Nodes that ask for parts of what names hold."""

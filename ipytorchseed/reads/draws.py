@@ -9,6 +9,7 @@ results do not hang on that source.
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.introspection import values as introspection
@@ -136,9 +137,9 @@ class Draws:
     @property
     def passive_loaders(self) -> int:
         """How many loaders are met, all in order; or 1, of which the user's class decides."""
-        asked = self._lasts() & {"_index_sampler", "batch_sampler", "sampler"}  # without a pass
-        known = all(self._loaders) or (self._loaders == [None] and not asked)
-        return len(self._loaders) if known else 0
+        asks = {"_index_sampler", "batch_sampler", "sampler"}  # without a pass
+        users = self._loaders == [None] and asks.isdisjoint(self._lasts())
+        return len(self._loaders) if all(self._loaders) or users else 0
 
     def only_loader_seeds(self, packages: Iterable[str]) -> bool:
         """Tell whether all that may have drawn from torch are passes over such loaders.
@@ -199,6 +200,7 @@ def _is_rate(value: Any) -> bool:  # noqa: ANN401 -- whatever goes by that name
     return (type(value) is int or type(value) is float) and value > 0
 
 
+@lru_cache(maxsize=4096)
 def _last(path: str) -> str:
     return path.removesuffix("()").removesuffix("=").rpartition(".")[2].lstrip(":")
 

@@ -51,13 +51,15 @@ class CallShape(Struct, frozen=True):
     complete: bool = True
 
 
-def shape_of(node: ast.Call, known: Mapping[str, object], taken: set[str] | None) -> CallShape:
+def shape_of(
+    node: ast.Call, known: Mapping[str, object], taken: Iterable[Collection[str]] | None
+) -> CallShape:
     """Return how a call calls.
 
     Args:
         node: The call.
         known: Arguments of the function around it.
-        taken: Names that are not the namespace's there; None where any may be.
+        taken: Names that are not the namespace's there, in several sets; None where any may be.
     """
     named = [(word.arg, _known(word.value, known, taken)) for word in node.keywords if word.arg]
     spread = any(type(each) is ast.Starred for each in node.args)
@@ -66,16 +68,21 @@ def shape_of(node: ast.Call, known: Mapping[str, object], taken: set[str] | None
     return CallShape(tuple([_known(each, known, taken) for each in node.args]), tuple(named))
 
 
-def _known(node: ast.expr, known: Mapping[str, object], taken: set[str] | None) -> _Argument:
-    found = decision(node)
+def _known(
+    node: ast.expr, known: Mapping[str, object], taken: Iterable[Collection[str]] | None
+) -> _Argument:
+    found = None if isinstance(node, ast.Constant) else decision(node)
     value = constant(node) if found is None else found.value(known)
     if type(value) in _PLAIN:
         return Known(repr(value), value)
-    return found if found and taken is not None and found.names.isdisjoint(taken) else None
+    ours = found is not None and taken is not None and all(map(found.names.isdisjoint, taken))
+    return found if ours else None
 
 
 def constant(node: ast.expr) -> Any:  # noqa: ANN401
     """Return the value of a literal; of anything else, an object that is equal to none."""
+    if isinstance(node, ast.Constant):
+        return node.value
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):

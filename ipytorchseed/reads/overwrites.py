@@ -21,6 +21,9 @@ WHOLE, LAYERS, UNREAD = "whole", "layers", "unread"
 it is not, and is not read either."""
 
 
+Parse = Callable[[str], ast.Module | None]
+
+
 class Lent(Struct, frozen=True):
     """A function that is given an object: what it does with that decides.
 
@@ -55,36 +58,32 @@ _OUTER = frozenset({"device", "dtype", "numel", "requires_grad", "requires_grad_
 """What may be asked of a parameter without reading its numbers."""
 
 
-def find_overwrites(
-    body: Iterable[ast.stmt], parse: Callable[[str], ast.Module | None]
-) -> dict[str, str | Lent]:
+def find_overwrites(statements: Iterable[Statement], names: Iterable[str]) -> dict[str, str | Lent]:
     """Find the names whose content some code sets anew before it reads them.
 
     Args:
-        body: The statements of a cell or a function.
-        parse: Parses the bodies of magics such as ``%%time``.
+        statements: Those of a cell or a function.
+        names: The names that are asked for.
 
     Returns:
         By name, ``WHOLE``, ``LAYERS``, ``UNREAD``, or the function that it is given to first.
     """
     found: dict[str, str | Lent] = {}
-    met: set[str] = set()
-    passed: set[str] = set()
+    left, passed = {*names}, set[str]()
     functions: dict[str, _Function] = {}
-    for node in statements_in(body, parse):
-        statement = _Statement(node)
+    for statement in statements:
+        node, used = statement.node, statement.mentions.keys()
         if isinstance(node, ast.FunctionDef) and statement.runs_when_called():
-            functions[node.name] = _Function(node, find_overwrites(node.body, parse))
+            functions[node.name] = _Function(statement)
             continue  # what it does counts where it is named
-        used = {*statement.mentions}
-        called = [functions[name] for name in sorted(used & functions.keys())]
-        for name in used.union(*(each.uses for each in called)) - met:
+        called = [functions[name] for name in used & functions.keys()]
+        for name in left & {*used}.union(*(each.uses for each in called)):
             users = [each for each in called if name in each.uses]
             if users:
                 alone = len(users) == 1 and name not in used
                 running = {dotted_name(each.func) for each in statement.calls}
                 calls = alone and users[0].node.name in running
-                how = users[0].does.get(name) if calls else None
+                how = users[0].does(name) if calls else None
             else:
                 how = WHOLE if _fills(node, name) else _overwrites(node, name)
                 if how is None and statement.reads_nothing(name):
@@ -93,52 +92,54 @@ def find_overwrites(
                 how = how or statement.lends(name)
                 while isinstance(how, Lent) and how.function in functions:
                     how = functions[how.function].does_with(how.argument)
-            met.add(name)
+            left.discard(name)
             if how is not None:
                 found[name] = how
-        if statement.may_leave():
+        if not left or statement.may_leave():
             break  # what follows is not certain to run
     else:
-        found |= dict.fromkeys(passed - met, UNREAD)
+        found |= dict.fromkeys(passed & left, UNREAD)
     return found
 
 
-class _Statement:
+class Statement:
     """A statement, gone through once for all the names in it.
 
     Args:
         node: The statement.
+        parse: Parses the bodies of magics such as ``%%time``.
 
     Attributes:
+        kinds: The kinds of nodes in it.
         mentions: Where each name stands in it.
     """
 
-    def __init__(self, node: ast.stmt) -> None:
-        self._node = node
+    def __init__(self, node: ast.stmt, parse: Parse) -> None:
+        self.node, self.parse = node, parse
         self._parts = nodes_in(node)
-        self._kinds = {*map(type, self._parts)}
+        self.kinds = {*map(type, self._parts)}
         self.mentions: dict[str, list[ast.Name]] = {}
         for each in self._parts:
-            if isinstance(each, ast.Name):
+            if type(each) is ast.Name:
                 self.mentions.setdefault(each.id, []).append(each)
 
     def runs_when_called(self) -> bool:
         """Tell whether a call runs this function as it stands here, and not later."""
-        plain = not getattr(self._node, "decorator_list", ())
-        return plain and self._kinds.isdisjoint((ast.Yield, ast.YieldFrom))
+        plain = not getattr(self.node, "decorator_list", ())
+        return plain and self.kinds.isdisjoint((ast.Yield, ast.YieldFrom))
 
     def may_leave(self) -> bool:
         """Tell whether a statement that holds others may end what it stands in."""
-        if isinstance(self._node, ast.FunctionDef | ast.ClassDef):
+        if isinstance(self.node, ast.FunctionDef | ast.ClassDef):
             return False
-        return not self._kinds.isdisjoint((ast.Return, ast.Break, ast.Continue))
+        return not self.kinds.isdisjoint((ast.Return, ast.Break, ast.Continue))
 
     @cached_property
     def calls(self) -> list[ast.Call]:
         """The calls of a statement that certainly runs them all."""
         may_not_run = (ast.Lambda, ast.IfExp, ast.BoolOp, ast.Starred)
-        plain = isinstance(self._node, ast.Expr | ast.Assign | ast.Return)
-        if not (plain and self._kinds.isdisjoint(may_not_run)):
+        plain = isinstance(self.node, ast.Expr | ast.Assign | ast.Return)
+        if not (plain and self.kinds.isdisjoint(may_not_run)):
             return []
         return [each for each in self._parts if isinstance(each, ast.Call)]
 
@@ -197,24 +198,30 @@ class _Function:
     """A function that the code itself defines.
 
     Args:
-        node: Its definition.
-        does: The names whose content it sets anew, its own as well.
+        statement: Its definition.
     """
 
-    def __init__(self, node: ast.FunctionDef, does: dict[str, str | Lent]) -> None:
-        self.node, self.does = node, does
-        self.uses = names_in(node) - names_of(node)
+    def __init__(self, statement: Statement) -> None:
+        self.node: ast.FunctionDef = statement.node  # type: ignore[assignment]
+        self._parse = statement.parse
+
+    @cached_property
+    def uses(self) -> set[str]:
+        """The names around it that stand in it."""
+        return names_in(self.node) - names_of(self.node)
+
+    def does(self, name: str) -> str | Lent | None:
+        """Tell how it sets anew what a name holds, be it one of its own."""
+        return find_overwrites(statements_in(self.node.body, self._parse), [name]).get(name)
 
     def does_with(self, argument: int | str) -> str | Lent | None:
         """Tell how it sets anew what it is given as an argument."""
         given = [each.arg for each in (*self.node.args.posonlyargs, *self.node.args.args)]
         name = argument if isinstance(argument, str) else [*given, *[""] * (argument + 1)][argument]
-        return self.does.get(name)
+        return self.does(name)
 
 
-def statements_in(
-    body: Iterable[ast.stmt], parse: Callable[[str], ast.Module | None]
-) -> Iterator[ast.stmt]:
+def statements_in(body: Iterable[ast.stmt], parse: Parse) -> Iterator[Statement]:
     """Yield statements in their order, those inside of magics and of ``with`` as well."""
     for node in body:
         value = getattr(node, "value", None)
@@ -223,13 +230,13 @@ def statements_in(
         if inner is not None:
             yield from statements_in(inner.body, parse)
         elif isinstance(node, ast.With):
-            yield from (ast.Expr(item.context_expr) for item in node.items)
+            yield from (Statement(ast.Expr(each.context_expr), parse) for each in node.items)
             yield from statements_in(node.body, parse)
         elif isinstance(node, ast.For) and not _goes_through_layers(node):
-            yield ast.Expr(node.iter)
+            yield Statement(ast.Expr(node.iter), parse)
             yield from statements_in(node.body, parse)
         else:
-            yield node
+            yield Statement(node, parse)
 
 
 def _overwrites(node: ast.stmt, name: str) -> str | None:

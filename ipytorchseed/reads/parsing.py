@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from ipytorchseed.introspection.quiet import hidden_warnings
 from ipytorchseed.patterns import lazy_pattern
@@ -66,7 +67,8 @@ def nodes_in(node: ast.AST) -> list[ast.AST]:
         return [node, *kept]
     found = children_of(node)
     for each in found:  # which grows
-        found += children_of(each)
+        if INNER[type(each)]:
+            found += children_of(each)
     if isinstance(node, ast.stmt):
         setattr(node, _KEPT, found)  # without itself, so that both are gone with the tree
     return [node, *found]
@@ -80,7 +82,7 @@ def children_of(node: ast.AST) -> list[ast.AST]:
     """
     found: list[ast.AST] = []
     fields = node.__dict__
-    for field in _INNER[type(node)]:
+    for field in INNER[type(node)]:
         value = fields.get(field)
         if type(value) is list:
             found += [item for item in value if isinstance(item, ast.AST)]
@@ -89,18 +91,31 @@ def children_of(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-def visit_inner(visitor: ast.NodeVisitor, node: ast.AST) -> None:
-    """Visit the nodes directly in one, as ``generic_visit`` does, which is slower."""
-    for each in children_of(node):
-        visitor.visit(each)
+class Visitor:
+    """Visits nodes by methods such as ``visit_Name``, as ``ast.NodeVisitor``, which is slower."""
+
+    _visits: Mapping[type[ast.AST], Callable[[Any, Any], None]] = {}
+
+    def __init_subclass__(cls) -> None:
+        named = [(name.removeprefix("visit_"), each) for name, each in vars(cls).items()]
+        cls._visits = {getattr(ast, name): each for name, each in named if hasattr(ast, name)}
+
+    def visit(self, node: ast.AST) -> None:
+        """Visit a node."""
+        self._visits.get(type(node), Visitor.generic_visit)(self, node)
+
+    def generic_visit(self, node: ast.AST) -> None:
+        """Visit the nodes directly in one."""
+        for each in children_of(node):
+            self.visit(each)
 
 
 _NO_NODES = {"arg", "attr", "ctx", "id", "kind", "module", "type_comment", "type_ignores"}
-_INNER = {
+INNER = {
     kind: tuple(field for field in kind._fields if field not in _NO_NODES)
     for kind in vars(ast).values()
     if isinstance(kind, type) and issubclass(kind, ast.AST)
-}
+} | {ast.Constant: ()}
 """By kind of node, the fields in which there may be others."""
 
 

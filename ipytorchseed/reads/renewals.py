@@ -7,13 +7,13 @@ class of the user's, ``torch.nn.init.zeros_(net[0].bias)``.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from msgspec import Struct
 
 from ipytorchseed.reads.columns import by_row, columns_named
-from ipytorchseed.reads.overwrites import WHOLE_BY_METHOD, Lent, statements_in
-from ipytorchseed.reads.parsing import dotted_name, names_in, nodes_in, visit_inner
+from ipytorchseed.reads.overwrites import WHOLE_BY_METHOD, Lent, Statement
+from ipytorchseed.reads.parsing import Visitor, dotted_name, names_in
 
 _CERTAIN = {ast.Expr, ast.Assign, ast.AnnAssign, ast.Return}
 _LEAVES = {ast.Return, ast.Break, ast.Continue}
@@ -42,6 +42,11 @@ class Renewal(Struct):
     open: bool = True
     again: bool = False
 
+    @property
+    def is_told(self) -> bool:
+        """Whether nothing that comes later tells more."""
+        return not self.open and (self.again or self.lent is None)
+
     def read(self, part: str) -> None:
         """Note that a part is read."""
         self.again |= not self.open
@@ -64,31 +69,30 @@ FITTED = "*_"
 """The part that stands for all attributes which estimators set when they are fitted."""
 
 
-def find_renewals(
-    body: Iterable[ast.stmt], parse: Callable[[str], ast.Module | None]
-) -> dict[str, Renewal]:
+def find_renewals(statements: Iterable[Statement], names: Iterable[str]) -> dict[str, Renewal]:
     """Find the parts of objects that some code sets anew before it reads them, by name.
 
     Args:
-        body: The statements of a cell or a function.
-        parse: Parses the bodies of magics such as ``%%time``.
+        statements: Those of a cell or a function.
+        names: The names that are asked for.
     """
-    found: dict[str, Renewal] = {}
-    for node in statements_in(body, parse):
-        parts = nodes_in(node)
-        kinds = {*map(type, parts)}
-        if not _HIDDEN.isdisjoint(each.id for each in parts if isinstance(each, ast.Name)):
+    found = {name: Renewal() for name in names}
+    left = {*found}
+    for each in statements:
+        if not _HIDDEN.isdisjoint(each.mentions):
             break
-        runs = type(node) in _CERTAIN
-        scan = _Scan(found, certain=runs and kinds.isdisjoint(_MAY_NOT_RUN))  # all runs, once
-        if runs:
-            scan.certain_to_set(node)
-        scan.visit(node)
-        for name, part in scan.put:
-            found.setdefault(name, Renewal()).put(part.removesuffix(".data"))
-        if not kinds.isdisjoint(_LEAVES):
+        if not left.isdisjoint(each.mentions):
+            runs = type(each.node) in _CERTAIN
+            scan = _Scan(found, certain=runs and each.kinds.isdisjoint(_MAY_NOT_RUN))  # all, once
+            if runs:
+                scan.certain_to_set(each.node)
+            scan.visit(each.node)
+            for name, part in scan.put:
+                found.setdefault(name, Renewal()).put(part.removesuffix(".data"))
+            left = {name for name in left if not found[name].is_told}
+        if not left or not each.kinds.isdisjoint(_LEAVES):
             break
-    return {name: each for name, each in found.items() if each.parts or each.lent}
+    return {name: found[name] for name in names if found[name].parts or found[name].lent}
 
 
 def overlap(one: str, other: str) -> bool:
@@ -97,7 +101,7 @@ def overlap(one: str, other: str) -> bool:
     return one.startswith(other) or other.startswith(one)
 
 
-class _Scan(ast.NodeVisitor):
+class _Scan(Visitor):
     """Notes what one statement does with objects, in the order in which it is done.
 
     Args:
@@ -107,8 +111,6 @@ class _Scan(ast.NodeVisitor):
     Attributes:
         put: Names and the parts of their objects that it sets in the end.
     """
-
-    generic_visit = visit_inner
 
     def __init__(self, found: dict[str, Renewal], *, certain: bool) -> None:
         self._found = found
@@ -154,7 +156,7 @@ class _Scan(ast.NodeVisitor):
         for other in others:
             self.visit(other)
 
-    visit_Subscript = visit_Attribute  # noqa: N815 -- the name that ast.NodeVisitor asks for
+    visit_Subscript = visit_Attribute
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         name, part = _place(node.target)

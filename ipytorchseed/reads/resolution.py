@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from ipytorchseed.introspection.anatomy import find_member, module_of_class, name_of_class
@@ -151,6 +152,7 @@ def _name_of_method(value: types.MethodType) -> str:
     return owner_name if owner_name == SYSTEM_RANDOM else f"{owner_name}.{name}"
 
 
+@lru_cache(maxsize=4096)
 def _canonical(name: str) -> str:
     """Drop private parts of a dotted name, and use the module one would import from."""
     if "._" in name or name.startswith("_"):

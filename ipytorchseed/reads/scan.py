@@ -9,7 +9,7 @@ from collections.abc import Collection
 from msgspec import Struct
 
 from ipytorchseed.reads.abstract import CALL, CONTAINS, ITERATE
-from ipytorchseed.reads.parsing import visit_inner
+from ipytorchseed.reads.parsing import INNER, Visitor, names_in, nodes_in
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 """What has parameters."""
@@ -51,16 +51,18 @@ def uses_of_parameters(function: Function, taken: Collection[str]) -> dict[str, 
     given = function.args
     every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
     found = {}
+    mentions = [names_in(statement) for statement in body]
     for place, each in enumerate(filter(None, every)):
         scan = _Scan(each.arg, taken, is_first=not place)
         scan.name_parts(named)
-        for statement in body:
-            scan.visit(statement)
+        for statement, names in zip(body, mentions, strict=True):
+            if scan.heeds(names):
+                scan.visit(statement)
         found[each.arg] = scan.uses()
     return found
 
 
-class _Scan(ast.NodeVisitor):
+class _Scan(Visitor):
     """Collects what code does with the object that a name holds.
 
     Args:
@@ -74,8 +76,6 @@ class _Scan(ast.NodeVisitor):
         given: Functions that it is given to, and where.
         escapes: Whether anything else is done with it.
     """
-
-    generic_visit = visit_inner
 
     def __init__(self, name: str, taken: Collection[str], *, is_first: bool) -> None:
         self._self = name
@@ -95,6 +95,10 @@ class _Scan(ast.NodeVisitor):
         """
         paths = {name: self._path(value) for name, value in named.items()}
         self._named = {name: path for name, path in paths.items() if path and path != "__dict__"}
+
+    def heeds(self, names: set[str]) -> bool:
+        """Tell whether code may do something with the object in which these names stand."""
+        return not names.isdisjoint({self._self, "super", *self._named, *_LOOKS_AT_ALL})
 
     def uses(self) -> Uses | None:
         """Return what was found; None where the object is used in some other way."""
@@ -232,19 +236,26 @@ def _set_once(function: ast.AST) -> dict[str, ast.expr]:
     """Return the names that a function sets by one assignment alone, and to what."""
     bound = Counter[str]()
     found = {}
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and _name_set(node):
-            found[_name_set(node)] = node.value
+    for node in nodes_in(function):
         if isinstance(node, ast.Name):
             bound[node.id] += not isinstance(node.ctx, ast.Load)
-        elif not isinstance(node, ast.keyword):
-            names = [getattr(node, field, None) for field in ("name", "asname", "arg", "rest")]
+        elif isinstance(node, ast.Assign) and _name_set(node):
+            found[_name_set(node)] = node.value
+        elif isinstance(node, _OUTER):
+            bound.update(node.names)
+        else:
+            names = [getattr(node, field, None) for field in _BINDING.get(type(node), ())]
             bound.update(each for each in names if isinstance(each, str))
-            bound.update(node.names if isinstance(node, _OUTER) else ())
     return {name: value for name, value in found.items() if bound[name] == 1}
 
 
 _OUTER = (ast.Global, ast.Nonlocal)
+_BINDING = {
+    kind: [field for field in kind._fields if field in {"name", "asname", "arg", "rest"}]
+    for kind in INNER
+    if kind is not ast.keyword
+}
+"""By kind of node, the fields in which a name stands that it binds."""
 
 
 def _called(node: ast.Call) -> str:

@@ -61,16 +61,11 @@ def _display_options(pandas: Any) -> dict[str, Any]:  # a module
     return _plain({name: each for name, each in display.items() if type(each) is not dict})
 
 
-_DRAWN = (
-    "axes.edgecolor", "axes.facecolor", "axes.grid", "axes.labelsize", "axes.linewidth",
-    "axes.prop_cycle", "axes.spines.right", "axes.spines.top", "axes.titlesize",
-    "figure.constrained_layout.use", "figure.dpi", "figure.facecolor", "figure.figsize",
-    "font.family", "font.size", "font.weight", "grid.color", "grid.linestyle", "hist.bins",
-    "image.cmap", "image.interpolation", "image.origin", "legend.fontsize", "lines.linestyle",
-    "lines.linewidth", "lines.marker", "lines.markersize", "mathtext.fontset", "savefig.dpi",
-    "scatter.marker", "text.color", "text.usetex", "xtick.labelsize", "ytick.labelsize",
+_NOT_DRAWN = (
+    "_", "animation.", "backend", "docstring.", "figure.max_open_warning", "figure.raise_window",
+    "interactive", "keymap.", "macosx.", "savefig.directory", "tk.", "toolbar", "webagg.",
 )  # fmt: skip
-"""Of matplotlib's three hundred settings, those that people and styles change."""
+"""How those of matplotlib's settings begin that are of windows, keys and films."""
 
 
 _DRAWS = frozenset({"networkx", "pandas", "seaborn", "sklearn", "statsmodels", "xarray"})
@@ -82,7 +77,29 @@ _PARSE = frozenset({"absl", "click", "fire", "sys", "typer"})
 
 
 def _rc(matplotlib: Any) -> dict[str, Any]:
-    return _plain({name: dict.get(matplotlib.rcParams, name) for name in _DRAWN})
+    """Return those settings that are not as matplotlib has them by itself."""
+    now, usual, look = matplotlib.rcParams, matplotlib.rcParamsDefault, dict.get
+    moved = [
+        (name, value, own)
+        for name, value in dict.items(now)  # which warns of no old name
+        if value is not (own := look(usual, name))
+    ]
+    return _plain(
+        {
+            name: value
+            for name, value, own in moved
+            if value != own and not name.startswith(_NOT_DRAWN)
+        }
+    )
+
+
+_SHOWN = ("figure_formats", "print_figure_kwargs", "rc")
+
+
+def _inline(inline: Any) -> dict[str, Any]:
+    """Return how the shell shows pictures, as ``%config InlineBackend`` sets it."""
+    values = inline.InlineBackend._instance._trait_values  # noqa: SLF001 -- runs nothing of users'
+    return _plain({name: values.get(name) for name in _SHOWN})
 
 
 _FORMATS = ("float_format", "max_seq_length", "max_width", "pprint")
@@ -189,6 +206,8 @@ SETTINGS: tuple[Setting, ...] = (
             "torch.set_printoptions({})"),
     Setting("pandas.options.display", "pandas", TEXT, _display_options),
     Setting("matplotlib.rcParams", "matplotlib", FIGURES, _rc, through=_DRAWS),
+    Setting("InlineBackend", "matplotlib_inline.config", FIGURES, _inline,
+            through=_DRAWS | {"matplotlib"}),
     Setting("IPython.display_formatter", "", TEXT, _formatter),
     Setting("locale.setlocale", "locale", TEXT, lambda locale: locale.setlocale(locale.LC_ALL),
             "locale.setlocale(locale.LC_ALL, {})"),

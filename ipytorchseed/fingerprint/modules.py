@@ -58,6 +58,7 @@ class _Seen(Struct):
     frozen: list[str] = []
     modes: set[bool] = set()
     numbers: int = 0
+    tensors: dict[int, str] = {}
 
 
 def entries(dictionary: Any) -> list[tuple[Any, Any]]:
@@ -179,6 +180,11 @@ def _write_tensor(tensor: Any, name: str, seen: _Seen, walk: Walk) -> Bytes:
     """Write a parameter or buffer, its gradient apart."""
     if tensor is None:
         return b"N"
+    first = seen.tensors.setdefault(id(tensor), name)
+    if first != name:  # weights that are tied: training moves both
+        tied = b"^" + name_bytes(first)
+        seen.stream.append(tied)
+        seen.inside.append(tied)
     if id(type(tensor)) not in native().plain:
         token: bytes = yield tensor
         return token

@@ -30,6 +30,7 @@ from ipytorchseed.reads.bindings import (
 from ipytorchseed.reads.conditions import branches
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ADDRESSES
+from ipytorchseed.reads.keys import over_sizes
 from ipytorchseed.reads.scope import Scope, State, evaluates
 from ipytorchseed.reads.statements import ANNOTATIONS_ARE_EVALUATED
 from ipytorchseed.reads.taint import ask_order
@@ -146,7 +147,7 @@ def _comprehension(
     hidden: dict[str, tuple[bool, AbstractValue | None]] = {}
     local, surroundings = scope.local, scope.assigned
     for number, loop in enumerate(loops):
-        over = scope.visit_by(loop.iter, ITERATE)
+        over = scope.visit_by(over_sizes(loop, [*loops[number + 1 :], *parts]), ITERATE)
         if number == 0 and scope.assigned_inside() is not scope.assigned:
             scope.assigned = set(scope.assigned_inside())
         scope.run_all(over.bodies)

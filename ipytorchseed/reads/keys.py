@@ -3,9 +3,37 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 SIZES = frozenset({"__len__", "dim", "ndim", "numel", "shape", "size"})
 """Attributes that tell nothing but a size."""
+
+EACH = frozenset({"buffers", "parameters"})
+"""Methods of models of which one may ask how large each tensor is: ``parameters.numel``."""
+
+
+def over_sizes(node: ast.comprehension, others: Iterable[ast.AST]) -> ast.expr:
+    """Return what a comprehension goes over: ``net.parameters.numel`` where it asks only sizes.
+
+    Args:
+        node: Its ``for``.
+        others: The rest of it.
+    """
+    over, each = node.iter, node.target
+    if not (isinstance(over, ast.Call) and isinstance(over.func, ast.Attribute)):
+        return over
+    if over.args or over.keywords or over.func.attr not in EACH or not isinstance(each, ast.Name):
+        return over
+    inside = [part for other in (*node.ifs, *others) for part in ast.walk(other)]
+    uses = sum(isinstance(part, ast.Name) and part.id == each.id for part in inside)
+    sizes = sum(
+        isinstance(part, ast.Attribute)
+        and part.attr in SIZES | {"requires_grad"}
+        and isinstance(part.value, ast.Name)
+        and part.value.id == each.id
+        for part in inside
+    )
+    return ast.Attribute(over.func, "numel", ast.Load()) if uses == sizes else over
 
 
 def constant_keys(node: ast.expr, *, places: bool = False) -> list[str]:

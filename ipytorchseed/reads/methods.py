@@ -25,7 +25,7 @@ from ipytorchseed.introspection.values import (
 )
 from ipytorchseed.introspection.values import parts as contents
 from ipytorchseed.reads.abstract import CALL, CONTAINS, ENTER, ITEM, ITERATE
-from ipytorchseed.reads.keys import SIZES
+from ipytorchseed.reads.keys import EACH, SIZES
 from ipytorchseed.reads.uses import argument_read, use_of, user_function
 from ipytorchseed.reads.values import captured
 
@@ -196,7 +196,8 @@ class _Members:
                 self.found.add(f"{LAYER}{name}" if alone else INSIDE)
             return None if name[:1] == "[" else [(each, 0) for each in _INSTEAD.get(name, ())]
         if _is_module(self._classes[at]):
-            self.found |= {INSIDE} if name in _CONTENT.split() else set()
+            told = path == name or name not in EACH  # else their sizes alone
+            self.found |= {INSIDE} if name in _CONTENT.split() and told else set()
             return [(each, 0) for each in _THROUGH[name]] if name in _THROUGH else None
         function = user_function(member)
         return self._enter(function, at) if function else [] if _is_plain(member) else None
@@ -289,9 +290,14 @@ def _layers_named(model: object, part: str) -> list[str]:
 
 
 def _is_setting(model: object, path: str) -> bool:
-    """Tell whether a layer of a model keeps ``fc.in_features``, a number or text, or a size."""
+    """Tell whether a layer of a model keeps ``fc.in_features``, a number or text, or a size.
+
+    A model itself tells those of all its parameters: ``parameters.numel``.
+    """
     *layers, name = path.split(".")
     tensor = layers.pop() if layers and name in SIZES else ""
+    if tensor in EACH and not layers:
+        return _is_module(next(each for each in mro(type(model)) if tensor in own(each)))
     for each in layers:
         model = None if may_run(model, each) else _registered(model, "_modules").get(each)
     if any(tensor in _registered(model, kind) for kind in _REGISTERED[1:]):

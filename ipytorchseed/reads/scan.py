@@ -9,6 +9,7 @@ from collections.abc import Collection
 from msgspec import Struct
 
 from ipytorchseed.reads.abstract import CALL, CONTAINS, ITERATE
+from ipytorchseed.reads.keys import over_sizes
 from ipytorchseed.reads.parsing import INNER, Visitor, names_in, nodes_in
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -180,6 +181,15 @@ class _Scan(Visitor):
                 self.visit(each)
         else:
             self.generic_visit(node)
+
+    def visit_ListComp(self, node: ast.ListComp | ast.GeneratorExp) -> None:
+        first, *others = node.generators
+        over = over_sizes(first, [*others, node.elt])
+        for each in (over, first.target, *first.ifs, *others, node.elt):
+            self.visit(each)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
+        self.visit_ListComp(node)
 
     def visit_Compare(self, node: ast.Compare) -> None:
         """Pass over ``model is None``; of ``key in cache``, the keys are read."""

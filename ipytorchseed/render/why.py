@@ -79,17 +79,23 @@ class WhyView(View):
             but = f"; times are not compared: {times}" if times else ""
             hidden = [each.name for each in said.unknown]
             but += f"; {say_hidden(hidden)}" if hidden else ""
-            return f"{name}: same result, bit for bit, as {other}{but}"
+            return f"{name}{self._past}: same result, bit for bit, as {other}{but}"
         if said.verdict != "explained" and said.unknown:
-            return f"{name}: {said.message}"
+            return f"{name}{self._past}: {said.message}"
         what = _shorten(said.run.source)
         was = f"{other} {self._when(said.against, 'before')}"
         was = f"unlike in {other}" if said.against.receipt else was
-        times = f"{name} {self._when(said.run)}, {was}"
+        times = f"{name} {self._when(said.run, 'just now' if self._past else 'now')}, {was}"
         stop = "." if self._result_again else ""
         if said.verdict == "explained":
-            return f"Why `{what}` changed: {times}{stop}"
-        return f"`{what}` changed, and nothing that was recorded does: {times}{stop}"
+            return f"Why `{what}` changed{self._past}: {times}{stop}"
+        return f"`{what}` changed{self._past}, and nothing that was recorded does: {times}{stop}"
+
+    @property
+    def _past(self) -> str:
+        """Say that the run asked about is none of this kernel's."""
+        run = self.explanation.run
+        return "" if run.receipt or run.kernel == self.kernel else " before the restart"
 
     @property
     def _cut_short(self) -> list[str]:
@@ -103,7 +109,7 @@ class WhyView(View):
                 said.append(f"{run_name(run, self.kernel)} {how}.")
         return said
 
-    def _when(self, run: Run, recent: str = "now") -> str:
+    def _when(self, run: Run, recent: str) -> str:
         """Say how long ago a run began; ``recent`` within the last minute."""
         seconds = self._now - run.started
         for unit, length in (("day", 86_400), ("h", 3_600), ("min", 60)):

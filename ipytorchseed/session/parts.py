@@ -14,7 +14,7 @@ from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.introspection.values import index_named
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.keys import SIZES
-from ipytorchseed.reads.methods import BY_KEYS, INSIDE, LAYER, may_run
+from ipytorchseed.reads.methods import BY_KEYS, INSIDE, LAYER, may_run, through_methods
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -44,6 +44,16 @@ _LABELS = {
     **{("frame", f"a:{each}"): f"k:{each}" for each in ("dim", "numel")},  # no size of a frame
 }
 """Parts in which the answers of other attributes and methods lie, by kind."""
+
+_DATA = "torch.utils.data."
+_COUNTED = frozenset(
+    {"batch_sampler", "batch_size", "data_source", "drop_last", "indices", "num_samples"}
+    | {"_num_samples", "sampler"}
+)
+_SEVERAL = "tensors", "datasets"
+_PLAIN, _ROWS = (int, bool, type(None)), (dict, list, range, tuple)
+_ARRAYS = frozenset({"numpy", "pandas", "torch"})
+"""Where torch's loaders are defined, of which attributes their length hangs, and on what these."""
 
 _SETTING = lazy_pattern(r"a:param_groups\.\d+\.(?!params\b)\w+")
 """An item of a group of an optimizer's that is not its parameters."""
@@ -94,15 +104,45 @@ def _is_small(value: Any) -> bool:  # noqa: ANN401
 def _size_inside(value: object, part: str, look: Look) -> str:
     """Return the size of what an attribute or item of a value holds: ``a:X.shape``; or nothing."""
     *steps, last = part[2:].split(".")
-    if not steps or last not in SIZES:
+    if last not in SIZES:
         return ""
     for step in steps:
         held = {} if may_run(value, step) else dict(attributes(value))
         value = (value if type(value) is dict else held).get(step)
+    is_users = is_local_module(module_of_class(type(value)))  # which may answer otherwise
+    is_data = module_of_class(type(value)).startswith(_DATA) or (is_users and steps)
+    if last == "__len__" and is_data:
+        return _count(value, look)
+    if is_users or not steps:
+        return ""
     told = look(value)
     size = _LABELS.get((told.kind, f"a:{last}"), _SIZES.get(told.kind, ""))
-    is_users = is_local_module(module_of_class(type(value)))  # which may answer otherwise
-    return "" if is_users else told.parts.get(size, "")
+    return told.parts.get(size, "")
+
+
+def _count(value: Any, look: Look) -> str:  # noqa: ANN401
+    """Tell all that the length of a loader or data set hangs on; nothing where that is unknown.
+
+    Nobody is asked for it: that may be code of the user's.
+    """
+    made, held = type(value), dict[str, Any](attributes(value))
+    if made in _PLAIN:
+        return str(value)
+    if made in _ROWS:
+        return str(len(value))
+    if module_of_class(made) in _ARRAYS:
+        return look(value).parts.get("shape", "")
+    if is_local_module(module_of_class(made)):
+        asked = through_methods(value, {"a:__len__"}) or set()
+        told = [_size_inside(value, part, look) for part in asked]
+    elif module_of_class(made).startswith(_DATA):
+        lists = [held[name] for name in _SEVERAL if type(held.get(name)) in (list, tuple)]
+        several = [each for every in lists for each in every]
+        one = [each for name, each in held.items() if name in _COUNTED]
+        told = [_count(each, look) for each in (*several, *one)]
+    else:
+        return ""
+    return " ".join(told) if told and all(told) else ""
 
 
 def parts_read(

@@ -123,6 +123,14 @@ def changed_parts(
 _BESIDE = {"grad": "gradients", "hooks": "hooks", "state": "its state"}
 """Parts of a model or optimizer that are told where no other differs."""
 
+_WHOLE = {
+    "parameters": "parameters",
+    "inside": "its layers",
+    "rates": "rates of its layers",
+    "a:__len__": "its length",
+}
+"""Parts that are told as a whole, and how."""
+
 _HOOKED = frozenset({"module", "optimizer"})
 
 _TOLD = 3
@@ -153,8 +161,7 @@ def say_parts(before: Fingerprint, after: Fingerprint, only: Collection[str] | N
         every = sum(name.startswith(prefix) for name in after.parts)
         if moved:
             said.append(f"changed {len(moved)} of {many(every, noun)}")
-    whole = {"parameters": "parameters", "inside": "its layers", "rates": "rates of its layers"}
-    said += [f"changed {noun}" for part, noun in whole.items() if part in parts]
+    said += [f"changed {noun}" for part, noun in _WHOLE.items() if parts.pop(part, None)]
     length = parts.get("length")
     if length is not None and None not in length and after.kind != "object":
         said.append(_length(*length))

@@ -422,6 +422,18 @@ def test_what_an_assigned_value_draws_as_it_is_shown(kernel):
     assert "python had moved on" in said(kernel.run("%why"))
 
 
+def test_a_run_of_before_the_restart_is_not_told_as_one_of_now(kernel):
+    """A kernel that has run nothing yet speaks of what another one did, and says so."""
+    begin(kernel)
+    for _ in range(2):
+        kernel.run(DRAW, "draw")
+    assert "changed: In[4] now" in said(kernel.run("%why"))
+    kernel.restart()
+    begin(kernel)
+    shown = said(kernel.run("%why"))
+    assert re.search(r"changed before the restart: #\d+ just now, #\d+ before", shown)
+
+
 def test_runs_before_a_restart_are_named_as_one_types_them_after_it(new_kernel):
     """``In[3]`` is another run by then: numbers of the ledger, in the text and in each command."""
     new_kernel.run("import random\nrandom.seed(1)")

@@ -72,8 +72,8 @@ def _step(before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
     """Describe the change of a setting; of several values, those that differ."""
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return f"{before} → {after}"
-    moved = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
-    said = [f"{name} {before.get(name)} → {after.get(name)}" for name in sorted(moved)]
+    pairs = {n: (before.get(n, "unset"), after.get(n, "unset")) for n in sorted(before | after)}
+    said = [f"{name} {was} → {now}" for name, (was, now) in pairs.items() if was != now]
     return first_of(said, _TOLD)
 
 

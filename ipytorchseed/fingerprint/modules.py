@@ -40,6 +40,10 @@ _UNSET = frozenset({"_compiled_call_impl", "_is_full_backward_hook"})
 _RATES = {"dropout": "p", "batchnorm": "momentum", "instancenorm": "momentum"}
 """By the module of a layer's class in ``torch.nn.modules``, what counts in training only."""
 
+_OF_ITS_MODE = frozenset({"MultiheadAttention", "RReLU"})
+"""Of the layers in ``torch.nn.modules.activation``, those that ask for it; the rest are shared by
+many models, and follow the one that was switched last."""
+
 _BYTES = {True: b"1", False: b"0"}
 
 
@@ -104,10 +108,14 @@ def _write_one(
     made = anatomy(type(module))
     fields = made.dictionary(module) or {}
     prefix = f"{path}." if path else ""
+    package, _, family = module_of_class(type(module)).rpartition(".")
+    within = path and package == "torch.nn.modules"
     training = fields.get("training") is True
-    seen.modes.add(training)
     stream = seen.stream
-    stream += (name_bytes(made.name), _BYTES[training])
+    stream.append(name_bytes(made.name))
+    if not within or family != "activation" or made.title in _OF_ITS_MODE:
+        seen.modes.add(training)
+        stream.append(_BYTES[training])
     for field_name, gathered in (("_parameters", seen.parameters), ("_buffers", seen.buffers)):
         for name, tensor in entries(fields.get(field_name)):
             full = f"{prefix}{name}" if type(name) is str else prefix
@@ -121,8 +129,7 @@ def _write_one(
     plain, hooks = _sort_fields(fields, made, module)
     tokens = yield from attribute_tokens(plain, walk)
     stream.append(join(tokens))
-    package, _, family = module_of_class(type(module)).rpartition(".")
-    rate = _RATES.get(family) if path and package == "torch.nn.modules" else None
+    rate = _RATES.get(family) if within else None
     seen.rates += [(path, token) for name, token in tokens if name == rate]
     tokens = [each for each in tokens if each[0] != rate]
     if not path:

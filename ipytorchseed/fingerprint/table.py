@@ -179,6 +179,8 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_object(*_CHECKPOINTS), *_of_lightning("callbacks.model_checkpoint:ModelCheckpoint")),
     (_object("epoch_start_time_"), "skorch.callbacks.logging:EpochTimer"),
     (_object("extra_dict_ref", "hooks_dict_ref", "id"), "torch.utils.hooks:RemovableHandle"),
+    (_wraps("hook", "hook", "module", "with_module"),  # its copies lack the names of what it wraps
+     "torch.nn.modules.module:_WrappedHook"),
     (_object("_base_seed"), "torch.utils.data.dataloader:_BaseDataLoaderIter"),
     (_object("_mhash", "_assumptions", "dummy_index"), "sympy.core.basic:Basic"),
     (_object("uuid"), "pandas.io.formats.style_render:StylerRenderer"),

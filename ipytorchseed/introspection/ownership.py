@@ -48,20 +48,28 @@ def is_installed_file(path: str) -> bool:
 def _is_recorded(path: str, place: str) -> bool:
     """Tell whether a file came into a folder of ``sys.path`` by ``pip install --target``."""
     folder = os.path.join(place, "")  # noqa: PTH118 -- for each file that a cell opens
-    return path.startswith(folder) and _brought(folder, path[len(folder) :].partition(os.sep)[0])
-
-
-@lru_cache(maxsize=1024)
-def _brought(folder: str, first: str) -> bool:
-    """Tell whether the record of a distribution in a folder names a package or module there."""
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            record = Path(entry.path, "RECORD")
-            if entry.name.endswith(".dist-info") and record.is_file():
-                lines = "\n" + record.read_text(encoding="utf-8", errors="replace")
-                if f"\n{first}/" in lines or f"\n{first}," in lines:
-                    return True
+    if not path.startswith(folder):
+        return False
+    first = path[len(folder) :].partition(os.sep)[0]
+    with suppress(OSError):
+        return first in _brought(folder, os.stat(folder).st_mtime_ns)  # noqa: PTH116 -- so here
     return False
+
+
+@lru_cache(maxsize=64)
+def _brought(folder: str, _changed: int) -> frozenset[str]:
+    """Return packages and modules in a folder that records of its distributions name.
+
+    All at once: there may be hundreds of records, and as many names that are asked about.
+    """
+    lines: list[str] = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(".dist-info"):
+                with suppress(OSError):
+                    record = Path(entry.path, "RECORD").read_text("utf-8", errors="replace")
+                    lines += record.splitlines()
+    return frozenset(line.partition("/")[0].partition(",")[0] for line in lines)
 
 
 @lru_cache(maxsize=4096)

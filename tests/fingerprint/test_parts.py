@@ -34,6 +34,24 @@ def test_of_a_module():
     assert fingerprint(net).summary == "Sequential, 6 parameters (29 numbers)"
 
 
+def test_mode_of_an_activation_inside_a_module_is_no_content():
+    """Models often share one, as the default of an argument: eval of one model switches all."""
+    shared = torch.nn.Softplus()
+    net, other = (torch.nn.Sequential(torch.nn.BatchNorm1d(2), shared) for _ in range(2))
+    before = fingerprint(net)
+    other.eval()
+    assert fingerprint(net).digest == before.digest
+    assert fingerprint(net).parts["mode"] == "train"
+    assert fingerprint(shared).parts["mode"] == "eval"
+    for layer in (torch.nn.RReLU(), torch.nn.Dropout()):
+        net.append(layer)
+        before = fingerprint(net)
+        layer.eval()
+        assert fingerprint(net).parts["mode"] == "mixed"
+        assert fingerprint(net).digest != before.digest
+        layer.train()
+
+
 def test_of_a_module_with_many_parameters():
     """They are told as one."""
     net = nn.Sequential(*(nn.Linear(1, 1) for _ in range(0)))

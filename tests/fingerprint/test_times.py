@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 
 import numpy as np
@@ -76,6 +77,22 @@ def test_handle_of_a_hook_is_no_content():
     layer = torch.nn.Identity()
     first, second = (layer.register_forward_hook(print) for _ in range(2))
     assert digest(first) == digest(second)
+
+
+def test_copied_layer_with_a_hook_of_its_own_is_the_same():
+    """Torch wraps a method that hears of states being loaded; a copy of that lacks its names."""
+
+    class Heard(torch.nn.Identity):
+        def hear(self, *_):
+            """Hear of a state being loaded."""
+
+    layer = Heard()
+    layer.register_load_state_dict_pre_hook(type(layer).hear)
+    layer._register_load_state_dict_pre_hook(layer.hear)
+    assert digest(copy.deepcopy(layer)) == digest(layer)
+    before = digest(layer)
+    layer._register_load_state_dict_pre_hook(print)
+    assert digest(layer) != before
 
 
 def test_scores_of_a_search_are_content():

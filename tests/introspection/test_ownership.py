@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import types
 from pathlib import Path
@@ -71,3 +72,18 @@ def test_what_pip_put_into_a_folder_of_the_path_is_a_package(tmp_path, monkeypat
     monkeypatch.syspath_prepend(tmp_path)
     assert all(is_installed_file(str(tmp_path / name)) for name in theirs)
     assert not any(is_installed_file(str(tmp_path / name)) for name in mine)
+
+
+def test_records_of_a_folder_are_read_once_until_it_changes(tmp_path, monkeypatch):
+    """A folder with hundreds of packages is not read through for each name; pip may add more."""
+    reads = []
+    monkeypatch.setattr(Path, "read_text", lambda path, *_, **__: reads.append(path) or "one/a,,")
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "one-1.0.dist-info").mkdir()
+    (tmp_path / "one-1.0.dist-info" / "RECORD").touch()
+    assert is_installed_file(str(tmp_path / "one" / "a.py"))
+    assert not any(is_installed_file(str(tmp_path / f"{number}.py")) for number in range(9))
+    assert len(reads) == 1
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__: "one/a,,\n8.py,,")
+    os.utime(tmp_path, (1, 1))
+    assert is_installed_file(str(tmp_path / "8.py"))

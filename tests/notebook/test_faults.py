@@ -17,10 +17,19 @@ from ipytorchseed.ledger.place import NAME
 from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.session.variables import MOST_NAMES
-from tests.kernel import Kernel
+from tests.kernel import PATIENCE, Kernel
 
 DATA = ".ipytorchseed"
 GUARD = "__import__('ipytorchseed').notebook.extension.running().guard.errors"
+PENDING = "__import__('ipytorchseed').notebook.extension.running().tracking._soon is not None"
+
+
+def wait_for_tables(kernel):
+    """Wait until what ran is in the tables, which are written once no cell follows."""
+    until = time.monotonic() + PATIENCE
+    while kernel.value(PENDING):
+        assert time.monotonic() < until
+        time.sleep(0.02)
 
 
 def told(replies):
@@ -140,7 +149,7 @@ def test_a_ledger_deleted_meanwhile_is_begun_anew(tmp_path):
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run("first = 1")
-        time.sleep(0.8)  # until it is in the tables: what waits beside them would not be lost
+        wait_for_tables(kernel)  # what waits beside them would not be lost
         for path in (tmp_path / DATA).iterdir():
             path.unlink()
         replies = run_some(kernel)
@@ -157,7 +166,7 @@ def test_a_folder_deleted_meanwhile_is_made_again(tmp_path):
         kernel.run("import os\nos.mkdir('gone')\nos.chdir('gone')\nos.rmdir('../gone')")
         shutil.rmtree(tmp_path / DATA)
         replies = [kernel.run("x = 1")]
-        time.sleep(0.8)  # the tables are written once the reply is out; the next cell tells
+        wait_for_tables(kernel)  # the next cell tells
         replies += [kernel.run(cell) for cell in ("x", "import random\nrandom.random();")]
         assert [reply.status for reply in replies] == ["ok"] * 3
         assert len(told(replies)) == 1

@@ -45,8 +45,7 @@ open({path!r}, 'w').write(json.dumps(Session.took))
 def rows() -> list[Row]:
     """Measure each notebook in a fresh kernel with its own imports, and all together.
 
-    What is paid once in a kernel, loading us and importing what the first cell needs, is measured
-    in ``starting``.
+    What loading us takes is measured in ``starting``; what the first look takes once is counted.
     """
     found = []
     all_ours = all_took = 0.0

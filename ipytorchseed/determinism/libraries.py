@@ -97,9 +97,15 @@ _SHOWN = ("figure_formats", "print_figure_kwargs", "rc")
 
 
 def _inline(inline: Any) -> dict[str, Any]:
-    """Return how the shell shows pictures, as ``%config InlineBackend`` sets it."""
-    values = inline.InlineBackend._instance._trait_values  # noqa: SLF001 -- runs nothing of users'
-    return _plain({name: values.get(name) for name in _SHOWN})
+    """Return how the shell shows pictures, where ``%config InlineBackend`` has set it otherwise.
+
+    What is usual is set by itself, and only once a picture is shown.
+    """
+    made = inline.InlineBackend
+    values = getattr(made._instance, "_trait_values", {})  # noqa: SLF001 -- asking sets them
+    usual = {name: getattr(made, name).default() for name in _SHOWN}
+    moved = {n: values[n] for n in _SHOWN if n in values and values[n] != usual[n]}
+    return _plain({n: sorted(each) if type(each) is set else each for n, each in moved.items()})
 
 
 _FORMATS = ("float_format", "max_seq_length", "max_width", "pprint")

@@ -51,9 +51,14 @@ _COUNTED = frozenset(
     | {"_num_samples", "sampler"}
 )
 _SEVERAL = "tensors", "datasets"
+"""Where torch's loaders are defined, and on which attributes their length hangs."""
+
 _PLAIN, _ROWS = (int, bool, type(None)), (dict, list, range, tuple)
 _ARRAYS = frozenset({"numpy", "pandas", "torch"})
-"""Where torch's loaders are defined, of which attributes their length hangs, and on what these."""
+"""Types of these attributes, and modules of such types."""
+
+_MOST_COUNTED = 64
+"""Objects that are asked what one length hangs on: there may be any number, or a circle of them."""
 
 _SETTING = lazy_pattern(r"a:param_groups\.\d+\.(?!params\b)\w+")
 """An item of a group of an optimizer's that is not its parameters."""
@@ -101,7 +106,7 @@ def _is_small(value: Any) -> bool:  # noqa: ANN401
     return bool(plain and at.numel(value) * at.element_size(value) <= _MOST_BYTES)
 
 
-def _size_inside(value: object, part: str, look: Look) -> str:
+def _size_inside(value: object, part: str, look: Look, asked: list[object] | None = None) -> str:
     """Return the size of what an attribute or item of a value holds: ``a:X.shape``; or nothing."""
     *steps, last = part[2:].split(".")
     if last not in SIZES:
@@ -112,7 +117,7 @@ def _size_inside(value: object, part: str, look: Look) -> str:
     is_users = is_local_module(module_of_class(type(value)))  # which may answer otherwise
     is_data = module_of_class(type(value)).startswith(_DATA) or (is_users and steps)
     if last == "__len__" and is_data:
-        return _count(value, look)
+        return _count(value, look, [] if asked is None else asked)
     if is_users or not steps:
         return ""
     told = look(value)
@@ -120,11 +125,19 @@ def _size_inside(value: object, part: str, look: Look) -> str:
     return told.parts.get(size, "")
 
 
-def _count(value: Any, look: Look) -> str:  # noqa: ANN401
+def _count(value: Any, look: Look, asked: list[object]) -> str:  # noqa: ANN401
     """Tell all that the length of a loader or data set hangs on; nothing where that is unknown.
 
     Nobody is asked for it: that may be code of the user's.
+
+    Args:
+        value: The loader or data set, or what its length hangs on.
+        look: Looks at a value.
+        asked: What the same length hangs on and was looked into already.
     """
+    asked.append(value)
+    if len(asked) > _MOST_COUNTED:
+        return ""
     made, held = type(value), dict[str, Any](attributes(value))
     if made in _PLAIN:
         return str(value)
@@ -133,13 +146,14 @@ def _count(value: Any, look: Look) -> str:  # noqa: ANN401
     if module_of_class(made) in _ARRAYS:
         return look(value).parts.get("shape", "")
     if is_local_module(module_of_class(made)):
-        asked = through_methods(value, {"a:__len__"}) or set()
-        told = [_size_inside(value, part, look) for part in asked]
+        parts = through_methods(value, {"a:__len__"}) or set()
+        told = [_size_inside(value, part, look, asked) for part in sorted(parts)]
     elif module_of_class(made).startswith(_DATA):
         lists = [held[name] for name in _SEVERAL if type(held.get(name)) in (list, tuple)]
         several = [each for every in lists for each in every]
         one = [each for name, each in held.items() if name in _COUNTED]
-        told = [_count(each, look) for each in (*several, *one)]
+        few = (*several, *one)[: _MOST_COUNTED + 1]
+        told = [_count(each, look, asked) for each in few]
     else:
         return ""
     return " ".join(told) if told and all(told) else ""

@@ -44,3 +44,36 @@ def test_of_places_of_nobody_elses_class_or_memory():
     for value in (Loud([1, 2]), np.zeros(3).view(np.recarray), weights, lent, "text", {0: 1}):
         before = fingerprint(value)
         assert with_parts(value, before, {"k:[0]"}, fingerprint) == before
+
+
+class Counted(torch.utils.data.Dataset):
+    """As long as two things that it holds together."""
+
+    def __init__(self, first, second):
+        self.first, self.second = first, second
+
+    def __len__(self):
+        return len(self.first) + len(self.second)
+
+
+def length_of(value):
+    """Return what is told of a value's length."""
+    return with_parts(value, fingerprint(value), {"a:__len__"}, fingerprint).parts.get("a:__len__")
+
+
+def test_length_is_told_in_one_order():
+    """Whatever order a set of names has in this process."""
+    first, second = (torch.utils.data.TensorDataset(torch.zeros(n)) for n in (3, 7))
+    told = length_of(torch.utils.data.DataLoader(Counted(first, second)))
+    assert told
+    assert told.index("3") < told.index("7")
+
+
+def test_length_that_hangs_on_too_much_is_not_told():
+    """Of thousands of data sets, and of those that hold themselves; the look goes on."""
+    one = torch.utils.data.TensorDataset(torch.zeros(3))
+    assert length_of(torch.utils.data.ConcatDataset([one] * 3))
+    assert length_of(torch.utils.data.ConcatDataset([one] * 3_000)) is None
+    around = Counted(one, one)
+    around.first = torch.utils.data.DataLoader(around)
+    assert length_of(around.first) is None

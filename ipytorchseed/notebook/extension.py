@@ -51,9 +51,9 @@ class Extension:
         self._undo = ExitStack()
         held, guard = state.interrupts, state.guard
         self._events: dict[str, Callable[..., None]] = {
-            "pre_execute": held.held(guard(state.runs.pre_execute)),
+            "pre_execute": guard(state.runs.pre_execute),  # what interrupts it, the guard notes
             "pre_run_cell": held.held(guard(self._pre_run_cell), held.before_cell),
-            "post_execute": held.held(guard(self._post_execute)),
+            "post_execute": guard(self._post_execute),
             "post_run_cell": held.held(guard(self._post_run_cell), held.after_cell),
         }
 

@@ -14,6 +14,7 @@ from functools import partial
 
 import nbformat
 import pytest
+from click.testing import CliRunner
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from nbclient import NotebookClient
@@ -22,6 +23,7 @@ from ipytorchseed.checking.fixing import fix_notebook, unsaved
 from ipytorchseed.checking.kernel import Options
 from ipytorchseed.checking.report import as_json, diffs, explanation
 from ipytorchseed.checking.running import Watcher, check
+from ipytorchseed.cli import main
 from tests.checking.books import book
 from tests.forking import forking
 
@@ -422,7 +424,7 @@ def test_from_a_shell(tmp_path):
         ["--fix", "-p", "a", "1"],
         ["--tag"],
     ):
-        assert shell(*words, path.name, cwd=tmp_path).returncode == 2
+        assert CliRunner().invoke(main, ["check", *words, str(path)]).exit_code == 2
     assert path.read_bytes() == before
     diff = shell("--diff", path.name, "-j", "2", cwd=tmp_path)
     assert diff.returncode == 1

@@ -85,9 +85,9 @@ def test_options_say_how(pytester, run_here):
         ("--ipytorchseed-timeout=0", "0.0 is not in the range x>0"),
     ],
 )
-def test_a_bad_value_is_an_error_of_usage(pytester, option, said):
+def test_a_bad_value_is_an_error_of_usage(run_here, option, said):
     """As in the shell; no kernel is blamed for it."""
-    done = pytester.runpytest_subprocess("--ipytorchseed", option)
+    done = run_here("--ipytorchseed", option)
     assert done.ret == pytest.ExitCode.USAGE_ERROR
     assert f"argument {option.partition('=')[0]}: {said}" in done.stderr.str()
 
@@ -148,8 +148,8 @@ def test_the_hook_of_pre_commit_runs_the_check(tmp_path):
     """It is called with the notebooks that changed, and fails where one differs."""
     entry = re.search(r"^  entry: python (.+)$", HOOKS.read_text(), re.MULTILINE)[1]
     draws = "import random\nx = random.random()"
-    for code, cell, *args in ((0, draws), (1, f"{draws}\nx"), (1, draws, "--strict")):
+    for code, cell in ((0, draws), (1, f"{draws}\nx")):
         path = book(tmp_path / "changed", cell)
-        words = [sys.executable, *shlex.split(entry), *args, str(path)]
+        words = [sys.executable, *shlex.split(entry), str(path)]
         done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (code, "")

@@ -99,7 +99,7 @@ _looked: dict[str, int] = {}
 _bound: dict[tuple[str, str], None] = {}
 
 _ended = 0
-"""How many modules there were when nobody listened any more."""
+"""How many modules there were when they were looked through, or nobody listened any more."""
 
 
 def _exchange(others: dict[int, Function]) -> None:
@@ -136,6 +136,7 @@ def look_through() -> None:
     module that was imported while a cell was listened to keeps what tells of files, of which
     nobody is told after the cell.
     """
+    global _ended  # noqa: PLW0603 -- as above
     modules = {name: id(module) for name, module in [*sys.modules.items()]}
     for name, module in modules.items():
         if _looked.get(name) != module:
@@ -144,6 +145,7 @@ def look_through() -> None:
                 _note(name, [*held])
     _looked.clear()
     _looked.update(modules)
+    _ended = len(modules)
     _exchange(_ORIGINAL if _listener is None else _HEARD)
 
 

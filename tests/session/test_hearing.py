@@ -192,6 +192,18 @@ def test_what_was_imported_between_cells_is_heard(file, monkeypatch):
     assert module.open is open
 
 
+def test_modules_looked_through_are_not_looked_at_again(monkeypatch):
+    """The first cell after an idle moment waits for none of the thousand that are loaded."""
+    monkeypatch.setattr(hearing, "_ended", 0)  # as before the first cell
+    hearing.look_through()
+    looked = []
+    monkeypatch.setattr(hearing, "_note", lambda module, _: looked.append(module))
+    listener = object()
+    hearing.start(listener)
+    hearing.stop(listener)
+    assert {*looked} == {"__main__"}
+
+
 def test_a_library_that_seeds_a_generator_by_itself_is_heard(told):
     """By the name of what the user calls; not a copy of a generator, nor other bytes."""
     qmc.Halton(d=1)

@@ -114,7 +114,13 @@ _FORMATS = ("float_format", "max_seq_length", "max_width", "pprint")
 def _formatter(_: object) -> dict[str, Any]:
     """Return how the shell formats results, as ``%precision`` and ``%pprint`` set it."""
     shell = sys.modules["IPython.core.interactiveshell"].InteractiveShell._instance  # noqa: SLF001 -- no code of the user's runs
-    values = shell.display_formatter.formatters["text/plain"]._trait_values  # noqa: SLF001 -- so here
+    made = shell.display_formatter._trait_values.get("formatters")  # noqa: SLF001 -- asking makes them
+    if made is not None:
+        values = made["text/plain"]._trait_values  # noqa: SLF001 -- as above
+    else:  # they are made when the first result is shown
+        kind = sys.modules["IPython.core.formatters"].PlainTextFormatter
+        values = {name: getattr(kind, name).default_value for name in _FORMATS}
+        values |= shell.config.get("PlainTextFormatter", {})
     return _plain({name: values.get(name) for name in _FORMATS})
 
 

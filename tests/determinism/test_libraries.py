@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
+import pytest
 from matplotlib_inline import config
 
 from ipytorchseed.determinism.libraries import BY_NAME
+from tests.kernel import ROOT
 
 
 def test_format_of_pictures_is_told_where_it_is_set():
@@ -21,3 +27,24 @@ def test_format_of_pictures_is_told_where_it_is_set():
         assert told(config) == {"figure_formats": "['png', 'svg']"}
     finally:
         config.InlineBackend.clear_instance()
+
+
+@pytest.mark.parametrize("set_to", [{}, {"pprint": False, "max_seq_length": 5}])
+def test_formats_of_results_are_told_before_the_first_result(set_to, tmp_path):
+    """As they are once it is shown; what formats results is not made for it."""
+    code = f"""
+from traitlets.config import Config
+from IPython.core.interactiveshell import InteractiveShell
+from ipytorchseed.determinism.libraries import BY_NAME
+shell = InteractiveShell.instance(config=Config(PlainTextFormatter={set_to!r}))
+told = BY_NAME["IPython.display_formatter"].read
+before = told(None)
+assert "formatters" not in shell.display_formatter._trait_values
+shell.display_formatter.format(1)
+assert before == told(None) != {{}}, (before, told(None))
+assert {set_to!r}.items() <= before.items()
+shell.run_line_magic("precision", "2")
+assert told(None)["float_format"] == "%.2f"
+"""
+    env = {**os.environ, "IPYTHONDIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, check=True)

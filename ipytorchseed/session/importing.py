@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 _RELOADS = importlib.reload.__code__
 
-_DRAW_ONLY_IF_ASKED = sys.stdlib_module_names | {"numpy", "torch"}
+_DRAW_ONLY_IF_ASKED = sys.stdlib_module_names | {
+    "ipytorchseed", "jinja2", "numpy", "rich", "torch",
+}  # fmt: skip
 """Modules that draw from numpy's generator only where code says so."""
 
 _DRAWN_FROM = frozenset({"python", "numpy", "torch.cpu"})
@@ -39,7 +41,8 @@ class ImportWatch:
         inside: Whether a package is being imported.
         own: The files of the user's own modules that were imported or reloaded, by module.
         may_draw: Whether something was imported that may draw from numpy without a word of it in
-            the cell: anything but torch, numpy and the standard library.
+            the cell: anything but torch, numpy, the standard library, and what our own commands
+            import.
     """
 
     def __init__(self) -> None:

@@ -58,8 +58,10 @@ class Draws:
         self._before = b"" if self._generator is None else torch_random.read(self._generator)
         return xxh3_64_intdigest(self._before)
 
-    def after(self, operation: Overload, place: Place, lines: Lines, frame: FrameType) -> None:
-        """Note what it drew."""
+    def after(
+        self, operation: Overload, place: Place, lines: Lines, frame: FrameType | None
+    ) -> None:
+        """Note what it drew; the frame is its caller's, if Python's code called it."""
         if self._generator is None:
             return
         now = torch_random.read(self._generator)

@@ -96,9 +96,10 @@ class Lines:
         """Return the file, the line and the code for what ``find`` returned; a cell has no file."""
         return "", line, linecache.getline(self._file, line).strip()
 
-    def between(self, frame: FrameType) -> list[str]:
-        """Return the files from a frame up to the user's, innermost first."""
-        files = (each.f_code.co_filename for each, _ in walk_stack(frame))
+    def between(self, frame: FrameType | None) -> list[str]:
+        """Return the files from a frame up to the user's, innermost first; none without a frame."""
+        stack = () if frame is None else walk_stack(frame)  # which takes None for its caller's
+        files = (each.f_code.co_filename for each, _ in stack)
         return [*takewhile(lambda file: not self._is_users(file), files)]
 
     def _is_users(self, file: str) -> bool:

@@ -61,7 +61,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
 
     current_node: Callable[[], Any] = torch._C._current_autograd_node  # noqa: SLF001 -- no public way
     newest: Callable[[], int] = torch._C._autograd._get_sequence_nr  # noqa: SLF001 -- as above
-    here: Callable[[int], FrameType] = sys._getframe  # noqa: SLF001 -- the documented way to it
+    here: Callable[[], FrameType] = sys._getframe  # noqa: SLF001 -- the documented way to it
     tensor_type = torch.Tensor
 
     class Watch(TorchDispatchMode):
@@ -123,7 +123,8 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 known = self._known.get(func) or self._meet(func)
                 operation, number, marks = known
                 node = current_node()
-                place = self._forward() if node is None else self._backward(node)
+                caller = here().f_back  # none in a thread of torch's own, as for backward on a GPU
+                place = self._forward(caller) if node is None else self._backward(node, caller)
                 if self._in_graph:
                     place = self._compiled(place)
                 recorder.place = self._places.all[place]
@@ -157,7 +158,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                     self._made(operation, args, given, result, made)
                 if operation.draws and recorder.draws is not None:
                     recorder.draws.after(
-                        operation, self._places.all[place], recorder.lines, here(1)
+                        operation, self._places.all[place], recorder.lines, caller
                     )
                 if recorder.probe is not None:
                     recorder.probe.after(operation, number, place, args, given, result)
@@ -181,11 +182,11 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             found = self._known[func] = operation, self._tables.operations.of(operation), marks
             return found
 
-        def _forward(self) -> int:
+        def _forward(self, caller: FrameType | None) -> int:
             """Tell the place of an operation outside of backward passes."""
             stack = self._stack
             module = stack[-1] if stack else ""
-            key = self._lines.find(here(2)), module
+            key = self._lines.find(caller), module
             place = self._here.get(key)
             if place is None:
                 place = self._here[key] = self._places.of(Place(*key, backward=False))
@@ -194,17 +195,17 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 self._sequence.note(number, place)
             return place
 
-        def _backward(self, node: Any) -> int:
+        def _backward(self, node: Any, caller: FrameType | None) -> int:
             """Tell the place of an operation of a backward pass: that of its forward.
 
             Code of the user's own in a backward pass has a place of its own.
             """
-            line = self._lines.find_inside(here(2))
+            line = self._lines.find_inside(caller)
             if line:
                 return self._places.of(Place(line, "", backward=True))
             place = self._sequence.find(node._sequence_nr())  # noqa: SLF001 -- no public way
             if place is None:
-                line = self._lines.find(here(2))
+                line = self._lines.find(caller)
                 return self._places.of(Place(line, "", backward=True))
             return self._places.of(self._places.all[place]._replace(backward=True))
 
@@ -224,8 +225,9 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             number = place = 0
             try:
                 number = self._tables.operations.of(named(GRAPH))
-                node = current_node()
-                place = self._compiled(self._forward() if node is None else self._backward(node))
+                node, caller = current_node(), here().f_back
+                place = self._forward(caller) if node is None else self._backward(node, caller)
+                place = self._compiled(place)
                 self._list(inputs, read, [], self._digest)
                 changed = [inputs[each] for each in graph.mutated_input_idxs]
             except Exception as error:  # noqa: BLE001 -- as above

@@ -77,6 +77,7 @@ def test_an_operation_that_adds_atomically_is_caught(make, line, operation, with
     names = {"torch": torch, "nn": nn, "F": F, **make()}
     found, _ = check(HELD.format(line), names, runs=4)
     assert not found.reproducible
+    assert found.culprit is not None, found
     assert operation in found.culprit.operation
     assert found.culprit.line == 2
     assert found.with_flags == with_flags

@@ -79,6 +79,37 @@ Twice.apply(x).sum().backward()
     assert operations["exp"] == Seen("exp", 7, "", True)
 
 
+def test_a_backward_pass_in_a_thread_of_torchs_own_is_seen():
+    """No frame of Python's is below its operations: so it is with every one on a GPU.
+
+    Here it is the passes within passes for which torch takes another thread, as it does from the
+    61st on (``MAX_DEPTH`` in torch/csrc/autograd/engine.h).
+    """
+    source = """\
+class Within(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, depth):
+        ctx.depth = depth
+        return x * 1
+    @staticmethod
+    def backward(ctx, grad):
+        if ctx.depth:
+            with torch.enable_grad():
+                x = torch.ones(2, requires_grad=True)
+                Within.apply(x, ctx.depth - 1).exp().sum().backward()
+        return grad, None
+x = torch.ones(2, requires_grad=True)
+Within.apply(x, 70).sin().sum().backward()
+z = x.cos()
+"""
+    recording = record(source)
+    assert not recording.notes
+    operations = seen(recording)
+    exps = [each for each in operations if each.operation == "exp"]
+    assert exps == [Seen("exp", 11, "", True)] * 70
+    assert operations[-1] == Seen("cos", 15, "", False)
+
+
 @pytest.mark.parametrize("reentrant", [False, True])
 def test_what_a_checkpoint_runs_again_belongs_to_the_backward_pass(reentrant):
     """With the line of the code that runs again."""

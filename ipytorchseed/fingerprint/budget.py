@@ -32,12 +32,15 @@ class Budget(Struct):
         used: How much of it is gone.
         reread: Bytes that may still be read again where a cheap proof says that they are
             unchanged; see ``Memo``.
+        waited: Seconds that a GPU was waited for, at most ``seconds``: it computes meanwhile, and
+            the next one to read from it would have waited as long.
         foreign: Whether memory that is known to be another's is looked at, such as a file's.
     """
 
     seconds: float = 0.2
     used: float = 0.0
     reread: int = REREAD
+    waited: float = 0.0
     foreign: bool = True
 
     @property

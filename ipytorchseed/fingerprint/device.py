@@ -11,17 +11,24 @@ from __future__ import annotations
 
 import struct
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from xxhash import xxh3_128_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    import torch
     from torch import Tensor
+
+    from ipytorchseed.fingerprint.budget import Budget
 
 WORDS = 2**20
 """Words of 8 bytes hashed at a time: the scratch memory is three times that."""
+
+_PAUSE = 0.0005
+"""Seconds between two questions whether a device has computed all that it was given."""
 
 DEVICES = frozenset({"cuda", "xpu"})
 """Where it is used. Elsewhere 64-bit integers may be missing: bytes are copied piece by piece."""
@@ -48,11 +55,41 @@ def _mix(words: Tensor, scratch: Tensor, rounds: tuple[tuple[int, int | None], .
             words.mul_(_signed(factor))
 
 
-def digest_on_device(flat: Tensor, charge: Callable[[int], None], words: int = WORDS) -> bytes:
+def is_captured(device: str) -> bool:
+    """Tell whether a CUDA graph is being recorded, which must be left alone."""
+    return device == "cuda" and bool(sys.modules["torch"].cuda.is_current_stream_capturing())
+
+
+def settle(device: torch.device, budget: Budget) -> None:
+    """Wait until a device has computed what it was given, for as long as a budget has patience.
+
+    Reading would wait for that however long it takes, in a call that no Ctrl-C ends.
+
+    Args:
+        device: Of a type in ``DEVICES``.
+        budget: Takes the time that was waited.
+
+    Raises:
+        RuntimeError: It is not done, or a CUDA graph is being recorded.
+    """
+    if is_captured(device.type):
+        raise RuntimeError("a CUDA graph is being recorded")
+    stream = getattr(sys.modules["torch"], device.type).current_stream(device)
+    began = time.monotonic()
+    try:
+        while not stream.query():
+            if budget.waited + time.monotonic() - began >= budget.seconds:
+                raise RuntimeError("its device is still computing")
+            time.sleep(_PAUSE)
+    finally:
+        budget.waited += time.monotonic() - began
+
+
+def digest_on_device(tensor: Tensor, charge: Callable[[int], None], words: int = WORDS) -> bytes:
     """Digest a tensor on its device.
 
     Args:
-        flat: One-dimensional, contiguous, of uint8, outside of autograd.
+        tensor: Of integers, of any shape and strides, outside of autograd.
         charge: Told the number of bytes after each piece.
         words: How many words are hashed at a time; the digest does not depend on it.
 
@@ -60,15 +97,15 @@ def digest_on_device(flat: Tensor, charge: Callable[[int], None], words: int = W
         16 bytes.
     """
     torch = sys.modules["torch"]
-    size = flat.numel()
+    size = tensor.numel() * tensor.element_size()
     whole = size // 8
     most = min(words, whole)
-    sums = torch.zeros(2, dtype=torch.int64, device=flat.device)
-    places = torch.arange(most, dtype=torch.int64, device=flat.device).mul_(_signed(_PLACE))
+    sums = torch.zeros(2, dtype=torch.int64, device=tensor.device)
+    places = torch.arange(most, dtype=torch.int64, device=tensor.device).mul_(_signed(_PLACE))
     mixed, scratch = torch.empty_like(places), torch.empty_like(places)
     for start in range(0, whole, words):
         count = min(words, whole - start)
-        piece = flat[8 * start : 8 * (start + count)]
+        piece = _bytes(tensor, 8 * start, 8 * (start + count))
         if piece.storage_offset() % 8 or piece.data_ptr() % 8:
             piece = piece.clone()
         here, rest = mixed[:count], scratch[:count]
@@ -79,5 +116,30 @@ def digest_on_device(flat: Tensor, charge: Callable[[int], None], words: int = W
         _mix(here, rest, _MIX_AGAIN)
         sums[1].add_(here.sum())
         charge(8 * count)
-    tail = bytes(flat[8 * whole :].tolist())
+    tail = bytes(_bytes(tensor, 8 * whole, size).tolist()) if size % 8 else b""
     return xxh3_128_digest(struct.pack("<Qqq", size, *sums.tolist()) + tail)
+
+
+def _bytes(tensor: Tensor, start: int, end: int) -> Tensor:
+    """Return some of a tensor's bytes, in the order of its elements; a copy where it has gaps."""
+    torch = sys.modules["torch"]
+    if tensor.is_contiguous():
+        return tensor.view(-1).view(torch.uint8)[start:end]
+    item = tensor.element_size()
+    places = torch.arange(start // item, end // item, device=tensor.device)
+    return take(tensor, tensor.shape, places).view(torch.uint8)
+
+
+def take(tensor: Tensor, shape: Sequence[int], places: Tensor) -> Tensor:
+    """Return a copy of what lies at some places.
+
+    Args:
+        tensor: Of any strides.
+        shape: The first of its dimensions, or all of them, in whose order is counted.
+        places: From 0; on the tensor's device or the CPU.
+    """
+    index: list[Tensor] = []
+    for length in shape[::-1]:  # torch.unravel_index would import sympy, in 0.3 s
+        index.insert(0, (places % length).to(tensor.device))
+        places = places // length
+    return tensor[tuple(index)]

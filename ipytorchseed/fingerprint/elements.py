@@ -12,7 +12,7 @@ from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint import buffers
 from ipytorchseed.fingerprint.buffers import memory
-from ipytorchseed.fingerprint.device import DEVICES, digest_on_device
+from ipytorchseed.fingerprint.device import DEVICES, digest_on_device, settle, take
 from ipytorchseed.fingerprint.lent import Lent
 from ipytorchseed.fingerprint.meter import Mode
 from ipytorchseed.fingerprint.native import native
@@ -107,6 +107,8 @@ def _elements(walk: Walk, tensor: Any, size: int, device: str) -> bytes:
     if not is_there(tensor):
         return _UNREADABLE
     lent = lent_tensor(tensor) if device == "cpu" else None
+    if device in DEVICES:
+        settle(at.device(tensor), walk.budget)
     if at.is_conj(tensor) or at.is_neg(tensor):
         own = at.detach(tensor) if lent is None else _copied(tensor, lent.copied(walk))
         return Own(own.resolve_conj().resolve_neg(), size, device).digest(walk)
@@ -166,10 +168,7 @@ class Own(Struct):
         """Digest all elements; 16 bytes."""
         at, tensor = native(), self.tensor
         if self.device in DEVICES:
-            if is_captured(self.device):
-                raise RuntimeError("a CUDA graph is being recorded")
-            flat = bits(tensor).reshape(-1).view(sys.modules["torch"].uint8)
-            return digest_on_device(flat, walk.charge)
+            return digest_on_device(bits(tensor), walk.charge)
         if self.device == "cpu" and at.is_contiguous(tensor):
             view = memory(at.data_ptr(tensor), self.size)
             if self.size <= buffers.CHUNK:
@@ -190,11 +189,7 @@ class Own(Struct):
         each = min(max(1, block // item), count)
         begin = torch.tensor(buffers.starts(count, blocks, each), device="cpu")
         places = (begin[:, None] + torch.arange(each, device="cpu")).flatten()
-        index: list[Any] = []
-        for length in at.shape(tensor)[::-1]:  # torch.unravel_index would import sympy, in 0.3 s
-            index.insert(0, (places % length).to(self.device))
-            places = places // length
-        taken = bits(tensor)[tuple(index)].cpu().contiguous()
+        taken = take(bits(tensor), at.shape(tensor), places).cpu().contiguous()
         return xxh3_128_digest(memory(taken.data_ptr(), taken.numel() * taken.element_size()))
 
 
@@ -245,11 +240,6 @@ def is_there(tensor: Any) -> bool:
     reach = at.numel(tensor) if dense else extent(at.shape(tensor), at.stride(tensor), 1)[1]
     needed = (at.offset(tensor) + reach) * at.element_size(tensor)
     return at.storage(tensor).nbytes() >= needed  # type: ignore[no-any-return]
-
-
-def is_captured(device: str) -> bool:
-    """Tell whether a CUDA graph is being recorded, which must be left alone."""
-    return device == "cuda" and bool(sys.modules["torch"].cuda.is_current_stream_capturing())
 
 
 def bits(tensor: Any) -> Any:

@@ -11,15 +11,8 @@ from typing import Any
 from xxhash import xxh3_64, xxh3_64_intdigest
 
 from ipytorchseed.fingerprint.buffers import memory
-from ipytorchseed.fingerprint.device import DEVICES, digest_on_device
-from ipytorchseed.fingerprint.elements import (
-    bits,
-    is_captured,
-    is_there,
-    lent_tensor,
-    made_of,
-    readable,
-)
+from ipytorchseed.fingerprint.device import DEVICES, digest_on_device, is_captured
+from ipytorchseed.fingerprint.elements import bits, is_there, lent_tensor, made_of, readable
 from ipytorchseed.fingerprint.lent import Lent, free
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
 from ipytorchseed.fingerprint.owners import extent
@@ -179,9 +172,7 @@ def _other(tensor: Any, *, portable: bool) -> int:  # noqa: PLR0911 -- as above
             return UNSEEN
         if portable or at.device(tensor).type not in DEVICES:
             return _copied(tensor)
-        torch = sys.modules["torch"]
-        flat = bits(tensor).reshape(-1).view(torch.uint8)
-        return hash((*head, int.from_bytes(digest_on_device(flat, free), "little")))
+        return hash((*head, int.from_bytes(digest_on_device(bits(tensor), free), "little")))
 
 
 def plain_digest(words: list[Any]) -> int:

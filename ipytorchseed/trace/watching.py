@@ -157,9 +157,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 if recorder.digests and not marks & SILENT:
                     self._made(operation, args, given, result, made)
                 if operation.draws and recorder.draws is not None:
-                    recorder.draws.after(
-                        operation, self._places.all[place], recorder.lines, caller
-                    )
+                    recorder.draws.after(operation, self._places.all[place], recorder.lines, caller)
                 if recorder.probe is not None:
                     recorder.probe.after(operation, number, place, args, given, result)
                 if self._track is None:

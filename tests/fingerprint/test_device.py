@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from ipytorchseed.fingerprint import elements, fingerprint
-from ipytorchseed.fingerprint.device import digest_on_device
+from ipytorchseed.fingerprint import Budget, elements, fingerprint
+from ipytorchseed.fingerprint.device import digest_on_device, take
+from tests.fingerprint.values import spent
 
 
 def digest(tensor, words=2**20):
@@ -61,17 +62,101 @@ def test_it_is_pinned():
     assert digest(torch.arange(1000)).hex() == "5628fb8c79b0479a888ac6cbd08e6f53"
 
 
-def test_a_tensor_on_such_a_device_is_digested_there(monkeypatch):
-    """Through the same way as any other, and seen to change."""
+class Stream:
+    """Stands for what a device has still to compute, until it was asked for some times."""
+
+    def __init__(self, times):
+        self.times = times
+
+    def query(self):
+        """Tell whether it is done."""
+        self.times -= 1
+        return self.times < 0
+
+
+@pytest.fixture
+def device(monkeypatch):
+    """The CPU, taken for a device that computes by itself; call it to keep that busy."""
+
+    def give(times):
+        stream = Stream(times)
+        monkeypatch.setattr(torch.cpu, "current_stream", lambda _: stream)
+        return stream
+
     monkeypatch.setattr(elements, "DEVICES", frozenset({"cpu"}))
-    for value in (
-        torch.arange(7.0), torch.arange(12.0).reshape(3, 4).t(), torch.ones(0),
-        torch.ones(5, dtype=torch.bfloat16), torch.ones(5, dtype=torch.cfloat).conj(),
-        torch.arange(9.0)[1:],
-    ):  # fmt: skip
-        before = fingerprint(value)
-        assert before.exact
-        assert before.digest == fingerprint(value.clone()).digest
-        if value.numel():
-            value[..., -1:] = 0
-            assert fingerprint(value).digest != before.digest
+    give(0)
+    return give
+
+
+LAYOUTS = {
+    "plain": torch.arange(7.0),
+    "transposed": torch.arange(12.0).reshape(3, 4).t(),
+    "empty": torch.ones(0),
+    "one number": torch.tensor(3.0),
+    "of two bytes": torch.ones(5, dtype=torch.bfloat16),
+    "conjugated": torch.ones(5, dtype=torch.cfloat).conj(),
+    "moved": torch.arange(9.0)[1:],
+    "every other": torch.arange(9.0)[::2],
+    "one repeated": torch.ones(1).expand(11),
+    "of bytes, with gaps": torch.arange(99, dtype=torch.uint8).reshape(9, 11)[::2, ::3],
+    "channels last": torch.arange(120.0).reshape(2, 3, 4, 5).contiguous(memory_format=torch.channels_last),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+@pytest.mark.parametrize("budget", [Budget, spent], ids=["whole", "sampled"])
+def test_a_tensor_on_such_a_device_is_digested_there(name, budget, device):  # noqa: ARG001
+    """Through the same way as any other, however its elements lie, and seen to change."""
+    value = LAYOUTS[name]
+    before = fingerprint(value, budget=budget())
+    assert before.exact
+    assert not before.opaque
+    copy = value.clone(memory_format=torch.contiguous_format)
+    assert before.digest == fingerprint(copy, budget=budget()).digest
+    if value.numel():
+        copy.view(-1)[-1] = 0
+        assert fingerprint(copy, budget=budget()).digest != before.digest
+
+
+def test_digests_and_samples_count_elements_in_their_order():
+    """In pieces, of a tensor with gaps, as of its copy without."""
+    value = torch.arange(3 * 5 * 7 * 4, dtype=torch.int32).reshape(3, 5, 7, 4).permute(3, 1, 0, 2)
+    plain = value.contiguous()
+    assert len({digest_on_device(each, lambda _: None, words)
+                for each in (value, plain) for words in (1, 5, 2**20)}) == 1  # fmt: skip
+    places = torch.tensor([0, 1, 17, 419])
+    assert take(value, value.shape, places).equal(plain.flatten()[places])
+
+
+def test_a_device_that_computes_is_waited_for(device):
+    """What it gives is looked at, and the time is kept apart from that of looking."""
+    stream, budget = device(3), Budget(60)
+    assert fingerprint(torch.arange(7.0), budget=budget).exact
+    assert stream.times < 0
+    assert 0 < budget.waited < 60
+    assert budget.used < budget.waited
+
+
+def test_a_device_that_computes_for_long_is_not_waited_for(device):
+    """It is said, and nothing is taken for the same; other values are looked at."""
+    device(10**9)
+    value, budget = torch.arange(7.0), Budget(0.01)
+    found = [fingerprint(value, budget=budget) for _ in range(3)]
+    assert all(each.opaque and not each.exact for each in found)
+    assert 0.01 <= budget.waited
+    assert budget.used < 0.01
+    assert fingerprint([1, 2], budget=budget).exact
+
+
+def test_who_interrupts_waits_no_longer(device):
+    """As when Ctrl-C lands in a look: its budget is taken away."""
+    budget = Budget(float("inf"))
+    stream = device(10**9)
+    ask = stream.query
+
+    def ask_and_interrupt():
+        budget.stop()
+        return ask()
+
+    stream.query = ask_and_interrupt
+    assert fingerprint(torch.arange(7.0), budget=budget).opaque

@@ -17,8 +17,8 @@ HELD = "for _ in range(8):\n    {}\n    x.grad is not None"
 BACKWARDS = {
     "interpolate": (
         lambda: {"x": torch.randn(8, 16, 64, 64, device="cuda", requires_grad=True)},
-        "F.interpolate(x, scale_factor=3, mode='bilinear').square().sum().backward()",
-        "aten::upsample_bilinear2d_backward",
+        "F.interpolate(x, scale_factor=3, mode='bicubic').square().sum().backward()",
+        "aten::upsample_bicubic2d_backward",
         "error",
     ),
     "scatter": (

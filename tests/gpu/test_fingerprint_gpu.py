@@ -47,8 +47,14 @@ def test_every_dtype_is_read_and_seen_to_change(dtype):
 def test_layout_is_no_content():
     """A transposed, an expanded and a sliced tensor equal their contiguous copies."""
     base = torch.arange(12_000.0, device="cuda").reshape(100, 120)
-    for value in (base.t(), base[::3, 5:], base[:1].expand(50, 120), base.flip(0)):
-        assert fingerprint(value).digest == fingerprint(value.contiguous()).digest
+    flat, one = base.flatten(), base[3, 4]
+    layouts = (base.t(), base[::3, 5:], base[:1].expand(50, 120), base.flip(0))
+    for value in (*layouts, flat[::2], flat.half()[1::3], one.expand(99), one):
+        found = fingerprint(value)
+        assert found.exact
+        assert (
+            found.digest == fingerprint(value.clone(memory_format=torch.contiguous_format)).digest
+        )
 
 
 def test_the_device_is_content():
@@ -105,6 +111,18 @@ def test_little_memory_is_taken():
     fingerprint(value, budget=_plenty())
     assert torch.cuda.memory_allocated() == before
     assert torch.cuda.max_memory_allocated() - before < 64 * 2**20
+
+
+def test_a_gpu_that_computes_is_not_waited_for_longer_than_the_budget():
+    """What it has not computed yet is not looked at, and is read once it is there."""
+    large = torch.randn(8192, 8192, device="cuda")
+    for _ in range(300):
+        made = large @ large
+    found = fingerprint(made[:4], budget=Budget(0.01))
+    assert not torch.cuda.current_stream().query()
+    assert found.opaque
+    torch.cuda.synchronize()
+    assert fingerprint(made[:4], budget=Budget(0.01)).exact
 
 
 def test_random_numbers_and_modes_stay():

@@ -113,15 +113,15 @@ def test_a_block_puts_every_flag_back_and_repeats_training():
 
 
 def test_an_operation_without_deterministic_algorithm_is_named_with_its_replacement():
-    """A `kthvalue` on the GPU stops a strict block; the note says what to use instead."""
+    """A `median` on the GPU stops a strict block; the note says what to use instead."""
     run("""
         import torch
         import ipytorchseed as its
         try:
             with its.deterministic():
-                torch.rand(100, device="cuda").kthvalue(3)
+                torch.rand(100, device="cuda").median(0)
         except RuntimeError as error:
-            assert "kthvalue" in str(error) and "instead" in error.__notes__[0]
+            assert "median" in str(error) and "instead" in error.__notes__[0]
         else:
             raise AssertionError("torch did not raise")
     """)

@@ -52,13 +52,13 @@ ADVICE: tuple[Advice, ...] = (
     Advice(r"^nll_loss", ("NLLLoss", "nll_loss", "CrossEntropyLoss", "cross_entropy"),
            "the loss of flattened pixels:"
            " cross_entropy(x.movedim(1, -1).flatten(0, -2), y.flatten())"),
-    Advice(r"^ctc_loss", ("CTCLoss", "ctc_loss"), _ON_CPU),
-    Advice(r"^_?embedding_bag", ("EmbeddingBag", "embedding_bag"),
+    Advice(r"^(cudnn_)?ctc_loss", ("CTCLoss", "ctc_loss"), _ON_CPU),
+    Advice(r"^embedding_bag", ("EmbeddingBag", "embedding_bag"),
            'mode="sum" or "mean", or Embedding followed by amax(1)'),
     Advice(r"^put_", (".put_", ".put("),
            "x.view(-1)[index] = values for a contiguous x; index assignment repeats"),
-    Advice(r"^_?histc", ("histc",), _ON_CPU),
-    Advice(r"^_?bincount", ("bincount",), "zeros(n).index_add(0, x, weights); index_add repeats"),
+    Advice(r"^histc", ("histc",), _ON_CPU),
+    Advice(r"^bincount", ("bincount",), "zeros(n).index_add(0, x, weights); index_add repeats"),
     Advice(r"^median", ("median",), "x.sort(stable=True) and take the middle one"),
     Advice(r"^(cudnn_)?grid_sampler", ("grid_sample",), _ON_CPU),
     Advice(r"^cumsum", ("cumsum",), _ON_CPU),
@@ -76,9 +76,10 @@ UNLISTED = "do this step on the CPU if it repeats there"
 
 
 def find_advice(operation: str) -> Advice | None:
-    """Return the row for an operation as torch's error names it, such as ``put_``."""
+    """Return the row for an operation as torch's error names it, ``put_``, or aten."""
+    name = operation.lstrip("_")
     for row in ADVICE:
-        if re.search(row.kernel, operation):
+        if re.search(row.kernel, name):
             return row
     return None
 

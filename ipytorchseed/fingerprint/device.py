@@ -23,15 +23,22 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from ipytorchseed.fingerprint.budget import Budget
+    from ipytorchseed.fingerprint.meter import Meter
 
 WORDS = 2**20
 """Words of 8 bytes hashed at a time: the scratch memory is three times that."""
+
+ON_HOST = 2**20
+"""Bytes of a tensor up to which a copy is hashed sooner than the tensor where it lies."""
 
 _PAUSE = 0.0005
 """Seconds between two questions whether a device has computed all that it was given."""
 
 DEVICES = frozenset({"cuda", "xpu"})
 """Where it is used. Elsewhere 64-bit integers may be missing: bytes are copied piece by piece."""
+
+_warm: set[str] = set()
+"""Types of devices on which something was hashed."""
 
 _PLACE = 0x9E3779B97F4A7C15
 _MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, None))
@@ -83,6 +90,23 @@ def settle(device: torch.device, budget: Budget) -> None:
             time.sleep(_PAUSE)
     finally:
         budget.waited += time.monotonic() - began
+
+
+def warm_up(device: torch.device, meter: Meter) -> None:
+    """Have a device load what hashes: 0.1 s once in a process, which no budget is charged for.
+
+    Args:
+        device: Of a type in ``DEVICES``.
+        meter: What has a time for a look.
+    """
+    if device.type in _warm:
+        return
+    _warm.add(device.type)
+    began = time.thread_time()
+    torch = sys.modules["torch"]
+    with_gaps = torch.zeros(4, dtype=torch.int64, device=device)[::2]
+    digest_on_device(with_gaps, lambda _: None)
+    meter.forgive(time.thread_time() - began)
 
 
 def digest_on_device(tensor: Tensor, charge: Callable[[int], None], words: int = WORDS) -> bytes:

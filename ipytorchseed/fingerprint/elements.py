@@ -12,7 +12,14 @@ from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint import buffers
 from ipytorchseed.fingerprint.buffers import memory
-from ipytorchseed.fingerprint.device import DEVICES, digest_on_device, settle, take
+from ipytorchseed.fingerprint.device import (
+    DEVICES,
+    ON_HOST,
+    digest_on_device,
+    settle,
+    take,
+    warm_up,
+)
 from ipytorchseed.fingerprint.lent import Lent
 from ipytorchseed.fingerprint.meter import Mode
 from ipytorchseed.fingerprint.native import native
@@ -167,7 +174,8 @@ class Own(Struct):
     def whole(self, walk: Walk) -> bytes:
         """Digest all elements; 16 bytes."""
         at, tensor = native(), self.tensor
-        if self.device in DEVICES:
+        if self.device in DEVICES and self.size > ON_HOST:
+            warm_up(tensor.device, walk)
             return digest_on_device(bits(tensor), walk.charge)
         if self.device == "cpu" and at.is_contiguous(tensor):
             view = memory(at.data_ptr(tensor), self.size)

@@ -117,6 +117,11 @@ class Meter:
             self._unchecked = 0
             self._clock()
 
+    def forgive(self, seconds: float) -> None:
+        """Take nothing for some time of this thread's: it was spent on what comes once."""
+        self._deadline += seconds
+        self.budget.used -= seconds
+
     @cached_property
     def maps_files(self) -> bool:
         """As ``owners.maps_files``."""

@@ -91,7 +91,8 @@ class CheckView(View):
                 " what differs comes about only in the cell."
             )
         if culprit.operation.startswith("aten::") and not culprit.unwritten:
-            said.append(_KNOWN[culprit.known])
+            repeats = culprit.known and self.checked.with_flags == "repeats"
+            said.append(_KNOWN["switches" if repeats else culprit.known])
         return said
 
     @property

@@ -11,7 +11,7 @@ from typing import Any
 from xxhash import xxh3_64, xxh3_64_intdigest
 
 from ipytorchseed.fingerprint.buffers import memory
-from ipytorchseed.fingerprint.device import DEVICES, digest_on_device, is_captured
+from ipytorchseed.fingerprint.device import DEVICES, ON_HOST, digest_on_device, is_captured
 from ipytorchseed.fingerprint.elements import bits, is_there, lent_tensor, made_of, readable
 from ipytorchseed.fingerprint.lent import Lent, free
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
@@ -170,7 +170,8 @@ def _other(tensor: Any, *, portable: bool) -> int:  # noqa: PLR0911 -- as above
             return UNSEEN
         if is_captured(at.device(tensor).type):
             return UNSEEN
-        if portable or at.device(tensor).type not in DEVICES:
+        small = at.numel(tensor) * at.element_size(tensor) <= ON_HOST
+        if portable or small or at.device(tensor).type not in DEVICES:
             return _copied(tensor)
         return hash((*head, int.from_bytes(digest_on_device(bits(tensor), free), "little")))
 

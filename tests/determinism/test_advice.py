@@ -193,7 +193,26 @@ def test_others_have_no_other_algorithm(kernel):
 @pytest.mark.parametrize("kernel", [*KERNELS, *sorted(UNLISTED_BY_TORCH)])
 def test_a_kernel_fits_one_row_only(kernel):
     """The order of rows decides nothing."""
-    assert len([row for row in ADVICE if re.search(row.kernel, kernel)]) == 1
+    assert len([row for row in ADVICE if re.search(row.kernel, kernel.lstrip("_"))]) == 1
+
+
+@pytest.mark.parametrize(
+    ("operation", "row"),
+    [
+        ("_ctc_loss_backward", "ctc_loss"),
+        ("_cudnn_ctc_loss", "ctc_loss"),
+        ("_adaptive_avg_pool2d_backward", "adaptive_avg_pool2d"),
+        ("_adaptive_avg_pool3d_backward", "adaptive_avg_pool3d"),
+        ("_embedding_bag_dense_backward", "embedding_bag"),
+        ("grid_sampler_2d_backward", "grid_sampler"),
+        ("max_unpool2d", "max_unpool"),
+        ("histc", "histc"),
+    ],
+)
+def test_an_operation_is_found_by_its_name_in_aten(operation, row):
+    """As a trace has it, whatever underscores it begins with."""
+    assert hasattr(torch.ops.aten, operation)
+    assert row in find_advice(operation).kernel
 
 
 @pytest.mark.parametrize("kernel", OTHERS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 import torch
 
@@ -84,6 +86,7 @@ def device(monkeypatch):
         return stream
 
     monkeypatch.setattr(elements, "DEVICES", frozenset({"cpu"}))
+    monkeypatch.setattr(elements, "ON_HOST", 0)
     give(0)
     return give
 
@@ -105,7 +108,7 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("name", LAYOUTS)
 @pytest.mark.parametrize("budget", [Budget, spent], ids=["whole", "sampled"])
-def test_a_tensor_on_such_a_device_is_digested_there(name, budget, device):  # noqa: ARG001
+def test_a_tensor_on_such_a_device_is_digested_there(name, budget, device):
     """Through the same way as any other, however its elements lie, and seen to change."""
     value = LAYOUTS[name]
     before = fingerprint(value, budget=budget())
@@ -116,6 +119,36 @@ def test_a_tensor_on_such_a_device_is_digested_there(name, budget, device):  # n
     if value.numel():
         copy.view(-1)[-1] = 0
         assert fingerprint(copy, budget=budget()).digest != before.digest
+
+
+def test_what_is_small_is_hashed_on_the_host(device, monkeypatch):
+    """However it lies, and with no step of the hash on the device."""
+    monkeypatch.setattr(elements, "ON_HOST", 2**20)
+    monkeypatch.setattr(elements, "digest_on_device", None)
+    for value in LAYOUTS.values():
+        copy = value.clone(memory_format=torch.contiguous_format)
+        assert fingerprint(value).exact
+        assert fingerprint(value).digest == fingerprint(copy).digest
+
+
+def test_what_a_device_loads_once_is_taken_from_no_budget(device, monkeypatch):
+    """Else the first tensor would be taken for too large."""
+    loaded = []
+
+    def digest_and_load(*arguments):
+        if not loaded:
+            loaded.append(True)
+            until = time.thread_time() + 0.1
+            while time.thread_time() < until:
+                pass
+        return digest_on_device(*arguments)
+
+    monkeypatch.setattr("ipytorchseed.fingerprint.device._warm", set())
+    monkeypatch.setattr("ipytorchseed.fingerprint.device.digest_on_device", digest_and_load)
+    budget = Budget(0.05)
+    assert fingerprint(torch.ones(1000), budget=budget).exact
+    assert loaded
+    assert budget.used < 0.05
 
 
 def test_digests_and_samples_count_elements_in_their_order():
@@ -143,7 +176,7 @@ def test_a_device_that_computes_for_long_is_not_waited_for(device):
     value, budget = torch.arange(7.0), Budget(0.01)
     found = [fingerprint(value, budget=budget) for _ in range(3)]
     assert all(each.opaque and not each.exact for each in found)
-    assert 0.01 <= budget.waited
+    assert budget.waited >= 0.01
     assert budget.used < 0.01
     assert fingerprint([1, 2], budget=budget).exact
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from functools import cached_property
 from types import FunctionType
-from typing import TYPE_CHECKING
 
 from ipytorchseed.introspection.anatomy import find_member, mro, own, per_object
 
-if TYPE_CHECKING:
-    Items = list[tuple[str, object]]
+Items = list[tuple[str, object]]
 
 _MOST = 128
 """Items of a dictionary that may be such results."""

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from msgspec import Struct
 
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ADDRESSES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ipytorchseed.reads.effects import Effects
 
 _MOST = 8
 """Dotted names that are kept of one value, whichever way it came about."""

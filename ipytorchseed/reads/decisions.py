@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import ast
 import operator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.anatomy import attributes, find_member
 from ipytorchseed.reads.parsing import children_of, dotted_name, nodes_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 _PLAIN = introspection.identities({bool, float, int, str, type(None)})
 """Types of values that are compared as they are, by identity."""

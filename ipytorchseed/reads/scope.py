@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,11 +13,8 @@ from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, Body, bodies_of,
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.taint import ask_order, escape
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    Evaluate = Callable[["Scope", Any], AbstractValue | None]
-    T = TypeVar("T", bound=Evaluate)
+Evaluate = Callable[["Scope", Any], AbstractValue | None]
+T = TypeVar("T", bound=Evaluate)
 
 _evaluators: dict[type[ast.AST], Evaluate] = {}
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.draws import may_draw
 from ipytorchseed.reads.parsing import dotted_name, nodes_in, parse_text
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
 
 _SEEDS = lazy_pattern(r"(.*_)?seed(_.*)?")
 """The last parts of names of functions that seed."""

@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import NEUTRAL, UNKNOWN, UNKNOWN_ORDER, AbstractValue
+from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ADDRESS, ANY, BY_HASH, READING_TAILS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ipytorchseed.reads.effects import Effects
 
 SET_OPERATORS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 _MAKES_SETS = frozenset({"set", "frozenset"})

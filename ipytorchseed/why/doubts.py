@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.libraries import BY_NAME
 from ipytorchseed.determinism.machine import FACTS
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import BY_PLACE, MEMORY, is_program
 from ipytorchseed.reads.parsing import is_too_long
 from ipytorchseed.why.evidence import run_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.present import Present
+from ipytorchseed.why.present import Present
 
 _FACTS = {fact.name for fact in FACTS}
 """Settings that are facts: no command puts them back."""

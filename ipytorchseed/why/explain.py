@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
+from ipytorchseed.ledger.records import Operation, Run
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.evidence import Evidence, HistoryLookup, run_name, run_word
 from ipytorchseed.why.explanation import Cause, Cleared, Explanation, Remedy, Unknown
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT
+from ipytorchseed.why.present import Present
 from ipytorchseed.why.remedy import find_remedy, with_fixes
 from ipytorchseed.why.rivals import with_rivals, without_bearing, without_rounding
 from ipytorchseed.why.roots import with_roots
@@ -20,12 +22,6 @@ from ipytorchseed.why.unknown import (
     unseen_results,
 )
 from ipytorchseed.why.words import many
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from ipytorchseed.ledger.records import Operation, Run
-    from ipytorchseed.why.present import Present
 
 _TIMED = "holds times or addresses, and other causes account for the change"
 

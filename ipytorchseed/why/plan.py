@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ipytorchseed.fingerprint.value import same
-from ipytorchseed.ledger.records import Run  # noqa: TC001 -- as above
+from ipytorchseed.fingerprint.value import Fingerprint, same
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import CLOCKS, MEMORY, STANDS, is_program
 from ipytorchseed.reads.writers import writing_calls
 from ipytorchseed.why.doubts import find_doubts, moves
 from ipytorchseed.why.evidence import run_name, run_word
+from ipytorchseed.why.present import Present
 from ipytorchseed.why.unknown import hides
 from ipytorchseed.why.value_changes import changed_parts
 from ipytorchseed.why.words import first_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.why.present import Present
 
 _TRIES = 300
 """Cells that may be the ones to run again."""

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from ipytorchseed.why.changes import ROUNDING, find_distance
-from ipytorchseed.why.explanation import Cleared
+from ipytorchseed.why.evidence import Evidence
+from ipytorchseed.why.explanation import Cause, Change, Cleared
 from ipytorchseed.why.finders.inputs import find_cleared_inputs
 from ipytorchseed.why.words import listed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ipytorchseed.why.evidence import Evidence
-    from ipytorchseed.why.explanation import Cause, Change
 
 _NOT_ROUNDED = frozenset({"bool", "bytes", "class", "function", "int", "none", "rng", "str"})
 """Kinds of values that hold no numbers that are rounded."""

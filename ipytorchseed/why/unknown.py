@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-from ipytorchseed.fingerprint.value import same
+from ipytorchseed.fingerprint.value import Fingerprint, same
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import programs_of, say_programs
 from ipytorchseed.reads.parsing import is_too_long
 from ipytorchseed.why.changes import UNSEEN, not_compared
+from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Unknown
 from ipytorchseed.why.words import first_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.evidence import Evidence
 
 _UNFOLLOWED = "what so long a text reads and changes"
 

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
-from ipytorchseed.fingerprint.value import same
-from ipytorchseed.why.evidence import differ
+from ipytorchseed.fingerprint.value import Fingerprint, same
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.why.evidence import Evidence, differ
 from ipytorchseed.why.explanation import Blame
 from ipytorchseed.why.value_changes import changed_parts, say_parts
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.evidence import Evidence
 
 MADE = "made it anew"
 """Said of a run that bound a name."""

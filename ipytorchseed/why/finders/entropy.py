@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import (
@@ -15,13 +15,9 @@ from ipytorchseed.reads.entropy import (
     is_program,
     sentence,
 )
+from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.generators import put_out_of_reach
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ipytorchseed.why.evidence import Evidence
 
 _NUMBERS = frozenset({"int", "float", "bool", "complex"})
 

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+from ipytorchseed.ledger.records import FileRead
+from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.words import many
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ipytorchseed.ledger.records import FileRead
-    from ipytorchseed.why.evidence import Evidence
-
 
 _TICK = 0.01
 """Seconds by which a file system's clock may be behind."""

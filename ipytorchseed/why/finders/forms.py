@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from ipytorchseed.fingerprint.value import DERIVED, FORMS, SHARED, forms, results, same
+from ipytorchseed.fingerprint.value import DERIVED, FORMS, SHARED, Fingerprint, forms, results, same
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.finders.changers import MADE, MOST_TOLD, find_changers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.evidence import Evidence
 
 _KEPT = "kept"
 """The aspect of a function with a cache that tells how many results it keeps."""

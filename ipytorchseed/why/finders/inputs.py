@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator
 
-from ipytorchseed.fingerprint.value import BELONGS, SHARED, same
+from ipytorchseed.fingerprint.value import BELONGS, SHARED, Fingerprint, same
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.methods import INSIDE, LAYER
 from ipytorchseed.reads.renewals import FITTED
-from ipytorchseed.why.evidence import differ
+from ipytorchseed.why.evidence import Evidence, differ
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.batches import say_batch_size
 from ipytorchseed.why.finders.bearing import bears_on_nothing
@@ -24,12 +24,6 @@ from ipytorchseed.why.finders.changers import (
     find_shower,
 )
 from ipytorchseed.why.value_changes import changed_parts, how_far, say_parts
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.why.evidence import Evidence
 
 READING = "is what a clock said, or an address: another each time"
 """Said of a variable that holds nothing else."""

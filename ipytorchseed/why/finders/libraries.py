@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipytorchseed.determinism import libraries
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.words import first_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ipytorchseed.why.evidence import Evidence
 
 _TOLD = 3
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import itertools
 import operator
-from typing import TYPE_CHECKING
 
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.seeds import LIMIT
+from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.words import listed, many
-
-if TYPE_CHECKING:
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.rng.position import Position
-    from ipytorchseed.why.evidence import Evidence
 
 _SEED = "%seed 42"
 """What makes a source that nobody seeded repeat, given before the cell."""

@@ -5,24 +5,21 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipytorchseed.determinism import environment
 from ipytorchseed.determinism.libraries import BY_NAME as LIBRARIES
 from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.determinism.table import BY_NAME as FLAGS
+from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.parsing import parse_text
+from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.files import FOLDER
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.evidence import Evidence
 
 _WATCHED = frozenset(flag.name for flag in environment.FLAGS)
 """Environment variables that are on record of every run."""

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import is_program
+from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.finders.changers import MADE
 from ipytorchseed.why.unknown import unseen_inputs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.evidence import Evidence
 
 _TOLD = 3
 

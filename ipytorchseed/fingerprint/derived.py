@@ -42,11 +42,7 @@ def _name_cached(kind: type) -> frozenset[str]:
     known: dict[str, object] = {}
     for base in mro(kind)[::-1]:
         known.update({name: entry for name, entry in own(base).items() if type(name) is str})
-    return frozenset(name for name, entry in known.items() if _is_cached(entry))
-
-
-def _is_cached(entry: object) -> bool:
-    return cached_property in mro(type(entry))
+    return frozenset(name for name, entry in known.items() if cached_property in mro(type(entry)))
 
 
 _cached = per_object(_name_cached)

@@ -128,7 +128,8 @@ def _order(
     if method in _SET_MAKING and receiver:
         return receiver
     if method == "pop" and not args:
-        ask_order(effects, receiver or _order_of_receiver(func))
+        order = f"is:{func.paths[0].rpartition('.')[0]}" if func.paths else ""
+        ask_order(effects, receiver or order)
     if plain in _ASKS_NO_ORDER or method in _SET_METHODS:
         return ""
     if plain in _KEEPS_ORDER and args:
@@ -136,10 +137,6 @@ def _order(
     for arg in args:
         ask_order(effects, arg.own_order() if plain in _ITERATES or method == "join" else arg.order)
     return ""
-
-
-def _order_of_receiver(func: AbstractValue) -> str:
-    return f"is:{func.paths[0].rpartition('.')[0]}" if func.paths else ""
 
 
 def items_of(abstract: AbstractValue) -> str:

@@ -56,11 +56,10 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
     name = run_name(run, present.kernel)
     yield from _of_settings(run, present, name)
     for source, before, after in moves(run):
-        if (
-            before is None
-            and after is not None
-            and not _begins_anywhere(run, source, after, present)
-        ):
+        if before is not None or after is None:
+            continue
+        only_passes = source == "torch.cpu" and run.only_loader_seed_draws
+        if not (only_passes or _is_seeded(run, source) or present.is_fresh(after)):
             yield f"where {source} began is not known: it came with {name} itself"
     imports = present.effects(run).imports - _DRAW_NOTHING - present.met_before(run)
     moved = {source for source, before, after in moves(run) if before not in (None, after)}
@@ -117,12 +116,6 @@ def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
     same_order = run.kernel == present.kernel or hashes[0] == hashes[1] != "random"
     if "hash" in run.nondeterministic_calls and not same_order:
         yield f"{name} depends on the order of hashes, which is another in each kernel"
-
-
-def _begins_anywhere(run: Run, source: str, after: str, present: Present) -> bool:
-    """Tell whether it does not matter where a source began that came with a run."""
-    only_passes = source == "torch.cpu" and run.only_loader_seed_draws
-    return only_passes or _is_seeded(run, source) or present.is_fresh(after) is True
 
 
 def _is_seeded(run: Run, source: str) -> bool:

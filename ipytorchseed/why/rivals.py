@@ -102,15 +102,11 @@ def _grew_alike(case: Evidence, change: Change) -> bool:
 def _only_rounds(case: Evidence, name: str) -> bool:
     """Tell whether a setting only rounds otherwise, and more than that differs."""
     most = _ROUNDS.get(name)
-    if most is None or (name == "torch.default_dtype" and not _keeps_types(case)):
+    types = _types(case)
+    makes_others = case.heeds("type") or types[0] != types[1]
+    if most is None or (name == "torch.default_dtype" and makes_others):
         return False
     return {_is_more(case, each, most) for each in case.changed} - {None} == {True}
-
-
-def _keeps_types(case: Evidence) -> bool:
-    """Tell whether no run makes tensors of the default type, and all results are of one type."""
-    before, after = _types(case)
-    return not case.heeds("type") and before == after
 
 
 def _types(case: Evidence) -> list[list[str | None]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Collection, Iterator
 
@@ -101,6 +100,7 @@ def find_cleared_inputs(case: Evidence) -> Iterator[Cause]:
     Those of which it reads other parts count where they are its result as well.
     """
     made = {change.name for change in case.changed if change.what == "variable"}
+    same_numbers = all(None is not each.before == each.after for each in case.changed)
     suspects = [
         each.name
         for each in find_inputs(case)
@@ -109,15 +109,10 @@ def find_cleared_inputs(case: Evidence) -> Iterator[Cause]:
             each.message == _OTHER_PARTS
             and (each.name in made or case.run.reads[each.name].kind == "class")
         )
-        or (each.message.startswith(_ONLY) and _same_numbers(case))
+        or (each.message.startswith(_ONLY) and same_numbers)
     ]
     for name in suspects:
         yield _cause(case, name, case.against.reads[name], case.run.reads[name])
-
-
-def _same_numbers(case: Evidence) -> bool:
-    """Tell whether all that differs holds the same numbers: it differs in what goes with them."""
-    return all(each.before is not None and each.before == each.after for each in case.changed)
 
 
 def _harmless(  # noqa: PLR0911 -- one reason each
@@ -302,11 +297,12 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
     parts = _parts_told(case, name, before, after)
     only = parts if parts < changed_parts(before, after).keys() else None
     blame = find_shower(case, name) if is_result(name) else find_changers(case, name, only)
+    makers = [run for run in case.history if name in run.writes]
     anew = after.kind == "class" and (not blame or any(each.how == REDEFINED for each in blame))
     if anew or "code" in changed_parts(before, after):
         said = say_parts(before, after, only) if after.kind == "class" else ""
         message = f"{name} was redefined{f': {said}' if said else ''}"
-    elif _is_reading(case, name):
+    elif any(name in run.timed for run in makers[-1:]):
         message = f"{name} {READING}"
     elif after.opaque:
         message = f"{name} has moved on"
@@ -328,9 +324,3 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
         proof=f"content {before.digest[:8]} → {after.digest[:8]}",
         blame=tuple(blame),
     )
-
-
-def _is_reading(case: Evidence, name: str) -> bool:
-    """Tell whether a value holds what a clock said, or an address, and nothing else."""
-    makers = (run for run in reversed(case.history) if name in run.writes)
-    return any(name in run.timed for run in itertools.islice(makers, 1))

@@ -65,7 +65,11 @@ def rng_cause(case: Evidence, name: str, before: str | None, after: str) -> Caus
         proof = f"state new → {after[:8]}"
         return Cause("rng", name, message, proof, _SEED, tuple(blame), prevents=True)
     proof = f"state {before[:8]} → {after[:8]}"
-    if not case.same_kernel and name in case.run.before and _nobody_seeded(name, was, now, blame):
+    seeded = any(each is not None and _is_chosen(each) for each in (was, now)) or any(
+        each.run is None or _sets_state(each.run, name) or each.how.startswith("reseeded")
+        for each in blame
+    )
+    if not (case.same_kernel or seeded) and name in case.run.before:
         message = f"{name} was never seeded: each kernel begins it elsewhere"
         return Cause("rng", name, message, proof, _SEED, prevents=True)
     stood = [_where(now, after), _where(was, before)]
@@ -110,30 +114,9 @@ def _in_brief(how: str) -> str:
     return how.partition(" and drew ")[0].replace("reseeded to", "reseeded it to")
 
 
-def _nobody_seeded(
-    name: str, was: Position | None, now: Position | None, blame: list[Blame]
-) -> bool:
-    """Tell whether a source is in both kernels where the system's entropy and draws led it.
-
-    Args:
-        name: Its name.
-        was: Where it stood in the earlier kernel.
-        now: Where it stands in the later one.
-        blame: What moved it there since that kernel began.
-    """
-    chosen = any(each is not None and _is_chosen(each) for each in (was, now))
-    return not chosen and not any(_may_seed(name, each) for each in blame)
-
-
 def _is_chosen(position: Position) -> bool:
     """Tell whether a state goes back to a seed, rather than to the system's entropy."""
     return position.seed is not None and position.seed < LIMIT
-
-
-def _may_seed(name: str, blame: Blame) -> bool:
-    """Tell whether a move may have been a seeding, or the putting back of a state."""
-    asked = blame.run is None or _sets_state(blame.run, name)
-    return asked or blame.how.startswith("reseeded")
 
 
 def _sets_state(run: Run, name: str) -> bool:

@@ -88,7 +88,8 @@ def _harmless(case: Evidence, name: str, moved: set[str]) -> str:  # noqa: C901,
         return "does not change results"
     torch = case.uses("torch")
     if name == "PYTHONHASHSEED":
-        return "" if _hangs_on_hashes(case) else "the cell's results do not hang on hash order"
+        calls = {*case.run.nondeterministic_calls, *case.against.nondeterministic_calls}
+        return "" if "hash" in calls else "the cell's results do not hang on hash order"
     if name == "python":
         return ""
     if name == "cpu":
@@ -161,12 +162,6 @@ def _may_make_floats(node: ast.AST) -> bool:
         name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
         return name not in _STAYS_WHOLE
     return isinstance(node, ast.Div)
-
-
-def _hangs_on_hashes(case: Evidence) -> bool:
-    return (
-        "hash" in case.run.nondeterministic_calls or "hash" in case.against.nondeterministic_calls
-    )
 
 
 def _cause(case: Evidence, kind: str, name: str, before: Any, after: Any) -> Cause:  # noqa: ANN401

@@ -1,4 +1,4 @@
-"""Sources that a cell draws from before it seeds them, from its text alone."""
+"""Which sources a cell seeds, or draws from before it does, from its text alone."""
 
 from __future__ import annotations
 
@@ -11,6 +11,41 @@ from ipytorchseed.reads.parsing import dotted_name, nodes_in, parse_text
 
 _SEEDS = lazy_pattern(r"(.*_)?seed(_.*)?")
 """The last parts of names of functions that seed."""
+
+_SETS_STATE = lazy_pattern(r"seed|set_?(rng_)?state|bit_generator")
+"""What such names, and those of attributes, have in them that put a source somewhere else."""
+
+_LIBRARIES = {"np": "numpy", "numpy": "numpy", "random": "python", "torch": "torch"}
+"""By the first part of a name, the library whose sources it is about."""
+
+
+def may_set_state(source: str, name: str) -> bool:
+    """Tell whether a cell may put a source elsewhere than draws do: not only another library's.
+
+    Args:
+        source: The cell's text.
+        name: The source, or generator.
+    """
+    tree = parse_text(source)
+    if tree is None:  # it has magics
+        return _SETS_STATE.search(source) is not None
+    nodes = nodes_in(tree)
+    paths = [
+        dotted_name(each.func) or getattr(each.func, "attr", "")
+        for each in nodes
+        if isinstance(each, ast.Call)
+    ]
+    paths += [
+        each.attr
+        for each in nodes
+        if isinstance(each, ast.Attribute) and each.attr == "bit_generator"
+    ]
+    library = name.partition(".")[0]
+    return any(
+        _LIBRARIES.get(path.partition(".")[0], library) == library
+        for path in paths
+        if _SETS_STATE.search(path.rpartition(".")[2])
+    )
 
 
 def drawn_before_seeding(source: str, classes: Collection[str]) -> set[str]:

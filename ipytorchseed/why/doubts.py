@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import PurePath
@@ -13,6 +12,7 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import BY_PLACE, MEMORY, is_program
 from ipytorchseed.reads.parsing import is_too_long
+from ipytorchseed.reads.seeding import may_set_state
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.present import Present
 
@@ -26,13 +26,6 @@ _OF_TORCH = {"cuda", "cudnn"}
 
 _DRAW_NOTHING = sys.stdlib_module_names | {"torch", "numpy"}
 """Modules that draw no number when they are imported."""
-
-_SEEDINGS = {
-    "numpy": r"\b(?:np|numpy)\.random\.seed\b",
-    "python": r"(?<!\.)\brandom\.seed\b",
-    "torch": r"\btorch\.(?:\w+\.)?(?:manual_)?seed(?:_all)?\b",
-}
-"""By the first part of a source's name, the text that seeds that library's and no other."""
 
 _LATE = {
     "torch.num_interop_threads": "torch",
@@ -119,9 +112,5 @@ def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
 
 
 def _is_seeded(run: Run, source: str) -> bool:
-    """Tell whether a run seeds a source, as far as its text tells: not only another library's."""
-    if run.seeds:
-        return True
-    library = source.partition(".")[0]
-    others = (pattern for name, pattern in _SEEDINGS.items() if name != library)
-    return "seed" in re.sub("|".join(others), "", run.source)
+    """Tell whether a run seeds a source, as far as its text tells."""
+    return bool(run.seeds) or may_set_state(run.source, source)

@@ -7,6 +7,7 @@ import operator
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.seeding import may_set_state
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.seeds import LIMIT
 from ipytorchseed.why.evidence import Evidence
@@ -21,22 +22,6 @@ _TOLD = 20
 
 _NAMED = 4
 """Of them, those that a message names."""
-
-_SETS_STATE = lazy_pattern("seed|set_?state|rng_state|bit_generator")
-"""What the text of a cell has that may put a source elsewhere than draws do."""
-
-_OWN = lazy_pattern(r"\b(?:default_rng|RandomState|Random|Philox|SeedSequence|PCG64\w*)\([^()]*\)")
-"""Text that makes a generator of one's own, with its seed: that moves no source."""
-
-_OTHERS = {
-    "python": lazy_pattern(r"\b(?:np|numpy|torch)\.[\w.]*seed\w*"),
-    "numpy": lazy_pattern(r"\btorch\.[\w.]*seed\w*|(?<![\w.])random\.seed"),
-    "torch.cpu": lazy_pattern(r"\b(?:np|numpy|random)\.[\w.]*seed\w*"),
-}
-"""By source, calls that seed others. A whole number as its seed is told by the state itself."""
-
-_A_NUMBER = lazy_pattern(r"(?<![\w.])(?<!import )\w*seed\w*\b(?!\s*\()")
-"""A name that is not called: the seed rather than what seeds."""
 
 _PUTS_BACK = lazy_pattern(r"%seed\s+(-\S+\s+)*(rewind|restore)\b")
 """Tells the cells that put sources where they stood."""
@@ -66,7 +51,7 @@ def rng_cause(case: Evidence, name: str, before: str | None, after: str) -> Caus
         return Cause("rng", name, message, proof, _SEED, tuple(blame), prevents=True)
     proof = f"state {before[:8]} → {after[:8]}"
     seeded = any(each is not None and _is_chosen(each) for each in (was, now)) or any(
-        each.run is None or _sets_state(each.run, name) or each.how.startswith("reseeded")
+        each.run is None or may_set_state(each.run.source, name) or each.how.startswith("reseeded")
         for each in blame
     )
     if not (case.same_kernel or seeded) and name in case.run.before:
@@ -119,13 +104,6 @@ def _is_chosen(position: Position) -> bool:
     return position.seed is not None and position.seed < LIMIT
 
 
-def _sets_state(run: Run, name: str) -> bool:
-    text = _OWN.sub("", run.source)
-    if name in _OTHERS:
-        text = _A_NUMBER.sub("", _OTHERS[name].sub("", text))
-    return _SETS_STATE.search(text) is not None
-
-
 def _where(position: object, digest: str) -> str:
     said = "" if position is None else str(position)
     return digest[:8] if not said or said == "seed unknown" else said
@@ -159,7 +137,8 @@ def _how_it_came(case: Evidence, run: Run | None, name: str, end: str) -> str:
         return "made it"
     position = case.states.position(name, end)
     chosen = position is not None and _is_chosen(position)
-    if (chosen and _SETS_STATE.search(run.source)) or (not run.error and _sets_state(run, name)):
+    asked = not run.error and may_set_state(run.source, name)
+    if asked or (chosen and "seed" in run.source):
         return "seeded it"
     return "started it" if ":" in name else "imported it"
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.effects import Effects
@@ -87,16 +88,7 @@ class AbstractValue(Struct, frozen=True):
     def attribute(self, name: str) -> AbstractValue:
         """Return what is known of an attribute."""
         paths = tuple([f"{path}.{name}" for path in self.paths if len(path) < _LONGEST])
-        return AbstractValue(
-            paths,
-            f".{name}",
-            self.bodies,
-            self.order,
-            self.is_set,
-            self.taint,
-            self.only_taint,
-            self.beside,
-        )
+        return replace(self, paths=paths, tail=f".{name}", neutral=False, nothing=False, texts=())
 
     def item(self) -> AbstractValue:
         """Return what is known of an item."""

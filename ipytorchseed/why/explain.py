@@ -19,7 +19,7 @@ from ipytorchseed.why.unknown import (
     say_hidden,
     say_unseen,
     unknown_outcome,
-    unseen_results,
+    unseen,
 )
 from ipytorchseed.why.words import many
 
@@ -81,9 +81,9 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     elif case.two_cells:
         message = f"{begin}, which is another cell: nothing recorded but their text accounts for it"
     else:
-        unseen = say_unseen(against, run)
+        hidden = say_unseen(against, run)
         message = (
-            f"{begin}, and nothing that was recorded does{f', but {unseen}' if unseen else ''}."
+            f"{begin}, and nothing that was recorded does{f', but {hidden}' if hidden else ''}."
             " Next step: %%deterministic --check on top of the cell, which tells whether it"
             " repeats by itself"
         )
@@ -122,7 +122,7 @@ def _explain_same(
         verdict = "unexplained"
         message = f"no difference from {other} was seen, but {say(case, unknown)}"
     else:
-        hidden = unseen_results(case.against, case.run) if causes else []
+        hidden = unseen(case.against.writes, case.run.writes) if causes else []
         unknown = tuple(map(Unknown, hidden))
         but = f"; {say_hidden(hidden)}" if hidden else ""
         verdict, message = "same", f"same result, bit for bit, as {other}{but}"

@@ -64,17 +64,8 @@ def find_unknown_inputs(case: Evidence) -> tuple[Unknown, ...]:
     return (*found, *map(Unknown, _unfollowed(case.run)))
 
 
-def unseen_inputs(against: Run, run: Run) -> list[str]:
-    """Name the opaque values that both runs read: objects of C code, databases."""
-    return _unseen(against.reads, run.reads)
-
-
-def unseen_results(against: Run, run: Run) -> list[str]:
-    """Name the opaque values that both runs made, such as figures."""
-    return _unseen(against.writes, run.writes)
-
-
-def _unseen(earlier: Mapping[str, Fingerprint], later: Mapping[str, Fingerprint]) -> list[str]:
+def unseen(earlier: Mapping[str, Fingerprint], later: Mapping[str, Fingerprint]) -> list[str]:
+    """Name the opaque values that two runs read or made: objects of C code, databases, figures."""
     return [
         name for name, value in later.items()
         if name in earlier and hides(earlier[name]) and hides(value)
@@ -88,9 +79,12 @@ def hides(value: Fingerprint) -> bool:
 
 def say_unseen(against: Run, run: Run) -> str:
     """Say of a cell what of it nothing is known: programs that it runs, what is not seen into."""
-    programs, unseen = programs_of(run.nondeterministic_calls), unseen_inputs(against, run)[:_NAMED]
+    programs, hidden = (
+        programs_of(run.nondeterministic_calls),
+        unseen(against.reads, run.reads)[:_NAMED],
+    )
     said = [f"the cell {say_programs(programs)}"] if programs else []
-    said += [say_hidden(unseen)] if unseen else []
+    said += [say_hidden(hidden)] if hidden else []
     return ", and ".join(said)
 
 

@@ -8,7 +8,7 @@ from ipytorchseed.reads.entropy import is_program
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.finders.changers import MADE
-from ipytorchseed.why.unknown import unseen_inputs
+from ipytorchseed.why.unknown import unseen
 
 _TOLD = 3
 
@@ -17,7 +17,7 @@ def find_unseen(case: Evidence) -> Iterator[Cause]:
     """Find opaque inputs, and the runs that used them."""
     if any(map(is_program, case.run.nondeterministic_calls)):
         return
-    for name in unseen_inputs(case.against, case.run):
+    for name in unseen(case.against.reads, case.run.reads):
         here = [run for run in case.history if run.kernel == case.run.kernel]
         users = [run for run in here if name in run.reads or name in run.writes]
         bound = [run for run in users if name in run.writes and name not in run.in_place]

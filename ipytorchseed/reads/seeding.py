@@ -7,13 +7,14 @@ from collections.abc import Collection, Iterator
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.draws import may_draw
+from ipytorchseed.reads.magics import parse_beside_magics
 from ipytorchseed.reads.parsing import dotted_name, nodes_in, parse_text
 
 _SEEDS = lazy_pattern(r"(.*_)?seed(_.*)?")
 """The last parts of names of functions that seed."""
 
 _SETS_STATE = lazy_pattern(r"seed|set_?(rng_)?state|bit_generator")
-"""What such names, and those of attributes, have in them that put a source somewhere else."""
+"""What they have in them, or those of what else puts a source elsewhere than draws do."""
 
 _LIBRARIES = {"np": "numpy", "numpy": "numpy", "random": "python", "torch": "torch"}
 """By the first part of a name, the library whose sources it is about."""
@@ -26,26 +27,26 @@ def may_set_state(source: str, name: str) -> bool:
         source: The cell's text.
         name: The source, or generator.
     """
-    tree = parse_text(source)
-    if tree is None:  # it has magics
-        return _SETS_STATE.search(source) is not None
-    nodes = nodes_in(tree)
-    paths = [
-        dotted_name(each.func) or getattr(each.func, "attr", "")
-        for each in nodes
-        if isinstance(each, ast.Call)
-    ]
-    paths += [
-        each.attr
-        for each in nodes
-        if isinstance(each, ast.Attribute) and each.attr == "bit_generator"
-    ]
+    magics = [line for line in source.splitlines() if line.lstrip()[:1] == "%"]
+    if any(map(_SETS_STATE.search, magics)):
+        return True
+    paths = [path for node in nodes_in(parse_beside_magics(source)) for path in _names(node)]
     library = name.partition(".")[0]
     return any(
         _LIBRARIES.get(path.partition(".")[0], library) == library
         for path in paths
         if _SETS_STATE.search(path.rpartition(".")[2])
     )
+
+
+def _names(node: ast.AST) -> list[str]:
+    """Return the dotted names by which a node comes by a function: not those of numbers."""
+    if isinstance(node, ast.Attribute):
+        return [dotted_name(node) or node.attr]
+    if isinstance(node, ast.ImportFrom):
+        return [f"{node.module}.{each.name}" for each in node.names]
+    called = node.func if isinstance(node, ast.Call) else None
+    return [called.id] if isinstance(called, ast.Name) else []
 
 
 def drawn_before_seeding(source: str, classes: Collection[str]) -> set[str]:

@@ -13,18 +13,9 @@ from msgspec import Struct
 from ipytorchseed.checking.edits import Edit, Edits, Splice
 from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.verdict import CellVerdict
-from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import ALIASES
-from ipytorchseed.reads.magics import CELL_MAGICS
-from ipytorchseed.reads.parsing import parse_text
+from ipytorchseed.reads.magics import parse_beside_magics
 from ipytorchseed.why.explanation import Cause
-
-_MAGIC = lazy_pattern(
-    r"^([ \t]*)(?:[%!?].*|[\w.,][\w., \t]*=[ \t]*[%!]\w.*|[\w.]+\?\??[ \t]*)$", re.MULTILINE
-)
-"""A magic or shell command; only looked for where the text is no Python."""
-
-_CELL_MAGIC = lazy_pattern(r"%%(\w+)")
 
 _REPEATING = (
     ast.For, ast.While, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
@@ -109,7 +100,7 @@ class Program:
     """
 
     def __init__(self, notebook: Notebook) -> None:
-        self.codes = [Code(cell, _parse(cell.source)) for cell in notebook.runnable]
+        self.codes = [Code(cell, parse_beside_magics(cell.source)) for cell in notebook.runnable]
         self.names: dict[str, str] = {}
         self.bound: set[str] = set()
         for code in self.codes:
@@ -170,18 +161,6 @@ def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
         else:
             top = each.name.partition(".")[0]
             yield top, top
-
-
-def _parse(source: str) -> ast.Module:
-    """Parse a cell; line numbers stay as they are."""
-    tree = parse_text(source)
-    if tree is None:
-        head = _CELL_MAGIC.match(source.lstrip())
-        if head and head[1] not in CELL_MAGICS:
-            return ast.Module([], [])
-        source = source.replace("%%", "##", 1) if head else source
-        tree = parse_text(_MAGIC.sub(r"\1pass", source))
-    return tree or ast.Module([], [])
 
 
 class Site(Struct, frozen=True):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -57,14 +56,12 @@ def _hash_seed_at_start() -> str:
     return given.get(b"PYTHONHASHSEED", b"").decode(errors="replace")
 
 
-def _set_variable(name: str) -> Callable[[str | None], None]:
-    def set_(value: str | None) -> None:
-        if value is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = value
-
-    return set_
+def set_variable(name: str, value: str | None) -> None:
+    """Set an environment variable; None takes it away."""
+    if value is None:
+        os.environ.pop(name, None)
+    else:
+        os.environ[name] = value
 
 
 def _old_cublas(machine: Machine) -> bool:
@@ -86,7 +83,9 @@ def _variable(name: str, why: str, source: str, **fields: Any) -> Flag:
     return Flag(
         name=name,
         get=lambda: os.environ.get(name),
-        set=_set_variable(name),  # too late for this process, in time for those that it starts
+        set=partial(
+            set_variable, name
+        ),  # too late for this process, in time for those that it starts
         why=why,
         source=source,
         **{"late": lambda _: "read when the process starts", **fields},

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from functools import cached_property
 from types import FunctionType
-from typing import TYPE_CHECKING
 
 from ipytorchseed.introspection.anatomy import find_member, mro, own, per_object
 
-if TYPE_CHECKING:
-    Items = list[tuple[str, object]]
+Items = list[tuple[str, object]]
 
 _MOST = 128
 """Items of a dictionary that may be such results."""
@@ -44,11 +42,7 @@ def _name_cached(kind: type) -> frozenset[str]:
     known: dict[str, object] = {}
     for base in mro(kind)[::-1]:
         known.update({name: entry for name, entry in own(base).items() if type(name) is str})
-    return frozenset(name for name, entry in known.items() if _is_cached(entry))
-
-
-def _is_cached(entry: object) -> bool:
-    return cached_property in mro(type(entry))
+    return frozenset(name for name, entry in known.items() if cached_property in mro(type(entry)))
 
 
 _cached = per_object(_name_cached)

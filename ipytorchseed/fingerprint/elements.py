@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from xxhash import xxh3_128_digest
@@ -25,10 +25,8 @@ from ipytorchseed.fingerprint.meter import Mode
 from ipytorchseed.fingerprint.native import native
 from ipytorchseed.fingerprint.owners import Owner, extent, owner_of_storage
 from ipytorchseed.fingerprint.reading import UnreadableError
+from ipytorchseed.fingerprint.walk import Walk
 from ipytorchseed.introspection.anatomy import anatomy
-
-if TYPE_CHECKING:
-    from ipytorchseed.fingerprint.walk import Walk
 
 _WORTH_KNOWING = 2**16
 """Bytes from which on a tensor is remembered; reading fewer is as quick as the proof."""

@@ -5,8 +5,9 @@ The digests are those of the same elements in a memory of numpy's or torch's own
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,12 +22,8 @@ from ipytorchseed.fingerprint.owners import (
     owner_of_view,
 )
 from ipytorchseed.fingerprint.reading import UnreadableError
+from ipytorchseed.fingerprint.walk import Walk
 from ipytorchseed.introspection.anatomy import full_name
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ipytorchseed.fingerprint.walk import Walk
 
 _SLOWER = 4  # times as long as a plain read takes
 _CALL = 2**16  # bytes that a plain read gets through while one is asked for

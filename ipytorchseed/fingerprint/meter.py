@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint import buffers
 from ipytorchseed.fingerprint.budget import Budget, LateError, SpentError
+from ipytorchseed.fingerprint.memo import Memo
 from ipytorchseed.fingerprint.owners import maps_files
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ipytorchseed.fingerprint.memo import Memo
 
 T = TypeVar("T")
 

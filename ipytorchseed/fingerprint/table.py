@@ -6,7 +6,7 @@ import operator
 import random
 import types
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipytorchseed.fingerprint import (
     arrays,
@@ -24,13 +24,9 @@ from ipytorchseed.fingerprint import (
     texts,
 )  # fmt: skip
 from ipytorchseed.fingerprint.scalars import LEAVES
-from ipytorchseed.fingerprint.walk import BRIEF
+from ipytorchseed.fingerprint.walk import BRIEF, Writer
 from ipytorchseed.introspection.anatomy import module_of_class, mro, per_object
 from ipytorchseed.introspection.values import imported
-
-if TYPE_CHECKING:
-    from ipytorchseed.fingerprint.walk import Writer
-
 
 _object, _state = objects.object_writer, builtin.state_writer
 _at, _wraps = opaque.positioned, functions.wrapper_writer

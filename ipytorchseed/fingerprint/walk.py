@@ -9,18 +9,16 @@ samples where the budget asks for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest, xxh3_128_digest
 
 from ipytorchseed.fingerprint.budget import Budget, SpentError
+from ipytorchseed.fingerprint.memo import Memo
 from ipytorchseed.fingerprint.meter import Meter, Mode
 from ipytorchseed.fingerprint.scalars import LEAVES
 from ipytorchseed.introspection.anatomy import full_name
-
-if TYPE_CHECKING:
-    from ipytorchseed.fingerprint.memo import Memo
 
 SHORT = 8
 """Items from which on a look for equal types pays."""

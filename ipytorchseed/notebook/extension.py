@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
@@ -15,13 +15,9 @@ from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.cells import cell_id
 from ipytorchseed.notebook.completion import add_completer
 from ipytorchseed.notebook.magic import Magic
-from ipytorchseed.notebook.state import State
+from ipytorchseed.notebook.state import Opener, State
 from ipytorchseed.notebook.transform import deterministic_cells, help_on_words
 from ipytorchseed.rng.seeds import listeners
-
-if TYPE_CHECKING:
-    from ipytorchseed.notebook.state import Opener
-
 
 _loaded: WeakKeyDictionary[Any, Extension] = WeakKeyDictionary()
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ADDRESSES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ipytorchseed.reads.effects import Effects
 
 _MOST = 8
 """Dotted names that are kept of one value, whichever way it came about."""
@@ -91,16 +88,7 @@ class AbstractValue(Struct, frozen=True):
     def attribute(self, name: str) -> AbstractValue:
         """Return what is known of an attribute."""
         paths = tuple([f"{path}.{name}" for path in self.paths if len(path) < _LONGEST])
-        return AbstractValue(
-            paths,
-            f".{name}",
-            self.bodies,
-            self.order,
-            self.is_set,
-            self.taint,
-            self.only_taint,
-            self.beside,
-        )
+        return replace(self, paths=paths, tail=f".{name}", neutral=False, nothing=False, texts=())
 
     def item(self) -> AbstractValue:
         """Return what is known of an item."""

@@ -73,8 +73,7 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
     ]
     args += [_argument(scope, word.value, function, word.arg or SPREAD) for word in node.keywords]
     for arg in args:
-        if arg.bodies:
-            scope.run_all(arg.bodies)
+        scope.run_all(arg.bodies)
     _look_up(scope, func, node)
     _set_attribute(scope, func, node, args)
     ask_frame(scope, node)

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection, Mapping
 from itertools import product
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import AbstractValue, join
 from ipytorchseed.reads.decisions import LOOKS, Decision, decision
+from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.parsing import nodes_in
 from ipytorchseed.reads.renewals import overlap
 from ipytorchseed.reads.scope import Scope, State, evaluates
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from ipytorchseed.reads.effects import Effects
 
 
 @evaluates("BoolOp")

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import ast
 import operator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.anatomy import attributes, find_member
 from ipytorchseed.reads.parsing import children_of, dotted_name, nodes_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 _PLAIN = introspection.identities({bool, float, int, str, type(None)})
 """Types of values that are compared as they are, by identity."""
@@ -232,15 +230,12 @@ def _compare(node: ast.Compare, names: Mapping[str, Any]) -> Any:  # noqa: ANN40
 
 def _holds(how: ast.cmpop, left: Any, right: Any) -> bool:  # noqa: ANN401
     if isinstance(how, ast.Is | ast.IsNot):
-        alike = type(left) is type(right) and left == right if _both_plain(left, right) else None
-        return (left is right if alike is None else alike) is isinstance(how, ast.Is)
+        plain = {id(type(left)), id(type(right))} <= _PLAIN
+        alike = type(left) is type(right) and left == right if plain else left is right
+        return alike is isinstance(how, ast.Is)
     if isinstance(how, ast.In | ast.NotIn):
         return (_plain(left) in _searched(right)) is isinstance(how, ast.In)
     return _COMPARE[type(how)](_plain(left), _plain(right))
-
-
-def _both_plain(left: Any, right: Any) -> bool:  # noqa: ANN401
-    return id(type(left)) in _PLAIN and id(type(right)) in _PLAIN
 
 
 def _searched(holder: Any) -> Any:  # noqa: ANN401

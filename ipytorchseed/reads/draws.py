@@ -9,8 +9,9 @@ results do not hang on that source.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.anatomy import (
@@ -21,11 +22,7 @@ from ipytorchseed.introspection.anatomy import (
 )
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.patterns import lazy_pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ipytorchseed.reads.effects import Effects
+from ipytorchseed.reads.effects import Effects
 
 # Too many rather than too few: a source that is not passed over is named as a cause.
 _DRAWS = lazy_pattern(

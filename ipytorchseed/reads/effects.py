@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from ipytorchseed.reads.decisions import Decision
-    from ipytorchseed.reads.options import CallShape
-    from ipytorchseed.reads.overwrites import Lent
-    from ipytorchseed.reads.renewals import Renewal
+from ipytorchseed.reads.decisions import Decision
+from ipytorchseed.reads.options import CallShape
+from ipytorchseed.reads.overwrites import Lent
+from ipytorchseed.reads.renewals import Renewal
 
 
 class Effects(Struct):

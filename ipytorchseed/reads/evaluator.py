@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from ipytorchseed.reads import blocks, calling
 from ipytorchseed.reads.abstract import Body
+from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.functions import function_effects, lambda_effects
-from ipytorchseed.reads.scope import Scope, State
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ipytorchseed.reads.effects import Effects
-    from ipytorchseed.reads.scope import Reader
+from ipytorchseed.reads.scope import Reader, Scope, State
 
 __all__ = ["blocks", "calling", "follow", "follow_function"]  # the two register their evaluators
 

@@ -85,8 +85,7 @@ def _attribute(scope: Scope, node: ast.Attribute, key: str = "") -> AbstractValu
         return _subscript(scope, ast.Subscript(base.value, size, ast.Load()))
     else:
         abstract = column_of_rows(scope, base, names[-1]) or scope.visit(base)
-    if abstract.bodies:
-        scope.run_all(abstract.bodies)
+    scope.run_all(abstract.bodies)
     for name in reversed(names):
         abstract = abstract.attribute(name)
     read = abstract.attribute(key).paths if key else abstract.paths
@@ -195,8 +194,7 @@ def operate(
     scope: Scope, left: AbstractValue, operator: ast.operator, right: AbstractValue
 ) -> AbstractValue:
     """Follow an operation on two values."""
-    if left.bodies or right.bodies:
-        scope.run_all(bodies_of(left, right))
+    scope.run_all(bodies_of(left, right))
     if left is UNKNOWN and right is UNKNOWN:
         return UNKNOWN
     if not isinstance(operator, (*_ARITHMETIC, *SET_OPERATORS)):
@@ -275,8 +273,7 @@ def _joinedstr(scope: Scope, node: ast.JoinedStr) -> AbstractValue:
     visited = [(each, scope.visit(each)) for each in node.values]
     items = [item for each, item in visited if not _plain(each)]
     for item in items:
-        if item.bodies:
-            scope.run_all(item.bodies)
+        scope.run_all(item.bodies)
     texts = in_a_row(*(item.text() for _, item in visited))
     return replace(container(items, node.values), bodies=(), beside=True, texts=texts)
 

@@ -8,16 +8,18 @@ leads to names (here), names to values (``names``), and values to code again (``
 from __future__ import annotations
 
 import time
-from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from types import CodeType, FunctionType
+from typing import Any
 
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.code import effects_among, effects_of_code
 from ipytorchseed.reads.conditions import supposed_by, touched, upset
-from ipytorchseed.reads.dependencies import look_up
+from ipytorchseed.reads.dependencies import Dependencies, look_up
 from ipytorchseed.reads.draws import are_silent
+from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.frames import names_in_query
 from ipytorchseed.reads.home import Home, fill_in
@@ -25,7 +27,7 @@ from ipytorchseed.reads.lending import Overwritten
 from ipytorchseed.reads.methods import BY_KEYS, BY_METHODS, is_model, read_by, through_methods
 from ipytorchseed.reads.names import NameFollower
 from ipytorchseed.reads.nondeterminism import Nondeterminism
-from ipytorchseed.reads.options import Arguments
+from ipytorchseed.reads.options import Arguments, CallShape
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.parts import find_parts, path_otherwise
 from ipytorchseed.reads.patches import Place, find_at, find_used, is_replaced
@@ -33,14 +35,6 @@ from ipytorchseed.reads.resolution import find_imported
 from ipytorchseed.reads.scope import Reader, TooMuchError
 from ipytorchseed.reads.uses import SPREAD, called_through, part_named, user_function
 from ipytorchseed.reads.values import OutOfTimeError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from types import CodeType
-
-    from ipytorchseed.reads.dependencies import Dependencies
-    from ipytorchseed.reads.effects import Effects
-    from ipytorchseed.reads.options import CallShape
 
 _FOR_MEMBERS = 0.01
 """Seconds for members of classes, where time is short."""

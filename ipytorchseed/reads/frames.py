@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import ast
 import itertools
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.abstract import AbstractValue
 from ipytorchseed.reads.columns import ALL_BUT, Rows, columns_in_query, dropped_by, picked, rows_of
 from ipytorchseed.reads.keys import constant_keys
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ipytorchseed.reads.abstract import AbstractValue
-    from ipytorchseed.reads.scope import Scope
+from ipytorchseed.reads.scope import Scope
 
 _NAME_IN_QUERY = lazy_pattern(r"@([A-Za-z_]\w{0,200})")
 

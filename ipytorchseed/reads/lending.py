@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import inspect
-from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
+from types import CodeType, FunctionType
+from typing import Any
 
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.anatomy import anatomy, module_of_class
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.code import effects_of_code
+from ipytorchseed.reads.effects import Effects
+from ipytorchseed.reads.home import Home
 from ipytorchseed.reads.methods import may_run, method_of
 from ipytorchseed.reads.overwrites import UNREAD, WHOLE, Lent
-from ipytorchseed.reads.renewals import FITTED, overlap
+from ipytorchseed.reads.renewals import FITTED, Renewal, overlap
 from ipytorchseed.reads.uses import argument_read
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from types import CodeType
-
-    from ipytorchseed.reads.effects import Effects
-    from ipytorchseed.reads.home import Home
-    from ipytorchseed.reads.renewals import Renewal
 
 _RUNS_LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 """Flags of functions whose code does not run where they are called."""

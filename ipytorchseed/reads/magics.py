@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from msgspec import Struct
 
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.shell import MAGICS, program_of, scripts_of
 
 CELL_MAGICS = frozenset(
@@ -21,6 +23,25 @@ _OPTIONS = lazy_pattern(r"\s*(?:--?[a-zA-Z][\w-]*(?:[ =]?(?:\d+|'[^']*'|\"[^\"]*
 _NAMED_OPTION = lazy_pattern(r"\s*-[fmTDs]\s+\S+\s*")
 _BETWEEN_WORDS = lazy_pattern(r"[\s;|&<>()'\"=]+")
 _EXPANDED = lazy_pattern(r"\{([^{}]+)\}|\$([a-zA-Z_]\w*)")
+
+_MAGIC = lazy_pattern(
+    r"^([ \t]*)(?:[%!?].*|[\w.,][\w., \t]*=[ \t]*[%!]\w.*|[\w.]+\?\??[ \t]*)$", re.MULTILINE
+)
+"""A magic or shell command; only looked for where the text is no Python."""
+
+_HEAD = lazy_pattern(r"%%(\w+)")
+
+
+def parse_beside_magics(source: str) -> ast.Module:
+    """Parse a cell's text without its magics; line numbers stay as they are."""
+    tree = parse_text(source)
+    if tree is None:
+        head = _HEAD.match(source.lstrip())
+        if head and head[1] not in CELL_MAGICS:
+            return ast.Module([], [])
+        source = source.replace("%%", "##", 1) if head else source
+        tree = parse_text(_MAGIC.sub(r"\1pass", source))
+    return tree or ast.Module([], [])
 
 
 class Magic(Struct):

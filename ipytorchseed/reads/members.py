@@ -7,7 +7,7 @@ import re
 import types
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ipytorchseed.introspection.anatomy import (
     find_member,
@@ -19,9 +19,7 @@ from ipytorchseed.introspection.anatomy import (
 )
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.introspection.values import qualified_name
-
-if TYPE_CHECKING:
-    from ipytorchseed.reads.effects import Effects
+from ipytorchseed.reads.effects import Effects
 
 _MEMBERS = (types.FunctionType, property, classmethod, staticmethod)
 

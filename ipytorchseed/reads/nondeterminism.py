@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from ipytorchseed.introspection.anatomy import anatomy
 from ipytorchseed.reads.abstract import UNKNOWN_ORDER
+from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import (
     ADDRESS,
     ADDRESSES,
@@ -18,13 +20,8 @@ from ipytorchseed.reads.entropy import (
     NAMES,
 )
 from ipytorchseed.reads.hashes import SETS, hashes_of, order_of
+from ipytorchseed.reads.home import Home
 from ipytorchseed.reads.resolution import MISSING, nondeterministic_call
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from ipytorchseed.reads.effects import Effects
-    from ipytorchseed.reads.home import Home
 
 
 class Nondeterminism:

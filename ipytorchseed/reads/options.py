@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Mapping
+from types import CodeType, FunctionType
+from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.reads.bindings import FUNCTIONS, bound_by
 from ipytorchseed.reads.decisions import Decision, decision
 from ipytorchseed.reads.parsing import nodes_in
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-    from types import CodeType, FunctionType
 
 _OPEN = object()
 _SCOPES = (*FUNCTIONS, ast.Lambda, ast.ClassDef)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from ipytorchseed.introspection.anatomy import module_of_class, mro, name_of_class, own
 from ipytorchseed.reads.abstract import HELD, ITEM, ITERATE, MOST_TEXTS
 from ipytorchseed.reads.columns import ALL_BUT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ipytorchseed.reads.effects import Effects
+from ipytorchseed.reads.effects import Effects
 
 
 def find_parts(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,11 +13,8 @@ from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, Body, bodies_of,
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.taint import ask_order, escape
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    Evaluate = Callable[["Scope", Any], AbstractValue | None]
-    T = TypeVar("T", bound=Evaluate)
+Evaluate = Callable[["Scope", Any], AbstractValue | None]
+T = TypeVar("T", bound=Evaluate)
 
 _evaluators: dict[type[ast.AST], Evaluate] = {}
 
@@ -187,10 +185,6 @@ class Scope:
         """Return the names certain to be set for functions here: not those of a class."""
         return self._surroundings if self.in_class else self.assigned
 
-    def local_inside(self) -> set[str]:
-        """Return the names of its own that functions here see as theirs: none of a class."""
-        return set() if self.in_class else self.local
-
     # -- names ---------------------------------------------------------------------------------
 
     def load(self, name: str) -> AbstractValue:
@@ -283,8 +277,7 @@ class Scope:
         """Note that a value is used where all of its code may run, and its readings count."""
         if abstract.taint:
             escape(self.effects, abstract)
-        if abstract.bodies:
-            self.run_all(abstract.bodies)
+        self.run_all(abstract.bodies)
 
     def run_all(self, bodies: Iterable[Body], seen: set[int] | None = None) -> None:
         """Run code, and that which its result holds."""
@@ -312,7 +305,7 @@ class Scope:
             if name not in visible and name not in assigned:
                 self.effects.read(name, outer | assigned)
             abstract = self.bound.get(name)
-            if abstract is not None and abstract.bodies:
+            if abstract is not None:
                 self.run_all(abstract.bodies, seen)
         self._add_paths(inside)
         self.effects.add_plain(inside)
@@ -347,7 +340,7 @@ class Scope:
                 ours.orders.update(f"{kind}:{found}" for found in self._lead(path))
             else:
                 ours.orders.add(order)
-        ours.writes |= inside.writes - self.local_inside()
+        ours.writes |= inside.writes if self.in_class else inside.writes - self.local
 
     def _add_given(self, inside: Effects) -> None:
         """Add what code inside gives to functions; all of what functions made here are given."""

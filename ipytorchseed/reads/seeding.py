@@ -1,19 +1,52 @@
-"""Sources that a cell draws from before it seeds them, from its text alone."""
+"""Which sources a cell seeds, or draws from before it does, from its text alone."""
 
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.draws import may_draw
+from ipytorchseed.reads.magics import parse_beside_magics
 from ipytorchseed.reads.parsing import dotted_name, nodes_in, parse_text
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
 
 _SEEDS = lazy_pattern(r"(.*_)?seed(_.*)?")
 """The last parts of names of functions that seed."""
+
+_SETS_STATE = lazy_pattern(r"seed|set_?(rng_)?state|bit_generator")
+"""What they have in them, or those of what else puts a source elsewhere than draws do."""
+
+_LIBRARIES = {"np": "numpy", "numpy": "numpy", "random": "python", "torch": "torch"}
+"""By the first part of a name, the library whose sources it is about."""
+
+
+def may_set_state(source: str, name: str) -> bool:
+    """Tell whether a cell may put a source elsewhere than draws do: not only another library's.
+
+    Args:
+        source: The cell's text.
+        name: The source, or generator.
+    """
+    magics = [line for line in source.splitlines() if line.lstrip()[:1] == "%"]
+    if any(map(_SETS_STATE.search, magics)):
+        return True
+    paths = [path for node in nodes_in(parse_beside_magics(source)) for path in _names(node)]
+    library = name.partition(".")[0]
+    return any(
+        _LIBRARIES.get(path.partition(".")[0], library) == library
+        for path in paths
+        if _SETS_STATE.search(path.rpartition(".")[2])
+    )
+
+
+def _names(node: ast.AST) -> list[str]:
+    """Return the dotted names by which a node comes by a function: not those of numbers."""
+    if isinstance(node, ast.Attribute):
+        return [dotted_name(node) or node.attr]
+    if isinstance(node, ast.ImportFrom):
+        return [f"{node.module}.{each.name}" for each in node.names]
+    called = node.func if isinstance(node, ast.Call) else None
+    return [called.id] if isinstance(called, ast.Name) else []
 
 
 def drawn_before_seeding(source: str, classes: Collection[str]) -> set[str]:

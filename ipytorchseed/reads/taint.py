@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import NEUTRAL, UNKNOWN, UNKNOWN_ORDER, AbstractValue
+from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ADDRESS, ANY, BY_HASH, READING_TAILS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ipytorchseed.reads.effects import Effects
 
 SET_OPERATORS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 _MAKES_SETS = frozenset({"set", "frozenset"})
@@ -132,7 +128,8 @@ def _order(
     if method in _SET_MAKING and receiver:
         return receiver
     if method == "pop" and not args:
-        ask_order(effects, receiver or _order_of_receiver(func))
+        order = f"is:{func.paths[0].rpartition('.')[0]}" if func.paths else ""
+        ask_order(effects, receiver or order)
     if plain in _ASKS_NO_ORDER or method in _SET_METHODS:
         return ""
     if plain in _KEEPS_ORDER and args:
@@ -140,10 +137,6 @@ def _order(
     for arg in args:
         ask_order(effects, arg.own_order() if plain in _ITERATES or method == "join" else arg.order)
     return ""
-
-
-def _order_of_receiver(func: AbstractValue) -> str:
-    return f"is:{func.paths[0].rpartition('.')[0]}" if func.paths else ""
 
 
 def items_of(abstract: AbstractValue) -> str:

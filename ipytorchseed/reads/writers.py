@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ipytorchseed.reads.effects import Effects
+from ipytorchseed.reads.effects import Effects
 
 _WRITERS = frozenset({
     "copyfile", "copytree", "dump", "extractall", "imsave", "imwrite", "makedirs", "memmap",

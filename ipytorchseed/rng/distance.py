@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng import mersenne, numpy_random, python_random, torch_random
-from ipytorchseed.rng.position import BOUND, UNKNOWN, Position
+from ipytorchseed.rng.position import UNKNOWN, Position
 
 NEAR = 5_000_000
 """Draws that are tried by default (some 20 ms)."""
@@ -35,7 +35,7 @@ def draws_between(before: bytes, after: bytes, bound: int = NEAR) -> int | None:
     return last.draws - first.draws if last.draws >= first.draws else None
 
 
-def same_stream(one: bytes, other: bytes, bound: int = NEAR) -> bool:
+def same_stream(one: bytes, other: bytes, bound: int) -> bool:
     """Tell whether a state of a generator leads to another by draws, in either direction."""
     if {len(one), len(other)} <= {*torch_random.SIZES}:
         return one[:8] == other[:8]  # the seed
@@ -56,14 +56,14 @@ def mark_of(state: bytes) -> tuple[str, int] | None:
     return torch_random.mark_of(state)
 
 
-def draws_to(before: bytes, mark: tuple[str, int], bound: int = BOUND) -> int | None:
+def draws_to(before: bytes, mark: tuple[str, int], bound: int) -> int | None:
     """Count the draws that lead from a state to a place that ``mark_of`` named, as above."""
     begin = mark_of(before)
     if begin is None:
         return None
     twister = _twister(before)
     if twister is not None:
-        return mersenne.steps_to(twister, *mark, bound)
+        return mersenne.steps_to(twister, bytes.fromhex(mark[0]), mark[1], bound)
     return mark[1] - begin[1] if mark[0] == begin[0] and mark[1] >= begin[1] else None
 
 

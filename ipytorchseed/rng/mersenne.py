@@ -107,7 +107,7 @@ def distance(origin: Twister, target: Twister, bound: int = BOUND) -> int | None
     Raises:
         TooFar: Only within a limited ``effort``.
     """
-    return _steps(origin, target.words, target.used, bound)
+    return steps_to(origin, target.words, target.used, bound)
 
 
 def mark_of(state: bytes) -> tuple[str, int]:
@@ -115,13 +115,8 @@ def mark_of(state: bytes) -> tuple[str, int]:
     return state[:8].hex(), _TAIL.unpack_from(state, _WORDS)[0]
 
 
-def steps_to(origin: Twister, head: str, used: int, bound: int = BOUND) -> int | None:
-    """Count the draws that lead to a state known by ``mark_of``; as ``distance`` otherwise."""
-    return _steps(origin, bytes.fromhex(head), used, bound)
-
-
-def _steps(origin: Twister, goal: bytes, used: int, bound: int) -> int | None:
-    """Renew words until they begin with ``goal``."""
+def steps_to(origin: Twister, goal: bytes, used: int, bound: int) -> int | None:
+    """Count the draws that lead to a state whose words begin with ``goal``; as ``distance``."""
     import numpy as np
     from numpy.random import MT19937
 

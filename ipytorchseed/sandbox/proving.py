@@ -77,9 +77,7 @@ class Experiments:
         self._hidden = hidden
         self._run = replace(run, settings=present.settings_of(run))
         self._against = replace(against, settings=present.settings_of(against))
-        digests = {
-            digest for digest in (against.begun.get(cause.name) for cause in causes) if digest
-        }
+        digests = {against.begun.get(cause.name, "") for cause in causes} - {""}
         kept = digests - present.pruned(digests)
         self.trials, self.stays = find_trials(self._run, self._against, causes, kept)
         self.beside = Trial()
@@ -183,9 +181,8 @@ class Experiments:
     @property
     def lost(self) -> str:
         """Why the cell may give something else in copies; empty where nothing is known."""
-        cut = (
-            [] if self._sandbox is None else [n for n in self._sandbox.cut if n in self._run.reads]
-        )
+        every = () if self._sandbox is None else self._sandbox.cut
+        cut = [name for name in every if name in self._run.reads]
         return f"the autograd graph behind {cut[0]} cannot be copied" if cut else ""
 
     def leave(self) -> None:

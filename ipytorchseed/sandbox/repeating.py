@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from msgspec import Struct
 
@@ -18,9 +18,7 @@ from ipytorchseed.sandbox.outcome import Outcome
 from ipytorchseed.sandbox.sandbox import Sandbox, named
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.sources import StateWatch
-
-if TYPE_CHECKING:
-    from ipytorchseed.trace.places import Lines
+from ipytorchseed.trace.places import Lines
 
 
 class Shown(Struct, frozen=True):
@@ -41,11 +39,8 @@ class Shown(Struct, frozen=True):
     shown: Fingerprint | None = None
 
 
-class Runner(Protocol):
-    """Runs the cell's code once more."""
-
-    def __call__(self, around: AbstractContextManager[object]) -> Shown:
-        """Run it, with ``around`` entered around the code alone; nothing of it is shown."""
+Runner = Callable[[AbstractContextManager[object]], Shown]
+"""Runs the cell's code once more, in the given context, which is around that code alone."""
 
 
 class RepeatedCell:

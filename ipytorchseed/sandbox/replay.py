@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from ipytorchseed.determinism.environment import set_variable
 from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.table import FLAGS, read_flags, restore_flags
@@ -48,10 +49,7 @@ def _put_environment_back(run: Run) -> None:
     asked = {name for name in run.settings if name.isupper()}
     for name in {*(named if words & {"environ", "getenv"} else ()), *asked} - begun:
         value = run.settings.get(name)
-        if value is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = str(value)
+        set_variable(name, None if value is None else str(value))
 
 
 def _from_plain(value: Any) -> Any:

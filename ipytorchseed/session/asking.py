@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from ipytorchseed.errors import LookupFailure
+from ipytorchseed.ledger.records import Operation, Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.receipts.privacy import reveal
 from ipytorchseed.receipts.reading import match
-from ipytorchseed.receipts.record import completed
+from ipytorchseed.receipts.record import Receipt, completed
 from ipytorchseed.session.present import RecordedKernel
+from ipytorchseed.session.session import Session
 from ipytorchseed.session.states import EitherStates, LedgerStates
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.explain import explain
+from ipytorchseed.why.explanation import Explanation
 from ipytorchseed.why.unknown import unknown_outcome
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ipytorchseed.ledger.records import Operation, Run
-    from ipytorchseed.receipts.record import Receipt
-    from ipytorchseed.session.session import Session
-    from ipytorchseed.why.explanation import Explanation
 
 _LOOKED_BACK = 500
 """Runs that are looked through for one that has an earlier run of its cell."""

@@ -9,19 +9,15 @@ sets more than its text tells.
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipytorchseed.fingerprint.native import Unseen, native
+from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.introspection.anatomy import own
 from ipytorchseed.introspection.values import imported, is_scalar, module_names
-from ipytorchseed.reads.dependencies import is_result
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.reads.dependencies import Dependencies
+from ipytorchseed.reads.dependencies import Dependencies, is_result
 
 _HOLD_NOTHING = frozenset({
     "bisect", "calendar", "cmath", "collections", "copy", "datetime", "decimal", "fractions",

@@ -5,18 +5,16 @@ from __future__ import annotations
 import _io
 import os
 import sys
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from random import SystemRandom
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from ipytorchseed.reads.shell import may_print_result, scripts_of
 from ipytorchseed.session.unseeded import find_unseeded
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    Function = Callable[..., Any]
+Function = Callable[..., Any]
 
 _LIST_FOR_THEMSELVES = (
     "_frozen_importlib", "importlib", "ipytorchseed", "IPython", "pkg_resources", "shutil",

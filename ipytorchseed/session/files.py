@@ -6,11 +6,12 @@ import os
 import re
 import stat
 import sys
+from collections.abc import Callable, Collection, Iterable
 from importlib.machinery import EXTENSION_SUFFIXES
 from itertools import islice
 from time import monotonic, time_ns
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
 from xxhash import xxh3_64, xxh3_64_hexdigest
 
@@ -19,15 +20,9 @@ from ipytorchseed.ledger import forks
 from ipytorchseed.ledger.records import FileRead
 from ipytorchseed.reads.entropy import NUMPY_SEEDED
 from ipytorchseed.session import hearing
-from ipytorchseed.session.named_files import mark_of
+from ipytorchseed.session.importing import ImportWatch
+from ipytorchseed.session.named_files import Mark, mark_of
 from ipytorchseed.session.unseeded import numpy_is_heard
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
-    from typing import BinaryIO
-
-    from ipytorchseed.session.importing import ImportWatch
-    from ipytorchseed.session.named_files import Mark
 
 _SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/", "/run/")
 _HIDDEN = ("/.cache/", "/.config/", "/.ipython/", "/.jupyter/", "/.local/", "/__pycache__/")

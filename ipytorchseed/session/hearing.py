@@ -14,16 +14,14 @@ from __future__ import annotations
 import functools
 import os
 import sys
+from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipytorchseed.session.file_calls import CALLS, Listener, names_of, tell_write
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    Function = Callable[..., Any]
-    Place = tuple[dict[Any, Any], object]
+Function = Callable[..., Any]
+Place = tuple[dict[Any, Any], object]
 
 _PLAIN = (str, int, bytes, type(None))
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 import msgspec
 
 from ipytorchseed.errors import LedgerError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from ipytorchseed.ledger.store import Ledger
+from ipytorchseed.ledger.store import Ledger
 
 
 class Identity:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Mapping, Sequence
 from functools import partial
+from importlib.machinery import ModuleSpec
 from itertools import dropwhile
 from operator import is_not
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.rng.source import digest
 from ipytorchseed.rng.table import sources
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from importlib.machinery import ModuleSpec
-    from types import ModuleType
 
 _RELOADS = importlib.reload.__code__
 

@@ -9,17 +9,15 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path, PosixPath, PurePosixPath, PureWindowsPath, WindowsPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipytorchseed.introspection.anatomy import anatomy
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.parsing import parse_text
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
-    Mark = tuple[int, ...]
+Mark = tuple[int, ...]
 
 _SUFFIX = lazy_pattern(r"(?<=\w)\.\w{1,16}\Z")
 """What the name of a file ends with: ``.h5``, ``.safetensors``."""

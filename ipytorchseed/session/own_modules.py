@@ -5,21 +5,18 @@ from __future__ import annotations
 import ast
 import sys
 import time
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipytorchseed.introspection.values import is_class, is_function, is_scalar, module_names
 from ipytorchseed.reads.bindings import bound_by, targets_of
 from ipytorchseed.reads.dependencies import look_up
+from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.parsing import names_in, nodes_in
 from ipytorchseed.reads.source import parse_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
-
-    from ipytorchseed.reads.effects import Effects
 
 _SECONDS = 1e-6
 """For a character of a module whose code is followed."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
 from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.lent import lent_array
 from ipytorchseed.fingerprint.native import Unseen, native
+from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.introspection.anatomy import attributes, module_of_class
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.introspection.values import index_named
@@ -16,12 +18,7 @@ from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.keys import SIZES
 from ipytorchseed.reads.methods import BY_KEYS, INSIDE, LAYER, may_run, through_methods
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-
-    from ipytorchseed.fingerprint.value import Fingerprint
-
-    Look = Callable[[Any], Fingerprint]
+Look = Callable[[Any], Fingerprint]
 
 _MOST, _MOST_BYTES = 16, 2**24
 """Places that are told of one value, and bytes of a value of which any are: they are read twice."""

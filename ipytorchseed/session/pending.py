@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from msgspec import Struct
 
+from ipytorchseed.fingerprint import Budget
+from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.records import GeneratorState, Run
+from ipytorchseed.reads.dependencies import Dependencies
 from ipytorchseed.reads.shell import prints_no_result
+from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.parts import parts_read
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from ipytorchseed.fingerprint import Budget
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.reads.dependencies import Dependencies
-    from ipytorchseed.session.outputs import Outputs
-    from ipytorchseed.session.sources import States
-    from ipytorchseed.session.watch import Look
+from ipytorchseed.session.sources import States
+from ipytorchseed.session.watch import Look
 
 
 class Pending(Struct):

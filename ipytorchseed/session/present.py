@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import builtins
 import sys
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipytorchseed.fingerprint import Budget
+from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.ledger.records import FileRead, Run
 from ipytorchseed.reads.dependencies import look_up
+from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.patches import place_of
 from ipytorchseed.rng.distance import is_fresh
 from ipytorchseed.session.files import FileWatch
+from ipytorchseed.session.session import Session
 from ipytorchseed.session.settings import Settings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.ledger.records import FileRead, Run
-    from ipytorchseed.reads.effects import Effects
-    from ipytorchseed.session.session import Session
 
 _LOOKED_BACK = 200
 """Runs that are looked through for the one that made a value."""

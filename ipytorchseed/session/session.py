@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import time
 import uuid
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -15,8 +16,11 @@ from ipytorchseed.fingerprint import Budget
 from ipytorchseed.introspection.collection import uncollected
 from ipytorchseed.introspection.values import is_scalar, shell_name
 from ipytorchseed.ledger.place import ledger_path
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.seeds import SeedEntry
+from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.reads.cell import code_digest, effects_among, effects_of_cell
+from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import is_program, reads_clock
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.rng.table import import_lazy
@@ -32,17 +36,9 @@ from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.own_modules import read_there, set_in_packages
 from ipytorchseed.session.pending import Pending, records
 from ipytorchseed.session.settings import Settings
-from ipytorchseed.session.sources import StateWatch
+from ipytorchseed.session.sources import States, StateWatch
 from ipytorchseed.session.variables import MOST_NAMES, Variables, foremost
 from ipytorchseed.session.watch import NamespaceWatch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.ledger.store import Ledger
-    from ipytorchseed.reads.effects import Effects
-    from ipytorchseed.session.sources import States
 
 _SHARE, _REST = 0.1, 0.25
 """Of a cell's own time, and of the budget, what looking at it may take."""

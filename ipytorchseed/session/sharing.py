@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.modules import entries
-from ipytorchseed.fingerprint.value import BELONGS, SHARED
+from ipytorchseed.fingerprint.value import BELONGS, SHARED, Fingerprint
 from ipytorchseed.introspection.anatomy import anatomy, module_of_class, name_of_class
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from ipytorchseed.fingerprint.value import Fingerprint
 
 _KINDS = frozenset({"array", "deque", "dict", "frame", "list", "series", "set", "tensor"})
 """Kinds of values that may be changed under one name and be changed under another."""

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from msgspec import Struct
 
-from ipytorchseed.rng.source import digest
+from ipytorchseed.rng.source import Source, digest
 from ipytorchseed.rng.table import sources
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ipytorchseed.rng.source import Source
 
 
 class States(Struct, frozen=True):

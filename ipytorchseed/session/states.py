@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TypeGuard
 
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.rng.distance import NEAR, draws_between, is_fresh, locate_state
 from ipytorchseed.rng.effort import Effort, TooFar, within
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.table import recent_seeds, sources
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import TypeGuard
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.ledger.store import Ledger
-    from ipytorchseed.why.evidence import HistoryLookup
-
+from ipytorchseed.why.evidence import HistoryLookup
 
 _LOOKED_BACK = 200
 """Runs among which those that made an input are looked for."""

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import inspect
 import linecache
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import Any
 
 from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.introspection.values import imported, is_scalar
 from ipytorchseed.patterns import lazy_pattern
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 _CALLS = lazy_pattern(
     r"\b(default_rng|RandomState|SeedSequence|MT19937|PCG64DXSM|PCG64|Philox|SFC64|seed)\("

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint, same
+from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.reads.dependencies import is_result, look_up
 from ipytorchseed.session.confinement import leads_nowhere
 from ipytorchseed.session.named_files import texts_of
 from ipytorchseed.session.parts import with_parts
+from ipytorchseed.session.pending import Pending
 from ipytorchseed.session.sharing import Places
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.session.pending import Pending
 
 _UNCHANGING = frozenset({"none", "bool", "int", "float", "complex", "str", "bytes", "function"})
 """Kinds of values that are the same as long as their name is bound to the same object."""

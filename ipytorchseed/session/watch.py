@@ -102,7 +102,7 @@ class NamespaceWatch:
         if present:
             for found in find_generators(present):
                 for path in (found.name, *found.others):
-                    self._bearing[_first_name(path)] = None
+                    self._bearing[path.partition(".")[0].partition("[")[0]] = None
         looks: dict[str, Look] = {}
         if not self._bearing:
             return looks
@@ -124,7 +124,3 @@ def _is_watched(name: object) -> bool:
 def _ids_of(names: Iterable[str], namespace: Mapping[str, Any]) -> tuple[int, ...]:
     """Return what names are bound to; no line of Python for each."""
     return tuple(map(id, map(namespace.get, names, repeat(_NOWHERE))))
-
-
-def _first_name(path: str) -> str:
-    return path.partition(".")[0].partition("[")[0]

@@ -5,21 +5,16 @@ from __future__ import annotations
 import ast
 import itertools
 import math
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from ipytorchseed.fingerprint.value import same
+from ipytorchseed.fingerprint.value import Fingerprint, same
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.why.evidence import differ
 from ipytorchseed.why.explanation import Change
 from ipytorchseed.why.value_changes import changed_parts, how_far
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.ledger.records import Run
-
 
 SHOWN_OTHERWISE = "the same result, shown differently"
 

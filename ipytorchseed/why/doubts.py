@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import sys
+from collections.abc import Iterator
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from ipytorchseed.determinism.libraries import BY_NAME
 from ipytorchseed.determinism.machine import FACTS
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import BY_PLACE, MEMORY, is_program
 from ipytorchseed.reads.parsing import is_too_long
+from ipytorchseed.reads.seeding import may_set_state
 from ipytorchseed.why.evidence import run_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.present import Present
+from ipytorchseed.why.present import Present
 
 _FACTS = {fact.name for fact in FACTS}
 """Settings that are facts: no command puts them back."""
@@ -30,13 +26,6 @@ _OF_TORCH = {"cuda", "cudnn"}
 
 _DRAW_NOTHING = sys.stdlib_module_names | {"torch", "numpy"}
 """Modules that draw no number when they are imported."""
-
-_SEEDINGS = {
-    "numpy": r"\b(?:np|numpy)\.random\.seed\b",
-    "python": r"(?<!\.)\brandom\.seed\b",
-    "torch": r"\btorch\.(?:\w+\.)?(?:manual_)?seed(?:_all)?\b",
-}
-"""By the first part of a source's name, the text that seeds that library's and no other."""
 
 _LATE = {
     "torch.num_interop_threads": "torch",
@@ -60,11 +49,10 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
     name = run_name(run, present.kernel)
     yield from _of_settings(run, present, name)
     for source, before, after in moves(run):
-        if (
-            before is None
-            and after is not None
-            and not _begins_anywhere(run, source, after, present)
-        ):
+        if before is not None or after is None:
+            continue
+        only_passes = source == "torch.cpu" and run.only_loader_seed_draws
+        if not (only_passes or _is_seeded(run, source) or present.is_fresh(after)):
             yield f"where {source} began is not known: it came with {name} itself"
     imports = present.effects(run).imports - _DRAW_NOTHING - present.met_before(run)
     moved = {source for source, before, after in moves(run) if before not in (None, after)}
@@ -123,16 +111,6 @@ def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
         yield f"{name} depends on the order of hashes, which is another in each kernel"
 
 
-def _begins_anywhere(run: Run, source: str, after: str, present: Present) -> bool:
-    """Tell whether it does not matter where a source began that came with a run."""
-    only_passes = source == "torch.cpu" and run.only_loader_seed_draws
-    return only_passes or _is_seeded(run, source) or present.is_fresh(after) is True
-
-
 def _is_seeded(run: Run, source: str) -> bool:
-    """Tell whether a run seeds a source, as far as its text tells: not only another library's."""
-    if run.seeds:
-        return True
-    library = source.partition(".")[0]
-    others = (pattern for name, pattern in _SEEDINGS.items() if name != library)
-    return "seed" in re.sub("|".join(others), "", run.source)
+    """Tell whether a run seeds a source, as far as its text tells."""
+    return bool(run.seeds) or may_set_state(run.source, source)

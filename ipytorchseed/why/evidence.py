@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
 from msgspec import Struct
 
-from ipytorchseed.fingerprint.value import same
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.ledger.records import Operation, Run
-    from ipytorchseed.rng.position import Position
-    from ipytorchseed.why.explanation import Blame, Change
-
+from ipytorchseed.fingerprint.value import Fingerprint, same
+from ipytorchseed.ledger.records import Operation, Run
+from ipytorchseed.rng.position import Position
+from ipytorchseed.why.explanation import Blame, Change
 
 _FASTEST = 1_000_000_000
 """Numbers of 32 bits that a core can draw in a second: numpy draws 430 million, here."""

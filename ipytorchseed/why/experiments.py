@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import cache
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from ipytorchseed.why.words import listed
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    Trials = Callable[[frozenset[str]], "Result"]
+Trials = Callable[[frozenset[str]], "Result"]
 
 PROVED, LIKELY, CLEARED = "proved", "likely", "cleared by experiment"
 

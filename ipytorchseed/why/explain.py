@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
+from ipytorchseed.ledger.records import Operation, Run
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.evidence import Evidence, HistoryLookup, run_name, run_word
 from ipytorchseed.why.explanation import Cause, Cleared, Explanation, Remedy, Unknown
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT
+from ipytorchseed.why.present import Present
 from ipytorchseed.why.remedy import find_remedy, with_fixes
 from ipytorchseed.why.rivals import with_rivals, without_bearing, without_rounding
 from ipytorchseed.why.roots import with_roots
@@ -17,15 +19,9 @@ from ipytorchseed.why.unknown import (
     say_hidden,
     say_unseen,
     unknown_outcome,
-    unseen_results,
+    unseen,
 )
 from ipytorchseed.why.words import many
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from ipytorchseed.ledger.records import Operation, Run
-    from ipytorchseed.why.present import Present
 
 _TIMED = "holds times or addresses, and other causes account for the change"
 
@@ -85,9 +81,9 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     elif case.two_cells:
         message = f"{begin}, which is another cell: nothing recorded but their text accounts for it"
     else:
-        unseen = say_unseen(against, run)
+        hidden = say_unseen(against, run)
         message = (
-            f"{begin}, and nothing that was recorded does{f', but {unseen}' if unseen else ''}."
+            f"{begin}, and nothing that was recorded does{f', but {hidden}' if hidden else ''}."
             " Next step: %%deterministic --check on top of the cell, which tells whether it"
             " repeats by itself"
         )
@@ -126,7 +122,7 @@ def _explain_same(
         verdict = "unexplained"
         message = f"no difference from {other} was seen, but {say(case, unknown)}"
     else:
-        hidden = unseen_results(case.against, case.run) if causes else []
+        hidden = unseen(case.against.writes, case.run.writes) if causes else []
         unknown = tuple(map(Unknown, hidden))
         but = f"; {say_hidden(hidden)}" if hidden else ""
         verdict, message = "same", f"same result, bit for bit, as {other}{but}"

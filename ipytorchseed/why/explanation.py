@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec import Struct
 
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.why.experiments import Finding
-
-if TYPE_CHECKING:
-    from ipytorchseed.ledger.records import Run
 
 
 class Blame(Struct, frozen=True):

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ipytorchseed.fingerprint.value import same
-from ipytorchseed.ledger.records import Run  # noqa: TC001 -- as above
+from ipytorchseed.fingerprint.value import Fingerprint, same
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import CLOCKS, MEMORY, STANDS, is_program
 from ipytorchseed.reads.writers import writing_calls
 from ipytorchseed.why.doubts import find_doubts, moves
 from ipytorchseed.why.evidence import run_name, run_word
+from ipytorchseed.why.present import Present
 from ipytorchseed.why.unknown import hides
 from ipytorchseed.why.value_changes import changed_parts
 from ipytorchseed.why.words import first_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.why.present import Present
 
 _TRIES = 300
 """Cells that may be the ones to run again."""
@@ -225,9 +220,8 @@ class _Planner:
             if _random(run.writes[name]) == _random(wanted)
         ]
         if hides(wanted):  # others may have left what looks the same
-            before = [
-                run for run in makers if run.kernel == reader.kernel and _is_before(run, reader)
-            ]
+            here = [run for run in makers if run.kernel == reader.kernel]
+            before = [run for run in here if (run.id or 0) < (reader.id or 0)]
             return before[:1] or makers
         classes = self._classes()
 
@@ -264,7 +258,9 @@ class _Planner:
 
     def _can_repeat(self, maker: Run) -> bool:
         """Tell whether a cell that is run again for what it makes makes the same."""
-        entropy = [name for name in maker.nondeterministic_calls if not _repeats(name)]
+        leave_alone = {*CLOCKS, *STANDS, *MEMORY, "hash"}  # what it makes, as programs may
+        asked = [name for name in maker.nondeterministic_calls if name not in leave_alone]
+        entropy = [name for name in asked if not is_program(name)]
         if entropy:
             return self._block(f"{self._name(maker)} has to run again, and asks {entropy[0]}")
         refusal = self._refusal(maker)
@@ -314,16 +310,6 @@ class _Planner:
 
 def _ids(runs: Iterable[Run]) -> list[int]:
     return [run.id or 0 for run in runs][:1]
-
-
-def _repeats(asked: str) -> bool:
-    """Tell whether what a cell asks may leave what it makes alone."""
-    leaves_alone = (*CLOCKS, *STANDS, *MEMORY, "hash")
-    return asked in leaves_alone or is_program(asked)
-
-
-def _is_before(run: Run, other: Run) -> bool:
-    return (run.id or 0) < (other.id or 0)
 
 
 def _are_alike(run: Run, other: Run) -> bool:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.reads.effects import Effects
+from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.reads.effects import Effects
 
 
 class Present(Protocol):

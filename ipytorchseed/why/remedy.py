@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from ipytorchseed.determinism.libraries import BY_NAME
-from ipytorchseed.why.evidence import run_word
-from ipytorchseed.why.explanation import Remedy
+from ipytorchseed.why.evidence import Evidence, run_word
+from ipytorchseed.why.explanation import Cause, Remedy
 from ipytorchseed.why.plan import make_plan
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ipytorchseed.why.evidence import Evidence
-    from ipytorchseed.why.explanation import Cause
-    from ipytorchseed.why.present import Present
+from ipytorchseed.why.present import Present
 
 
 def find_remedy(case: Evidence, causes: Sequence[Cause], present: Present | None) -> Remedy:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from ipytorchseed.why.changes import ROUNDING, find_distance
-from ipytorchseed.why.explanation import Cleared
+from ipytorchseed.why.evidence import Evidence
+from ipytorchseed.why.explanation import Cause, Change, Cleared
 from ipytorchseed.why.finders.inputs import find_cleared_inputs
 from ipytorchseed.why.words import listed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ipytorchseed.why.evidence import Evidence
-    from ipytorchseed.why.explanation import Cause, Change
 
 _NOT_ROUNDED = frozenset({"bool", "bytes", "class", "function", "int", "none", "rng", "str"})
 """Kinds of values that hold no numbers that are rounded."""
@@ -107,15 +102,11 @@ def _grew_alike(case: Evidence, change: Change) -> bool:
 def _only_rounds(case: Evidence, name: str) -> bool:
     """Tell whether a setting only rounds otherwise, and more than that differs."""
     most = _ROUNDS.get(name)
-    if most is None or (name == "torch.default_dtype" and not _keeps_types(case)):
+    types = _types(case)
+    makes_others = case.heeds("type") or types[0] != types[1]
+    if most is None or (name == "torch.default_dtype" and makes_others):
         return False
     return {_is_more(case, each, most) for each in case.changed} - {None} == {True}
-
-
-def _keeps_types(case: Evidence) -> bool:
-    """Tell whether no run makes tensors of the default type, and all results are of one type."""
-    before, after = _types(case)
-    return not case.heeds("type") and before == after
 
 
 def _types(case: Evidence) -> list[list[str | None]]:

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import same
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.cell import sets_constant
 from ipytorchseed.why.evidence import Evidence
-from ipytorchseed.why.explanation import Cause
+from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.finders import FINDERS
 from ipytorchseed.why.finders.changers import NOT_RUN
 from ipytorchseed.why.finders.entropy import find_entropy
 from ipytorchseed.why.finders.libraries import find_libraries
 from ipytorchseed.why.value_changes import how_far, write_step
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.explanation import Blame
 
 _TOLD = 3
 """Roots of one input that are told."""

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-from ipytorchseed.fingerprint.value import same
+from ipytorchseed.fingerprint.value import Fingerprint, same
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import programs_of, say_programs
 from ipytorchseed.reads.parsing import is_too_long
 from ipytorchseed.why.changes import UNSEEN, not_compared
+from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Unknown
 from ipytorchseed.why.words import first_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.evidence import Evidence
 
 _UNFOLLOWED = "what so long a text reads and changes"
 
@@ -69,17 +64,8 @@ def find_unknown_inputs(case: Evidence) -> tuple[Unknown, ...]:
     return (*found, *map(Unknown, _unfollowed(case.run)))
 
 
-def unseen_inputs(against: Run, run: Run) -> list[str]:
-    """Name the opaque values that both runs read: objects of C code, databases."""
-    return _unseen(against.reads, run.reads)
-
-
-def unseen_results(against: Run, run: Run) -> list[str]:
-    """Name the opaque values that both runs made, such as figures."""
-    return _unseen(against.writes, run.writes)
-
-
-def _unseen(earlier: Mapping[str, Fingerprint], later: Mapping[str, Fingerprint]) -> list[str]:
+def unseen(earlier: Mapping[str, Fingerprint], later: Mapping[str, Fingerprint]) -> list[str]:
+    """Name the opaque values that two runs read or made: objects of C code, databases, figures."""
     return [
         name for name, value in later.items()
         if name in earlier and hides(earlier[name]) and hides(value)
@@ -93,9 +79,12 @@ def hides(value: Fingerprint) -> bool:
 
 def say_unseen(against: Run, run: Run) -> str:
     """Say of a cell what of it nothing is known: programs that it runs, what is not seen into."""
-    programs, unseen = programs_of(run.nondeterministic_calls), unseen_inputs(against, run)[:_NAMED]
+    programs, hidden = (
+        programs_of(run.nondeterministic_calls),
+        unseen(against.reads, run.reads)[:_NAMED],
+    )
     said = [f"the cell {say_programs(programs)}"] if programs else []
-    said += [say_hidden(unseen)] if unseen else []
+    said += [say_hidden(hidden)] if hidden else []
     return ", and ".join(said)
 
 

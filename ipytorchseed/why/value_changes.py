@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Mapping
 
-from ipytorchseed.fingerprint.value import BELONGS, DERIVED
+from ipytorchseed.fingerprint.value import BELONGS, DERIVED, Fingerprint
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.words import first_of, many
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
-    from ipytorchseed.fingerprint.value import Fingerprint
 
 
 def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:

@@ -1,11 +1,11 @@
-"""Which sources a cell draws from before it seeds, told from its text."""
+"""Which sources a cell seeds, and draws from before it does, told from its text."""
 
 from __future__ import annotations
 
 import pytest
 import torch.nn  # noqa: F401 -- whose layers are known by name where it is loaded
 
-from ipytorchseed.reads.seeding import drawn_before_seeding
+from ipytorchseed.reads.seeding import drawn_before_seeding, may_set_state
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,27 @@ from ipytorchseed.reads.seeding import drawn_before_seeding
 def test_what_is_drawn_before_the_first_seed_is_found(source, sources):
     """Later draws, and those of functions that are only defined, do not count."""
     assert drawn_before_seeding(source, {"Net"}) == sources
+
+
+@pytest.mark.parametrize(
+    ("source", "sources"),
+    [
+        ("torch.manual_seed(0)", {"torch.cpu"}),
+        ("np.random.seed(SEED)", {"numpy"}),
+        ("random.setstate(kept)", {"python"}),
+        ("from numpy.random import seed as begin\nbegin(0)", {"numpy"}),
+        ("for each in (random.seed, torch.manual_seed):\n    each(0)", {"python", "torch.cpu"}),
+        ("set_seed(42)", {"python", "numpy", "torch.cpu"}),
+        ("rng.bit_generator.state = kept", {"python", "numpy", "torch.cpu"}),
+        ("%seed 42", {"python", "numpy", "torch.cpu"}),
+        ("%%time\ntorch.manual_seed(0)", {"torch.cpu"}),
+        ("!pip install seedbank\nimport numpy", set()),
+        ("kept = torch.get_rng_state()", set()),
+        ("seed = 42\nrng = np.random.default_rng(seed)", set()),
+        ("print('no seed yet')  # seeded later", set()),
+    ],
+)
+def test_a_cell_seeds_a_source_by_what_it_calls(source, sources):
+    """Not by a text, a comment or a number that has the word in it, nor another library's source."""
+    every = ("python", "numpy", "torch.cpu")
+    assert {name for name in every if may_set_state(source, name)} == sources

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
+from ipytorchseed.why.evidence import Evidence
+from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.code import find_cleared_code, find_code
 from ipytorchseed.why.finders.entropy import find_entropy, find_memory
 from ipytorchseed.why.finders.files import find_files, find_other_files
@@ -16,14 +18,8 @@ from ipytorchseed.why.finders.operations import find_operations
 from ipytorchseed.why.finders.settings import find_settings
 from ipytorchseed.why.finders.unseen import find_unseen
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ipytorchseed.why.evidence import Evidence
-    from ipytorchseed.why.explanation import Cause, Cleared
-
-    Found = Iterator[Cause | Cleared]
-    Finder = Callable[[Evidence], Found]
+Found = Iterator[Cause | Cleared]
+Finder = Callable[[Evidence], Found]
 
 
 def _alone(find: Finder) -> Callable[[Evidence, bool], Found]:

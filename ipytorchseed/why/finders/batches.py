@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
 
+from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.changes import ROUNDING, find_distance
+from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.value_changes import changed_parts
-
-if TYPE_CHECKING:
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.why.evidence import Evidence
 
 _NAMED = lazy_pattern(r"batch|(?:\b|_)bs(?:\b|_)", re.IGNORECASE)
 """Names of numbers that are the size of a batch."""

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from ipytorchseed.reads.drawn import find_drawn
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from ipytorchseed.why.evidence import Evidence
+from ipytorchseed.why.evidence import Evidence
 
 _PLAIN = frozenset({
     "array", "bool", "bytes", "complex", "deque", "dict", "float", "frame", "int", "list", "none",

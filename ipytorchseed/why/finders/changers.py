@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator, Mapping
+from itertools import pairwise
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
-from ipytorchseed.fingerprint.value import same
-from ipytorchseed.why.evidence import differ
+from ipytorchseed.fingerprint.value import Fingerprint, same
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.why.evidence import Evidence, differ
 from ipytorchseed.why.explanation import Blame
 from ipytorchseed.why.value_changes import changed_parts, say_parts
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.evidence import Evidence
 
 MADE = "made it anew"
 """Said of a run that bound a name."""
@@ -76,6 +71,21 @@ def find_shower(case: Evidence, name: str) -> list[Blame]:
         mine = [run for run in mine if str(run.execution_count) == number]
     back = len(name) if set(name) == {"_"} else 1
     return [Blame(run, "showed it") for run in mine[-back:][:1]]
+
+
+def find_setter(case: Evidence, name: str) -> list[Run]:
+    """Find the run that gave a setting the value of now, between two that have it on record."""
+    wanted = case.run.settings[name]
+    known = [run for run in [*case.history, case.run] if name in run.settings]
+    for later, earlier in pairwise(reversed(known)):
+        if earlier.settings[name] != wanted == later.settings[name]:
+            here = [run for run in case.history if run.kernel == case.run.kernel]
+            between = [run for run in here if earlier.started <= run.started < later.started]
+            words = (name, name.rpartition(".")[2], name.partition(".")[0])
+            named = [run for word in words for run in between if word in run.source]
+            others = [run for run in named if run.cell != case.run.cell]
+            return (others or between)[:1]
+    return []
 
 
 def find_module_writers(case: Evidence, name: str) -> list[Blame]:

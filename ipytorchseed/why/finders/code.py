@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ipytorchseed.fingerprint.functions import code_digest
 from ipytorchseed.introspection.quiet import hidden_warnings
@@ -13,12 +13,8 @@ from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.bindings import bound_by
 from ipytorchseed.reads.draws import are_silent
 from ipytorchseed.reads.parsing import NAME, parse_text
+from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Cleared
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ipytorchseed.why.evidence import Evidence
 
 
 def find_code(case: Evidence) -> Iterator[Cause | Cleared]:

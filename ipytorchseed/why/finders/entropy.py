@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import (
@@ -15,13 +15,9 @@ from ipytorchseed.reads.entropy import (
     is_program,
     sentence,
 )
+from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.generators import put_out_of_reach
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ipytorchseed.why.evidence import Evidence
 
 _NUMBERS = frozenset({"int", "float", "bool", "complex"})
 
@@ -60,10 +56,12 @@ def find_entropy(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # 
             asked for names of files and runs. Either is, where its readings go into other numbers,
             or the cell may have seeded from it.
     """
+    kept = {*_KEEPS_DATE.findall(case.run.source)}
+    variables = {change.name for change in case.changed if change.what == "variable"}
     mixed = {*case.run.mixed} & {*case.against.mixed}
     both = set(case.run.nondeterministic_calls) & set(case.against.nondeterministic_calls)
     for name in case.run.nondeterministic_calls:
-        if name == "!date" and not others and _keeps_date(case):
+        if name == "!date" and not others and kept & variables:
             message = "the cell keeps what `date` says, which reads the clock: another each time"
             yield Cause("entropy", name, message)
         if name == "hash" or name not in both or is_program(name):  # whose answers nobody knows
@@ -99,12 +97,6 @@ def find_memory(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # n
             yield Cleared("entropy", name, "other causes account for the change")
         else:
             yield Cause("entropy", name, sentence(name), fix=_FIX.get(name, "torch.zeros"))
-
-
-def _keeps_date(case: Evidence) -> bool:
-    """Tell whether a variable that changed holds what the shell's clock said."""
-    kept = {*_KEEPS_DATE.findall(case.run.source)}
-    return any(change.what == "variable" and change.name in kept for change in case.changed)
 
 
 def _is_a_number(case: Evidence) -> bool:

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import os
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from ipytorchseed.ledger.records import FileRead
+from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
+from ipytorchseed.why.finders.changers import find_setter
 from ipytorchseed.why.words import many
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ipytorchseed.ledger.records import FileRead
-    from ipytorchseed.why.evidence import Evidence
-
 
 _TICK = 0.01
 """Seconds by which a file system's clock may be behind."""
@@ -83,10 +78,7 @@ def _how(before: FileRead, after: FileRead) -> str:
 def _elsewhere(case: Evidence, before: str, after: str) -> list[Cause]:
     """Name files that have the same name in the folder that is the working folder now."""
     earlier = {file.path for file in case.against.files}
-    blame: tuple[Blame, ...] = ()
-    for run, later in pairwise([*case.history, case.run]):
-        if later.settings.get(FOLDER) == after != run.settings.get(FOLDER):
-            blame = (Blame(run, "changed the folder"),)
+    blame = tuple(Blame(run, "changed the folder") for run in find_setter(case, FOLDER))
     causes = []
     for file in case.run.files:
         name = file.path.removeprefix(f"{after}/")

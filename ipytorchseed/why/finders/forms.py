@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from ipytorchseed.fingerprint.value import DERIVED, FORMS, SHARED, forms, results, same
+from ipytorchseed.fingerprint.value import DERIVED, FORMS, SHARED, Fingerprint, forms, results, same
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.finders.changers import MADE, MOST_TOLD, find_changers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.evidence import Evidence
 
 _KEPT = "kept"
 """The aspect of a function with a cache that tells how many results it keeps."""
@@ -46,14 +41,16 @@ def find_forms(case: Evidence) -> Iterator[Cause]:
         if after.kind == "rng" and name not in case.run.generators_before:
             yield from _hidden_generator(case, name, before, after)
             continue
-        pairs = zip(FORMS, forms(before), forms(after), strict=True)
-        told = ["random"]
+        moved, result = [], ""
+        for part, was, now in zip(FORMS, forms(before), forms(after), strict=True):
+            told = same(before, after) is True and (part != "order" or case.same_kernel)
+            moved += [part] if was != now and (told or part == "random") else []
         if same(before, after) is True:
-            told = [part for part in FORMS if part != "order" or case.same_kernel]
-        moved = [part for part, was, now in pairs if was != now and part in told]
-        moved += [_KEPT] if same(before, after) is True and _is_emptied(before, after) else []
-        result = _another_result(before, after) if same(before, after) is True else ""
-        moved += [DERIVED] if result else []
+            kept = [int(value.parts.get(_KEPT, "0")) for value in (before, after)]
+            moved += [_KEPT] if kept[1] < kept[0] else []
+            known = results(before)
+            result = next((n for n, it in results(after).items() if known.get(n, it) != it), "")
+            moved += [DERIVED] if result else []
         spawned = {value.parts.get(_SPAWNED) for value in (before, after)} - {None}
         moved += [_SPAWNED] if len(spawned) > 1 else []
         for part in moved[:1]:
@@ -63,9 +60,10 @@ def find_forms(case: Evidence) -> Iterator[Cause]:
             what, how = _FORMS[part][0].format(result), _FORMS[part][1]
             blame = tuple(Blame(run, how) for run in _changed_form(case, name, part))
             message = f"{name} {what}{case.doings(blame[-MOST_TOLD:])}"
-            was, now = (_state(value, part, result) for value in (before, after))
+            stood = [_state(value, part, result) for value in (before, after)]
+            proof = f"state {' → '.join(stood)}"
             lost = part in (DERIVED, _KEPT, _SPAWNED)  # which nothing puts back
-            yield Cause("input", name, message, f"state {was} → {now}", blame=blame, prevents=lost)
+            yield Cause("input", name, message, proof, blame=blame, prevents=lost)
 
 
 def _shared(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> Iterator[Cause]:
@@ -101,18 +99,6 @@ def _hidden_generator(
 
 def _state(value: Fingerprint, part: str, result: str) -> str:
     return results(value)[result] if part == DERIVED else value.parts.get(part, "none")[:8]
-
-
-def _another_result(before: Fingerprint, after: Fingerprint) -> str:
-    """Name a result that objects inside a value keep, and that was another; or nothing."""
-    was, now = results(before), results(after)
-    return next((name for name in now if was.get(name, now[name]) != now[name]), "")
-
-
-def _is_emptied(before: Fingerprint, after: Fingerprint) -> bool:
-    """Tell whether a function with a cache keeps fewer results than it did."""
-    was, now = (int(value.parts.get(_KEPT, "0")) for value in (before, after))
-    return now < was
 
 
 def _changed_form(case: Evidence, name: str, part: str) -> Iterator[Run]:

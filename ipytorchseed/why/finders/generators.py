@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import BY_HASH, ENTROPY, MEMORY, is_program
 from ipytorchseed.reads.seeding import drawn_before_seeding
-from ipytorchseed.why.evidence import most_draws
+from ipytorchseed.why.evidence import Evidence, most_draws
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.bearing import bears_on_nothing
 from ipytorchseed.why.finders.movers import never_seeded, rng_cause
 from ipytorchseed.why.finders.unused_seeds import draw_unused_seeds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.evidence import Evidence
-
 
 _BY_ITSELF = "reseeded by the cell itself"
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator
 
-from ipytorchseed.fingerprint.value import BELONGS, SHARED, same
+from ipytorchseed.fingerprint.value import BELONGS, SHARED, Fingerprint, same
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.methods import INSIDE, LAYER
 from ipytorchseed.reads.renewals import FITTED
-from ipytorchseed.why.evidence import differ
+from ipytorchseed.why.evidence import Evidence, differ
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.batches import say_batch_size
 from ipytorchseed.why.finders.bearing import bears_on_nothing
@@ -24,12 +23,6 @@ from ipytorchseed.why.finders.changers import (
     find_shower,
 )
 from ipytorchseed.why.value_changes import changed_parts, how_far, say_parts
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.why.evidence import Evidence
 
 READING = "is what a clock said, or an address: another each time"
 """Said of a variable that holds nothing else."""
@@ -107,6 +100,7 @@ def find_cleared_inputs(case: Evidence) -> Iterator[Cause]:
     Those of which it reads other parts count where they are its result as well.
     """
     made = {change.name for change in case.changed if change.what == "variable"}
+    same_numbers = all(None is not each.before == each.after for each in case.changed)
     suspects = [
         each.name
         for each in find_inputs(case)
@@ -115,15 +109,10 @@ def find_cleared_inputs(case: Evidence) -> Iterator[Cause]:
             each.message == _OTHER_PARTS
             and (each.name in made or case.run.reads[each.name].kind == "class")
         )
-        or (each.message.startswith(_ONLY) and _same_numbers(case))
+        or (each.message.startswith(_ONLY) and same_numbers)
     ]
     for name in suspects:
         yield _cause(case, name, case.against.reads[name], case.run.reads[name])
-
-
-def _same_numbers(case: Evidence) -> bool:
-    """Tell whether all that differs holds the same numbers: it differs in what goes with them."""
-    return all(each.before is not None and each.before == each.after for each in case.changed)
 
 
 def _harmless(  # noqa: PLR0911 -- one reason each
@@ -308,11 +297,12 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
     parts = _parts_told(case, name, before, after)
     only = parts if parts < changed_parts(before, after).keys() else None
     blame = find_shower(case, name) if is_result(name) else find_changers(case, name, only)
+    makers = [run for run in case.history if name in run.writes]
     anew = after.kind == "class" and (not blame or any(each.how == REDEFINED for each in blame))
     if anew or "code" in changed_parts(before, after):
         said = say_parts(before, after, only) if after.kind == "class" else ""
         message = f"{name} was redefined{f': {said}' if said else ''}"
-    elif _is_reading(case, name):
+    elif any(name in run.timed for run in makers[-1:]):
         message = f"{name} {READING}"
     elif after.opaque:
         message = f"{name} has moved on"
@@ -334,9 +324,3 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
         proof=f"content {before.digest[:8]} → {after.digest[:8]}",
         blame=tuple(blame),
     )
-
-
-def _is_reading(case: Evidence, name: str) -> bool:
-    """Tell whether a value holds what a clock said, or an address, and nothing else."""
-    makers = (run for run in reversed(case.history) if name in run.writes)
-    return any(name in run.timed for run in itertools.islice(makers, 1))

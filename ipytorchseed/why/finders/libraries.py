@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from ipytorchseed.determinism import libraries
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
+from ipytorchseed.why.finders.changers import find_setter
 from ipytorchseed.why.words import first_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ipytorchseed.why.evidence import Evidence
 
 _TOLD = 3
 
@@ -61,7 +58,7 @@ def _shows_other_text(case: Evidence) -> bool:
 
 
 def _cause(case: Evidence, setting: libraries.Setting, before: Any, after: Any) -> Cause:  # noqa: ANN401
-    blame = _blame(case, setting.name)
+    blame = tuple(Blame(run, "set it") for run in find_setter(case, setting.name))
     message = f"{setting.name}: {_step(before, after)}"
     message += case.doings(blame)
     fix = setting.statement(before, after) if setting.restore else ""
@@ -75,21 +72,3 @@ def _step(before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
     pairs = {n: (before.get(n, "unset"), after.get(n, "unset")) for n in sorted(before | after)}
     said = [f"{name} {was} → {now}" for name, (was, now) in pairs.items() if was != now]
     return first_of(said, _TOLD)
-
-
-def _blame(case: Evidence, name: str) -> tuple[Blame, ...]:
-    """Find the run that changed a setting, between two that have it on record."""
-    wanted = case.run.settings[name]
-    known = [run for run in [*case.history, case.run] if name in run.settings]
-    for earlier, later in pairwise(reversed(known)):
-        if later.settings[name] != wanted == earlier.settings[name]:
-            between = [
-                run
-                for run in case.history
-                if later.started <= run.started < earlier.started and run.kernel == case.run.kernel
-            ]
-            words = (name, name.rpartition(".")[2], name.partition(".")[0])
-            named = [run for word in words for run in between if word in run.source]
-            others = [run for run in named if run.cell != case.run.cell]
-            return tuple(Blame(run, "set it") for run in (others or between)[:1])
-    return ()

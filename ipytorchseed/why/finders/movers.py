@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import itertools
 import operator
-from typing import TYPE_CHECKING
 
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.seeding import may_set_state
+from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.seeds import LIMIT
+from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.words import listed, many
-
-if TYPE_CHECKING:
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.rng.position import Position
-    from ipytorchseed.why.evidence import Evidence
 
 _SEED = "%seed 42"
 """What makes a source that nobody seeded repeat, given before the cell."""
@@ -24,22 +22,6 @@ _TOLD = 20
 
 _NAMED = 4
 """Of them, those that a message names."""
-
-_SETS_STATE = lazy_pattern("seed|set_?state|rng_state|bit_generator")
-"""What the text of a cell has that may put a source elsewhere than draws do."""
-
-_OWN = lazy_pattern(r"\b(?:default_rng|RandomState|Random|Philox|SeedSequence|PCG64\w*)\([^()]*\)")
-"""Text that makes a generator of one's own, with its seed: that moves no source."""
-
-_OTHERS = {
-    "python": lazy_pattern(r"\b(?:np|numpy|torch)\.[\w.]*seed\w*"),
-    "numpy": lazy_pattern(r"\btorch\.[\w.]*seed\w*|(?<![\w.])random\.seed"),
-    "torch.cpu": lazy_pattern(r"\b(?:np|numpy|random)\.[\w.]*seed\w*"),
-}
-"""By source, calls that seed others. A whole number as its seed is told by the state itself."""
-
-_A_NUMBER = lazy_pattern(r"(?<![\w.])(?<!import )\w*seed\w*\b(?!\s*\()")
-"""A name that is not called: the seed rather than what seeds."""
 
 _PUTS_BACK = lazy_pattern(r"%seed\s+(-\S+\s+)*(rewind|restore)\b")
 """Tells the cells that put sources where they stood."""
@@ -68,7 +50,11 @@ def rng_cause(case: Evidence, name: str, before: str | None, after: str) -> Caus
         proof = f"state new → {after[:8]}"
         return Cause("rng", name, message, proof, _SEED, tuple(blame), prevents=True)
     proof = f"state {before[:8]} → {after[:8]}"
-    if not case.same_kernel and name in case.run.before and _nobody_seeded(name, was, now, blame):
+    seeded = any(each is not None and _is_chosen(each) for each in (was, now)) or any(
+        each.run is None or may_set_state(each.run.source, name) or each.how.startswith("reseeded")
+        for each in blame
+    )
+    if not (case.same_kernel or seeded) and name in case.run.before:
         message = f"{name} was never seeded: each kernel begins it elsewhere"
         return Cause("rng", name, message, proof, _SEED, prevents=True)
     stood = [_where(now, after), _where(was, before)]
@@ -113,37 +99,9 @@ def _in_brief(how: str) -> str:
     return how.partition(" and drew ")[0].replace("reseeded to", "reseeded it to")
 
 
-def _nobody_seeded(
-    name: str, was: Position | None, now: Position | None, blame: list[Blame]
-) -> bool:
-    """Tell whether a source is in both kernels where the system's entropy and draws led it.
-
-    Args:
-        name: Its name.
-        was: Where it stood in the earlier kernel.
-        now: Where it stands in the later one.
-        blame: What moved it there since that kernel began.
-    """
-    chosen = any(each is not None and _is_chosen(each) for each in (was, now))
-    return not chosen and not any(_may_seed(name, each) for each in blame)
-
-
 def _is_chosen(position: Position) -> bool:
     """Tell whether a state goes back to a seed, rather than to the system's entropy."""
     return position.seed is not None and position.seed < LIMIT
-
-
-def _may_seed(name: str, blame: Blame) -> bool:
-    """Tell whether a move may have been a seeding, or the putting back of a state."""
-    asked = blame.run is None or _sets_state(blame.run, name)
-    return asked or blame.how.startswith("reseeded")
-
-
-def _sets_state(run: Run, name: str) -> bool:
-    text = _OWN.sub("", run.source)
-    if name in _OTHERS:
-        text = _A_NUMBER.sub("", _OTHERS[name].sub("", text))
-    return _SETS_STATE.search(text) is not None
 
 
 def _where(position: object, digest: str) -> str:
@@ -179,7 +137,8 @@ def _how_it_came(case: Evidence, run: Run | None, name: str, end: str) -> str:
         return "made it"
     position = case.states.position(name, end)
     chosen = position is not None and _is_chosen(position)
-    if (chosen and _SETS_STATE.search(run.source)) or (not run.error and _sets_state(run, name)):
+    asked = not run.error and may_set_state(run.source, name)
+    if asked or (chosen and "seed" in run.source):
         return "seeded it"
     return "started it" if ":" in name else "imported it"
 

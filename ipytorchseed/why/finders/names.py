@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import builtins
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.changers import find_left_out
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.evidence import Evidence
 
 _RESET = lazy_pattern(r"^%(?:reset|reset_selective|xdel)\b", re.MULTILINE)
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from ipytorchseed.ledger.records import Operation, Run
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ipytorchseed.ledger.records import Operation, Run
-    from ipytorchseed.why.evidence import Evidence
 
 _STRICT = lazy_pattern(r"%%deterministic(?![\w?])(?!.*--(?:check|warn))")
 """The first line of a cell that ran under deterministic flags."""

@@ -5,24 +5,21 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from ipytorchseed.determinism import environment
 from ipytorchseed.determinism.libraries import BY_NAME as LIBRARIES
 from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.determinism.table import BY_NAME as FLAGS
+from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.parsing import parse_text
+from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
+from ipytorchseed.why.finders.changers import find_setter
 from ipytorchseed.why.finders.files import FOLDER
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ipytorchseed.fingerprint.value import Fingerprint
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.evidence import Evidence
 
 _WATCHED = frozenset(flag.name for flag in environment.FLAGS)
 """Environment variables that are on record of every run."""
@@ -91,7 +88,8 @@ def _harmless(case: Evidence, name: str, moved: set[str]) -> str:  # noqa: C901,
         return "does not change results"
     torch = case.uses("torch")
     if name == "PYTHONHASHSEED":
-        return "" if _hangs_on_hashes(case) else "the cell's results do not hang on hash order"
+        calls = {*case.run.nondeterministic_calls, *case.against.nondeterministic_calls}
+        return "" if "hash" in calls else "the cell's results do not hang on hash order"
     if name == "python":
         return ""
     if name == "cpu":
@@ -166,20 +164,14 @@ def _may_make_floats(node: ast.AST) -> bool:
     return isinstance(node, ast.Div)
 
 
-def _hangs_on_hashes(case: Evidence) -> bool:
-    return (
-        "hash" in case.run.nondeterministic_calls or "hash" in case.against.nondeterministic_calls
-    )
-
-
 def _cause(case: Evidence, kind: str, name: str, before: Any, after: Any) -> Cause:  # noqa: ANN401
-    blame = _blame(case, name) if kind != "environment" else _setting(case, name)
+    setters = find_setter(case, name) if kind == "flag" else _setters(case, name)
+    blame = [Blame(run, f"set it to {case.run.settings.get(name)}") for run in setters]
     noun = "version" if name in ("torch", "numpy", "python", "cuda", "cudnn") else ""
     if case.elsewhere and is_secret(name):
         return Cause(kind, name, f"{name} has another value than in {case.name(case.against)}")
     message = _step(case, f"{name}{' ' + noun if noun else ''}", before, after)
-    if blame and blame[0].run is not None:
-        message += f"; {case.name(blame[0].run)} changed it"
+    message += "".join(f"; {case.name(run)} changed it" for run in setters)
     return Cause(kind=kind, name=name, message=message, fix=_fix(name, before), blame=tuple(blame))
 
 
@@ -195,7 +187,7 @@ def _step(case: Evidence, what: str, before: Any, after: Any) -> str:  # noqa: A
     return f"{what} was {before}, now it is {after}"
 
 
-def _setting(case: Evidence, name: str) -> list[Blame]:
+def _setters(case: Evidence, name: str) -> list[Run]:
     """Find the run whose text sets an environment variable, by the name of it."""
     if name in _WATCHED or not case.same_kernel:
         return []
@@ -205,20 +197,7 @@ def _setting(case: Evidence, name: str) -> list[Blame]:
         for run in case.history
         if run.cell != case.run.cell and word.search(run.source) and _SETS.search(run.source)
     ]
-    return [Blame(run, f"set it to {case.run.settings.get(name)}") for run in found[-1:]]
-
-
-def _blame(case: Evidence, name: str) -> list[Blame]:
-    """Find the run during which a flag changed: the one before the first that began with it."""
-    wanted = case.run.settings[name]
-    culprit: Run | None = None
-    runs = [*case.history, case.run]
-    for earlier, later in pairwise(runs):
-        if case.elsewhere and name not in earlier.settings:
-            continue  # it imported torch: nothing of what came with that was its doing
-        if later.settings.get(name) == wanted and earlier.settings.get(name) != wanted:
-            culprit = earlier if earlier.kernel == later.kernel else None
-    return [] if culprit is None else [Blame(culprit, f"set it to {wanted}")]
+    return found[-1:]
 
 
 def _fix(name: str, value: Any) -> str:  # noqa: ANN401 -- a JSON value

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ipytorchseed.reads.entropy import is_program
+from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.finders.changers import MADE
-from ipytorchseed.why.unknown import unseen_inputs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.why.evidence import Evidence
+from ipytorchseed.why.unknown import unseen
 
 _TOLD = 3
 
@@ -22,8 +17,9 @@ def find_unseen(case: Evidence) -> Iterator[Cause]:
     """Find opaque inputs, and the runs that used them."""
     if any(map(is_program, case.run.nondeterministic_calls)):
         return
-    for name in unseen_inputs(case.against, case.run):
-        users = [run for run in case.history if _may_have_changed(case, run, name)]
+    for name in unseen(case.against.reads, case.run.reads):
+        here = [run for run in case.history if run.kernel == case.run.kernel]
+        users = [run for run in here if name in run.reads or name in run.writes]
         bound = [run for run in users if name in run.writes and name not in run.in_place]
         users = users[users.index(bound[-1]) :] if bound else users
         if not users:
@@ -33,8 +29,3 @@ def find_unseen(case: Evidence) -> Iterator[Cause]:
         who = "; only earlier runs of this cell used it" if own else case.doings(blame)
         message = f"nothing else differs, but {name} cannot be seen into{who}"
         yield Cause("input", name, message, blame=blame, prevents=not bound)
-
-
-def _may_have_changed(case: Evidence, run: Run, name: str) -> bool:
-    """Tell whether a run may have changed, for the later run, what a name holds."""
-    return run.kernel == case.run.kernel and (name in run.reads or name in run.writes)

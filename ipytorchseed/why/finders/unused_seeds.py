@@ -8,12 +8,9 @@ descent where it picks coordinates at random (sklearn/linear_model/_coordinate_d
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from ipytorchseed.reads.parsing import parse_text
-
-if TYPE_CHECKING:
-    from ipytorchseed.why.evidence import Evidence
+from ipytorchseed.why.evidence import Evidence
 
 _UNLESS = {
     **dict.fromkeys(("NuSVC", "NuSVR", "OneClassSVM", "SVC", "SVR"), "probability"),

@@ -274,6 +274,8 @@ class _CodeFollower(NameFollower):
         if not home.module:
             found.writes |= effects.writes
             self.changed |= {f"{path}." for path in touched(effects)}
+        elif home.found_again:
+            found.sets |= {home.shown(name): (home.module, name) for name in effects.writes}
 
     def run(self, code: CodeType, names: Mapping[str, Any], assigned: frozenset[str]) -> None:
         home = self._home(names)

@@ -7,11 +7,20 @@ changed: yes
 expect: input rate 3
 innocent: input history
 innocent: input state
+innocent: input trainer
 """
 # %% setup
 from collections import defaultdict
 from types import SimpleNamespace
 history, state, rate = defaultdict(list), SimpleNamespace(log=[]), 0.5
+class Trainer:
+    def __init__(self):
+        self.history, self.best = {"loss": [], "step": []}, []
+    def note(self, step, loss):
+        for name in ("loss", "step"):
+            self.history[name].append(step)
+        self.history["loss"].append(loss)
+trainer = Trainer()
 def train(w, steps):
     for step in range(steps):
         w -= rate * w
@@ -19,6 +28,7 @@ def train(w, steps):
         for name in ("step", "double"):
             history[name].append(step)
         state.log.append(w)
+        trainer.note(step, w)
     return w
 # %% train
 w = train(1.0, 3)

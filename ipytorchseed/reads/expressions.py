@@ -24,7 +24,7 @@ from ipytorchseed.reads.abstract import (
     join,
 )
 from ipytorchseed.reads.frames import column_of_rows, columns_held, columns_of
-from ipytorchseed.reads.keys import SIZES, constant_keys
+from ipytorchseed.reads.keys import PUTS, SIZES, constant_keys
 from ipytorchseed.reads.parsing import dotted_name
 from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.taint import SET_OPERATORS, ask_order, combine, escape, mix
@@ -75,14 +75,22 @@ def _attribute(scope: Scope, node: ast.Attribute, key: str = "") -> AbstractValu
         if scope.has_dotted and f"{base.id}.{names[-1]}" in scope.assigned:
             return UNKNOWN
     elif (
-        names[-1] in SIZES
+        names[-1] in SIZES | PUTS
         and isinstance(base, ast.Subscript)
         and isinstance(base.value, ast.Name)
         and isinstance(base.slice, ast.Constant)
         and "".join(constant_keys(base.slice)).isidentifier()
     ):
-        size = ast.Constant(f"{base.slice.value!s}.{names[-1]}")
-        return _subscript(scope, ast.Subscript(base.value, size, ast.Load()))
+        inside = ast.Constant(f"{base.slice.value!s}.{names[-1]}")
+        abstract = _subscript(scope, ast.Subscript(base.value, inside, ast.Load()))
+    elif (
+        names[-1] in PUTS - {"add"}  # of a column of a data frame, that is a sum
+        and isinstance(base, ast.Subscript)
+        and isinstance(base.value, ast.Name)
+        and not constant_keys(base.slice, places=True)
+    ):
+        scope.consume(scope.visit(base.slice))
+        abstract = scope.visit_by(base.value, f"{ITEM}.{names[-1]}").item()
     else:
         abstract = column_of_rows(scope, base, names[-1]) or scope.visit(base)
     scope.run_all(abstract.bodies)

@@ -8,6 +8,9 @@ from collections.abc import Iterable
 SIZES = frozenset({"__len__", "dim", "ndim", "numel", "shape", "size"})
 """Attributes that tell nothing but a size."""
 
+PUTS = frozenset({"add", "append", "appendleft", "extend"})
+"""Methods of lists and sets that only put something in, and look at nothing of what is there."""
+
 EACH = frozenset({"buffers", "parameters"})
 """Methods of models of which one may ask how large each tensor is: ``parameters.numel``."""
 

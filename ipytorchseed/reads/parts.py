@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Mapping
 from typing import Any
 
-from ipytorchseed.introspection.anatomy import module_of_class, mro, name_of_class, own
+from ipytorchseed.introspection.anatomy import (
+    attributes,
+    module_of_class,
+    mro,
+    name_of_class,
+    own,
+)
+from ipytorchseed.introspection.values import identities
 from ipytorchseed.reads.abstract import HELD, ITEM, ITERATE, MOST_TEXTS
 from ipytorchseed.reads.columns import ALL_BUT
 from ipytorchseed.reads.effects import Effects
+from ipytorchseed.reads.keys import PUTS
+from ipytorchseed.reads.methods import may_run
 
 
 def find_parts(
@@ -115,3 +125,45 @@ def _is_frame(value: object) -> bool:
     made = type(value)
     package = module_of_class(made).partition(".")[0]
     return (package, name_of_class(made)) == ("pandas", "DataFrame")
+
+
+_ANY = f"a:{ITEM}"
+_LISTS = identities([list, deque, set])
+_DICTIONARIES = identities([dict, defaultdict, OrderedDict])
+_FACTORY: Any = vars(defaultdict)["default_factory"]
+
+
+def without_puts(value: object, parts: set[str]) -> set[str]:
+    """Leave out the lists and sets that code only puts something into: it reads nothing of them.
+
+    Args:
+        value: What holds them, as in ``history["loss"].append(3)`` and ``state.log.append(3)``.
+        parts: Parts of it that code uses, as in ``find_parts``.
+    """
+    found = set[str]()
+    for part in parts:
+        owner, _, method = part.rpartition(".")
+        puts = method in PUTS and not _has_key(value, part[2:])
+        kinds = _kinds(value, owner) if puts else set[int]()
+        if part[2:] in PUTS and id(type(value)) in _LISTS:
+            continue
+        if not kinds or not kinds <= _LISTS:
+            found.add(owner if puts and (owner == _ANY or owner[:2] == "k:") else part)
+    return found
+
+
+def _has_key(value: Any, key: str) -> bool:  # noqa: ANN401
+    return id(type(value)) in _DICTIONARIES and dict.__contains__(value, key)
+
+
+def _kinds(value: Any, part: str) -> set[int]:  # noqa: ANN401
+    """Return the types of what a part of a value may be, by identity; none where nobody knows."""
+    if id(type(value)) not in _DICTIONARIES:
+        known = part[:2] == "a:" and not may_run(value, part[2:])
+        return {id(type(each)) for name, each in attributes(value) if known and name == part[2:]}
+    items: dict[Any, Any] = value
+    made = [id(_FACTORY.__get__(value))] if type(value) is defaultdict else []
+    if part == _ANY and len(items) <= MOST_TEXTS:
+        return {*made, *(id(type(each)) for each in dict.values(items))}
+    held = part[:2] == "k:" and _has_key(items, part[2:])
+    return {id(type(dict.__getitem__(items, part[2:])))} if held else {*made}

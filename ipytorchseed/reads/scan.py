@@ -9,7 +9,7 @@ from collections.abc import Collection
 from msgspec import Struct
 
 from ipytorchseed.reads.abstract import CALL, CONTAINS, ITERATE
-from ipytorchseed.reads.keys import over_sizes
+from ipytorchseed.reads.keys import PUTS, over_sizes
 from ipytorchseed.reads.parsing import INNER, Visitor, names_in, nodes_in
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -18,8 +18,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _MENTIONS = frozenset({"id", "isinstance", "issubclass", "type"})
 _ASKS = frozenset({"getattr", "hasattr"})
 _LOOKS_AT_ALL = frozenset({"dir", "eval", "exec", "locals", "vars"})
-_PUTS = frozenset({"add", "append", "appendleft", "extend"})
-"""Functions by what they do with an object, and methods that only put something into one."""
+"""Functions by what they do with an object."""
 
 
 class Uses(Struct, frozen=True):
@@ -164,12 +163,15 @@ class _Scan(Visitor):
         self.generic_visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> None:
-        """Pass over ``self.losses.append(loss)``, which reads nothing of what is there."""
-        call = node.value
+        """Pass over ``self.losses["train"].append(loss)``, which reads nothing of what is there."""
+        call, keys = node.value, list[ast.expr]()
         method = call.func if isinstance(call, ast.Call) else None
-        held = method.value if isinstance(method, ast.Attribute) and method.attr in _PUTS else None
+        held = method.value if isinstance(method, ast.Attribute) and method.attr in PUTS else None
+        while isinstance(held, ast.Subscript) and not self._is_self(held.value):
+            keys.append(held.slice)
+            held = held.value
         if isinstance(call, ast.Call) and self._is_self(getattr(held, "value", None)):
-            for each in (*call.args, *call.keywords):
+            for each in (*keys, *call.args, *call.keywords):
                 self.visit(each)
         else:
             self.generic_visit(node)

@@ -23,10 +23,6 @@ Look = Callable[[Any], Fingerprint]
 _MOST, _MOST_BYTES = 16, 2**24
 """Places that are told of one value, and bytes of a value of which any are: they are read twice."""
 
-_PUTS = frozenset({"a:append", "a:extend", "a:add"})
-_FILLED = frozenset({"list", "deque", "set"})
-"""Methods that look at nothing of what is there, and kinds of values that have them."""
-
 _SIZES = {
     **dict.fromkeys(("array", "frame", "series", "tensor"), "shape"),
     **dict.fromkeys(("deque", "dict", "list", "set", "tuple"), "length"),
@@ -162,7 +158,7 @@ def parts_read(
     """Name the parts of values as fingerprints do, where these tell them all apart.
 
     A column of a data frame may be read as an attribute; any other name that is no part is that of
-    a method or property, which may look at everything, but for those that only put something in.
+    a method or property, which may look at everything.
     """
     found = {}
     for name, wanted in parts.items():
@@ -171,8 +167,6 @@ def parts_read(
         if spared:
             found[name] = tuple(sorted(known.keys() - spared))
             continue
-        if known and values[name].kind in _FILLED:
-            wanted = wanted - _PUTS  # noqa: PLW2901 -- the rest of it
         layers = {part for part in wanted if part.startswith(LAYER)}
         columns = {_part(part, values[name]) for part in wanted - layers} if known else set()
         hooked = "hooks" in known and (layers or INSIDE in wanted)  # which are given all of it

@@ -107,12 +107,20 @@ def changed_parts(
         only: The aspects that count, where not all do.
     """
     names = dict.fromkeys(name for name in [*before.parts, *after.parts] if name != DERIVED)
+    if before.kind == after.kind and _are_too_many(before) != _are_too_many(after):
+        # Of one, no attribute is told: any that the other tells may be the same.
+        names = {name: None for name in names if name[:2] != "a:"}
     pairs = {name: (before.parts.get(name), after.parts.get(name)) for name in names}
     return {
         name: pair
         for name, pair in pairs.items()
         if pair[0] != pair[1] and (only is None or name in only)
     }
+
+
+def _are_too_many(value: Fingerprint) -> bool:
+    """Tell whether an object's attributes are only counted, not told one by one."""
+    return "length" in value.parts and not any(name[:2] == "a:" for name in value.parts)
 
 
 _BESIDE = {"grad": "gradients", "hooks": "hooks", "state": "its state"}

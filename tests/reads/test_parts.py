@@ -10,6 +10,8 @@ cfg = SimpleNamespace(batch=4, rate=0.1, inner=SimpleNamespace(width=3))
 params = {"n": 3, "name": "a"}
 key, place = "n", 1
 rates = [0.1, 0.2]
+from collections import defaultdict
+noted, grown, mixed = {"n": [], "x": set()}, defaultdict(list), {"n": [], "x": 3}
 deep = {"train": {"rate": 0.1, "n": 3, "more": {"size": 1}}, "data": {"n": 2}}
 from pandas import DataFrame
 frame = DataFrame({"day": [1, 2], "price": [3, 4], "n": [0, 1]})
@@ -108,6 +110,20 @@ PARTS = {
         "deep",
         {"k:train.__len__", "k:data.shape"},
     ),
+    "noted['n'].append(3)": ("noted", set()),
+    "noted['x'].add(3)": ("noted", set()),
+    "noted[key].extend([3])": ("noted", set()),
+    "noted[key].append(len(noted['x']))": ("noted", {"k:x.__len__"}),
+    "noted['n'].append(1)\nx = noted['n'][-1]": ("noted", {"k:n.[-1]"}),
+    "noted['n'].pop()": ("noted", {"k:n"}),
+    "grown['a'].append(3)": ("grown", set()),
+    "grown[key + 'x'].append(3)": ("grown", set()),
+    "mixed['n'].append(3)": ("mixed", set()),
+    "mixed['x'].append(3)": ("mixed", {"k:x"}),
+    "item.log.append(3)": ("item", set()),
+    "item.net.append(3)": ("item", {"a:net.append"}),
+    "rates.append(3)": ("rates", set()),
+    "x = frame['n'].add(frame['day'])": ("frame", {"k:n", "k:day"}),
     "x = 'n' in params": ("params", {"a:__contains__"}),
     "x = [key for key in params if key not in params]": (
         "params",
@@ -180,6 +196,7 @@ WHOLE = {
     "x = cfg": "cfg",
     "x = sorted(params)": "params",
     "x = params[key]['n']": "params",
+    "mixed[key].append(3)": "mixed",
     "x = deep[key]['n']": "deep",
     "x = frame[frame.day > 1].mean()": "frame",
     "x = frame[mask]": "frame",

@@ -262,7 +262,7 @@ def _judge(notebook: Notebook, passes: Sequence[Pass], options: Options) -> Verd
     verdict = replace(verdict, unreached=_unreached(notebook, passes, reason), failed=cell)
     if verdict.first is not None:
         return verdict
-    fault = f"{reason}; the tag {RAISES} says that it may"
+    fault = f"{reason}; if it may, give the cell the tag {RAISES}"
     return replace(verdict, fault=fault, line=notebook.line(cell))
 
 

@@ -56,7 +56,7 @@ def _known(session: Session) -> str:
 
 def recent_runs(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Return how the last runs are named, the latest first, as click completes a word."""
-    from ipytorchseed.session.asking import only_asks
+    from ipytorchseed.reads.magics import only_asks
 
     session: Session = ctx.obj[0].tracking.session
     runs = session.ledger.runs(session.notebook, rank=session.rank)

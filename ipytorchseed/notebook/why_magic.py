@@ -16,10 +16,11 @@ from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.notebook.state import Target
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.receipts.privacy import Places
 from ipytorchseed.receipts.reading import read
 from ipytorchseed.render.why import WhyView
-from ipytorchseed.session.asking import last_repeated, last_setting, only_asks, why, why_elsewhere
+from ipytorchseed.session.asking import last_repeated, last_setting, why, why_elsewhere
 from ipytorchseed.session.session import Session
 
 _RUN = lazy_pattern(r"#?\d+|In\[\d+\]")

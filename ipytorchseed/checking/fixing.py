@@ -60,7 +60,7 @@ async def fix_notebook(path: Path, setup: Setup, *, save: bool, tag: bool) -> Ve
     if found.reproducible is not False:
         return found
     if _stopped(found):
-        allow = _ALLOW.format(found.failed.name, RAISES) if found.failed else ""
+        allow = _ALLOW.format(found.failed[0].name, RAISES) if found.failed else ""
         return replace(found, obstacles=[f"{_STOPS}{allow}"])
     trials = _Trials(notebook, setup)
     search = _Search(Program(notebook), own_file, tag=tag)
@@ -234,7 +234,7 @@ class _Search:
 
     def _blamed(self, verdict: Verdict) -> list[Key]:
         """Return the latest choices that may have made a cell fail."""
-        failed = None if verdict.failed is None else verdict.failed.index
+        failed = None if verdict.failed is None else verdict.failed[0].index
         near = [
             key
             for key in self._recent

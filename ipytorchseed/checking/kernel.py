@@ -201,7 +201,7 @@ class FreshKernel:
             shown = [each for each in outputs if each.output_type == "error"]
             told = shown[-1] if shown else error  # a reply lacks the error of showing a result
             lines = f"{told.ename}: {told.evalue.strip()}".splitlines()
-            return lines[0].strip().removesuffix(":")
+            return lines[0].strip().removesuffix(":").removesuffix(".")
         finally:
             polling.cancel()
         return None

@@ -92,7 +92,7 @@ def test_each_fault_is_told_and_the_others_go_on(tmp_path, mark):
         "unshown",
         "class Graph:\n    def _repr_mimebundle_(self, **_):\n        raise OSError('no dot')\nGraph()",
     )
-    case("In[1] raises ValueError: no; if it may", "blank", "raise ValueError('\\nno\\n\\n')")
+    case("In[1] raises ValueError: no; if it may", "blank", "raise ValueError('\\nno.\\n\\n')")
     case(None, "sound", "1")
     verdicts = look(*said, cold=True, timeout=3)
     assert [verdict.path for verdict in verdicts] == [*said]

@@ -268,6 +268,7 @@ def test_hands_off(tmp_path):
         "it does not run to its end, and so it cannot be shown to repeat; if In[2] may raise, give"
         " it the tag raises-exception"
     ) in " ".join(explanation(verdicts[2]).split())
+    assert f"{broken}: In[2] raises ZeroDivisionError: division by zero" in explanation(verdicts[2])
 
 
 def test_a_diff_writes_nothing(tmp_path):

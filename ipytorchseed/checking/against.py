@@ -12,12 +12,12 @@ from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.passes import Pass, Records, Runs
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
 from ipytorchseed.ledger.records import Run
+from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.receipts.privacy import Places, reveal
 from ipytorchseed.receipts.reading import match
 from ipytorchseed.receipts.record import Receipt, completed
 from ipytorchseed.receipts.writing import write
 from ipytorchseed.rng.seeds import LIMIT
-from ipytorchseed.session.asking import only_asks
 from ipytorchseed.why.changes import ROUNDING, find_changes, find_distance
 from ipytorchseed.why.explanation import Change
 from ipytorchseed.why.words import listed

@@ -23,8 +23,8 @@ from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import programs_of, reads_clock
+from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.reads.shell import prints_no_result
-from ipytorchseed.session.asking import only_asks
 from ipytorchseed.session.states import EitherStates
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.evidence import HistoryLookup, most_draws

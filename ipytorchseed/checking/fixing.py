@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ipytorchseed.checking.edits import TAG, Edit, Edits, edit_file, write
-from ipytorchseed.checking.notebook import Notebook, read, read_text
+from ipytorchseed.checking.notebook import RAISES, Notebook, read, read_text
 from ipytorchseed.checking.program import Program, Site
 from ipytorchseed.checking.remedies import obstacle, propose
 from ipytorchseed.checking.running import Setup, run
@@ -34,6 +34,7 @@ _MOST_FILES = 20_000
 """The most files beside a notebook that are listed, to know which ones it creates."""
 
 _STOPS = "it does not run to its end, and so it cannot be shown to repeat"
+_ALLOW = "; if {} may raise, give it the tag {}"
 
 
 async def fix_notebook(path: Path, setup: Setup, *, save: bool, tag: bool) -> Verdict:
@@ -59,7 +60,8 @@ async def fix_notebook(path: Path, setup: Setup, *, save: bool, tag: bool) -> Ve
     if found.reproducible is not False:
         return found
     if _stopped(found):
-        return replace(found, obstacles=[_STOPS])
+        allow = _ALLOW.format(found.failed[0].name, RAISES) if found.failed else ""
+        return replace(found, obstacles=[f"{_STOPS}{allow}"])
     trials = _Trials(notebook, setup)
     search = _Search(Program(notebook), own_file, tag=tag)
     verdict, differed = found, None
@@ -232,7 +234,7 @@ class _Search:
 
     def _blamed(self, verdict: Verdict) -> list[Key]:
         """Return the latest choices that may have made a cell fail."""
-        failed = None if verdict.failed is None else verdict.failed.index
+        failed = None if verdict.failed is None else verdict.failed[0].index
         near = [
             key
             for key in self._recent

@@ -197,8 +197,11 @@ class FreshKernel:
                     f"{cell.name} asks for input, which nobody gives here; the tag skip-execution"
                     " leaves it out"
                 ) from None
-            lines = f"{error.ename}: {error.evalue.strip()}".splitlines()
-            return lines[0].strip().removesuffix(":")
+            outputs = node.cells[cell.index].outputs
+            shown = [each for each in outputs if each.output_type == "error"]
+            told = shown[-1] if shown else error  # a reply lacks the error of showing a result
+            lines = f"{told.ename}: {told.evalue.strip()}".splitlines()
+            return lines[0].strip().removesuffix(":").removesuffix(".")
         finally:
             polling.cancel()
         return None

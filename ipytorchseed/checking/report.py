@@ -134,6 +134,9 @@ def _whole(verdict: Verdict) -> Iterator[str]:
     if verdict.unreached is not None:
         why = "" if verdict.fault else f": {visible(verdict.unreached.reason)}"
         yield f"{path}: {verdict.unreached}{why}"
+    elif verdict.failed is not None and verdict.fault is None:
+        cell, error = verdict.failed
+        yield f"{path}: {cell.name} raises {visible(error)}"
 
 
 def _cells(verdict: Verdict) -> Iterator[str]:

@@ -256,13 +256,13 @@ def _judge(notebook: Notebook, passes: Sequence[Pass], options: Options) -> Verd
     if fault is not None:
         return replace(verdict, fault=fault, unreached=_unreached(notebook, passes, fault))
     cell, error = min(failed, key=lambda each: each[0].index)
-    reason = f"{cell.name} raises {error}"
     if len(failed) < len(firsts):
-        reason += ", not in every run"
-    verdict = replace(verdict, unreached=_unreached(notebook, passes, reason), failed=cell)
+        error += ", not in every run"
+    reason = f"{cell.name} raises {error}"
+    verdict = replace(verdict, unreached=_unreached(notebook, passes, reason), failed=(cell, error))
     if verdict.first is not None:
         return verdict
-    fault = f"{reason}; the tag {RAISES} says that it may"
+    fault = f"{reason}; if it may, give the cell the tag {RAISES}"
     return replace(verdict, fault=fault, line=notebook.line(cell))
 
 

@@ -32,8 +32,8 @@ from ipytorchseed.reads.entropy import (
     reads_clock,
     sentence,
 )
+from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.reads.shell import prints_no_result
-from ipytorchseed.session.asking import only_asks
 from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.finders.inputs import READING
 

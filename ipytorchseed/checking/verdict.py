@@ -110,7 +110,8 @@ class Verdict(Struct, frozen=True):
         strict: Whether a cell with equal outputs that leaves other values counts as a difference.
         seconds: The time that all of it took.
         unreached: The cells that were not reached; None where all were.
-        failed: The cell that raised in some run and may not; None where none did.
+        failed: The cell that raised in some run and may not, and its error in a line; None where
+            none did.
         edits: The edits with which it repeats, cell by cell; None where none were requested.
         obstacles: What no edit mends, each in a line that begins with the cell.
         written: Whether the edits are in the file.
@@ -126,7 +127,7 @@ class Verdict(Struct, frozen=True):
     strict: bool = False
     seconds: float = 0.0
     unreached: Unreached | None = None
-    failed: Cell | None = None
+    failed: tuple[Cell, str] | None = None
     edits: Sequence[Edit] | None = None
     obstacles: Sequence[str] = ()
     written: bool = False

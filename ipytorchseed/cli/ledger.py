@@ -147,9 +147,9 @@ def export(*, notebook: str, output: IO[bytes]) -> None:
     NOTEBOOK is its name, or how its path ends. The receipt holds digests and settings, no texts of
     cells and no contents of variables; `check --against` and `%why --against` compare with it.
     """
+    from ipytorchseed.reads.magics import only_asks
     from ipytorchseed.receipts.privacy import Places
     from ipytorchseed.receipts.writing import write
-    from ipytorchseed.session.asking import only_asks
     from ipytorchseed.session.states import LedgerStates
 
     if not _path().exists():

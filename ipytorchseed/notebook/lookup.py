@@ -10,6 +10,8 @@ from ipytorchseed.errors import LookupFailure
 from ipytorchseed.why.evidence import run_name, run_word
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import click
 
     from ipytorchseed.ledger.records import Run
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
 
 
 TRACKING_OFF = "tracking is off; %config IPyTorchSeed.tracking = True records runs from now on"
+
+_NAMED = 8
+"""Runs that an error names."""
 
 _OFFERED = 50
 """Runs that completion offers, the last ones."""
@@ -36,7 +41,7 @@ def find_run(session: Session, word: str) -> Run:
         count = int(named.group(2) or named.group(3))
         run = session.ledger.find(session.notebook, count, session.kernel, rank=session.rank)
     if run is None:
-        raise LookupFailure(f"no run {word!r} is recorded; {_known(session)}")
+        raise LookupFailure(f"no run {word!r} is recorded; {known_runs(session)}")
     if run.notebook == session.notebook and run.rank != session.rank:
         ranks = f"{_of_rank(run.rank)}, and this process {_of_rank(session.rank)}"
         raise LookupFailure(f"#{run.id} is {ranks}: name a run of this process")
@@ -47,18 +52,23 @@ def _of_rank(rank: int | None) -> str:
     return "of no rank" if rank is None else f"of rank {rank}"
 
 
-def _known(session: Session) -> str:
-    latest = session.ledger.runs(session.notebook, rank=session.rank, limit=8)
-    names = [run_name(run, session.kernel) for run in latest]
+def known_runs(session: Session) -> str:
+    """Say which runs there are to be named, the last ones, in a clause."""
+    names = [run_name(run, session.kernel) for run in islice(_results(session), _NAMED)]
     known = f"the last ones are {', '.join(reversed(names))}" if names else "none is recorded yet"
     return known if session.config.tracking else f"{known}; {TRACKING_OFF}"
 
 
+def _results(session: Session) -> Iterator[Run]:
+    """Yield the runs of cells that do more than to ask or command us, the latest first."""
+    from ipytorchseed.reads.magics import only_asks
+
+    runs = session.ledger.runs(session.notebook, rank=session.rank)
+    return (run for run in runs if not only_asks(run.source))
+
+
 def recent_runs(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Return how the last runs are named, the latest first, as click completes a word."""
-    from ipytorchseed.session.asking import only_asks
-
     session: Session = ctx.obj[0].tracking.session
-    runs = session.ledger.runs(session.notebook, rank=session.rank)
-    words = (run_word(run, session.kernel) for run in runs if not only_asks(run.source))
+    words = (run_word(run, session.kernel) for run in _results(session))
     return [*islice((word for word in words if word.startswith(incomplete)), _OFFERED)]

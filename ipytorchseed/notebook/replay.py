@@ -14,10 +14,10 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.progress import Progress
 from ipytorchseed.notebook.rerun import run_coroutine, without_tracebacks
 from ipytorchseed.notebook.tracking import Tracking
+from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.rng.generators import Found
 from ipytorchseed.sandbox.replay import Before, Scene
-from ipytorchseed.session.asking import only_asks
 from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.plan import Plan, make_plan

@@ -10,9 +10,10 @@ from ipytorchseed.errors import LookupFailure, ReplayError
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.notebook.state import State, Target
+from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.render.replay import PlanView, ReplayView, say_outside
 from ipytorchseed.render.text import wrap
-from ipytorchseed.session.asking import only_asks, why
+from ipytorchseed.session.asking import why
 from ipytorchseed.session.session import Session
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.explanation import Cause
@@ -44,8 +45,8 @@ def line(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool) -
         if run is not None or dry or yes:
             raise click.UsageError("--undo goes alone: it undoes the last replay")
         name, names = state.replays.undo()
-        which = f": {', '.join(names)}" if names else ""
-        said = f"The replay of {name} is undone. Sources and flags are as before it, and names"
+        which = f", and names: {', '.join(names)}" if names else ""
+        said = f"The replay of {name} is undone. Sources and flags are as before it"
         click.echo(wrap(f"{said}{which}.", first=""))
         return
     if not state.options.tracking:

@@ -28,7 +28,7 @@ _SHOW_ERRORS = ("showtraceback", "showsyntaxerror", "showindentationerror")
 
 
 class AskedForInputError(RuntimeError):
-    """The cell waits for input, which only its first run is given."""
+    """The cell waits for input, which a run on copies is not given."""
 
 
 class Rerunner:
@@ -200,7 +200,7 @@ class _Publisher(DisplayPublisher):
 
 
 def _refuse_input(*_: object, **__: object) -> NoReturn:
-    raise AskedForInputError("the cell asks for input, which only its first run is given")
+    raise AskedForInputError("the cell asks for input, which a run on copies is not given")
 
 
 def _assigned(node: ast.stmt) -> ast.stmt | None:

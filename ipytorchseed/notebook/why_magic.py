@@ -13,13 +13,14 @@ from ipytorchseed.commands import examples, flag, in_json, option
 from ipytorchseed.errors import LookupFailure, did_you_mean
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
-from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
+from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, known_runs, recent_runs
 from ipytorchseed.notebook.state import Target
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.receipts.privacy import Places
 from ipytorchseed.receipts.reading import read
 from ipytorchseed.render.why import WhyView
-from ipytorchseed.session.asking import last_repeated, last_setting, only_asks, why, why_elsewhere
+from ipytorchseed.session.asking import last_repeated, last_setting, why, why_elsewhere
 from ipytorchseed.session.session import Session
 
 _RUN = lazy_pattern(r"#?\d+|In\[\d+\]")
@@ -131,7 +132,9 @@ def run_of(session: Session, word: str) -> Run:
         meant = did_you_mean(word, known | _SWITCH.keys())
         if meant:
             raise LookupFailure(f"no variable or cell {word!r} is on record{meant}")
-    return find_run(session, word) if run is None else run
+        said = f"no variable, cell or run {word!r} is on record"
+        raise LookupFailure(f"{said}; {known_runs(session)}")
+    return run
 
 
 def why_by_ledger(notebook: str, what: str = "", against: str = "") -> str:

@@ -136,3 +136,12 @@ def _without_options(line: str) -> str:
 
 def _expanded(line: str) -> list[str]:
     return [braced or name for braced, name in _EXPANDED.findall(line)]
+
+
+def only_asks(source: str) -> bool:
+    """Tell whether a cell only asks or commands us, as ``%why`` and ``%seed`` do."""
+    lines = [line.strip() for line in source.splitlines() if line.strip()]
+    return all(
+        line.startswith(("%why", "%rng", "%seed", "%deterministic", "%replay", "#"))
+        for line in lines
+    )

@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.render.text import WIDTH, visible, width
 from ipytorchseed.render.values import code
-from ipytorchseed.session.asking import only_asks
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.unknown import unknown_outcome

@@ -34,10 +34,23 @@ def _tensor(copier: ObjectCopier, value: Any) -> Any:
     if value.requires_grad:
         if value.grad_fn is not None:
             copier.cut.append("".join(copier.steps))
-            made = made.requires_grad_().clone()
+            made = _computed(made)
         else:
             made = made.requires_grad_()
     return _finish(copier, value, made)
+
+
+def _computed(leaf: Any) -> Any:
+    """Make a leaf the result of an operation, which can be changed in place where a leaf cannot."""
+    torch = sys.modules["torch"]
+    made = leaf.requires_grad_().clone()
+    plain = leaf.layout is torch.strided and not leaf.is_nested and leaf.numel()
+    if not plain or made.stride() == leaf.stride():
+        return made
+    sizes = zip(leaf.size(), leaf.stride(), strict=True)  # a clone has no gaps between elements
+    reach = 1 + sum((size - 1) * step for size, step in sizes)
+    line = leaf.detach().as_strided((reach,), (1,)).requires_grad_()
+    return line.clone().as_strided(leaf.size(), leaf.stride())
 
 
 def _parameter(copier: ObjectCopier, value: Any) -> Any:
@@ -80,7 +93,7 @@ def _generator(_: ObjectCopier, value: Any) -> Any:
 def _array(copier: ObjectCopier, value: Any) -> Any:
     if value.dtype.hasobject:
         make_sure(value)
-        made = value.copy()
+        made = value.copy(order="K")
         copier.keep(value, made)
         for index in range(made.size):
             made.flat[index] = copier.copy(made.flat[index])

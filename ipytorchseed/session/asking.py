@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.ledger.records import Operation, Run
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.receipts.privacy import reveal
 from ipytorchseed.receipts.reading import match
 from ipytorchseed.receipts.record import Receipt, completed
@@ -160,12 +161,3 @@ def last_setting(session: Session, name: str) -> Run | None:
 def run_before(session: Session, run: Run) -> Run | None:
     """Return the run of a run's cell before it, or None where there is none."""
     return session.ledger.last_run(run.notebook, run.cell, before_id=run.id, rank=run.rank)
-
-
-def only_asks(source: str) -> bool:
-    """Tell whether a cell only asks or commands us, as ``%why`` and ``%seed`` do."""
-    lines = [line.strip() for line in source.splitlines() if line.strip()]
-    return all(
-        line.startswith(("%why", "%rng", "%seed", "%deterministic", "%replay", "#"))
-        for line in lines
-    )

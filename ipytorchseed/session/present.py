@@ -15,6 +15,7 @@ from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.records import FileRead, Run
 from ipytorchseed.reads.dependencies import look_up
 from ipytorchseed.reads.effects import Effects
+from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.reads.patches import place_of
 from ipytorchseed.rng.distance import is_fresh
 from ipytorchseed.session.files import FileWatch
@@ -105,9 +106,13 @@ class RecordedKernel:
         return self._session.effects_of(run.source)
 
     def makers(self, name: str, digest: str) -> list[Run]:
-        """Return the runs that left a variable so, and ended well, the newest first."""
+        """Return the runs that left a variable so, and ended well, the newest first.
+
+        Without those that only command us: what ``%replay --undo`` puts back, others made.
+        """
         setters = (run for run in self._latest if name in run.writes and run.status == "ok")
-        return [run for run in setters if run.writes[name].digest == digest]
+        made = (run for run in setters if run.writes[name].digest == digest)
+        return [run for run in made if not only_asks(run.source)]
 
     def setters(self, name: str, reader: Run | None) -> Iterator[Run]:
         """Yield the runs that may have set a name before a run or until now, newest first."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from itertools import compress
 from typing import Any
 
 from ipytorchseed.errors import LookupFailure
@@ -195,10 +196,14 @@ class Study(View):
         if same:
             said.append(f"The same with every seed: {listed(same)}.")
         for name, values in record.numbers.items():
-            each = zip(record.seeds, values, strict=True)
-            odd = [f"{s} ({v})" for s, v in each if v is not None and not math.isfinite(v)]
-            if odd:
-                said.append(f"{name}: left out of its mean is what it was under {listed(odd)}.")
+            odd: dict[float, list[str]] = {}
+            for seed, value in zip(record.seeds, values, strict=True):
+                if value is not None and not math.isfinite(value):
+                    odd.setdefault(math.nan if math.isnan(value) else value, []).append(str(seed))
+            said += [
+                f"{name} is {value} under {listed(seeds)}, left out of its mean."
+                for value, seeds in odd.items()
+            ]
         return [*said, *record.notes]
 
     @property
@@ -270,7 +275,12 @@ class Study(View):
         )
 
     def _varying(self) -> list[str]:
-        return [name for name, found in self.summaries.items() if found.least < found.most]
+        ended = [seed not in self.record.errors for seed in self.record.seeds]
+        return [
+            name
+            for name in self.summaries
+            if len({*compress(self.record.numbers[name], ended)}) > 1
+        ]
 
 
 _COLUMNS = ("Mean", f"± {LEVEL:.0%}", "Std", "Least", "Most")

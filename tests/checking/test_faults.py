@@ -81,13 +81,18 @@ def test_each_fault_is_told_and_the_others_go_on(tmp_path, mark):
     )
     case("In[1] asks for input", "asks", "name = input()")
     case(
-        "In[2] raises ZeroDivisionError: division by zero; the tag raises-exception",
+        "In[2] raises ZeroDivisionError: division by zero; if it may, give the cell the tag",
         "raises",
         "1",
         "1 / 0",
         "3",
     )
-    case("In[1] raises ValueError: no; the tag", "blank", "raise ValueError('\\nno\\n\\n')")
+    case(
+        "In[1] raises OSError: no dot; if it may",
+        "unshown",
+        "class Graph:\n    def _repr_mimebundle_(self, **_):\n        raise OSError('no dot')\nGraph()",
+    )
+    case("In[1] raises ValueError: no; if it may", "blank", "raise ValueError('\\nno.\\n\\n')")
     case(None, "sound", "1")
     verdicts = look(*said, cold=True, timeout=3)
     assert [verdict.path for verdict in verdicts] == [*said]

@@ -266,7 +266,11 @@ def test_hands_off(tmp_path):
     assert [each.exit_code for each in verdicts] == [0, 0, 1]
     assert [each.edits for each in verdicts] == [(), (), ()]
     assert len(watcher.tried) == 2
-    assert "does not run to its end" in explanation(verdicts[2])
+    assert (
+        "it does not run to its end, and so it cannot be shown to repeat; if In[2] may raise, give"
+        " it the tag raises-exception"
+    ) in " ".join(explanation(verdicts[2]).split())
+    assert f"{broken}: In[2] raises ZeroDivisionError: division by zero" in explanation(verdicts[2])
 
 
 def test_a_diff_writes_nothing(tmp_path):

@@ -58,6 +58,8 @@ def test_the_first_numbers_of_an_unseeded_kernel_come_back(new_kernel):
     new_kernel.run("np.random.rand()")
     reply = new_kernel.run("%replay 3")
     assert reply.shown == first.shown
+    undone = new_kernel.run("%replay --undo").stdout
+    assert undone == "The replay of In[3] is undone. Sources and flags are as before it.\n"
     assert "✓ In[5] is In[3]'s result again, bit for bit." in said(reply)
 
 
@@ -169,6 +171,17 @@ def test_undo_puts_names_sources_and_flags_back(kernel):
         "%replay: no replay to undo: none was played in this kernel since the last undo"
     )
     kernel.run("torch.set_default_dtype(torch.float32)")
+
+
+def test_a_value_that_an_undo_put_back_is_made_by_the_cell_that_made_it(new_kernel):
+    """A cell that commands us makes nothing, whatever it left behind."""
+    new_kernel.run("import torch\ntorch.manual_seed(1)")
+    new_kernel.run("data = torch.rand(3)", "make")
+    first = new_kernel.run("data.sum().item()", "use")
+    for line in ("%replay 3", "%replay --undo", "data = 0", "%replay 4"):
+        reply = new_kernel.run(line)
+    assert "Run again before it: In[5]." in said(reply)  # %replay 3, which ran that cell
+    assert reply.shown == first.shown
 
 
 def test_undo_goes_alone(kernel):

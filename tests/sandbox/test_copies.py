@@ -195,6 +195,33 @@ def test_what_cannot_be_copied_is_shared_and_named():
     }
 
 
+def test_a_tensor_of_a_graph_lies_in_memory_as_it_did():
+    """Expanded, sliced or transposed: other operations, and so other roundings, follow from it."""
+    leaf = torch.arange(12.0, requires_grad=True)
+    tensors = {
+        "expanded": leaf[3].expand(4),
+        "sliced": (leaf * 2)[1::3],
+        "turned": (leaf * 2).view(3, 4)[:, 1:3].T,
+        "empty": (leaf * 2)[:0:2],
+    }
+    copies, _ = _copied(**tensors)
+    for name, value in tensors.items():
+        assert torch.equal(copies[name], value)
+        assert copies[name].stride() == value.stride()
+        assert copies[name].grad_fn is not None
+    copies["sliced"].add_(1)  # as one may change it in place
+    assert tensors["sliced"].tolist() == [2, 8, 14, 20]
+    assert copies["sliced"].tolist() == [3, 9, 15, 21]
+
+
+def test_an_array_of_objects_lies_in_memory_as_it_did():
+    """Its columns one after the other, as those of a data frame do."""
+    value = np.asfortranarray(np.array([[1, "a"], [2, "b"], [3, None]], dtype=object))
+    made, _ = _copied(value=value)
+    assert made["value"].tolist() == value.tolist()
+    assert made["value"].strides == value.strides
+
+
 def test_a_tensor_of_a_graph_is_cut_from_it_and_named():
     """Its numbers are copied, it still asks for gradients; what was behind it is not there."""
     x = torch.ones(2, requires_grad=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import warnings
@@ -156,3 +157,24 @@ def test_studies_without_a_seed_in_common_are_not_compared():
     with pytest.raises(LookupFailure, match="ran with the seeds 5 to 6, this study with 0 to 1"):
         one.versus(other)
     assert one.versus(its.seeds(random.random, 4)).pairs["result"].pairs == 2
+
+
+def test_what_some_seeds_alone_give_hangs_on_the_seed():
+    """A number that is nan, or not made at all, under some seeds is not the same with each."""
+
+    def diverge():
+        return {"z": (1.5, math.nan, 1.5, math.inf)[np.random.get_state()[1][0]]}
+
+    lines = its.seeds(diverge, 4).text().splitlines()
+    assert lines[3].split()[:6] == ["z", "1.5", "±", "0", "0", "1.5"]
+    assert lines[4:] == [
+        "z is nan under 1, left out of its mean.",
+        "z is inf under 3, left out of its mean.",
+    ]
+
+    def stop_early():
+        return {"a": 1.0, "b": 2.0} if np.random.get_state()[1][0] else {"a": 1.0}
+
+    study = its.seeds(stop_early, 3)
+    assert [row[0] for row in study.rows] == ["b"]
+    assert study.said == ["The same with every seed: a = 1."]

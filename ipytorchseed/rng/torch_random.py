@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import starmap
 from typing import TYPE_CHECKING, Any
@@ -121,6 +121,23 @@ def started(kind: str) -> bool:
     torch = sys.modules.get("torch")
     module = getattr(torch, kind, None)
     return module is not None and bool(module.is_initialized())
+
+
+def origin(state: bytes) -> bytes | None:
+    """Return where a device's generator began that nobody seeded since; None for other states."""
+    if len(state) != _PHILOX.size:
+        return None
+    return _PHILOX.pack(_PHILOX.unpack(state)[0], 0)
+
+
+def start(names: Iterable[str]) -> None:
+    """Start the devices whose generators are named and that have not started, where they are."""
+    for kind in _LAZY:
+        wanted = any(name.startswith(f"torch.{kind}:") for name in names)
+        if wanted and has_torch() and not started(kind):
+            module: Any = getattr(sys.modules["torch"], kind)
+            if module.is_available():
+                module.init()
 
 
 def default_generators() -> dict[str, Generator]:

@@ -17,6 +17,7 @@ def of_library(kind: type) -> Copies | None:
         rows = (
             (torch.nn.Parameter, _parameter),
             (torch.optim.Optimizer, _optimizer),
+            (torch.amp.GradScaler, _scaler),
             (torch.Generator, _generator),
             ((torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size), _same),
         )
@@ -107,6 +108,14 @@ def _optimizer(copier: ObjectCopier, value: Any) -> Any:
     rest = {name: each for name, each in vars(value).items() if name not in vars(made)}
     hooks = {name: each for name, each in vars(value).items() if name.endswith("_hooks")}
     vars(made).update(copier.state(rest | hooks))
+    return made
+
+
+def _scaler(copier: ObjectCopier, value: Any) -> Any:
+    """Copy it as it is: in its pickles the scale of now becomes the one that it began with."""
+    made = object.__new__(type(value))
+    copier.keep(value, made)
+    vars(made).update(copier.state(vars(value)))
     return made
 
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from ipytorchseed.errors import StateError
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
+from ipytorchseed.rng import torch_random
 from ipytorchseed.rng.generators import Found
 from ipytorchseed.rng.source import Source, put_all
 from ipytorchseed.rng.table import import_lazy, sources
@@ -42,6 +43,7 @@ def put_back(states: Mapping[str, bytes], found: Sequence[Found]) -> Restored:
         StateError: A state does not fit what it is given to; then nothing stays moved.
     """
     import_lazy()
+    torch_random.start(states)
     holders: dict[str, Source | Found] = {source.name: source for source in sources()}
     for each in found:
         known = (name for name in (each.name, *each.others) if name in states)

@@ -11,6 +11,7 @@ from ipytorchseed.fingerprint import Budget
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.records import GeneratorState, Run
 from ipytorchseed.reads.dependencies import Dependencies
+from ipytorchseed.reads.seeding import may_set_state
 from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.parts import parts_read
@@ -62,6 +63,10 @@ class Pending(Struct):
     reads: dict[str, Fingerprint] = {}
     seeds: list[tuple[int, str]] = []
     beside: bool = False
+
+    def may_seed(self, name: str) -> bool:
+        """Tell whether the run may have seeded a source, as far as its text and our log tell."""
+        return bool(self.seeds) or may_set_state(self.source, name)
 
     def run(self, asked: Collection[str], **ended: Any) -> Run:
         """Return the record of the run.

@@ -36,7 +36,7 @@ from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.own_modules import read_there, set_in_packages
 from ipytorchseed.session.pending import Pending, records
 from ipytorchseed.session.settings import Settings
-from ipytorchseed.session.sources import States, StateWatch
+from ipytorchseed.session.sources import States, StateWatch, with_origins
 from ipytorchseed.session.variables import MOST_NAMES, Variables, foremost
 from ipytorchseed.session.watch import NamespaceWatch
 
@@ -299,6 +299,8 @@ class Session:
                 pending.reads.setdefault(name, self.variables.look(value, budget))
         bound = written | dependencies.writes | dependencies.sets.keys()
         ours = str(self.ledger.path or ledger_path())
+        imported = self._imports.only(pending.states.digests, states.digests)
+        pending.states = with_origins(pending.states, states, pending.may_seed)
         run = pending.run(
             self._files.asked(dependencies.nondeterministic_calls),
             notebook=self.notebook,
@@ -316,7 +318,7 @@ class Session:
             files=self._files.read(pending.budget.seconds - pending.budget.used, ours),
             loaded={name: self._files.look(path, 0.0) for name, path in self._imports.own.items()},
             wrote=self._files.written(ours),
-            imported=self._imports.only(pending.states.digests, states.digests),
+            imported=imported,
             code=self.code_of(pending.source),
             rank=self.rank,
             notes=(

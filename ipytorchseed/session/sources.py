@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
 from ipytorchseed.rng.source import Source, digest
 from ipytorchseed.rng.table import sources
+from ipytorchseed.rng.torch_random import origin
 
 
 class States(Struct, frozen=True):
@@ -25,6 +26,24 @@ class States(Struct, frozen=True):
 
     def __repr__(self) -> str:  # without the full states
         return f"States(digests={self.digests!r}, notes={self.notes!r})"
+
+
+def with_origins(before: States, after: States, seeds: Callable[[str], bool]) -> States:
+    """Add where devices began that started meanwhile: their states tell it.
+
+    Args:
+        before: The states when a run began.
+        after: The states when it ended.
+        seeds: Tells of a source whether the run may have seeded it.
+    """
+    began = {}
+    for name in after.digests.keys() - before.digests.keys():
+        state = origin(after.kept[after.digests[name]])
+        if state is not None and not seeds(name):
+            began[name] = state
+    digests = {name: digest(state) for name, state in began.items()}
+    kept = {digests[name]: state for name, state in began.items()}
+    return States({**before.digests, **digests}, before.kept | kept, before.notes)
 
 
 class StateWatch:

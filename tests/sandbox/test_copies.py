@@ -53,6 +53,15 @@ def _trained():
     return model, optimizer
 
 
+def _scaled():
+    model, optimizer = _trained()
+    scaler = torch.amp.GradScaler("cpu")
+    scaler.scale(model(torch.randn(4, 3)).sum()).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    return scaler
+
+
 VALUES = {
     "numbers": lambda: [1, 2.5, "x", None, (1, [2])],
     "containers": lambda: {"a": {1, 2}, "b": collections.OrderedDict(x=[1]), 3: frozenset("ab")},
@@ -66,6 +75,7 @@ VALUES = {
     "a half": lambda: torch.randn(3).bfloat16(),
     "a model in training": lambda: _trained()[0],
     "an optimizer": lambda: _trained()[1],
+    "a scaler of gradients": _scaled,
     "arrays": lambda: [np.arange(6).reshape(2, 3).T, np.array(["a", None], dtype=object)],
     "a frame": lambda: pd.DataFrame({"x": [1.0, 2.0], "y": ["a", "b"]}),
     "generators": lambda: [np.random.default_rng(1), np.random.RandomState(2), random.Random(3)],

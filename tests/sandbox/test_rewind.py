@@ -94,3 +94,16 @@ def test_a_generator_is_found_by_any_of_its_names(put_back):
     done = put({"box['rng']": saved}, [both])
     assert done.names == ("box['rng']",)
     assert rng.random() == first
+
+
+def test_a_device_that_did_not_start_yet_is_started_where_it_is_there(monkeypatch):
+    """Its state can be put back to nothing else; where there is none, it is missing."""
+    started = []
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: False)
+    monkeypatch.setattr(torch.cuda, "init", lambda: started.append("cuda"))
+    for there in (False, True):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda there=there: there)
+        done = put({"torch.cuda:0": bytes(16)}, [])
+        assert done.missing == ("torch.cuda:0",)
+    put({"python": snapshot().states["python"]}, [])
+    assert started == ["cuda"]

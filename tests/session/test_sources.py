@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import random
+import struct
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 import ipytorchseed as its
 from ipytorchseed.rng.source import digest
 from ipytorchseed.rng.table import sources
-from ipytorchseed.session.sources import StateWatch
+from ipytorchseed.session.sources import States, StateWatch, with_origins
 from tests.rng.draws import across, draw
 
 pytestmark = pytest.mark.usefixtures("put_back")
@@ -78,3 +80,28 @@ def test_what_moves_during_a_cell_that_runs_no_code_moved_between_runs(notebook,
     after = notebook.run("x = 3")
     assert during.after == during.before == began.after
     assert after.between == {"python": (during.after["python"], after.before["python"])}
+
+
+# --------------------------------------------------------------------------------------------------
+# Devices that start meanwhile
+
+
+def _states(**states):
+    digests = {name: digest(state) for name, state in states.items()}
+    return States(digests, {digests[name]: state for name, state in states.items()})
+
+
+def test_where_a_device_began_is_told_by_its_state():
+    """Of a generator of Philox numbers it holds the seed; the offset was none."""
+    began, moved, cpu = _philox(7, 0), _philox(7, 60), torch.get_rng_state().numpy().tobytes()
+    before = _states(python=b"p")
+    after = _states(python=b"q", **{"torch.cuda:0": moved, "torch.cpu": cpu})
+    found = with_origins(before, after, lambda _: False)
+    assert found.digests == {**before.digests, "torch.cuda:0": digest(began)}
+    assert found.kept[digest(began)] == began
+    assert with_origins(before, after, lambda name: name == "torch.cuda:0") == before
+    assert with_origins(after, after, lambda _: False) == after
+
+
+def _philox(seed, offset):
+    return struct.pack("<QQ", seed, offset)

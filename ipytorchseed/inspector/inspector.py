@@ -17,7 +17,7 @@ from ipytorchseed.determinism.alerts import recent_alerts
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.render.inspection import NO_TORCH, Model, now_model, settings_model, visible_model
 from ipytorchseed.render.report import report
-from ipytorchseed.render.seeding import Row, SeedStatus, row_of
+from ipytorchseed.render.seeding import Row, SeedStatus, row_of, state_of
 from ipytorchseed.render.view import squeeze, stylesheet
 from ipytorchseed.rng.distance import draws_between
 from ipytorchseed.rng.generators import Found, find_generators
@@ -139,7 +139,7 @@ class Present:
         states: dict[str, bytes] = {}
         every: list[Source | Found] = [*sources(), *found]
         for each in every:
-            state = each.read()
+            state = state_of(each)
             rows[each.name] = self._row(each, state)
             if state is not None:
                 states[each.name] = bytes(state)

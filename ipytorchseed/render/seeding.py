@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 
 from msgspec import Struct
 
+from ipytorchseed.errors import StateError
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.render.text import draw_table, visible, wrap
@@ -82,7 +84,16 @@ class Row(Struct, frozen=True):
 def read_rows(found: Sequence[Found]) -> list[Row]:
     """Look at every source, and at the given generators of the namespace; none of them moves."""
     every: list[Source | Found] = [*sources(), *found]
-    return [row_of(each, each.read()) for each in every]
+    return [row_of(each, state_of(each)) for each in every]
+
+
+def state_of(each: Source | Found) -> bytes | None:
+    """Return the state of a source or generator, to be shown; None where it cannot be told."""
+    if isinstance(each, Found):
+        return each.read()
+    with suppress(StateError):
+        return each.state()
+    return None
 
 
 def row_of(each: Source | Found, state: bytes | None) -> Row:

@@ -48,11 +48,14 @@ def snapshot() -> Snapshot:
 
     Returns:
         What ``restore`` takes. CUDA's states are in it only if CUDA has started.
+
+    Raises:
+        StateError: A source cannot be read.
     """
     import_lazy()
     states = {}
     for source in sources():
-        state = source.read()
+        state = source.state()
         if state is not None:
             states[source.name] = state
     return Snapshot(MappingProxyType(states), torch_random.Queue.read())

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
+from ipytorchseed.errors import StateError
 from ipytorchseed.rng.position import UNKNOWN, Position
 
 Locate = Callable[[bytes, Sequence[int]], Position]
@@ -37,6 +38,23 @@ class Source(Struct, frozen=True):
     write: Callable[[bytes], object]
     locate: Locate = nowhere
     type: ClassVar[str] = ""
+
+    def state(self) -> bytes | None:
+        """Return the full state, or None where the library cannot tell it.
+
+        Raises:
+            StateError: It fails to, as of a GPU after an error.
+        """
+        try:
+            return self.read()
+        except Exception as error:
+            raise StateError(f"{self.name} cannot be read: {in_brief(error)}") from error
+
+
+def in_brief(error: Exception) -> str:
+    """Return an error's class and the first line of what it says."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
 class Kind(Struct, frozen=True):

@@ -21,7 +21,7 @@ from ipytorchseed.rng import cupy_random, numpy_random, python_random, torch_ran
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.ranks import own_rank, seed_by_rank
 from ipytorchseed.rng.seeds import check_seed, tell_seed
-from ipytorchseed.rng.source import Library, Source
+from ipytorchseed.rng.source import Library, Source, in_brief
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -83,7 +83,7 @@ def seed(value: int, *, rank: bool = False) -> None:
 
     Raises:
         SeedError: ``value`` is none; nothing was seeded.
-        SourceError: A registered source failed; all others were seeded. Or numpy or torch cannot
+        SourceError: A library failed to seed; all others were seeded. Or numpy or torch cannot
             be imported here; nothing was seeded.
     """
     number = check_seed(value)
@@ -106,16 +106,13 @@ def seed_all(number: int) -> None:
         if library.essential:
             check_folder(library.module)
     remember(number)
-    for library in BUILT_IN:
-        if library.essential or library.module in sys.modules:
-            library.seeder()(number)
     failed = []
-    for library in libraries()[len(BUILT_IN) :]:
-        if library.module in sys.modules:
+    for library in libraries():
+        if library.essential or library.module in sys.modules:
             try:
                 library.seeder()(number)
-            except Exception as error:  # noqa: BLE001 -- what others registered may fail as it likes
-                failed.append(f"{library.name!r} ({type(error).__name__}: {error})")
+            except Exception as error:  # noqa: BLE001 -- what others registered, or a GPU's
+                failed.append(f"{library.name!r} ({in_brief(error)})")
     if failed:
         raise SourceError(f"could not seed {', '.join(failed)}; every other source was seeded")
 

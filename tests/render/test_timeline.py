@@ -97,7 +97,7 @@ def test_columns_that_nothing_moved_are_left_out_and_too_many_are_named():
     names = ["python", "numpy", "torch.cpu", "torch.cuda:0", "rng", "ds.rng"]
     runs = [run(1, dict.fromkeys(names, A), dict.fromkeys(names[1:], B) | {"python": A})]
     drawn = text(runs).splitlines()
-    assert drawn[0].split() == ["Run", "Cell", "numpy", "torch.cpu", "torch.cuda:"]
+    assert drawn[0].split() == ["Run", "Cell", "numpy", "torch.cpu", "torch.cuda:0"]
     assert drawn[-1].strip() == "moved too, not shown: rng, ds.rng"
 
 

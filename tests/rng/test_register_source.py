@@ -6,12 +6,15 @@ import random
 import sys
 
 import pytest
+from msgspec.structs import replace
 
 import ipytorchseed as its
-from ipytorchseed.errors import SeedError, SourceError
+from ipytorchseed.errors import SeedError, SourceError, StateError
+from ipytorchseed.render.seeding import read_rows
 from ipytorchseed.rng import table
 from ipytorchseed.rng.position import UNKNOWN, Position
-from ipytorchseed.rng.table import locate, sources, unregister_source
+from ipytorchseed.rng.source import digest
+from ipytorchseed.rng.table import BUILT_IN, locate, sources, unregister_source
 from tests.rng.known import find_source
 
 pytestmark = pytest.mark.usefixtures("put_back")
@@ -126,6 +129,41 @@ def test_a_source_that_cannot_tell_its_state_is_seeded_all_the_same():
     assert "dice" not in snapshot.states
     its.restore(snapshot)
     assert made.seeded == 42
+
+
+def test_a_source_that_fails_is_named_in_a_line_and_the_others_are_seeded_and_shown():
+    """As a GPU does for good after an error in one of its programs."""
+    made = Dice()
+
+    def fail(*_):
+        raise RuntimeError("CUDA error: device-side assert triggered\nCUDA kernel errors might be")
+
+    its.register_source("dice", seed=fail, read=fail, write=fail)
+    its.register_source("more dice", seed=made.seed, read=made.read, write=made.write)
+    said = "RuntimeError: CUDA error: device-side assert triggered"
+    with pytest.raises(SourceError) as seeding:
+        its.seed(42)
+    assert str(seeding.value) == f"could not seed 'dice' ({said}); every other source was seeded"
+    assert made.seeded == 42
+    with pytest.raises(StateError) as reading:
+        its.snapshot()
+    assert str(reading.value) == f"dice cannot be read: {said}"
+    digests = {row.name: row.digest for row in read_rows([])}
+    assert digests["dice"] is None
+    assert digests["more dice"] == digest(made.read())
+
+
+def test_a_built_in_source_that_fails_leaves_the_others_seeded(monkeypatch):
+    """Which of them it is decides nothing."""
+
+    def fail(_):
+        raise RuntimeError("no device")
+
+    rows = [replace(row, seeder=lambda: fail) if row.name == "torch" else row for row in BUILT_IN]
+    monkeypatch.setattr("ipytorchseed.rng.table.BUILT_IN", rows)
+    with pytest.raises(SourceError, match="could not seed 'torch'"):
+        its.seed(42)
+    assert random.random() == random.Random(42).random()
 
 
 def test_a_source_exists_once_its_module_is_imported(monkeypatch):

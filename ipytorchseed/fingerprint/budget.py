@@ -21,6 +21,10 @@ class LateError(SpentError):
     """The same, because the time is over rather than because the value is large."""
 
 
+class PendingError(SpentError):
+    """The value is not there yet, as a GPU is still computing it."""
+
+
 class Budget(Struct):
     """The time for a round of fingerprints, and what has been taken from it.
 

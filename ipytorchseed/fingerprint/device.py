@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 from xxhash import xxh3_128_digest
 
+from ipytorchseed.fingerprint.budget import PendingError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -77,7 +79,8 @@ def settle(device: torch.device, budget: Budget) -> None:
         budget: Takes the time that was waited.
 
     Raises:
-        RuntimeError: It is not done, or a CUDA graph is being recorded.
+        PendingError: It is not done.
+        RuntimeError: A CUDA graph is being recorded.
     """
     if is_captured(device.type):
         raise RuntimeError("a CUDA graph is being recorded")
@@ -86,7 +89,7 @@ def settle(device: torch.device, budget: Budget) -> None:
     try:
         while not stream.query():
             if budget.waited + time.monotonic() - began >= budget.seconds:
-                raise RuntimeError("its device is still computing")
+                raise PendingError
             time.sleep(_PAUSE)
     finally:
         budget.waited += time.monotonic() - began

@@ -8,13 +8,13 @@ from functools import partial
 
 from xxhash import xxh3_64_hexdigest
 
-from ipytorchseed.fingerprint.budget import Budget, LateError, SpentError
+from ipytorchseed.fingerprint.budget import Budget, LateError, PendingError, SpentError
 from ipytorchseed.fingerprint.memo import Memo
 from ipytorchseed.fingerprint.meter import Mode
 from ipytorchseed.fingerprint.native import Unseen
 from ipytorchseed.fingerprint.scalars import leaf
 from ipytorchseed.fingerprint.table import writer_of
-from ipytorchseed.fingerprint.value import DERIVED, SHARED, Fingerprint
+from ipytorchseed.fingerprint.value import DERIVED, PENDING, SHARED, Fingerprint
 from ipytorchseed.fingerprint.walk import Draft, Walk
 from ipytorchseed.introspection.anatomy import anatomy
 
@@ -58,6 +58,10 @@ def fingerprint(
                 return _look(value, memo, budget, partial(Walk, memo, budget, writer_of, began))
         finally:
             budget.charge(began)
+    except PendingError:
+        return Fingerprint(
+            "", PENDING, f"{anatomy(type(value)).title}, still computed", exact=False
+        )
     except SpentError:
         return Fingerprint("", "unread", f"{anatomy(type(value)).title}, not looked at", False)  # noqa: FBT003 -- exact
     except Exception as error:  # noqa: BLE001 -- the user's cell goes on, whatever happened here
@@ -76,6 +80,8 @@ def _look(
         walk = walk_in(mode)
         try:
             draft = walk.look(value)
+        except PendingError:
+            raise
         except SpentError as end:
             if mode is Mode.FULL:
                 memo.refuse(value, left)

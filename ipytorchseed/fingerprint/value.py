@@ -23,6 +23,10 @@ FORMS = ("random", "strides", "order", SHARED)
 order of a set, and which places hold one object. They matter only where nothing else differs."""
 
 
+PENDING = "pending"
+"""The kind of a value of which nothing was looked at, as a GPU was still computing it."""
+
+
 class Fingerprint(Struct, frozen=True, omit_defaults=True):
     """The name of a value's content, and what may be said of it without its content.
 

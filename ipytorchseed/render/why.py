@@ -17,13 +17,15 @@ from ipytorchseed.render.view import View, fill
 from ipytorchseed.why.evidence import run_name, run_word
 from ipytorchseed.why.experiments import CLEARED, LIKELY
 from ipytorchseed.why.explanation import Cause, Change, Cleared, Explanation
-from ipytorchseed.why.unknown import say_hidden, say_unseen
+from ipytorchseed.why.unknown import are_pending, say_hidden, say_unseen
 from ipytorchseed.why.words import sentence
 
 _MOST_CHANGES = 6
 _MOST_UNKNOWN = 3
 _MOST_CLEARED = 8
 
+_ALLOW = "Allow more seconds to look at it: %config IPyTorchSeed.budget = 2"
+_WAIT = "End the cell with torch.cuda.synchronize(): then all is there to be looked at"
 _CHECK = (
     "put %%deterministic --check on top of the cell and run it: that tells whether it repeats by"
     " itself, and if not, which operation does not"
@@ -138,8 +140,11 @@ class WhyView(View):
         """Name what may be another cause beside those that were found."""
         said = self.explanation
         names = " and ".join(each.name for each in said.unknown[:_MOST_UNKNOWN])
-        known = said.verdict != "explained" or not names
-        return "" if known else f"Not known, as too large to compare in full: {names}."
+        if said.against is None or said.verdict != "explained" or not names:
+            return ""
+        pending = are_pending(said.unknown, said.against, said.run)
+        why = "a GPU was still computing" if pending else "too large to compare in full"
+        return f"Not known, as {why}: {names}."
 
     @property
     def next_step(self) -> str:
@@ -154,7 +159,8 @@ class WhyView(View):
             values = {*said.run.reads, *said.run.writes}
             if values.isdisjoint(each.name for each in said.unknown):
                 return ""
-            return "Allow more seconds to look at it: %config IPyTorchSeed.budget = 2"
+            pending = said.against and are_pending(said.unknown, said.against, said.run)
+            return _WAIT if pending else _ALLOW
         unseen = "" if said.against is None else say_unseen(said.against, said.run)
         if unseen:
             said_of_cell = re.sub("^the cell", "The cell", unseen)

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ipytorchseed.fingerprint.value import Fingerprint, same
+from ipytorchseed.fingerprint.value import PENDING, Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import CLOCKS, MEMORY, STANDS, is_program
 from ipytorchseed.reads.writers import writing_calls
@@ -182,7 +182,9 @@ class _Planner:
             return False
         alike = same(now, wanted)
         if alike is None and _random(now) == _random(wanted):
-            self._doubts[f"`{name}` is too large to be compared in full"] = None
+            pending = PENDING in {now.kind, wanted.kind}
+            why = "was not looked at" if pending else "is too large to be compared in full"
+            self._doubts[f"`{name}` {why}"] = None
             return True
         here = reader.kernel == self._present.kernel  # in each, sets have an order of their own
         if here and now.parts.get("order") != wanted.parts.get("order"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from ipytorchseed.fingerprint.value import Fingerprint, same
+from ipytorchseed.fingerprint.value import PENDING, Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import programs_of, say_programs
 from ipytorchseed.reads.parsing import is_too_long
@@ -93,12 +93,21 @@ def say_hidden(names: Sequence[str]) -> str:
     return f"{first_of(names, _NAMED, ' and ')} cannot be seen into"
 
 
+def are_pending(unknown: Sequence[Unknown], against: Run, run: Run) -> bool:
+    """Tell whether all of some values are unknown as a GPU was still computing them."""
+    sides = [each for one in (against, run) for each in (one.reads, one.writes)]
+    names = {name for side in sides for name, value in side.items() if value.kind == PENDING}
+    return names.issuperset(each.name for each in unknown)
+
+
 def say(case: Evidence, unknown: Sequence[Unknown]) -> str:
     """Say in a clause which value was only sampled, and which runs may have changed it."""
     names = first_of([each.name for each in unknown], _NAMED, " and ")
     if names in {UNSEEN, _UNFOLLOWED}:
         return f"{names} is not recorded in full"
     many = len(unknown) > 1
+    if are_pending(unknown, case.against, case.run):
+        return f"{names} {'were' if many else 'was'} not looked at, as a GPU was still computing"
     makers = dict.fromkeys(case.name(run) for each in unknown for run in each.makers)
     may = f"; {' and '.join(makers)} may have changed {'them' if many else 'it'}" if makers else ""
     return f"{names} {'are' if many else 'is'} too large to compare in full{may}"

@@ -9,6 +9,7 @@ import torch
 
 from ipytorchseed.fingerprint import Budget, elements, fingerprint
 from ipytorchseed.fingerprint.device import digest_on_device, take
+from ipytorchseed.fingerprint.value import PENDING
 from tests.fingerprint.values import spent
 
 
@@ -175,7 +176,7 @@ def test_a_device_that_computes_for_long_is_not_waited_for(device):
     device(10**9)
     value, budget = torch.arange(7.0), Budget(0.01)
     found = [fingerprint(value, budget=budget) for _ in range(3)]
-    assert all(each.opaque and not each.exact for each in found)
+    assert all(each.kind == PENDING and not each.digest for each in found)
     assert budget.waited >= 0.01
     assert budget.used < 0.01
     assert fingerprint([1, 2], budget=budget).exact
@@ -192,4 +193,4 @@ def test_who_interrupts_waits_no_longer(device):
         return ask()
 
     stream.query = ask_and_interrupt
-    assert fingerprint(torch.arange(7.0), budget=budget).opaque
+    assert fingerprint(torch.arange(7.0), budget=budget).kind == PENDING

@@ -8,6 +8,7 @@ from torch import nn
 
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint
 from ipytorchseed.fingerprint.device import WORDS, digest_on_device
+from ipytorchseed.fingerprint.value import PENDING
 from tests.fingerprint.values import spent
 
 
@@ -120,7 +121,7 @@ def test_a_gpu_that_computes_is_not_waited_for_longer_than_the_budget():
         made = large @ large
     found = fingerprint(made[:4], budget=Budget(0.01))
     assert not torch.cuda.current_stream().query()
-    assert found.opaque
+    assert found.kind == PENDING
     torch.cuda.synchronize()
     assert fingerprint(made[:4], budget=Budget(0.01)).exact
 

@@ -36,19 +36,21 @@ def find_changers(case: Evidence, name: str, only: Collection[str] | None = None
     blame: list[Blame] = []
     known = case.against.reads[name]
     moved = changed_parts(known, case.run.reads[name], only)
-    unwatched: list[Run] = []  # the runs since it was last looked at
+    unwatched: list[Run] = []  # since it was last looked at; a GPU may still compute what one made
     for run in [*case.history, case.run]:
         seen = run.reads.get(name)
         if seen is not None:
-            if len(unwatched) == 1 and differ(known, seen):
-                blame.append(Blame(unwatched[0], _how(known, seen, only, anew=False)))
+            by = [run for run in unwatched if name in run.writes][-1:] or unwatched
+            if len(by) == 1 and differ(known, seen):
+                anew = _makes_anew(by[0], name)
+                blame.append(Blame(by[0], _how(known, seen, only, anew=anew)))
             known = seen
             unwatched.clear()
         made = run.writes.get(name)
         if run is case.run:
             break
-        if made is None:
-            if seen is None or not _was_seen_unchanged(name, seen):
+        if made is None or not made.digest:
+            if made is not None or seen is None or not _was_seen_unchanged(name, seen):
                 unwatched.append(run)
             continue
         unwatched.clear()

@@ -1,0 +1,65 @@
+"""What a GPU still computes when a cell ends is not looked at, and that is said."""
+
+from __future__ import annotations
+
+import pytest
+
+SETUP = """\
+import torch
+from ipytorchseed.fingerprint import elements
+
+class Stream:
+    busy = False
+    def query(self):
+        return not self.busy
+
+elements.DEVICES = frozenset({"cpu"})  # taken for a device that computes by itself
+stream = Stream()
+torch.cpu.current_stream = lambda _: stream
+x = torch.ones(3)
+def leave_busy():
+    stream.busy = True
+"""
+COMPUTE = "y = x.sum() + 1\nleave_busy()"
+DONE = "stream.busy = False"
+
+
+def flat(reply):
+    """Return what a command said, on one line."""
+    return " ".join(reply.displays[-1]["text/plain"].split())
+
+
+@pytest.fixture
+def kernel(new_kernel):
+    """A kernel with a device that a cell can leave busy."""
+    assert new_kernel.run(SETUP).status == "ok"
+    return new_kernel
+
+
+def test_a_result_that_is_not_there_yet_is_not_called_the_same(kernel):
+    """It is named, with why it was not looked at and what to do."""
+    for cell in (COMPUTE, DONE, COMPUTE, DONE):
+        kernel.run(cell)
+    said = flat(kernel.run("%why 5"))
+    assert "In[5]: no difference from In[3] was seen, but y was not looked at" in said
+    assert "as a GPU was still computing" in said
+    assert "torch.cuda.synchronize()" in said
+    assert "too large" not in said
+
+
+def test_who_changed_it_is_found_once_it_is_there(kernel):
+    """The cell whose result could not be looked at is named by what the next one read."""
+    for cell in (COMPUTE, DONE, "print(y)", "x = x + 1", COMPUTE, DONE, "print(y)"):
+        kernel.run(cell)
+    said = flat(kernel.run("%why"))
+    assert "y had changed: 4 → 7; In[7] made it anew" in said
+
+
+def test_it_is_read_whole_as_soon_as_it_is_there(kernel):
+    """That it was not once does not make it a large value."""
+    for cell in (COMPUTE, DONE, "y", "y"):
+        kernel.run(cell)
+    runs = kernel.runs()
+    assert runs[1].writes["y"].kind == "pending"
+    assert runs[-1].reads["y"].exact
+    assert flat(kernel.run("%why")).startswith("In[6]: same result, bit for bit, as In[5]")

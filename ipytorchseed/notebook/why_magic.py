@@ -132,7 +132,7 @@ def run_of(session: Session, word: str) -> Run:
         meant = did_you_mean(word, known | _SWITCH.keys())
         if meant:
             raise LookupFailure(f"no variable or cell {word!r} is on record{meant}")
-        said = f"no variable, cell or run {word!r} is on record"
+        said = f"no variable, cell or run {word!r} is recorded"
         raise LookupFailure(f"{said}; {known_runs(session)}")
     return run
 

@@ -26,7 +26,7 @@ _LOOKS = lazy_pattern(
 
 _UNPARSED = ("SyntaxError", "IndentationError", "TabError")
 
-_MOST_COLUMNS, _COLUMN, _HEAD, _LEAST_HEAD, _MARK = 3, 13, 28, 18, 13
+_MOST_COLUMNS, _COLUMN, _HEAD, _LEAST_HEAD, _END = 3, 13, 30, 18, 11
 """Sources, of so many letters each, between the run's name with the cell's label and its end."""
 
 
@@ -288,9 +288,10 @@ def write_lines(drawn: Timeline) -> Iterable[str]:
     times = {name: sum(line.field(name).moved for line in drawn.lines) for name in drawn.columns}
     moved = [name for name in drawn.columns if times[name]]
     head = max(_LEAST_HEAD, _HEAD - (WIDTH - width()) // 2)
-    fit = max(1, min(_MOST_COLUMNS, (width() - head - _MARK) // _COLUMN))
+    fit = max(1, min(_MOST_COLUMNS, (width() - head - _END) // _COLUMN))
     most = sorted(moved, key=lambda name: -times[name])[:fit]
     shown = [name for name in moved if name in most]
+    head = min(head, width() - 2 - _COLUMN * len(shown) - _END)
     titles = "".join(f"{_fit(name, _COLUMN - 1)} " for name in shown)
     yield f"{'Run':<8}{'Cell':<{head - 6}}{titles}".rstrip()
     yield "─" * width()

@@ -91,8 +91,8 @@ def test_the_text_fits_80_columns_and_tells_states_settings_and_runs(kernel):
     assert reply.displays == []
     assert max(map(width, text.splitlines())) <= 80
     assert "In[4]" in text
-    assert "torch.rand(5), random." in text
-    assert re.search(r"In\[\d+\] +a_name_that_is_longer_.* error$", text, re.MULTILINE)
+    assert "torch.rand(5), rand" in text
+    assert re.search(r"In\[\d+\] +a_name_that_is_long.* error$", text, re.MULTILINE)
     assert "moved too, not shown:" in text
     assert "* began in another state than the cell's run before it" in text
     assert "use_deterministic_algorithms" in text or "deterministic on" in text
@@ -180,7 +180,7 @@ def test_two_states_side_by_side(kernel):
     third = kernel.run("1").execution_count
     (shown,) = kernel.run(f"%rng diff {first} {third}").displays
     rows = {line.split()[0]: line for line in shown["text/plain"].splitlines() if line.strip()}
-    assert re.search(r"seed 5 +\w+ seed 5 \+ 2 +differs", rows["python"])
+    assert re.search(r"seed 5 +\w+ seed 5 \+ 2( draws)? +differs", rows["python"])
     assert rows["torch.cpu"].endswith("same")
     assert re.search(r"not there .*differs", rows["late"])
     assert "text/html" in shown

@@ -73,7 +73,7 @@ def test_a_mistyped_variable_or_cell_is_met_with_the_nearest(drawn):
     )
     assert "no variable or cell 'onn' is on record; did you mean on?" in said(drawn.run("%why onn"))
     told = said(drawn.run("%why zzz"))
-    assert "no variable, cell or run 'zzz' is on record; the last ones are In[2], " in told
+    assert "no variable, cell or run 'zzz' is recorded; the last ones are In[2], " in told
     assert f"In[{drawn.run('%why').execution_count}]" not in said(drawn.run("%why zzz"))
 
 
@@ -128,7 +128,7 @@ def test_runs_are_chosen(drawn, line, run, against):
     ("line", "told"),
     [
         ("99", "no run '99' is recorded; the last ones are"),
-        ("no-such-cell", "no variable, cell or run 'no-such-cell' is on record; the last ones are"),
+        ("no-such-cell", "no variable, cell or run 'no-such-cell' is recorded; the last ones are"),
         ("4 --against 77", "no run '77' is recorded"),
         ("#99", "no run '#99' is recorded"),
         ("--agianst 3", "--agianst"),
@@ -307,7 +307,7 @@ def test_a_variable_asks_about_the_run_that_last_set_it(kernel):
     begin(kernel)
     told = answer(kernel, "%why acc --json")
     assert told["changed"] == [{"what": "variable", "name": "acc", "detail": "0.5 → 0.75"}]
-    assert "no variable, cell or run 'nobody' is on record" in said(kernel.run("%why nobody"))
+    assert "no variable, cell or run 'nobody' is recorded" in said(kernel.run("%why nobody"))
 
 
 def test_the_line_under_changed_cells_is_switched(kernel):

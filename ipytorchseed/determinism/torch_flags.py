@@ -100,8 +100,8 @@ ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the r
         wanted=lambda _: True,
         why="Operations use a deterministic algorithm, or raise where there is none.",
         source=_USE,
-        risk="operations may add up in another order each time (on CPU: index_put_ and put_ with"
-        " accumulate=True)",
+        risk="operations may add up in another order each time (on a GPU many, on CPU index_put_"
+        " and put_ with accumulate=True)",
     ),
     Flag(
         name="torch.use_deterministic_algorithms.warn_only",

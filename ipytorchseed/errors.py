@@ -6,7 +6,7 @@
     ├── SeedError (ValueError)     what was given as a seed is no integer from 0 to 2**32-1
     ├── SourceError (ValueError)   a source is unknown, registered twice or malformed
     ├── LookupFailure (LookupError) a run, name or path that is asked for is not there
-    ├── StateError (ValueError)    a state does not fit the source it is given to
+    ├── StateError (ValueError)    a state does not fit the source it is given to, or cannot be read
     ├── ScopeError (RuntimeError)  a scope is begun or ended in the wrong order
     ├── RanksError (RuntimeError)  ranks cannot be compared, as where there is only one process
     │   └── RanksDiffer           ranks that should be alike are not, or distinct and are not
@@ -39,7 +39,7 @@ class SourceError(IPyTorchSeedError, ValueError):
 
 
 class StateError(IPyTorchSeedError, ValueError):
-    """A state does not fit the source that it is given to."""
+    """A state does not fit the source that it is given to, or a source cannot be read."""
 
 
 class ScopeError(IPyTorchSeedError, RuntimeError):
@@ -84,6 +84,17 @@ class LookupFailure(IPyTorchSeedError, LookupError):  # noqa: N818 -- LookupErro
 
 class UncheckableError(IPyTorchSeedError, RuntimeError):
     """A notebook cannot be read, or not be run to its end; the message is one line."""
+
+
+_LONGEST = 120
+"""Letters of an error, in another's message."""
+
+
+def in_brief(error: BaseException) -> str:
+    """Return an error's class and the beginning of the first line that it says."""
+    line = str(error).strip().partition("\n")[0]
+    said = f"{type(error).__name__}: {line}" if line else type(error).__name__
+    return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
 
 
 def did_you_mean(word: str, known: Iterable[str] | Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ipytorchseed.cluster.clients import find_client
-from ipytorchseed.errors import LookupFailure, RanksError
+from ipytorchseed.errors import LookupFailure, RanksError, in_brief
 from ipytorchseed.ranks.comparing import read, side_by_side
 from ipytorchseed.ranks.judging import expectations
 from ipytorchseed.ranks.looking import take
@@ -60,8 +60,7 @@ def _engines(client: Any, expect: Mapping[str, str]) -> RanksView:  # noqa: ANN4
         try:
             looks.append(answer.get())
         except Exception as error:  # noqa: BLE001 -- whatever an engine raises
-            said = f"{type(error).__name__}: {error}".partition("\n")[0]
-            notes.append(f"engine {number} could not be looked at ({said})")
+            notes.append(f"engine {number} could not be looked at ({in_brief(error)})")
     if not looks:
         raise RanksError("; ".join(notes) or "the cluster has no engines")
     return side_by_side(looks, wanted, notes)

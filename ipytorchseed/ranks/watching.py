@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from ipytorchseed.errors import RanksError
+from ipytorchseed.errors import RanksError, in_brief
 from ipytorchseed.ranks.callers import Callers
 from ipytorchseed.ranks.looking import Looker, bare, describe, mark
 from ipytorchseed.ranks.records import FOLDER, Look, Mark, Rank
@@ -146,8 +146,7 @@ class Watch(AbstractContextManager["Watch"]):
         except Exception as error:  # noqa: BLE001 -- the user's training goes on
             self._write()
             self._leave()
-            said = f"{type(error).__name__}: {error}".partition("\n")[0]
-            warnings.warn(f"ranks are no longer watched: {said}", stacklevel=2)
+            warnings.warn(f"ranks are no longer watched: {in_brief(error)}", stacklevel=2)
 
     def _is_clock(self, optimizer: Any) -> bool:
         """Tell whether it is the first optimizer that moves parameters of the model."""

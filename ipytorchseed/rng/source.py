@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
-from ipytorchseed.errors import StateError
+from ipytorchseed.errors import StateError, in_brief
 from ipytorchseed.rng.position import UNKNOWN, Position
 
 Locate = Callable[[bytes, Sequence[int]], Position]
@@ -49,12 +49,6 @@ class Source(Struct, frozen=True):
             return self.read()
         except Exception as error:
             raise StateError(f"{self.name} cannot be read: {in_brief(error)}") from error
-
-
-def in_brief(error: Exception) -> str:
-    """Return an error's class and the first line of what it says."""
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
 class Kind(Struct, frozen=True):

@@ -16,12 +16,12 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ipytorchseed.errors import SourceError
+from ipytorchseed.errors import SourceError, in_brief
 from ipytorchseed.rng import cupy_random, numpy_random, python_random, torch_random
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.ranks import own_rank, seed_by_rank
 from ipytorchseed.rng.seeds import check_seed, tell_seed
-from ipytorchseed.rng.source import Library, Source, in_brief
+from ipytorchseed.rng.source import Library, Source
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

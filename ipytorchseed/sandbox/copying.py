@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ipytorchseed.errors import in_brief
 from ipytorchseed.fingerprint.owners import is_lent_image
 from ipytorchseed.introspection.anatomy import full_name, module_of_class, name_of_class
 from ipytorchseed.sandbox.memories import Memories, make_sure
@@ -111,7 +112,7 @@ class ObjectCopier(ABC):
                 return special(self, value)
             return self._other(value, kind)
         except Exception as error:  # noqa: BLE001 -- anybody's code; what fails is shared and named
-            return self.share(value, f"{type(error).__name__}: {error}")
+            return self.share(value, in_brief(error))
 
     def share(self, value: Any, reason: str) -> Any:
         """Return the value itself, and note why it is not copied."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
+from ipytorchseed.errors import in_brief
 from ipytorchseed.rng.source import Source, digest
 from ipytorchseed.rng.table import sources
 from ipytorchseed.rng.torch_random import origin
@@ -64,7 +65,7 @@ class StateWatch:
                     digests[source.name] = known.digest
                     kept[known.digest] = known.state
             except Exception as error:  # noqa: BLE001 -- somebody else's code, registered by the user
-                notes.append(f"{source.name} cannot be read: {type(error).__name__}: {error}")
+                notes.append(f"{source.name} cannot be read: {in_brief(error)}")
         return States(digests, kept, tuple(notes))
 
     def _look(self, source: Source) -> _Known | None:

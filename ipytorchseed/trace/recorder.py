@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from ipytorchseed.errors import in_brief
 from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.trace.compiled import watch_graphs
 from ipytorchseed.trace.draws import Draws
@@ -152,7 +153,7 @@ class Recorder(Struct, dict=True, eq=False):
 
     def _tell(self, error: Exception) -> None:
         told = f"recording stopped after {self.count:,} operations: "
-        self.recording.notes.append(f"{told}{type(error).__name__}: {error}")
+        self.recording.notes.append(f"{told}{in_brief(error)}")
 
     @property
     def count(self) -> int:

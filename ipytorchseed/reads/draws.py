@@ -21,16 +21,18 @@ from ipytorchseed.introspection.anatomy import (
     name_of_class,
 )
 from ipytorchseed.introspection.ownership import is_local_module
-from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.effects import Effects
 
 # Too many rather than too few: a source that is not passed over is named as a cause.
-_DRAWS = lazy_pattern(
-    r"(.*_)?(rand(n|int|perm|om)?|(alpha_)?dropout\d?d?|bernoulli|multinomial|normal|uniform"
-    r"|poisson|exponential|geometric|cauchy|gumbel|r?sample|shuffle|binomial|rrelu|orthogonal"
-    r"|sparse|permutation|reset_parameters|compile|scaled_dot_product_attention)(_.*)?"
+_DRAWS = frozenset(
+    {"rand", "randn", "randint", "randperm", "random", "dropout", "dropout1d", "dropout2d"}
+    | {"dropout3d", "bernoulli", "multinomial", "normal", "uniform", "poisson", "exponential"}
+    | {"geometric", "cauchy", "gumbel", "sample", "rsample", "shuffle", "binomial", "rrelu"}
+    | {"orthogonal", "sparse", "permutation", "compile"}
 )
-"""The last parts of names of torch's functions and methods that draw."""
+"""Words in the last parts of names of torch's functions and methods that draw."""
+
+_DRAW_TOO = ("reset_parameters", "scaled_dot_product_attention")
 
 HEEDED = ("grad", "frozen", "mode", "own mode", "draws", "rates", "type")
 """What results may hang on: gradients that are there, and not cleared; whether parameters are
@@ -44,21 +46,22 @@ _GRADIENTS = frozenset(
 )
 """Last parts of names by which gradients come to bear on results."""
 
-_MODE_LAYERS = lazy_pattern(
-    r".*(Dropout|RReLU|BatchNorm|InstanceNorm|Attention|Transformer|RNN|LSTM|GRU).*"
+_MODE_LAYERS = ("Dropout", "RReLU", "BatchNorm", "InstanceNorm", "Attention", "Transformer", "RNN",
+                "LSTM", "GRU")  # fmt: skip
+"""In names of layers that compute otherwise in evaluation, be it by a faster way."""
+
+_RATED_LAYERS = ("Dropout", "BatchNorm", "InstanceNorm")
+"""Of those with a rate of dropping, or of following the data, which counts in training only."""
+
+_DRAWING_LAYERS = ("Dropout", "RReLU", "FractionalMaxPool")
+
+_MAKES = frozenset(
+    {"tensor", "as_tensor", "scalar_tensor", "Tensor", "zeros", "ones", "empty", "full", "arange"}
+    | {"linspace", "logspace", "eye", "get_default_dtype", "set_default_dtype", "DataLoader"}
+    | {"default_collate"}
 )
-"""Layers that compute otherwise in evaluation, be it by a faster way."""
-
-_MAKES = lazy_pattern(
-    r"(as_|scalar_)?tensor|Tensor|zeros|ones|empty|full|arange|(lin|log)space|eye|.*_window"
-    r"|[gs]et_default_dtype|DataLoader|default_collate"
-)
-"""The last parts of names of what makes tensors of the default type, besides what draws."""
-
-_RATED_LAYERS = lazy_pattern(r".*(Dropout|BatchNorm|InstanceNorm).*")
-"""Those that have a rate of dropping, or of following the data, which counts in training only."""
-
-_DRAWING_LAYERS = lazy_pattern(r".*(Dropout|RReLU|FractionalMaxPool).*")
+"""The last parts of names of what makes tensors of the default type, besides windows and what
+draws."""
 
 _SILENT = frozenset(
     {"torch", "numpy", "pandas", "matplotlib", "PIL", "sklearn", "scipy", "seaborn", "tqdm"}
@@ -115,11 +118,11 @@ class Draws:
         self._submodules.update(submodules if type(submodules) is dict else ())
         named = name_of_class(type(value))
         trains = fields.get("training") is not False
-        self._rated |= trains and _RATED_LAYERS.fullmatch(named) is not None
+        self._rated |= trains and _has(named, _RATED_LAYERS)
         rates = [fields.get(name) for name in ("dropout", "dropout_p")]
-        draws = _DRAWING_LAYERS.fullmatch(named)
+        draws = _has(named, _DRAWING_LAYERS)
         theirs = not module_of_class(type(value)).startswith("torch.nn.")
-        self._heed_mode |= _MODE_LAYERS.fullmatch(named) is not None or (
+        self._heed_mode |= _has(named, _MODE_LAYERS) or (
             theirs and not is_local_module(module_of_class(type(value)))
         )
         if draws or any(map(_is_rate, rates)):
@@ -170,7 +173,10 @@ class Draws:
             found.add("mode")
         if "train" in lasts or (self._rated and "eval" not in lasts):
             found.add("rates")
-        if any(_MAKES.fullmatch(name) or may_draw(name) for name in lasts) or self._loaders:
+        if (
+            any(name in _MAKES or name.endswith("_window") or may_draw(name) for name in lasts)
+            or self._loaders
+        ):
             found.add("type")
         if "load_state_dict" not in lasts or not self._draws_first_weights_alone(lasts):
             found.add("draws")
@@ -179,7 +185,7 @@ class Draws:
     def _draws_first_weights_alone(self, lasts: set[str]) -> bool:
         """Tell whether all that may draw from torch are constructors of layers."""
         constructors = all(name[:1].isupper() for name in filter(may_draw, lasts))
-        layers = self._layers or any(map(_DRAWING_LAYERS.fullmatch, lasts))
+        layers = self._layers or any(_has(name, _DRAWING_LAYERS) for name in lasts)
         still = not layers or ("eval" in lasts and "train" not in lasts)
         return constructors and still and all(self._loaders)
 
@@ -197,6 +203,10 @@ def _is_rate(value: Any) -> bool:  # noqa: ANN401 -- whatever goes by that name
     return (type(value) is int or type(value) is float) and value > 0
 
 
+def _has(name: str, parts: Iterable[str]) -> bool:
+    return any(part in name for part in parts)
+
+
 @lru_cache(maxsize=4096)
 def _last(path: str) -> str:
     return path.removesuffix("()").removesuffix("=").rpartition(".")[2].lstrip(":")
@@ -207,7 +217,7 @@ def may_draw(name: str) -> bool:
     if name[:1].isupper():  # a layer draws its first weights
         layers = introspection.module_names(sys.modules.get("torch.nn"))
         return not name.endswith("Loss") and introspection.is_class(layers.get(name))
-    return _DRAWS.fullmatch(name) is not None
+    return not _DRAWS.isdisjoint(name.split("_")) or _has(name, _DRAW_TOO)
 
 
 def _is_passive(fields: dict[str, Any]) -> bool | None:

@@ -83,9 +83,7 @@ def _variable(name: str, why: str, source: str, **fields: Any) -> Flag:
     return Flag(
         name=name,
         get=lambda: os.environ.get(name),
-        set=partial(
-            set_variable, name
-        ),  # too late for this process, in time for those that it starts
+        set=partial(set_variable, name),  # in time for the processes that this one starts
         why=why,
         source=source,
         **{"late": lambda _: "read when the process starts", **fields},

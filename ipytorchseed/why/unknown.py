@@ -79,10 +79,8 @@ def hides(value: Fingerprint) -> bool:
 
 def say_unseen(against: Run, run: Run) -> str:
     """Say of a cell what of it nothing is known: programs that it runs, what is not seen into."""
-    programs, hidden = (
-        programs_of(run.nondeterministic_calls),
-        unseen(against.reads, run.reads)[:_NAMED],
-    )
+    programs = programs_of(run.nondeterministic_calls)
+    hidden = unseen(against.reads, run.reads)[:_NAMED]
     said = [f"the cell {say_programs(programs)}"] if programs else []
     said += [say_hidden(hidden)] if hidden else []
     return ", and ".join(said)

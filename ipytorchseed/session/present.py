@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ipytorchseed.fingerprint import Budget
-from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.fingerprint.value import PENDING, Fingerprint
 from ipytorchseed.ledger.records import FileRead, Run
 from ipytorchseed.reads.dependencies import look_up
 from ipytorchseed.reads.effects import Effects
@@ -111,8 +111,20 @@ class RecordedKernel:
         Without those that only command us: what ``%replay --undo`` puts back, others made.
         """
         setters = (run for run in self._latest if name in run.writes and run.status == "ok")
-        made = (run for run in setters if run.writes[name].digest == digest)
+        made = (run for run in setters if self._left(run, name) == digest)
         return [run for run in made if not only_asks(run.source)]
+
+    def _left(self, run: Run, name: str) -> str:
+        """Return the digest of what a run left a variable, also if a GPU still computed it then."""
+        made = run.writes[name]
+        if made.kind != PENDING:
+            return made.digest
+        for later in self._latest[: self._latest.index(run)][::-1]:
+            if later.kernel == run.kernel and name in later.reads:
+                return later.reads[name].digest
+            if name in later.writes:
+                break
+        return ""
 
     def setters(self, name: str, reader: Run | None) -> Iterator[Run]:
         """Yield the runs that may have set a name before a run or until now, newest first."""

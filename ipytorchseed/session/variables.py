@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint, same
-from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.fingerprint.value import PENDING, Fingerprint
 from ipytorchseed.reads.dependencies import is_result, look_up
 from ipytorchseed.session.confinement import leads_nowhere
 from ipytorchseed.session.named_files import texts_of
@@ -102,8 +102,8 @@ class Variables:
             )
             alike = None if value is None else same(before, value)
             unchanged &= alike is True
-            if value is not None and alike is False:
-                made[name] = value
+            if value is not None and (alike is False or value.kind == PENDING):
+                made[name] = value  # it may have changed what a GPU still computes
         # Else it touched nothing but the names that it set.
         touched = pending.calls and not (pending.confined and unchanged)
         if touched:

@@ -41,7 +41,7 @@ def test_a_result_that_is_not_there_yet_is_not_called_the_same(kernel):
     for cell in (COMPUTE, DONE, COMPUTE, DONE):
         kernel.run(cell)
     said = flat(kernel.run("%why 5"))
-    assert "In[5]: no difference from In[3] was seen, but y was not looked at" in said
+    assert "In[5]: no difference from In[3] was seen, but y and x were not looked at" in said
     assert "as a GPU was still computing" in said
     assert "torch.cuda.synchronize()" in said
     assert "too large" not in said
@@ -63,3 +63,28 @@ def test_it_is_read_whole_as_soon_as_it_is_there(kernel):
     assert runs[1].writes["y"].kind == "pending"
     assert runs[-1].reads["y"].exact
     assert flat(kernel.run("%why")).startswith("In[6]: same result, bit for bit, as In[5]")
+
+
+TRAINING = {
+    "make": "torch.manual_seed(0)\nnet = torch.nn.Linear(3, 3)\n"
+    "optimizer = torch.optim.SGD(net.parameters(), 0.1)",
+    "show": "print(net(x).sum().item())",
+    "train": "for _ in range(3):\n    optimizer.zero_grad()\n    net(x).sum().backward()\n"
+    "    optimizer.step()\nleave_busy()",
+}
+
+
+def test_the_cell_that_trained_is_blamed_and_can_be_replayed(kernel):
+    """Not the one after it, when all was there; what it left is what the next cell read."""
+    replies = [kernel.run(TRAINING[name]) for name in ("make", "show", "train")]
+    kernel.run(DONE)
+    trained = kernel.run(TRAINING["show"])
+    assert trained.stdout != replies[1].stdout
+    why = flat(kernel.run("%why"))
+    assert "net had changed: In[5] changed 2 of 2 parameters" in why
+    kernel.run("net = torch.nn.Linear(3, 3)")
+    kernel.run(DONE)
+    again = kernel.run("%replay 7")
+    assert trained.stdout in again.stdout
+    said = " ".join((again.stdout + again.displays[-1]["text/plain"]).split())
+    assert "In[7]'s result again, bit for bit. Run again before it: In[2], In[3], In[5]." in said

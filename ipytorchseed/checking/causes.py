@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
+from itertools import zip_longest
 
 from msgspec.structs import replace
 
@@ -56,9 +57,14 @@ def for_fresh_kernels(cause: Cause, unseeded: Container[str]) -> Cause:
     return replace(cause, fix="") if cause.fix.startswith(_PAST) else cause
 
 
-def tell(cause: Cause) -> Iterator[str]:
-    """Yield the lines on a cause: what it is, what mends it, what experiments found."""
-    yield wrap(cause.message, first=f"  {mark(cause)} ")
-    yield from (f"    try: {visible(line)}" for line in cause.fix.splitlines())
-    if cause.finding.how:
-        yield wrap(f"{cause.finding.level}: {cause.finding.how}", first="    ")
+def tell(causes: Sequence[Cause]) -> Iterator[str]:
+    """Yield the lines on causes: what each is, what mends it, what experiments found.
+
+    What mends several in a row is told once, below the last of them.
+    """
+    for cause, after in zip_longest(causes, causes[1:]):
+        yield wrap(cause.message, first=f"  {mark(cause)} ")
+        if after is None or after.fix != cause.fix:
+            yield from (f"    try: {visible(line)}" for line in cause.fix.splitlines())
+        if cause.finding.how:
+            yield wrap(f"{cause.finding.level}: {cause.finding.how}", first="    ")

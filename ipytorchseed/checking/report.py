@@ -220,8 +220,7 @@ def _cell(verdict: CellVerdict, *, shown: bool = False) -> Iterator[str]:
     more = len(verdict.changes) - MOST
     if more > 0:
         yield f"    and {more} more"
-    for cause in verdict.causes:
-        yield from tell(cause)
+    yield from tell(verdict.causes)
     if verdict.does_not_repeat and verdict.only_state and not shown:
         yield wrap(f"{_NO_REASON}. {_PERHAPS}", first="  ▲ ")
     elif verdict.does_not_repeat:

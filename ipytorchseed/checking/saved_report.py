@@ -99,8 +99,7 @@ def _cell(cell: SavedCell) -> Iterator[str]:
         yield f"    it may differ: it has the tag {VARIES}"
     for note in cell.notes:
         yield wrap(note, first="    ")
-    for cause in cell.causes:
-        yield from tell(cause)
+    yield from tell(cell.causes)
     if cell.programs:
         yield wrap(f"the cell {say_programs(cell.programs)}", first="  ▲ ")
 

@@ -120,7 +120,7 @@ def series_of(tensor: Any, walk: Walk) -> tuple[float, ...] | None:
         there = elements.readable(tensor, walk)
     except UnreadableError:
         return None
-    return tuple(there.to("cpu", torch.float64).reshape(-1).tolist())
+    return tuple(map(float, there.reshape(-1).tolist()))
 
 
 def write_storage(value: Any, walk: Walk) -> Writing:

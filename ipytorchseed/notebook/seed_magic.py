@@ -114,7 +114,7 @@ def line(ctx: click.Context) -> None:
         display(SeedStatus.read(state.seeding.rule, state.generators()))
 
 
-@click.command(cls=SeedCommand)  # not in the group: before 8.2, click refuses an empty name
+@click.command(cls=SeedCommand)  # not in the group: it has no word of its own
 @click.argument("seed", type=SeedValue())
 @flag(
     "--generators",

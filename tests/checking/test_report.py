@@ -24,12 +24,15 @@ from tests.checking.verdicts import (
     DOES_NOT_REPEAT,
     EACH,
     HIDDEN,
+    INPUT,
     PROSE,
     REPEATS,
     SAFE,
+    SHOWN,
     SILENT,
     STRICT,
     UNSAFE,
+    UNSEEDED,
 )
 from tests.render.hostile import HOSTILE, poisoned, unseen
 
@@ -56,6 +59,16 @@ def test_each_exit_code():
         "dies": 2,
         "prose": 0,
     }
+
+
+def test_what_mends_several_causes_is_told_once():
+    """One call seeds torch on every device."""
+    cuda = replace(UNSEEDED, name="torch.cuda:0", message="torch.cuda:0 is not seeded")
+    verdict = replace(DIFFERS, cells=(replace(SHOWN, causes=(UNSEEDED, cuda, INPUT)),))
+    lines = report.text([verdict]).splitlines()
+    tries = [at for at, line in enumerate(lines) if "try: torch.manual_seed(42)" in line]
+    assert len(tries) == 1
+    assert "torch.cuda:0" in lines[tries[0] - 1]
 
 
 def test_the_json_has_the_shape_that_other_programs_rely_on():

@@ -121,7 +121,9 @@ class Pair:
         programs = programs_of(run.nondeterministic_calls)
         changes = (*shown, *kept)
         unseen = () if causes else _unseen(against, run)
-        return CellVerdict(cell, outputs, state, changes, causes, programs, unseen=unseen)
+        return CellVerdict(
+            cell, outputs, state, changes, causes, programs, run.wrote, unseen=unseen
+        )
 
     def _code(self, cell: Cell, run: Run) -> str:
         """Return the text of a cell, and of the cells that defined the functions that it reads."""

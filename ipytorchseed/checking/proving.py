@@ -1,12 +1,14 @@
-"""``check --prove``: one more run of a notebook, with experiments that test the causes."""
+"""One more run of a notebook that differs, with experiments on what makes it differ."""
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import copy
 import json
 import re
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,12 @@ from ipytorchseed.checking.kernel import FreshKernel, Options
 from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.errors import UncheckableError
+from ipytorchseed.reads.cell import effects_of_cell
+from ipytorchseed.reads.magics import parse_beside_magics
+from ipytorchseed.reads.writers import writing_calls
 from ipytorchseed.why.experiments import CLEARED, LIKELY, PROVED, Finding
+from ipytorchseed.why.explanation import Cause
+from ipytorchseed.why.finders.operations import MENDS
 
 _SECONDS = 20.0
 """The least seconds that experiments may take, as a kernel has to start."""
@@ -27,7 +34,7 @@ _GO_BACK = {"rng", "flag", "input"}
 
 
 async def prove(notebook: Notebook, options: Options, verdict: Verdict, folder: Path) -> Verdict:
-    """Run a notebook up to the cell in which a difference begins, and run ``%why --prove`` there.
+    """Run a notebook up to the cell in which a difference begins, and try there what it is.
 
     Args:
         notebook: The notebook.
@@ -36,33 +43,89 @@ async def prove(notebook: Notebook, options: Options, verdict: Verdict, folder: 
         folder: The folder with the records of the first run's kernel.
 
     Returns:
-        The verdict with the experiments' findings on the causes of that cell; unchanged where there
-        was no time for them, or nothing could be undone.
+        The verdict with the experiments' findings on the causes of that cell, or with the operation
+        that does not repeat; unchanged where there was no time for them, or nothing can be tried.
     """
     origin = verdict.origin
-    if origin is None or _GO_BACK.isdisjoint(cause.kind for cause in origin.causes):
+    if origin is None:
         return verdict
-    said: Mapping[tuple[str, str], Finding] = {}
+    seconds = max(_SECONDS, verdict.seconds)
+    if origin.does_not_repeat:
+        trying = _catch(notebook, options, origin)
+    else:
+        trying = _test(notebook, options, origin, folder)
+    tried = origin
     with suppress(asyncio.TimeoutError, UncheckableError, OSError):
-        seconds = max(_SECONDS, verdict.seconds)
-        said = await asyncio.wait_for(_ask(notebook, options, origin, folder), seconds)
+        tried = await asyncio.wait_for(trying, seconds)
+    cells = [tried if each is origin else each for each in verdict.cells]
+    return replace(verdict, cells=cells)
+
+
+async def _test(
+    notebook: Notebook, options: Options, origin: CellVerdict, folder: Path
+) -> CellVerdict:
+    """Add the findings of ``%why --prove`` to the causes of a cell.
+
+    With ``rerun`` the cells run a second time up to that one, as in the check; else the earlier run
+    is the first kernel's.
+    """
+    if _GO_BACK.isdisjoint(cause.kind for cause in origin.causes):
+        return origin
+    cells = notebook.runnable
+    place = cells.index(origin.cell)
+    if options.rerun:
+        cells += reversed(cells[place:])
+    else:
+        cells = cells[: place + 1]
+    question = f"%why {origin.cell.id} --prove --json"
+    told = await _ask(notebook, options, cells, question, folder)
+    said = {
+        (each["kind"], each["name"]): Finding(each["proof"], _reword(each["experiment"], told))
+        for each in told.get("causes", ())
+    }
     causes = [
         replace(cause, finding=said.get((cause.kind, cause.name), cause.finding))
         for cause in origin.causes
     ]
     causes.sort(key=lambda cause: (PROVED, LIKELY, CLEARED).index(cause.finding.level))
-    proved = replace(origin, causes=tuple(causes))
-    cells = [proved if each is origin else each for each in verdict.cells]
-    return replace(verdict, cells=cells)
+    return replace(origin, causes=tuple(causes))
+
+
+async def _catch(notebook: Notebook, options: Options, origin: CellVerdict) -> CellVerdict:
+    """Name the operation that ``%%deterministic --check`` catches in a cell."""
+    source, cells = origin.cell.source, notebook.runnable
+    if origin.programs or origin.wrote or _writes(source):
+        return origin
+    with tempfile.TemporaryDirectory(prefix="its-") as folder:
+        before = cells[: cells.index(origin.cell)]
+        text = f"%%deterministic --check --json\n{source}"
+        told = await _ask(notebook, options, before, text, Path(folder))
+    caught = told.get("first_divergence")
+    if caught is None:
+        return replace(origin, repeats=told.get("reproducible", False))
+    line = caught["line"] and caught["line"] - 1  # the magic's own is above them
+    where = f" on line {line}" if line else ""
+    how = "run twice in one kernel from the same state, the cell differs from there on"
+    cause = Cause(
+        kind="operation",
+        name=caught["operation"],
+        message=f"{caught['operation']}{where} gives other results for the same input",
+        proof=source.splitlines()[line - 1].strip() if line else "",
+        fix=MENDS if told["with_flags"] == "repeats" else "",
+        finding=Finding(PROVED, how),
+    )
+    return replace(origin, causes=(cause,))
+
+
+def _writes(source: str) -> bool:
+    without_magics = effects_of_cell(source, lambda text: ast.unparse(parse_beside_magics(text)))
+    return bool(writing_calls(without_magics))
 
 
 async def _ask(
-    notebook: Notebook, options: Options, origin: CellVerdict, folder: Path
-) -> dict[tuple[str, str], Finding]:
-    """Return the findings of ``%why --prove`` on each cause, by its kind and name.
-
-    With ``rerun`` the cells run a second time up to that one, as in the check; else the earlier run
-    is the first kernel's.
+    notebook: Notebook, options: Options, cells: Sequence[Cell], question: str, folder: Path
+) -> Mapping[str, Any]:
+    """Run cells in a fresh kernel, then one more; return the JSON that it prints last.
 
     Raises:
         UncheckableError: A cell did not run to its end.
@@ -70,31 +133,22 @@ async def _ask(
     """
     import nbformat
 
-    cells = notebook.runnable
-    place = cells.index(origin.cell)
-    if options.rerun:
-        cells += reversed(cells[place:])
-    else:
-        cells = cells[: place + 1]
     node = copy.deepcopy(notebook.node)
-    question = f"%why {origin.cell.id} --prove --json"
     node.cells.append(nbformat.v4.new_code_cell(question))  # type: ignore[no-untyped-call]
-    cells.append(Cell(len(node.cells) - 1, "why-prove", ""))
+    asking = Cell(len(node.cells) - 1, "experiment", "")
     kernel = FreshKernel(notebook, options, folder)
     try:
         await kernel.start(node)
-        for cell in cells:
+        for cell in (*cells, asking):
             await kernel.run(cell, node)
     finally:
         await kernel.stop(now=True)
-    said = "".join(each.get("text", "") for each in node.cells[-1].outputs)
-    if not said.startswith("{"):  # an error: nothing was found out
-        return {}
-    told = json.loads(said)
-    return {
-        (each["kind"], each["name"]): Finding(each["proof"], _reword(each["experiment"], told))
-        for each in told["causes"]
-    }
+    outputs = node.cells[-1].outputs
+    said = "".join(each.text for each in outputs if each.get("name") == "stdout")
+    told = None
+    with suppress(ValueError):  # an error: nothing was found out
+        told = json.loads(said.rstrip().rpartition("\n")[2])
+    return told if isinstance(told, dict) else {}
 
 
 def _reword(how: str, told: Mapping[str, Any]) -> str:

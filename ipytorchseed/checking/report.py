@@ -227,9 +227,7 @@ def _cell(verdict: CellVerdict, *, shown: bool = False) -> Iterator[str]:
         yield wrap(_next_step(verdict), first="  ▲ ")
 
 
-_HASHES = (
-    ". If it repeats within one kernel, it may be the order of string sets: try PYTHONHASHSEED=0"
-)
+_HASHES = "it may be the order of string sets: try PYTHONHASHSEED=0"
 
 
 def _next_step(verdict: CellVerdict) -> str:
@@ -241,11 +239,17 @@ def _next_step(verdict: CellVerdict) -> str:
         )
     gave = "left different values" if verdict.only_state else "gave different output"
     unseen = f", but {first_of(verdict.unseen, MOST)} could not be looked at whole"
-    return (
+    said = (
         f"two runs of the cell {gave}, and nothing that was recorded differs"
-        f"{unseen if verdict.unseen else ''}. Put %%deterministic --check on top of it: where an"
-        " operation gives another result each time, that names it"
-        f"{_HASHES if os.environ.get('PYTHONHASHSEED', 'random') == 'random' else ''}"
+        f"{unseen if verdict.unseen else ''}. "
+    )
+    hashes = os.environ.get("PYTHONHASHSEED", "random") == "random"
+    if verdict.repeats:
+        return f"{said}Within one kernel it repeats{f', so {_HASHES}' if hashes else ''}"
+    return (
+        f"{said}Put %%deterministic --check on top of it: where an operation gives another result"
+        " each time, that names it"
+        f"{f'. If it repeats within one kernel, {_HASHES}' if hashes else ''}"
     )
 
 

@@ -140,7 +140,7 @@ def _compare(
         tuple(Change(each.what, "", each.detail) for each in apart),
         _causes(run, records.before(run)) if run is not None and differs else (),
         programs_of(calls) if differs else (),
-        line,
+        line=line,
         grades=apart,
         notes=tuple(notes),
         saved_count=count,

@@ -35,9 +35,11 @@ class CellVerdict(Struct, frozen=True):
         changes: The differences: in outputs first, then in states.
         causes: The causes; none where nothing that was recorded differs.
         programs: Other programs that it runs, of which nothing is recorded.
+        wrote: The files that it wrote.
         line: The line of the file that has its id.
         unseen: Values that it reads and that could only be sampled, where no cause was found.
         rounding: Whether all differences are rounding, as far as they were graded.
+        repeats: Whether it was run again in one kernel, from the same state, and repeated.
     """
 
     cell: Cell
@@ -46,9 +48,11 @@ class CellVerdict(Struct, frozen=True):
     changes: tuple[Change, ...] = ()
     causes: tuple[Cause, ...] = ()
     programs: tuple[str, ...] = ()
+    wrote: tuple[str, ...] = ()
     line: int = 1
     unseen: tuple[str, ...] = ()
     rounding: bool = False
+    repeats: bool = False
 
     @property
     def expected(self) -> bool:

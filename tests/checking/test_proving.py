@@ -14,6 +14,18 @@ from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
 from ipytorchseed.why.explanation import Cause, Change
 from tests.checking.books import book, look
 
+VOTES = """\
+import torch
+torch.set_num_threads(8)
+torch.manual_seed(0)
+index = torch.randint(0, 40, (800_000,))
+ones = torch.randn(800_000)"""
+
+COUNT = """\
+count = torch.zeros(40)
+for _ in range(30):
+    count.index_put_((index,), ones, accumulate=True)"""
+
 
 def found(verdict):
     """Return what experiments say of each cause of the cell in which it begins."""
@@ -95,6 +107,43 @@ class TestProof:
         (verdict,) = look(path, prove=True)
         assert found(verdict)["torch.cpu"].level == "likely"
         assert (tmp_path / "x.txt").read_text() == "..."  # two runs, and up to it once more
+
+    def test_an_operation_that_does_not_repeat_is_named(self, tmp_path):
+        """Nothing recorded differs: the cell is run again under ``--check``."""
+        path = book(tmp_path / "a", VOTES, f"%%time\n{COUNT}\nprint(count.tolist())")
+        (verdict,) = look(path, prove=True)
+        (cause,) = verdict.origin.causes
+        assert (cause.kind, cause.name) == ("operation", "aten::index_put_")
+        assert "on line 4 gives other results for the same input" in cause.message
+        assert cause.proof == "count.index_put_((index,), ones, accumulate=True)"
+        assert cause.fix == "put %%deterministic on top of the cell"
+        assert cause.finding.level == "proved"
+        said = " ".join(report.text([verdict]).split())
+        assert cause.message in said
+        assert "nothing that was recorded differs" not in said
+
+    def test_a_cell_that_repeats_within_a_kernel_is_said_to(self, tmp_path):
+        """What two kernels give then hangs on what is not recorded, and on no operation."""
+        path = book(tmp_path / "a", "import os", "print(os.getpgid(0))")
+        (verdict,) = look(path, prove=True, cold=True)
+        assert verdict.origin.does_not_repeat
+        said = " ".join(report.text([verdict]).split())
+        assert "Within one kernel it repeats" in said
+        assert "--check" not in said
+
+    @pytest.mark.parametrize(
+        "beside",
+        ["open('x.txt', 'a').write('.')", "import os\nos.system('echo . >> x.txt');"],
+        ids=["file", "program"],
+    )
+    def test_a_cell_that_acts_outside_is_not_run_to_name_its_operation(
+        self, tmp_path, started, beside
+    ):
+        """Nobody said that it may be."""
+        path = book(tmp_path / "a", VOTES, f"{COUNT}\n{beside}\nprint(count.tolist())")
+        (verdict,) = look(path, prove=True)
+        assert verdict.origin.does_not_repeat
+        assert started == []
 
     def test_a_check_waits_no_longer_for_proof_than_it_took_itself(self, tmp_path, monkeypatch):
         """The cell that asks would go on for a minute; what was found stays."""

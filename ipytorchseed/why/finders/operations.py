@@ -13,6 +13,10 @@ _STRICT = lazy_pattern(r"%%deterministic(?![\w?])(?!.*--(?:check|warn))")
 """The first line of a cell that ran under deterministic flags."""
 
 
+MENDS = "put %%deterministic on top of the cell"
+"""What mends an operation that repeats under deterministic flags."""
+
+
 def find_operations(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
     """Name operations that were seen not to repeat in this cell.
 
@@ -58,6 +62,6 @@ def _cause(case: Evidence, run: Run, seen: Operation) -> Cause:
         name=seen.operation,
         message=message,
         proof=seen.code,
-        fix="put %%deterministic on top of the cell" if seen.mends else "",
+        fix=MENDS if seen.mends else "",
         blame=(Blame(run, how),),
     )

@@ -118,9 +118,9 @@ def series_of(tensor: Any, walk: Walk) -> tuple[float, ...] | None:
         return None
     try:
         there = elements.readable(tensor, walk)
-    except UnreadableError:
+        return tuple(map(float, there.reshape(-1).tolist()))
+    except (UnreadableError, RuntimeError):  # torch makes no numbers of float4, for one
         return None
-    return tuple(map(float, there.reshape(-1).tolist()))
 
 
 def write_storage(value: Any, walk: Walk) -> Writing:

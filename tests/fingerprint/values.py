@@ -174,6 +174,10 @@ def _put(key, value):
     return change
 
 
+_FLOAT4 = getattr(torch, "float4_e2m1fn_x2", torch.uint8)
+"""Two numbers a byte, which torch stores and does not compute with; it came with 2.8."""
+
+
 def _flip(it):
     """Change one bit of a tensor, in the way that torch counts."""
     bits = it.detach().view(torch.uint8).reshape(-1)
@@ -254,6 +258,7 @@ CHANGED = {
     "tensor without dimension": (lambda: torch.tensor(1.5), lambda it: it.add_(1)),
     "bfloat16": (lambda: torch.ones(3, dtype=torch.bfloat16), _flip),
     "float8": (lambda: torch.ones(3).to(torch.float8_e4m3fn), _flip),
+    "float4": (lambda: torch.full((3,), 0x24, dtype=torch.uint8).view(_FLOAT4), _flip),
     "booleans": (lambda: torch.ones(3, dtype=torch.bool), _put(1, False)),
     "complex": (lambda: torch.ones(3, dtype=torch.complex64), _put(1, 1j)),
     "conjugate": (lambda: torch.full((3,), 1 + 2j).conj(), _put(1, 1j)),

@@ -24,6 +24,7 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import programs_of, reads_clock
 from ipytorchseed.reads.magics import only_asks
+from ipytorchseed.reads.seeding import may_set_state
 from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.session.states import EitherStates
 from ipytorchseed.why.changes import find_changes
@@ -266,10 +267,13 @@ def _moved_apart(against: Run, run: Run, states: HistoryLookup) -> tuple[Change,
     for name, ended in run.after.items():
         began, was = run.before.get(name), against.before.get(name)
         end_before = against.after.get(name)
-        if end_before in (None, ended) or ended == began or began is None:
+        if end_before in (None, ended) or ended == began:
             continue
-        if began == was or not states.leads(began, ended, most_draws(run)):
-            # it was seeded in between
+        if began is None:  # it came with the cell
+            seeded = may_set_state(run.source, name)
+        else:
+            seeded = began == was or not states.leads(began, ended, most_draws(run))
+        if seeded:
             stands = " → ".join(_stand(states, name, each) for each in (end_before or "", ended))
             changes.append(Change("source", name, stands))
     return tuple(changes)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ipytorchseed.introspection.values import is_class, is_function, is_scalar, module_names
 from ipytorchseed.reads.bindings import bound_by, targets_of
-from ipytorchseed.reads.dependencies import look_up
+from ipytorchseed.reads.dependencies import Dependencies, look_up
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.parsing import names_in, nodes_in
@@ -22,12 +22,13 @@ _SECONDS = 1e-6
 """For a character of a module whose code is followed."""
 
 
-def read_there(
+def read_there(  # noqa: PLR0913, PLR0917 -- how code is followed
     modules: Collection[str],
     effects: Effects,
     namespace: Mapping[str, Any],
     hidden: Collection[str],
     seconds: float,
+    known: Dependencies,
 ) -> Iterator[tuple[str, Any]]:
     """Yield the functions, classes and constants of modules that a cell reads, by name.
 
@@ -37,10 +38,13 @@ def read_there(
         namespace: The user's names.
         hidden: Names of the shell's own.
         seconds: How long its code may be followed.
+        known: What was found before the modules were there; what their code asks is added.
     """
-    dependencies = find_dependencies(effects, namespace, hidden, seconds=seconds)
-    for name, place in sorted(dependencies.names.items()):
-        if place[0] in modules and name not in dependencies.sets:
+    found = find_dependencies(effects, namespace, hidden, seconds=seconds)
+    known.nondeterministic_calls |= found.nondeterministic_calls
+    known.hashes |= found.hashes
+    for name, place in sorted(found.names.items()):
+        if place[0] in modules and name not in found.sets:
             value = look_up(place, namespace)
             if is_function(value) or is_class(value) or is_scalar(value):
                 yield name, value

@@ -293,7 +293,7 @@ class Session:
         if own:
             began = time.thread_time()
             left = max(budget.seconds - budget.used, 0.0)
-            there = [*read_there(own, effects, namespace, self._hidden, left)]
+            there = [*read_there(own, effects, namespace, self._hidden, left, dependencies)]
             budget.charge(began)
             for name, value in there:
                 pending.reads.setdefault(name, self.variables.look(value, budget))

@@ -101,6 +101,11 @@ def books(tmp_path_factory):
             "random.random()",
         ),
         book(
+            folder / "clock_at_import",
+            "import numpy as np, time\nnp.random.seed(time.time_ns() % 2**32)",
+            "np.random.rand()",
+        ),
+        book(
             folder / "alone",
             "import torch\ntorch.manual_seed(0)\ntorch.set_num_threads(8)\n"
             "index, ones = torch.randint(0, 40, (800_000,)), torch.rand(800_000)",
@@ -238,6 +243,14 @@ def test_a_seed_taken_from_the_clock(books):
     verdict = books["clock"]
     assert found(verdict) == [SAME, LATER, SHOWN]
     assert causes(verdict) == [("input", "start")]
+
+
+def test_a_seed_taken_from_the_clock_in_the_cell_that_imports_the_library(books):
+    """The source came with that cell, and is left elsewhere by it."""
+    verdict = books["clock_at_import"]
+    assert found(verdict) == [LATER, SHOWN]
+    assert verdict.origin.cell.id == "cell-0"
+    assert causes(verdict) == [("entropy", "time.time_ns")]
 
 
 def test_a_cell_that_does_not_repeat_by_itself(books):

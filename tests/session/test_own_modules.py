@@ -8,6 +8,7 @@ import pytest
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.session.own_modules import set_in_packages
+from tests.session.conftest import Notebook
 
 SETTING = {
     "by its name": "import json\njson.dumps = repr",
@@ -63,6 +64,26 @@ def test_a_module_that_sets_nothing_of_what_it_imports_is_not_followed(
     """It would take longer than all else that is done for a cell."""
     own.write_text(text)
     assert _follow({"own": str(own)}) == ({}, [])
+
+
+@pytest.mark.parametrize(
+    ("body", "asked"),
+    [
+        ("{word: at for at, word in enumerate(set(text.split()))}", ("hash",)),
+        ("np.random.default_rng().random()", ("numpy.random.default_rng",)),
+        ("sorted(set(text.split()))", ()),
+    ],
+)
+def test_what_the_code_of_a_module_asks_is_told_of_the_cell_that_imports_it(
+    notebook: Notebook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, asked: tuple
+) -> None:
+    """When the cell began, the module was not there."""
+    name = f"vocabulary_{tmp_path.name}"
+    text = f"import numpy as np\ndef make(text):\n    return {body}\n"
+    (tmp_path / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    run = notebook.run(f"import {name}\nfound = {name}.make('a b c d')")
+    assert run.nondeterministic_calls == asked
 
 
 def test_a_module_that_is_gone_sets_nothing(own: Path) -> None:

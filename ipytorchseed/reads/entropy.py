@@ -170,7 +170,7 @@ def sentence(name: str) -> str:
         return f"the cell {say_programs((name,))}"
     if name == BY_PLACE:
         return "the order of a set of objects hangs on where they lie in memory"
-    if name in STANDS:
+    if name in STANDS or name == "os.getpid":
         what = "tells how the process or the machine stands: it may answer differently each time"
     elif name in PERSONS:
         what = "asks whoever runs it: the answer may be another each time"

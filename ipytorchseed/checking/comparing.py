@@ -24,13 +24,13 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import programs_of, reads_clock
 from ipytorchseed.reads.magics import only_asks
-from ipytorchseed.reads.seeding import may_set_state
 from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.session.states import EitherStates
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.evidence import HistoryLookup, most_draws
 from ipytorchseed.why.explain import explain
 from ipytorchseed.why.explanation import Cause, Change
+from ipytorchseed.why.finders.movers import has_seeded
 from ipytorchseed.why.unknown import hides
 from ipytorchseed.why.value_changes import changed_parts
 
@@ -256,7 +256,7 @@ def _moved_apart(against: Run, run: Run, states: HistoryLookup) -> tuple[Change,
     """Return the sources that differ because of the cell itself.
 
     A source that began in other states and was only drawn from is not: what was drawn shows in
-    variables and outputs, if it matters.
+    variables and outputs, if it matters. A generator is, within a variable that the cell made.
 
     Args:
         against: The earlier run.
@@ -270,13 +270,22 @@ def _moved_apart(against: Run, run: Run, states: HistoryLookup) -> tuple[Change,
         if end_before in (None, ended) or ended == began:
             continue
         if began is None:  # it came with the cell
-            seeded = may_set_state(run.source, name)
+            seeded = has_seeded(states, run, name, ended)
         else:
             seeded = began == was or not states.leads(began, ended, most_draws(run))
         if seeded:
-            stands = " → ".join(_stand(states, name, each) for each in (end_before or "", ended))
-            changes.append(Change("source", name, stands))
+            changes.append(_source(states, name, end_before or "", ended))
+    made = run.generators_after.keys() - run.generators_before.keys() - run.writes.keys()
+    for name in sorted(made & against.generators_after.keys()):
+        was, now = (each.generators_after[name].digest for each in (against, run))
+        if was != now:
+            changes.append(_source(states, name, was, now))
     return tuple(changes)
+
+
+def _source(states: HistoryLookup, name: str, was: str, now: str) -> Change:
+    stands = " → ".join(_stand(states, name, each) for each in (was, now))
+    return Change("source", name, stands)
 
 
 def _stand(states: HistoryLookup, name: str, digest: str) -> str:

@@ -196,18 +196,19 @@ def find_origins(shown: CellVerdict, earlier: Sequence[CellVerdict]) -> list[Cel
     """Return the cells in which a difference that another cell shows begins, the last one first.
 
     They are found by following the names of causes, and of the variables and sources that cells
-    left. A cell with a cause of its own is preferred to one without, such as one that made an
-    object with an address in it.
+    left, and to the cells that wrote files. A cell with a cause of its own is preferred to one
+    without, such as one that made an object with an address in it.
 
     Args:
         shown: The cell whose output differs.
         earlier: The cells before it that differ, in the order of the notebook.
     """
-    chain, names = [shown], _names(shown)
+    chain, names, writers = [shown], _names(shown), _writers(shown)
     for each in reversed(earlier):
-        if names & (each.left | _names(each)):
+        if each.cell.id in writers or names & (each.left | _names(each)):
             chain.append(each)
             names |= _names(each)
+            writers |= _writers(each)
     caused = [each for each in chain if own_causes(each, earlier)]
     return caused or chain[-1:]
 
@@ -219,6 +220,12 @@ def _names(cell: CellVerdict) -> set[str]:
         made = [each.run for each in cause.blame if each.run and cause.name in each.run.writes]
         names.update(*(run.reads for run in made if hides(run.writes[cause.name])))
     return names
+
+
+def _writers(cell: CellVerdict) -> set[str]:
+    """Return the cells that wrote the files that are causes."""
+    blamed = (each for cause in cell.causes if cause.kind == "file" for each in cause.blame)
+    return {each.run.cell for each in blamed if each.run is not None}
 
 
 def own_causes(cell: CellVerdict, earlier: Sequence[CellVerdict]) -> list[Cause]:

@@ -106,6 +106,13 @@ def books(tmp_path_factory):
             "np.random.rand()",
         ),
         book(
+            folder / "entropy_within",
+            "import numpy as np\nclass Walk:\n    def __init__(self, seed=None):\n"
+            "        self.rng = np.random.default_rng(seed)",
+            "walk = Walk()",
+            "walk.rng.random()",
+        ),
+        book(
             folder / "alone",
             "import torch\ntorch.manual_seed(0)\ntorch.set_num_threads(8)\n"
             "index, ones = torch.randint(0, 40, (800_000,)), torch.rand(800_000)",
@@ -235,6 +242,14 @@ def test_a_generator_made_without_a_seed(books):
     """Named where it is made, before anything is drawn from it."""
     verdict = books["entropy"]
     assert found(verdict) == [LATER, BOTH]
+    assert causes(verdict) == [("entropy", "numpy.random.default_rng")]
+
+
+def test_a_generator_made_without_a_seed_within_an_object(books):
+    """Named where the object is made, whose other parts are the same."""
+    verdict = books["entropy_within"]
+    assert found(verdict) == [SAME, LATER, SHOWN]
+    assert verdict.origin.cell.id == "cell-1"
     assert causes(verdict) == [("entropy", "numpy.random.default_rng")]
 
 

@@ -17,6 +17,7 @@ from ipytorchseed.checking.ci import annotate, as_junit
 from ipytorchseed.checking.edits import Edit, Splice
 from ipytorchseed.checking.notebook import Cell
 from ipytorchseed.checking.progress import Bars
+from ipytorchseed.why.explanation import Blame, Cause
 from tests.checking.verdicts import (
     BROKEN,
     DIED,
@@ -25,15 +26,18 @@ from tests.checking.verdicts import (
     EACH,
     HIDDEN,
     INPUT,
+    LATER,
     PROSE,
     REPEATS,
     SAFE,
     SHOWN,
     SILENT,
+    SOUND,
     STRICT,
     UNSAFE,
     UNSEEDED,
 )
+from tests.render.explanations import run
 from tests.render.hostile import HOSTILE, poisoned, unseen
 
 
@@ -69,6 +73,19 @@ def test_what_mends_several_causes_is_told_once():
     tries = [at for at, line in enumerate(lines) if "try: torch.manual_seed(42)" in line]
     assert len(tries) == 1
     assert "torch.cuda:0" in lines[tries[0] - 1]
+
+
+def test_a_difference_that_goes_through_a_file_begins_where_it_was_written():
+    """If that cell differs: another that does is not to blame."""
+    file = Cause("file", "noise.npy", "noise.npy has other content", blame=(_wrote(LATER.cell),))
+    shown = replace(SHOWN, causes=(file,))
+    assert replace(DIFFERS, cells=(SOUND, LATER, shown)).origin.cell is LATER.cell
+    other = replace(shown, causes=(replace(file, blame=(_wrote(SOUND.cell),)),))
+    assert replace(DIFFERS, cells=(SOUND, LATER, other)).origin.cell is SHOWN.cell
+
+
+def _wrote(cell: Cell) -> Blame:
+    return Blame(run(cell.count, cell=cell.id), "wrote it")
 
 
 def test_the_json_has_the_shape_that_other_programs_rely_on():

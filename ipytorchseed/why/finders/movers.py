@@ -10,7 +10,7 @@ from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.seeding import may_set_state
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.seeds import LIMIT
-from ipytorchseed.why.evidence import Evidence
+from ipytorchseed.why.evidence import Evidence, HistoryLookup
 from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.words import listed, many
 
@@ -135,12 +135,24 @@ def _how_it_came(case: Evidence, run: Run | None, name: str, end: str) -> str:
     """Say how a run brought in a source or generator that was not there before."""
     if run is None or name in run.generators_after:
         return "made it"
-    position = case.states.position(name, end)
-    chosen = position is not None and _is_chosen(position)
-    asked = not run.error and may_set_state(run.source, name)
-    if asked or (chosen and "seed" in run.source):
+    if has_seeded(case.states, run, name, end):
         return "seeded it"
     return "started it" if ":" in name else "imported it"
+
+
+def has_seeded(states: HistoryLookup, run: Run, name: str, end: str) -> bool:
+    """Tell whether a run seeded a source that it brought in.
+
+    Args:
+        states: Where they stand.
+        run: The run.
+        name: The source.
+        end: Its state when the run ended.
+    """
+    position = states.position(name, end)
+    chosen = position is not None and _is_chosen(position)
+    asked = not run.error and may_set_state(run.source, name)
+    return asked or (chosen and "seed" in run.source)
 
 
 def _moves(case: Evidence, name: str) -> list[tuple[Run | None, str | None, str]]:

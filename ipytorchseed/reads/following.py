@@ -173,6 +173,9 @@ class _CodeFollower(NameFollower):
         found.passive_loaders = draws.passive_loaders if found.complete else 0
         names = self._notebook.names
         read = [names[name] for home, name in found.names.values() if not home and name in names]
+        if not _ENVIRONMENT.isdisjoint(self._met.names):
+            held = (each for each in read if type(each) is str)
+            found.variables.update(filter(_VARIABLE.fullmatch, (*found.texts, *held)))
         uncalled = filter(None, map(user_function, self._members.functions()))
         nondeterminism.look_into(read, (effects_of_code(each.__code__) for each in uncalled))
         found.timing, found.timed = nondeterminism.readings(effects, names, timed)
@@ -274,9 +277,6 @@ class _CodeFollower(NameFollower):
     def run(self, code: CodeType, names: Mapping[str, Any], assigned: frozenset[str]) -> None:
         home = self._home(names)
         if not home.module or is_local_module(home.module):
-            if not _ENVIRONMENT.isdisjoint(code.co_names):
-                constants = [each for each in code.co_consts if type(each) is str]
-                self._found.variables.update(filter(_VARIABLE.fullmatch, constants))
             arguments = self._arguments.of(code) if self._supposes else {}
             flags = home.names if self._supposes and not home.module else {}
             effects = effects_among(code, flags, arguments)

@@ -27,6 +27,17 @@ def _alone(find: Finder) -> Callable[[Evidence, bool], Found]:
     return lambda case, others: iter(()) if others else find(case)
 
 
+def _unless_asked(find: Finder) -> Callable[[Evidence, bool], Found]:
+    """Have a finder look only where nothing else explains the change, entropy asked for neither."""
+    return lambda case, others: (
+        iter(()) if others or any(map(_is_cause, find_entropy(case, others=True))) else find(case)
+    )
+
+
+def _is_cause(found: Cause | Cleared) -> bool:
+    return isinstance(found, Cause)
+
+
 FINDERS: tuple[Finder, ...] = (
     find_code,
     find_inputs,
@@ -39,7 +50,7 @@ FINDERS: tuple[Finder, ...] = (
 
 LAST_RESORT: tuple[Callable[[Evidence, bool], Found], ...] = (
     find_operations,
-    _alone(find_cleared_inputs),
+    _unless_asked(find_cleared_inputs),
     _alone(find_forms),
     find_entropy,
     _alone(find_inherited),

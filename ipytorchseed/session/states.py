@@ -27,7 +27,7 @@ _FAR = 120_000_000
 """Draws that a cell is searched for which can have drawn so many; some 350 ms."""
 
 _NEARBY = 3_000_000
-"""Draws that are stepped over for each state, however far others were looked for."""
+"""Draws that are stepped over for each state or pair, however far others were looked for."""
 
 
 class LedgerStates:
@@ -91,14 +91,13 @@ class LedgerStates:
         states = self._state(before), self._state(after)
         if states[0] is None or states[1] is None:
             return None, False
-        try:
-            with within(effort):
+        for allowed in (Effort(_NEARBY), effort):
+            with suppress(TooFar), within(allowed):
                 draws = draws_between(states[0], states[1])
-        except TooFar:
-            return None, False
-        if draws is not None and _is_exact(first):
-            self._found[after] = Position(first.seed, (first.draws or 0) + draws)
-        return draws, True
+                if draws is not None and _is_exact(first):
+                    self._found[after] = Position(first.seed, (first.draws or 0) + draws)
+                return draws, True
+        return None, False
 
     def _state(self, digest: str) -> bytes | None:
         if digest not in self._states:

@@ -73,3 +73,14 @@ def test_whether_draws_lead_is_searched_for_as_far_as_a_run_can_draw(before, aft
     kept = {"before": before(), "after": after()}
     ledger = type("Kept", (), {"states": lambda _, digests: {n: kept[n] for n in digests}})()
     assert LedgerStates(ledger).leads("before", "after", most) is may
+
+
+def test_draws_are_counted_whatever_the_search_for_seeds_took():
+    """A few draws from a state of no seed are few, after all seeds were searched for in vain."""
+    made = [_drawn(ODD, words) for words in (624 + 5, 624 + 900, 2 * 624 + 900)]
+    kept = {str(place): state for place, state in enumerate(made)}
+    ledger = type("Kept", (), {"states": lambda _, digests: {n: kept[n] for n in digests}})()
+    states = LedgerStates(ledger)
+    assert [states.position("numpy", name) for name in kept] == [None] * 3
+    assert states.draws("0", "1") == 895
+    assert states.draws("1", "2") == 624

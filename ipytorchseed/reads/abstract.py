@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import math
 from collections.abc import Iterable
@@ -39,10 +40,12 @@ class Body(Struct, frozen=True):
     Attributes:
         effects: What it does with names.
         then: Code that the result holds: the methods, for a call of a class.
+        function: The syntax of the function whose code it is, where that is certain.
     """
 
     effects: Effects
     then: tuple[Body, ...] = ()
+    function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | None = None
 
 
 class AbstractValue(Struct, frozen=True):

@@ -62,7 +62,7 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
     _note_item(scope, callee)
     func = _callee(scope, node)
     called = name if name == "len" else getattr(callee, "attr", "")
-    function = _named(func, node)
+    function = "" if any(type(each) is ast.Starred for each in node.args) else _named(func)
     args = [
         scope.visit_by(each, *_LAYOUT[called])
         if place == 0 and called in _LAYOUT and isinstance(each, ast.Name)
@@ -143,23 +143,23 @@ def _by_form(scope: Scope, node: ast.Call, name: str) -> AbstractValue | None:
     return UNKNOWN if followed else None
 
 
-def _named(func: AbstractValue, node: ast.Call) -> str:
-    """Return the name of an earlier function, or ``owner.method``; empty for any other."""
-    path = func.paths[0] if len(func.paths) == 1 and not func.bodies else ""
-    plain = _FUNCTION.fullmatch(path) is not None and path not in _BUILTINS
-    return path if plain and not any(type(each) is ast.Starred for each in node.args) else ""
+def _named(func: AbstractValue) -> str | AbstractValue:
+    """Return the name of an earlier function, or ``owner.method``; a function made here itself."""
+    if func.bodies:
+        return func
+    path = func.paths[0] if len(func.paths) == 1 else ""
+    return path if _FUNCTION.fullmatch(path) is not None and path not in _BUILTINS else ""
 
 
-def _argument(scope: Scope, node: ast.expr, function: str, place: int | str) -> AbstractValue:
+def _argument(
+    scope: Scope, node: ast.expr, function: str | AbstractValue, place: int | str
+) -> AbstractValue:
     """Follow an argument, of which a function of the user's may read some parts only."""
     if not function or not isinstance(node, ast.Name):
         return scope.visit(node)
     abstract = scope.load(node.id)
     for path in abstract.paths:
-        if path.isidentifier():
-            scope.effects.given.add((path, function, place))
-        else:
-            scope.effects.paths.add(path)
+        scope.give(path, function, place)
     return abstract
 
 

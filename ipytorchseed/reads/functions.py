@@ -53,7 +53,8 @@ def _functiondef(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> 
         scope.run_all(abstract.bodies)
         if abstract.tail.removesuffix("()").endswith("interact"):  # ipywidgets' calls it at once
             scope.run(Body(effects))
-    bodies = (Body(effects), *bodies_of(*defaults, *decorators))
+    known = None if node.decorator_list else node
+    bodies = (Body(effects, function=known), *bodies_of(*defaults, *decorators))
     scope.store(node.name, AbstractValue(tail=node.name, bodies=bodies))
 
 
@@ -107,7 +108,9 @@ def _classdef(scope: Scope, node: ast.ClassDef) -> None:
 @evaluates("Lambda")
 def _lambda(scope: Scope, node: ast.Lambda) -> AbstractValue:
     defaults = [scope.visit(each) for each in defaults_of(node.args)]
-    return AbstractValue(bodies=(Body(lambda_effects(scope, node)), *bodies_of(*defaults)))
+    return AbstractValue(
+        bodies=(Body(lambda_effects(scope, node), function=node), *bodies_of(*defaults))
+    )
 
 
 def lambda_effects(scope: Scope, node: ast.Lambda, given: AbstractValue | None = None) -> Effects:

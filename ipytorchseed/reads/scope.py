@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, Body, bodies_of, join, named
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.taint import ask_order, escape
+from ipytorchseed.reads.uses import use_of_own
 
 Evaluate = Callable[["Scope", Any], AbstractValue | None]
 T = TypeVar("T", bound=Evaluate)
@@ -343,14 +344,50 @@ class Scope:
         ours.writes |= inside.writes if self.in_class else inside.writes - self.local
 
     def _add_given(self, inside: Effects) -> None:
-        """Add what code inside gives to functions; all of what functions made here are given."""
+        """Add what code inside gives to functions."""
         for path, function, place in inside.given:
-            earlier = self._lead(function) == [function]
             for found in self._lead(path):
-                if earlier and found.isidentifier():
-                    self.effects.given.add((found, function, place))
-                else:
-                    self.effects.paths.add(found)
+                self.give(found, self._function(function), place)
+
+    def _function(self, name: str) -> str | AbstractValue:
+        """Return what is known of a function that code inside calls: its name if made earlier."""
+        return name if self._lead(name) == [name] else self.bound.get(name, UNKNOWN)
+
+    def give(
+        self,
+        path: str,
+        function: str | AbstractValue,
+        place: int | str,
+        seen: set[tuple[object, int | str]] | None = None,
+    ) -> None:
+        """Note that a function is given a value, of which it may read some parts only.
+
+        Args:
+            path: The value's dotted name.
+            function: The name of an earlier function, or what is known of one that is made here.
+            place: The argument's place, from 0, or its name.
+            seen: Functions that were given it already, and where.
+        """
+        if isinstance(function, str) and path.isidentifier():
+            self.effects.given.add((path, function, place))
+            return
+        bodies = () if isinstance(function, str) else function.bodies
+        made = bodies[0].function if len(bodies) == 1 else None
+        seen = set() if seen is None else seen
+        if (made, place) in seen:
+            return
+        seen.add((made, place))
+        use = None if made is None else use_of_own(made, place)
+        if use is None:
+            self.effects.paths.add(path)
+            return
+        for each in use.names:
+            if each[0] == "[":
+                self.effects.items.add((path, each[1:].replace("]", "", 1)))
+            else:
+                self.effects.paths.add(f"{path}.{each}")
+        for called, where in use.given:
+            self.give(path, self._function(called), where, seen)
 
     def _lead(self, path: str) -> list[str]:
         """Return what a dotted name of code inside means here."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import types
@@ -10,7 +11,9 @@ from typing import Any
 from ipytorchseed.introspection.anatomy import mro, own, per_object
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.introspection.values import is_class, module_of
+from ipytorchseed.reads.bindings import bound_by
 from ipytorchseed.reads.draws import are_silent
+from ipytorchseed.reads.parsing import nodes_in
 from ipytorchseed.reads.scan import Function, Uses, uses_of_parameters
 from ipytorchseed.reads.source import find_source
 
@@ -97,6 +100,29 @@ def use_of(function: types.FunctionType, place: int | str) -> Uses | None:
         return _spread(code)
     name = place if isinstance(place, str) else next(iter(names[place:]), "")
     return _uses(code).get(name)
+
+
+@functools.lru_cache(maxsize=16)
+def use_of_own(function: Function, place: int | str) -> Uses | None:
+    """Return what a function that a cell defines does with one argument; None for anything.
+
+    Args:
+        function: Its syntax.
+        place: The argument's place, from 0, or its name.
+    """
+    given = function.args
+    placed = [each.arg for each in (*given.posonlyargs, *given.args)]
+    named = [each.arg for each in (*given.args, *given.kwonlyargs)]
+    wanted = placed[place : place + 1] if isinstance(place, int) else {place}.intersection(named)
+    inside = nodes_in(function)
+    taken = {name for each in inside if each is not function for name in bound_by(each)}
+    taken |= {each.arg for each in inside if isinstance(each, ast.arg)}
+    try:
+        uses = uses_of_parameters(function, taken) if wanted else {}
+    except RecursionError:
+        return None
+    use = uses.get(*wanted) if wanted else None
+    return None if use is None or use.above else use
 
 
 def _spread(code: types.CodeType) -> Uses | None:

@@ -64,3 +64,38 @@ def test_what_is_read_of_what_is_given(notebook, cell, parts):
     """All branches count, and of items that are given by name those that are taken."""
     notebook.run(HELD)
     assert notebook.dependencies(cell).parts.get("args" if "args)" in cell else "cfg") == parts
+
+
+MADE_HERE = {
+    "def f(c): return c['width']\nx = f(cfg)": {"k:width"},
+    "def f(x, c=None): return x * c['width']\nx = f(2, c=cfg)": {"k:width"},
+    "def f(o): return o.depth\nx = [f(args) for _ in range(2)]": {"a:depth"},
+    "def f(o, *, k): return k.depth\nx = f(1, k=args)": {"a:depth"},
+    "def f(c): return build(c)\nx = f(cfg)": {"k:deep", "k:width", "k:depth"},
+    "def g(c): return c['note']\ndef f(c): return g(c) + c['width']\nx = f(cfg)": {
+        "k:note", "k:width",
+    },
+    "def f(c): return c['note']\ndef main(): return f(cfg)\nx = main()": {"k:note"},
+    "def f(c, n): return f(c, n - 1) if n else c['note']\nx = f(cfg, 2)": {"k:note"},
+    "f = lambda c: c['width']\nx = f(cfg)": {"k:width"},
+    "def f(c): return c\nx = f(cfg)": None,
+    "def f(c): return c['note']\nx = f(cfg)\ny = len(cfg)": {"k:note", "a:__len__"},
+    "def f(c): return [*c]\nx = f(cfg)": None,
+    "def f(*c): return c[0]['note']\nx = f(cfg)": None,
+    "def f(c): return c['note']\ndef f(c): return c\nx = f(cfg)": None,
+    "def f(c): return c['note']\nf = print\nx = f(cfg)": None,
+    "if args.deep:\n    def f(c): return c['note']\nelse:\n    f = print\nx = f(cfg)": None,
+    "@print\ndef f(c): return c['note']\nx = f(cfg)": None,
+    "def f(c):\n    build = print\n    build(c)\nx = f(cfg)": None,
+    "def f(c):\n    def g(): return c\n    return g\nx = f(cfg)": None,
+    "def f(c): return c['note']\nx = f(*[cfg])": None,
+    "def f(c): return c['note']\nx = map(f, [cfg])": None,
+    "def f(c): return c['note']\ndef main(f): return f(cfg)\nx = main(print)": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("cell", "parts"), MADE_HERE.items(), ids=MADE_HERE)
+def test_what_functions_of_the_cell_itself_read(notebook, cell, parts):
+    """The same goes for functions that the cell defines, where it is certain which one it calls."""
+    notebook.run(HELD)
+    assert notebook.dependencies(cell).parts.get("args" if "args)" in cell else "cfg") == parts

@@ -224,7 +224,6 @@ WHOLE = (
     "x = decorated(trainer)",
     "x = str(trainer)",
     "x = list(map(told, [trainer]))",
-    "def told(trainer):\n    return trainer.rate\nx = told(trainer)",
     "x = told(trainer), trainer",
     "x = dict(settings)",
 )

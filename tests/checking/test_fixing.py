@@ -127,14 +127,18 @@ def fix(*paths, cold=False, tag=False, write=True, watcher=None, **options):
 
 
 def shown(path):
-    """Run a notebook by nbclient alone, and return what its cells show."""
+    """Run a notebook by nbclient alone, and return what its cells show; prints, joined."""
     node = nbformat.read(path, as_version=4)
     with forking():
         NotebookClient(node, resources={"metadata": {"path": str(path.parent)}}).execute()
-    outputs = [cell.outputs for cell in node.cells if cell.cell_type == "code"]
-    return [
-        {k: v for k, v in each.items() if k != "execution_count"} for one in outputs for each in one
-    ]
+    found = []
+    for each in (each for cell in node.cells if cell.cell_type == "code" for each in cell.outputs):
+        each.pop("execution_count", None)
+        if each.output_type == "stream" and found and found[-1].get("name") == each.name:
+            found[-1].text += each.text  # a kernel sends what is printed when it comes to it
+        else:
+            found.append(each)
+    return found
 
 
 def without(text):

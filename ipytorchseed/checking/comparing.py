@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 
 from msgspec.structs import replace
@@ -35,6 +35,7 @@ from ipytorchseed.why.unknown import hides
 from ipytorchseed.why.value_changes import changed_parts
 
 _CODE = frozenset({"class", "function"})
+_LEFT = frozenset({"variable", "source"})
 
 
 def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
@@ -60,8 +61,9 @@ def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
                 known = verdicts.get(cell.index)
                 if known is None or not known.differs:
                     found = pair.judge(cell, first, other)
-                    if found is not None:
-                        verdicts[cell.index] = replace(found, line=notebook.line(cell))
+                    behind = [] if found is None else pair.importers(found, [*verdicts.values()])
+                    for each in (*behind, *filter(None, [found])):
+                        verdicts[each.cell.index] = replace(each, line=notebook.line(each.cell))
     return [verdicts[place] for place in sorted(verdicts)]
 
 
@@ -126,6 +128,34 @@ class Pair:
             cell, outputs, state, changes, causes, programs, run.wrote, unseen=unseen
         )
 
+    def importers(
+        self, shown: CellVerdict, earlier: Sequence[CellVerdict]
+    ) -> Iterator[CellVerdict]:
+        """Yield new verdicts on cells that imported what a later cell shows to differ.
+
+        What a module of the user's holds is recorded of cells that read it, and not of the one that
+        imported it.
+
+        Args:
+            shown: The verdict on the later cell.
+            earlier: Those on the cells before it.
+        """
+        readers = None if self._one_kernel else self._runs(shown.cell)
+        for known in earlier if readers is not None else ():
+            runs = self._runs(known.cell)
+            if runs is None or readers is None:
+                continue
+            names = _brought(runs[1], shown.causes)
+            if names:
+                against, run = (
+                    replace(each, writes={**each.writes, **{n: reader.reads[n] for n in names}})
+                    for each, reader in zip(runs, readers, strict=True)
+                )
+                outputs = tuple(each for each in known.changes if each.what not in _LEFT)
+                found = self.weigh(known.cell, against, run, outputs)
+                others = [each for each in known.changes if each not in found.changes]
+                yield replace(found, changes=(*found.changes, *others))
+
     def _code(self, cell: Cell, run: Run) -> str:
         """Return the text of a cell, and of the cells that defined the functions that it reads."""
         read = {name for name, value in run.reads.items() if value.kind in _CODE}
@@ -185,6 +215,16 @@ class Pair:
             return False
         self._timed |= names
         return True
+
+
+def _brought(run: Run, causes: Sequence[Cause]) -> set[str]:
+    """Return the names of what a run brought by an import, of the causes for a later one."""
+    return {
+        cause.name
+        for cause in causes
+        if run.loaded and cause.kind == "input" and cause.name not in run.writes
+        and any(each.run is not None and each.run.cell == run.cell for each in cause.blame)
+    }  # fmt: skip
 
 
 def _unseen(against: Run, run: Run) -> tuple[str, ...]:

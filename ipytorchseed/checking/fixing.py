@@ -230,7 +230,16 @@ class _Search:
         key = site.found.cell.index, site.kind, site.name
         if key not in self._proposed:
             self._proposed[key] = propose(site)[:_TRIES]
-        return key in self._recent or self._next(key, edits)
+        if key in self._recent or self._next(key, edits):
+            return True
+        if site.cause is not None:
+            return False
+        # An edit that did not help may have taken away what told of the cause.
+        hiding = [each for each in self._chosen if each[0] == key[0]]
+        return any(
+            each in self._recent or (self._proposed[each] and self._next(each, edits))
+            for each in hiding
+        )
 
     def _blamed(self, verdict: Verdict) -> list[Key]:
         """Return the latest choices that may have made a cell fail."""

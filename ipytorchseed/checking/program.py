@@ -225,10 +225,33 @@ def after_import(site: Site, call: str, kind: str, why: str) -> Edits:
         for place, statement in enumerate(code.tree.body):
             paths = [path for node in _imports(statement) for _, path in imported(node)]
             if any(path.partition(".")[0] == library for path in paths):
-                return (_insert_after(site.program, code, place, call, kind, why),)
+                last = _last_import(code, place)
+                return (_insert_after(site.program, code, last, call, kind, why),)
             if paths and first is None:
-                first = code, place
+                first = code, _last_import(code, place)
     return () if first is None else (_insert_after(site.program, *first, call, kind, why),)
+
+
+def among_imports(site: Site, call: str, kind: str, why: str) -> Edits:
+    """Insert a line right after the import of its library, or else at the start of the cell.
+
+    For modules that a cell imports after it, and that make use of it while they are imported.
+
+    Args:
+        site: The site; the line is inserted in its cell.
+        call: A call by its dotted name.
+        kind: The kind of the edit.
+        why: What it does.
+
+    Returns:
+        One edit; none where the cell is no Python.
+    """
+    library, code = call.partition(".")[0], site.code
+    for statement in code.tree.body:
+        paths = [path for node in _imports(statement) for _, path in imported(node)]
+        if any(path.partition(".")[0] == library for path in paths):
+            return (_insert_after(site.program, code, statement, call, kind, why),)
+    return _at_start(site.program, code, call, kind, why) if code.tree.body else ()
 
 
 def at_top(site: Site, code: Code, call: str, kind: str, why: str) -> Edits:
@@ -247,9 +270,13 @@ def at_top(site: Site, code: Code, call: str, kind: str, why: str) -> Edits:
     if not code.tree.body:
         return ()
     if _imports(code.tree.body[0]):
-        return (_insert_after(site.program, code, 0, call, kind, why),)
+        return (_insert_after(site.program, code, _last_import(code, 0), call, kind, why),)
+    return _at_start(site.program, code, call, kind, why)
+
+
+def _at_start(program: Program, code: Code, call: str, kind: str, why: str) -> Edits:
     start = code.start(code.tree.body[0])
-    lines = spell(site.program, code, None, call)
+    lines = spell(program, code, None, call)
     splice = Splice(start, start, "".join(f"{line}\n" for line in lines))
     return (Edit(code.cell, kind, why, (splice,)),)
 
@@ -283,10 +310,9 @@ def spell(program: Program, code: Code, after: ast.stmt | None, call: str) -> li
 
 
 def _insert_after(  # noqa: PLR0913, PLR0917 -- an edit, and where it stands
-    program: Program, code: Code, place: int, call: str, kind: str, why: str
+    program: Program, code: Code, last: ast.stmt, call: str, kind: str, why: str
 ) -> Edit:
-    """Insert a line after the block of imports that begins with a statement of a cell."""
-    last = _last_import(code, place)
+    """Insert a line after a statement of a cell."""
     lines = spell(program, code, last, call)
     if code.shares_line(last):
         end, text = code.end(last), "".join(f"; {line}" for line in lines)

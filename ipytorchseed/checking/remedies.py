@@ -156,9 +156,13 @@ class Remedy(NamedTuple):
 
 
 def propose(site: Site) -> list[Edits]:
-    """Return the sets of edits that may remove a cause, the smallest first."""
-    rows = [row for row in REMEDIES if row.matches(site)]
-    return [edits for row in rows for edits in row.edits(site) if edits]
+    """Return the sets of edits that may remove a cause, the smallest first; each set once."""
+    found: list[Edits] = []
+    for row in REMEDIES:
+        for edits in row.edits(site) if row.matches(site) else ():
+            if edits and edits not in found:
+                found.append(edits)
+    return found
 
 
 def obstacle(site: Site) -> str:

@@ -9,7 +9,15 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 
 from ipytorchseed.checking.edits import Edit, Edits, Splice
-from ipytorchseed.checking.program import Call, Program, Site, after_import, at_top, spell
+from ipytorchseed.checking.program import (
+    Call,
+    Program,
+    Site,
+    after_import,
+    among_imports,
+    at_top,
+    spell,
+)
 from ipytorchseed.reads.entropy import NONDETERMINISTIC
 from ipytorchseed.render.timeline import label_of
 
@@ -73,11 +81,15 @@ def seeder(name: str) -> str:
 
 
 def seed_source(site: Site) -> Iterator[Edits]:
-    """Seed a source after the import of its library, or else at the top of the cell that draws."""
+    """Seed a source after the import of its library, or else at the top of the cell that draws.
+
+    Or else before what the cell imports, which may draw.
+    """
     call = f"{seeder(site.name)}({site.seed})"
     why = f"seeds {site.name}, which nothing had seeded before {site.found.cell.name}"
     yield after_import(site, call, "seed", why)
     yield at_top(site, site.code, call, "seed", why)
+    yield among_imports(site, call, "seed", why)
 
 
 def seed_next(site: Site) -> Iterator[Edits]:

@@ -37,6 +37,14 @@ def reseed():
 """
 """A library in which names of files come in another order each time, as on some file systems."""
 
+OWN = """\
+import numpy as np
+weights = np.random.rand(3)
+def weigh(x):
+    return float((weights * x).sum())
+"""
+"""A module of the user's that draws while it is imported."""
+
 THREADS = "import torch\ntorch.set_num_threads(8)\ntorch.manual_seed(0)\nindex, ones = torch.randint(0, 40, (800_000,)), torch.rand(800_000)"
 COUNT = "count = torch.zeros(40)\nfor _ in range(30):\n    count.index_put_((index,), ones, accumulate=True)"
 PUT = "torch.zeros(3).put_(torch.tensor([0]), torch.ones(1))"  # has no algorithm that repeats
@@ -79,6 +87,11 @@ BOOKS = {
         "import sys; sys.path.append('site-packages')\nimport library, os",
         "names = list(os.listdir('data'))\nprint(len(os.listdir('data')), names)",
     ),
+    "module": (
+        "import numpy as np\nfrom own import weigh",
+        "scale = 2",
+        "print(weigh(scale))",
+    ),
     "atomics": (THREADS, COUNT, "print(count.tolist())"),
     "threads": (THREADS, f"{COUNT}\n{PUT}", "print(count.tolist())"),
     "files": (
@@ -96,6 +109,7 @@ KINDS = {
     "reseeded": ["seed"],
     "sampler": ["generator"],
     "listing": ["order"],
+    "module": ["seed"],
     "atomics": ["operation"],
     "threads": ["threads"],
     "files": ["file"],
@@ -156,6 +170,7 @@ def fixed(tmp_path_factory):
         (folder / name / "data").mkdir(parents=True)
         (folder / name / "site-packages").mkdir()
         (folder / name / "site-packages" / "library.py").write_text(LIBRARY)
+        (folder / name / "own.py").write_text(OWN)
         for each in "abcdefgh":
             (folder / name / "data" / each).touch()
         paths.append(book(folder / name / name, *cells))

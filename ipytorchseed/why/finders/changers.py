@@ -40,7 +40,8 @@ def find_changers(case: Evidence, name: str, only: Collection[str] | None = None
     for run in [*case.history, case.run]:
         seen = run.reads.get(name)
         if seen is not None:
-            by = [run for run in unwatched if name in run.writes][-1:] or unwatched
+            by = [run for run in unwatched if name in run.writes][-1:]
+            by = by or [run for run in unwatched if _imported(run, name)][:1] or unwatched
             if len(by) == 1 and differ(known, seen):
                 anew = _makes_anew(by[0], name)
                 blame.append(Blame(by[0], _how(known, seen, only, anew=anew)))
@@ -127,6 +128,11 @@ def _was_seen_unchanged(name: str, before: Fingerprint) -> bool:
     Functions are looked at before a run only, and so are numbers of modules.
     """
     return "." not in name and before.kind != "function" and before.exact and bool(before.digest)
+
+
+def _imported(run: Run, name: str) -> bool:
+    """Tell whether a run was the first to import the module of the user's that a name is of."""
+    return any(name.startswith(f"{module}.") for module in run.loaded)
 
 
 def _makes_anew(run: Run, name: str) -> bool:

@@ -64,6 +64,8 @@ def find_dependencies(  # noqa: PLR0913 -- the last by name
         seconds: Of this thread's own time, that this may take. What is found by then is returned,
             as incomplete.
     """
+    if effects.inert and not effects.reads:  # it hangs on its text alone
+        return Dependencies(writes={*effects.writes}, heeded=frozenset())
     began = time.thread_time()
     follower = _CodeFollower(namespace, frozenset(hidden), began + seconds)
     found = follower.follow_cell(effects, frozenset(timed), patched or {})

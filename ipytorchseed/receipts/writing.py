@@ -26,6 +26,7 @@ from ipytorchseed.receipts.record import (
 )
 from ipytorchseed.rng.position import UNKNOWN
 from ipytorchseed.why.evidence import HistoryLookup
+from ipytorchseed.why.finders.files import FOLDER
 
 _DETAIL = ((1024, 512), (256, 128), (64, 32), (16, 0), (1, 0))
 """Levels of detail, of which the first that fits is used: the most numbers of a series, and the
@@ -100,7 +101,8 @@ class _Values:
 
 
 def _shared(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the settings that are the same in all runs."""
+    """Return the settings that are the same in all runs, but those of cells that run no code."""
+    settings = [each for each in settings if FOLDER in each]
     first = settings[0] if settings else {}
     return {
         name: value

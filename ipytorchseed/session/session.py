@@ -204,7 +204,9 @@ class Session:
             generators=self._watch.generators(
                 namespace, self._users({*effects.reads, *dependencies.names, *rebound})
             ),
-            settings=self._settings.read(source, dependencies.packages, dependencies.variables),
+            settings=self._settings.facts()
+            if effects.inert
+            else self._settings.read(source, dependencies.packages, dependencies.variables),
             dependencies=dependencies,
             writes=self._users(effects.writes),
             inert=effects.inert,

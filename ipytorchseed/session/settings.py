@@ -56,19 +56,14 @@ class Settings:
             settings: What ``read`` returned when the run began.
         """
         before = self._facts
-        facts = self._read_facts()
+        facts = self.facts()
         if facts is before:
             return settings
         new = {name: fact for name, fact in facts.items() if fact != settings.get(name) is None}
         return {**settings, **new} if new else settings
 
-    def _read(self) -> dict[str, Any]:
-        flags = read_flags() if has_torch() else environment.read()
-        return self._read_facts() | {
-            name: value if type(value) in PLAIN else plain(value) for name, value in flags.items()
-        }
-
-    def _read_facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
+        """Return the versions and the hardware, as far as they are known without starting any."""
         modules = sys.modules
         torch: Any = modules.get("torch")
         ready = has_torch()
@@ -78,3 +73,9 @@ class Settings:
             self._facts = {fact.name: fact.read() for fact in asked}
             self._known_with = known_with
         return self._facts
+
+    def _read(self) -> dict[str, Any]:
+        flags = read_flags() if has_torch() else environment.read()
+        return self.facts() | {
+            name: value if type(value) in PLAIN else plain(value) for name, value in flags.items()
+        }

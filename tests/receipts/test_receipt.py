@@ -230,6 +230,16 @@ def test_fifty_cells_take_less_than_200_kilobytes(put_back):
     assert len(content) < 200_000
 
 
+def test_what_the_cells_that_run_code_have_in_common_is_told_once(put_back):
+    """Others have no settings on record, wherever they stand."""
+    notebook = Notebook()
+    for text in ("rate = 0.1", IMPORTS, DRAW, "rate = 0.2"):
+        notebook.run(text)
+    told = json.loads(written(notebook))
+    assert {"PYTHONHASHSEED", "folder", "torch"} <= told["settings"].keys()
+    assert not any("PYTHONHASHSEED" in cell["settings"] for cell in told["cells"])
+
+
 def test_what_is_read_is_what_was_written(put_back, tmp_path):
     """Numbers that are none, and characters that nobody sees, too."""
     notebook = Notebook()

@@ -114,6 +114,15 @@ def test_settings_are_those_of_the_beginning(torch_names, monkeypatch):
     assert later.settings["torch.default_dtype"] == "torch.float32"
 
 
+@pytest.mark.parametrize("cell", ["x = 1", "names = ['a', 'b']", "def f(x):\n    return x + y"])
+def test_on_a_cell_that_runs_no_code_no_setting_bears(cell, torch_names):
+    """Versions and hardware alone are kept, with whatever settings there are."""
+    run = torch_names.run(cell)
+    assert run.settings["torch"] == torch.__version__
+    assert not {"torch.num_threads", "PYTHONHASHSEED", "folder"} & run.settings.keys()
+    assert (run.heeds, run.parts, [*run.reads]) == ((), {}, [])
+
+
 def test_what_a_cell_reads_is_recorded_as_it_was_when_it_began(notebook):
     """Directly and through what it calls; numbers are kept, contents are not."""
     notebook.run("x = 2\nxs = [1.5, 2.5]\nsecret = 'swordfish'\ndef f():\n    return x")

@@ -105,6 +105,37 @@ def test_a_constant_that_a_module_was_given_is_told_once():
     assert [blame.run.execution_count for blame in told.causes[0].blame] == [6]
 
 
+def test_a_cell_that_has_no_settings_on_record_is_not_blamed_for_one():
+    """Nor is what it does not have told as a change, where it is compared."""
+    eight, two = {"torch.num_threads": 8}, {"torch.num_threads": 2, "OMP_NUM_THREADS": "2"}
+    runs = [
+        run(
+            5,
+            "y = x.sum()",
+            started=5.0,
+            settings=eight,
+            writes={"y": number(3.0)},
+            packages=("torch",),
+        ),
+        run(6, "torch.set_num_threads(2)", started=6.0, settings=eight, packages=("torch",)),
+        run(7, "rate = 0.1", started=7.0, settings={}, writes={"rate": number(0.1)}),
+        run(
+            8,
+            "y = x.sum()",
+            started=8.0,
+            settings=two,
+            writes={"y": number(5.0)},
+            packages=("torch",),
+        ),
+    ]
+    (cause,) = explain(runs[3], runs[0], runs[:3], States(runs)).causes
+    assert [blame.run.execution_count for blame in cause.blame] == [6]
+    edited = run(9, "rate = torch.rand(1)", settings=two, writes={"rate": number(0.2)},
+                 packages=("torch",))  # fmt: skip
+    told = explain(edited, runs[2], runs[2:], States([*runs, edited]))
+    assert "OMP_NUM_THREADS" not in {each.name for each in (*told.causes, *told.cleared)}
+
+
 @pytest.mark.parametrize(
     ("before", "after", "said", "fix"),
     [

@@ -49,7 +49,7 @@ def find_settings(case: Evidence) -> Iterator[Cause | Cleared]:
     """Find the settings that differ and can act on what the cell did."""
     before, after = dict(case.against.settings), dict(case.run.settings)
     for name in before.keys() ^ after.keys():
-        if name.isupper():  # a variable that the cell names, set in one of the two kernels only
+        if is_secret(name):  # one that the cell names, set in one of the two kernels only
             before.setdefault(name, None)
             after.setdefault(name, None)
     moved = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.draws import may_draw
@@ -19,9 +19,13 @@ _SETS_STATE = lazy_pattern(r"seed|set_?(rng_)?state|bit_generator")
 _LIBRARIES = {"np": "numpy", "numpy": "numpy", "random": "python", "torch": "torch"}
 """By the first part of a name, the library whose sources it is about."""
 
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
 
 def may_set_state(source: str, name: str) -> bool:
     """Tell whether a cell may put a source elsewhere than draws do: not only another library's.
+
+    To import or define a function that does so is not enough, if the cell does not use it.
 
     Args:
         source: The cell's text.
@@ -30,7 +34,9 @@ def may_set_state(source: str, name: str) -> bool:
     magics = [line for line in source.splitlines() if line.lstrip()[:1] == "%"]
     if any(map(_SETS_STATE.search, magics)):
         return True
-    paths = [path for node in nodes_in(parse_beside_magics(source)) for path in _names(node)]
+    nodes = _without_idle(parse_beside_magics(source))
+    used = _used(nodes)
+    paths = [path for node in nodes for path in _names(node, used)]
     library = name.partition(".")[0]
     return any(
         _LIBRARIES.get(path.partition(".")[0], library) == library
@@ -39,12 +45,34 @@ def may_set_state(source: str, name: str) -> bool:
     )
 
 
-def _names(node: ast.AST) -> list[str]:
-    """Return the dotted names by which a node comes by a function: not those of numbers."""
+def _without_idle(tree: ast.Module) -> list[ast.AST]:
+    """Return the nodes of a cell but for functions that it defines and does not use itself."""
+    used = _used(nodes_in(tree))
+    idle = {
+        id(node)
+        for each in tree.body
+        if isinstance(each, _FUNCTIONS) and each.name not in used and not each.decorator_list
+        for node in nodes_in(each)
+    }
+    return [node for node in nodes_in(tree) if id(node) not in idle]
+
+
+def _used(nodes: Iterable[ast.AST]) -> set[str]:
+    return {node.id for node in nodes if isinstance(node, ast.Name)}
+
+
+def _names(node: ast.AST, used: Collection[str]) -> list[str]:
+    """Return the dotted names by which a node comes by a function: not those of numbers.
+
+    Args:
+        node: The node.
+        used: The names that the cell uses: an import of others does nothing.
+    """
     if isinstance(node, ast.Attribute):
         return [dotted_name(node) or node.attr]
     if isinstance(node, ast.ImportFrom):
-        return [f"{node.module}.{each.name}" for each in node.names]
+        names = [each.name for each in node.names if (each.asname or each.name) in used]
+        return [f"{node.module}.{each}" for each in names]
     called = node.func if isinstance(node, ast.Call) else None
     return [called.id] if isinstance(called, ast.Name) else []
 
@@ -77,7 +105,7 @@ def drawn_before_seeding(source: str, classes: Collection[str]) -> set[str]:
 def _calls(statements: list[ast.stmt]) -> Iterator[str]:
     """Yield the dotted names that statements call, in their order; not those of functions."""
     for each in statements:
-        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(each, (*_FUNCTIONS, ast.ClassDef)):
             continue
         blocks = [getattr(each, field, []) for field in ("body", "orelse", "finalbody")]
         inner = [part for block in blocks for part in block]

@@ -43,9 +43,16 @@ def test_what_is_drawn_before_the_first_seed_is_found(source, sources):
         ("kept = torch.get_rng_state()", set()),
         ("seed = 42\nrng = np.random.default_rng(seed)", set()),
         ("print('no seed yet')  # seeded later", set()),
+        ("from transformers import Trainer, set_seed", set()),
+        ("from transformers import set_seed\nset_seed(0)", {"python", "numpy", "torch.cpu"}),
+        ("def begin(s):\n    torch.manual_seed(s)", set()),
+        ("def begin(s):\n    torch.manual_seed(s)\nbegin(0)", {"torch.cpu"}),
     ],
 )
 def test_a_cell_seeds_a_source_by_what_it_calls(source, sources):
-    """Not by a text, a comment or a number that has the word in it, nor another library's source."""
+    """Not by a text, a comment or a number that has the word in it, nor another library's source.
+
+    Nor by the import or the definition of a function that it does not call.
+    """
     every = ("python", "numpy", "torch.cpu")
     assert {name for name in every if may_set_state(source, name)} == sources

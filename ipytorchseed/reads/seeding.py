@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.draws import may_draw
@@ -77,19 +78,28 @@ def _names(node: ast.AST, used: Collection[str]) -> list[str]:
     return [called.id] if isinstance(called, ast.Name) else []
 
 
-def drawn_before_seeding(source: str, classes: Collection[str]) -> set[str]:
+def drawn_before_seeding(
+    source: str, classes: Collection[str], helpers: Iterable[str] = ()
+) -> set[str]:
     """Find the sources that a cell may draw from before the first statement that seeds any.
 
     Args:
         source: The cell's text.
         classes: Classes of the user's, whose objects may be models.
+        helpers: Texts of the cells that defined the functions that it calls.
 
     Returns:
         Names of sources; none where no statement seeds.
     """
     tree = parse_text(source)
+    if tree is None:
+        return set()
+    trees = [*filter(None, map(parse_text, helpers)), tree]
+    functions = {
+        each.name: each.body for part in trees for each in part.body if isinstance(each, _FUNCTIONS)
+    }
     found = set[str]()
-    for path in _calls(tree.body) if tree is not None else ():
+    for path in _calls(tree.body, functions):
         last = path.rpartition(".")[2]
         if _SEEDS.fullmatch(last):
             return found
@@ -102,14 +112,29 @@ def drawn_before_seeding(source: str, classes: Collection[str]) -> set[str]:
     return set()
 
 
-def _calls(statements: list[ast.stmt]) -> Iterator[str]:
-    """Yield the dotted names that statements call, in their order; not those of functions."""
+def _calls(statements: list[ast.stmt], functions: Mapping[str, list[ast.stmt]]) -> Iterator[str]:
+    """Yield the dotted names that statements call, in their order.
+
+    Args:
+        statements: The statements. Those of functions that they define are left out.
+        functions: Bodies of functions, which stand in place of the first calls of them.
+    """
+    rest = dict(functions)
     for each in statements:
         if isinstance(each, (*_FUNCTIONS, ast.ClassDef)):
             continue
         blocks = [getattr(each, field, []) for field in ("body", "orelse", "finalbody")]
         inner = [part for block in blocks for part in block]
-        for head in ast.iter_child_nodes(each):
-            calls = nodes_in(head) if head not in inner else []
-            yield from (dotted_name(call.func) for call in calls if isinstance(call, ast.Call))
-        yield from _calls(inner)
+        heads = [head for head in ast.iter_child_nodes(each) if head not in inner]
+        for path in chain.from_iterable(map(_called, heads)):
+            body = rest.pop(path, None)
+            yield from (path,) if body is None else _calls(body, rest)
+        yield from _calls(inner, rest)
+
+
+def _called(node: ast.AST) -> Iterator[str]:
+    """Yield the dotted names that an expression calls: those of arguments come before."""
+    for each in ast.iter_child_nodes(node):
+        yield from _called(each)
+    if isinstance(node, ast.Call):
+        yield dotted_name(node.func)

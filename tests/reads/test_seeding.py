@@ -20,11 +20,21 @@ from ipytorchseed.reads.seeding import drawn_before_seeding, may_set_state
         ("net = nn.Linear(3, 1)", set()),
         ("path = Path('x')\nprint(path)\ntorch.manual_seed(0)", set()),
         ("net = (", set()),
+        ("def begin():\n    set_seed(random.random())\nbegin()", {"python"}),
+        ("_ = seed_everything()", {"python"}),
+        ("seed_all()\nnet = Net()", set()),
     ],
 )
 def test_what_is_drawn_before_the_first_seed_is_found(source, sources):
-    """Later draws, and those of functions that are only defined, do not count."""
-    assert drawn_before_seeding(source, {"Net"}) == sources
+    """Later draws, and those of functions that are only defined, do not count.
+
+    Those of a function do that the cell calls, whatever its name, and that another cell defined.
+    """
+    helper = (
+        "def seed_everything(seed=None):\n    if seed is None:\n"
+        "        seed = random.getrandbits(32)\n    torch.manual_seed(seed)"
+    )
+    assert drawn_before_seeding(source, {"Net"}, [helper]) == sources
 
 
 @pytest.mark.parametrize(

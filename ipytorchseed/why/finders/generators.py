@@ -218,9 +218,14 @@ def find_cleared_again(case: Evidence) -> Iterator[Cause]:
     suspects = [each.name for each in find_rng(case) if each.message in _MAY_BE]
     before, after = case.against.begun, case.run.begun
     ends = case.against.ended, case.run.ended
-    classes = {name for name, value in case.run.reads.items() if value.kind == "class"}
-    early = drawn_before_seeding(case.run.source, classes)
-    drew = [name for name in suspects if name in early or ends[0].get(name) != ends[1].get(name)]
+    kinds = {name: value.kind for name, value in case.run.reads.items()}
+    classes = {name for name, kind in kinds.items() if kind == "class"}
+    functions = {name for name, kind in kinds.items() if kind == "function"}
+    helpers = [run.source for run in case.history if not functions.isdisjoint(run.writes)]
+    early = drawn_before_seeding(case.run.source, classes, helpers)
+    drew = [name for name in suspects if name in early]
+    if not drew:
+        drew = [name for name in suspects if ends[0].get(name) != ends[1].get(name)]
     for name in drew:
         if name in after:
             yield rng_cause(case, name, before.get(name), after[name])

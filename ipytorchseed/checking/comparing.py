@@ -30,6 +30,7 @@ from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.evidence import HistoryLookup, most_draws
 from ipytorchseed.why.explain import explain
 from ipytorchseed.why.explanation import Cause, Change
+from ipytorchseed.why.finders.changers import makes_anew
 from ipytorchseed.why.finders.movers import has_seeded
 from ipytorchseed.why.unknown import hides
 from ipytorchseed.why.value_changes import changed_parts
@@ -275,6 +276,8 @@ def _is_time(against: Run, run: Run, name: str) -> bool:
     return bool(parts) and all(_TIMES.search(part.partition(":")[2]) for part in parts)
 
 
+_HOLDS = "holds a generator in another state"
+
 _NUMBERS = frozenset({"float", "complex", "number", "tensor", "array", "frame", "series"})
 """Kinds of results whose text may be rounded."""
 
@@ -320,7 +323,19 @@ def _moved_apart(against: Run, run: Run, states: HistoryLookup) -> tuple[Change,
         was, now = (each.generators_after[name].digest for each in (against, run))
         if was != now:
             changes.append(_source(states, name, was, now))
+    changes += [Change("source", name, _HOLDS) for name in _holders_apart(against, run)]
     return tuple(changes)
+
+
+def _holders_apart(against: Run, run: Run) -> list[str]:
+    """Return the equal values that both runs made, with generators in them that stand elsewhere."""
+    made = (name for name in run.writes if name in against.writes and makes_anew(run, name))
+    return [
+        name
+        for name in sorted(made)
+        if same(against.writes[name], run.writes[name]) is True
+        and against.writes[name].parts.get("random") != run.writes[name].parts.get("random")
+    ]
 
 
 def _source(states: HistoryLookup, name: str, was: str, now: str) -> Change:

@@ -113,6 +113,12 @@ def books(tmp_path_factory):
             "walk.rng.random()",
         ),
         book(
+            folder / "entropy_in_a_default",
+            "import numpy as np",
+            "def draw(rng=np.random.default_rng()):\n    return rng.random()",
+            "draw()",
+        ),
+        book(
             folder / "alone",
             "import torch\ntorch.manual_seed(0)\ntorch.set_num_threads(8)\n"
             "index, ones = torch.randint(0, 40, (800_000,)), torch.rand(800_000)",
@@ -248,6 +254,14 @@ def test_a_generator_made_without_a_seed(books):
 def test_a_generator_made_without_a_seed_within_an_object(books):
     """Named where the object is made, whose other parts are the same."""
     verdict = books["entropy_within"]
+    assert found(verdict) == [SAME, LATER, SHOWN]
+    assert verdict.origin.cell.id == "cell-1"
+    assert causes(verdict) == [("entropy", "numpy.random.default_rng")]
+
+
+def test_a_generator_made_without_a_seed_as_a_default(books):
+    """Named where the function is defined, whose code is the same."""
+    verdict = books["entropy_in_a_default"]
     assert found(verdict) == [SAME, LATER, SHOWN]
     assert verdict.origin.cell.id == "cell-1"
     assert causes(verdict) == [("entropy", "numpy.random.default_rng")]

@@ -43,7 +43,7 @@ def find_changers(case: Evidence, name: str, only: Collection[str] | None = None
             by = [run for run in unwatched if name in run.writes][-1:]
             by = by or [run for run in unwatched if _imported(run, name)][:1] or unwatched
             if len(by) == 1 and differ(known, seen):
-                anew = _makes_anew(by[0], name)
+                anew = makes_anew(by[0], name)
                 blame.append(Blame(by[0], _how(known, seen, only, anew=anew)))
             known = seen
             unwatched.clear()
@@ -57,7 +57,7 @@ def find_changers(case: Evidence, name: str, only: Collection[str] | None = None
         unwatched.clear()
         if same(known, made) is not False:
             continue
-        anew = _makes_anew(run, name)
+        anew = makes_anew(run, name)
         if anew:
             blame.clear()
         if anew or _had_a_part(moved, known, made):
@@ -115,7 +115,7 @@ def find_left_out(case: Evidence, name: str) -> Iterator[Blame]:
             if name not in run.writes:
                 continue
             makers.append(run)
-            if _makes_anew(run, name):
+            if makes_anew(run, name):
                 break
     left_out = {run.cell: run for run in reversed(makers) if run.cell not in run_again}
     yield from (Blame(run, NOT_RUN) for run in left_out.values())
@@ -135,7 +135,7 @@ def _imported(run: Run, name: str) -> bool:
     return any(name.startswith(f"{module}.") for module in run.loaded)
 
 
-def _makes_anew(run: Run, name: str) -> bool:
+def makes_anew(run: Run, name: str) -> bool:
     """Tell whether a run that changed a value bound its name, and had not read it."""
     return name not in run.reads and name not in run.in_place
 

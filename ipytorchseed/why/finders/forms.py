@@ -8,7 +8,7 @@ from ipytorchseed.fingerprint.value import DERIVED, FORMS, SHARED, Fingerprint, 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause
-from ipytorchseed.why.finders.changers import MADE, MOST_TOLD, find_changers
+from ipytorchseed.why.finders.changers import MADE, MOST_TOLD, find_changers, makes_anew
 
 _KEPT = "kept"
 """The aspect of a function with a cache that tells how many results it keeps."""
@@ -58,7 +58,10 @@ def find_forms(case: Evidence) -> Iterator[Cause]:
                 yield from _shared(case, name, before, after)
                 continue
             what, how = _FORMS[part][0].format(result), _FORMS[part][1]
-            blame = tuple(Blame(run, how) for run in _changed_form(case, name, part))
+            blame = tuple(
+                Blame(run, MADE if makes_anew(run, name) else how)
+                for run in _changed_form(case, name, part)
+            )
             message = f"{name} {what}{case.doings(blame[-MOST_TOLD:])}"
             stood = [_state(value, part, result) for value in (before, after)]
             proof = f"state {' → '.join(stood)}"

@@ -13,7 +13,7 @@ from ipytorchseed.checking.edits import diff
 from ipytorchseed.checking.notebook import VARIES
 from ipytorchseed.checking.saved import SavedCell, SavedVerdict
 from ipytorchseed.checking.saved_report import LABEL, MOST
-from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
+from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict, find_origins, own_causes
 from ipytorchseed.reads.entropy import say_programs
 from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.timeline import label_of
@@ -262,7 +262,10 @@ def _others(verdict: Verdict) -> Iterator[str]:
     told = (verdict.first, verdict.origin)
     others = [each for each in verdict.cells if each.differs and each not in told]
     known = {cause.name for each in told if each for cause in each.causes}
-    shown = [f"{each.cell.name}{_also(each, known)}" for each in others if not each.only_state]
+    differing = [each for each in verdict.cells if each.differs]
+    shown = [
+        f"{each.cell.name}{_also(each, known, differing)}" for each in others if not each.only_state
+    ]
     silent = [each.cell.name for each in others if each.only_state]
     if shown or silent:
         yield ""
@@ -273,11 +276,26 @@ def _others(verdict: Verdict) -> Iterator[str]:
         yield wrap(words, first="  ")
 
 
-def _also(cell: CellVerdict, known: set[str]) -> str:
-    """Name the cell's own causes: settings, files and edits that were not reported before."""
-    own = [each for each in cell.causes if each.kind in _OWN and each.name not in known]
-    names = ["the edit" if each.kind == "code" else each.name for each in own]
-    return f" ({', '.join(names)})" if names else ""
+def _also(cell: CellVerdict, known: set[str], differing: Sequence[CellVerdict]) -> str:
+    """Name the causes of a cell's difference that were not reported, and where it begins.
+
+    Args:
+        cell: The cell.
+        known: The names of the causes that were.
+        differing: All cells that differ, in the order of the notebook.
+    """
+    earlier = differing[: differing.index(cell)]
+    origin = find_origins(cell, earlier)[-1]
+    own = [each for each in cell.causes if each.kind in _OWN]
+    begun = own_causes(origin, earlier)
+    begun = [each for each in begun if each.kind == "entropy" or is_unseeded(each)]
+    for causes, where in ((own, cell), (begun, origin)):
+        new = [each for each in causes if each.name not in known]
+        names = ["the edit" if each.kind == "code" else each.name for each in new]
+        if names:
+            place = "" if where is cell else f" in {where.cell.name}"
+            return f" ({', '.join(names)}{place})"
+    return ""
 
 
 def as_json(verdicts: Sequence[Verdict]) -> str:

@@ -17,7 +17,7 @@ from ipytorchseed.checking.ci import annotate, as_junit
 from ipytorchseed.checking.edits import Edit, Splice
 from ipytorchseed.checking.notebook import Cell
 from ipytorchseed.checking.progress import Bars
-from ipytorchseed.why.explanation import Blame, Cause
+from ipytorchseed.why.explanation import Blame, Cause, Change
 from tests.checking.verdicts import (
     BROKEN,
     DIED,
@@ -135,6 +135,18 @@ def test_a_cell_without_a_cause_is_not_the_origin_where_another_has_one():
     assert replace(DIFFERS, cells=(handle, draw, shown)).origin == draw
     only = replace(shown, causes=(figure,))
     assert replace(DIFFERS, cells=(handle, draw, only)).origin == handle
+
+
+def test_a_later_difference_with_another_origin_has_its_cause_named():
+    """Once: what the report tells already, and what follows from it, is not told of each cell."""
+    asked = Cause("entropy", "uuid.uuid4", "the cell calls uuid.uuid4")
+    cells = [Cell(number, f"b{number}", "x", count=number) for number in (5, 6, 7, 8)]
+    made = replace(LATER, cell=cells[0], changes=(Change("variable", "name", ""),), causes=(asked,))
+    named = replace(SHOWN, cell=cells[1], causes=(replace(INPUT, name="name"),))
+    again = replace(SHOWN, cell=cells[2])
+    asks = replace(SHOWN, cell=cells[3], causes=(replace(asked, name="os.getpid"),))
+    said = report.explanation(replace(DIFFERS, cells=(LATER, SHOWN, made, named, again, asks)))
+    assert "differ too: In[6] (uuid.uuid4 in In[5]), In[7], In[8] (os.getpid)" in said
 
 
 def test_what_could_not_be_seen_is_named_where_nothing_else_is():

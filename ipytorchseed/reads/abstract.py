@@ -170,12 +170,14 @@ def bodies_of(*abstracts: AbstractValue) -> tuple[Body, ...]:
 
 
 def contents(items: Iterable[AbstractValue]) -> AbstractValue:
-    """Return what is known of what holds these values."""
+    """Return what is known of what holds these values: of lists, also the order of their items."""
     items = [*items]
+    order = next((item.order for item in items if item.order and not item.is_set), "")
     taint = frozenset().union(*(item.taint for item in items))
     only_taint = bool(taint) and all(item.only_taint or item.neutral for item in items)
     beside = any(item.beside for item in items)
     texts = either(*(item.text() for item in items))
     return AbstractValue(
-        bodies=bodies_of(*items), taint=taint, only_taint=only_taint, beside=beside, texts=texts
-    )
+        bodies=bodies_of(*items), order=order, taint=taint, only_taint=only_taint, beside=beside,
+        texts=texts,
+    )  # fmt: skip

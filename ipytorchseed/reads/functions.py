@@ -145,8 +145,12 @@ def _dictcomp(scope: Scope, node: ast.DictComp) -> AbstractValue:
 def _comprehension(
     scope: Scope, loops: list[ast.comprehension], parts: list[ast.expr]
 ) -> tuple[str, AbstractValue]:
-    """Follow a comprehension, whose targets are nobody's but its own."""
-    order = ""
+    """Follow a comprehension, whose targets are nobody's but its own.
+
+    Returns:
+        The order of its items, or of what they hold, and what is known of what holds its parts.
+    """
+    orders: list[str] = []
     hidden: dict[str, tuple[bool, AbstractValue | None]] = {}
     local, surroundings = scope.local, scope.assigned
     for number, loop in enumerate(loops):
@@ -154,7 +158,7 @@ def _comprehension(
         if number == 0 and scope.assigned_inside() is not scope.assigned:
             scope.assigned = set(scope.assigned_inside())
         scope.run_all(over.bodies)
-        order = order or over.own_order()
+        orders.append(over.own_order())
         for name in targets_of(loop.target):
             hidden.setdefault(name, (name in scope.assigned, scope.bound.get(name)))
             scope.assigned.add(name)
@@ -173,4 +177,7 @@ def _comprehension(
         scope.bound.pop(name, None)
         if bound is not None:
             scope.bound[name] = bound
-    return order, contents(abstracts)
+    made = contents(abstracts)
+    orders.append(made.order)
+    certain = (each for each in orders if each and not each.startswith("is:"))
+    return next(certain, next(filter(None, orders), "")), made

@@ -187,6 +187,9 @@ def combine(
             order = sets[0] if sets else left.own_order()
         if order:
             return AbstractValue(order=order, is_set=True)
+        lists = [side for side in (left, right) if side.order and not side.is_set]
+        if lists and isinstance(operator, ast.Add):
+            return AbstractValue(order=lists[0].order)
         return AbstractValue(neutral=True) if left.neutral and right.neutral else UNKNOWN
     sides = [_as_reading(side) for side in (left, right)]
     only_taint = all(side.only_taint or side.neutral for side in sides)

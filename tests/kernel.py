@@ -226,7 +226,8 @@ class Kernel:
             silent: Run it without output and history.
             store_history: Count it.
             metadata: What else the front end says of it.
-            interrupt_at: Interrupt once it has printed this.
+            interrupt_at: Interrupt once it has printed this. What it does then must come back to
+                Python often: a signal just before one long sleep is seen only at its end.
         """
         sent = {"cellId": cell_id} if cell_id else {}
         ident = self._send(code, {**sent, **(metadata or {})}, silent, store_history)

@@ -126,7 +126,9 @@ def test_it_has_its_own_environment(tmp_path):
 def test_it_is_interrupted_restarted_and_ended(tmp_path):
     """As its front end asks."""
     with Kernel(tmp_path) as kernel:
-        reply = kernel.run("import time\nprint('now')\ntime.sleep(600)", interrupt_at="now")
+        reply = kernel.run(
+            "import time\nprint('now')\nwhile True: time.sleep(0.05)", interrupt_at="now"
+        )
         assert reply.error.ename == "KeyboardInterrupt"
         first = kernel.value("__import__('os').getpid()")
         kernel.restart()

@@ -75,7 +75,7 @@ def test_rewind_to_a_run_that_failed_or_was_interrupted(kernel):
     kernel.run(f"%seed rewind {failed} --after -q")
     assert numbers(kernel)[0] == after
     stopped = kernel.run(
-        "import time\nprint('now', flush=True)\ntime.sleep(60)", interrupt_at="now"
+        "import time\nprint('now', flush=True)\nwhile True: time.sleep(0.05)", interrupt_at="now"
     )
     assert stopped.error.ename == "KeyboardInterrupt"
     assert kernel.runs()[-1].status == "interrupted"

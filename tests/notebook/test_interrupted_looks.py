@@ -118,7 +118,8 @@ def test_a_second_interrupt_ends_a_look_that_does_not_end(kernel, monkeypatch):
         "def read_slowly():\n"
         "    global hangs\n"
         "    if hangs:\n"
-        "        hangs = False\n        print('hangs', flush=True)\n        time.sleep(600)\n"
+        "        hangs = False\n        print('hangs', flush=True)\n"
+        "        while True: time.sleep(0.05)\n"
         "    return b'state'\n"
         "its.register_source('slow', seed=print, read=read_slowly, write=print)"
     )

@@ -11,7 +11,8 @@ ON = "print('on', torch.are_deterministic_algorithms_enabled())"
 ENDLESS = {
     "python code": "print('begun')\nwhile True:\n    time.sleep(0.01)",
     "await": "print('begun')\nwhile True:\n    await asyncio.sleep(0.01)",
-    "a thread waited for": "import threading\nprint('begun')\nthreading.Event().wait()",
+    "a thread waited for": "import threading\nprint('begun')\n"
+    "while not threading.Event().wait(0.05): pass",
     "%%time below": "%%time\nprint('begun')\nwhile True:\n    time.sleep(0.01)",
     "a nested run": "get_ipython().run_cell('print(\"begun\")\\nwhile True: time.sleep(0.01)')",
 }

@@ -242,10 +242,10 @@ def test_a_run_that_did_not_end_is_told_as_such_first(kernel):
         kernel.run(cell, "cell")
     assert said(kernel.run("%why 5")).startswith("In[5] failed (AssertionError: no n). Why `")
     assert said(kernel.run("%why 7")).startswith("In[5] failed (AssertionError: no n). Why `")
-    wait = "import time, random\nw = random.random()\nprint(w)\nprint('on', flush=True)\n"
-    kernel.run(f"{wait}if n: time.sleep(60)", "wait", interrupt_at="on")
+    draw = "import time, random\nw = random.random()\nprint(w)\nprint('on', flush=True)\n"
+    kernel.run(f"{draw}while n: time.sleep(0.05)", "wait", interrupt_at="on")
     kernel.run("n = 0", "n")
-    kernel.run(f"{wait}if n: time.sleep(60)", "wait")
+    kernel.run(f"{draw}while n: time.sleep(0.05)", "wait")
     shown = said(kernel.run("%why"))
     assert shown.startswith("In[10] was interrupted. Why `")
     assert "error: KeyboardInterrupt → no error" in shown

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.effects import Effects
-from ipytorchseed.reads.entropy import ADDRESSES
+from ipytorchseed.reads.entropy import ADDRESS, ADDRESSES, BY_HASH
 
 _MOST = 8
 """Dotted names that are kept of one value, whichever way it came about."""
@@ -32,6 +32,9 @@ HELD = lazy_pattern("\0([*]?)(\\w+)\0")
 
 UNKNOWN_ORDER = "?"
 """The order of a set made of we know not what."""
+
+BY_ADDRESSES, BY_HASHES = f"by:{ADDRESS}", f"by:{BY_HASH}"
+"""The orders of what is sorted by these builtins."""
 
 
 class Body(Struct, frozen=True):

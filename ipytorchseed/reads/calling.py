@@ -9,7 +9,15 @@ import functools
 from msgspec.structs import replace
 
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.abstract import CALL, UNKNOWN, AbstractValue, Body, join
+from ipytorchseed.reads.abstract import (
+    BY_ADDRESSES,
+    BY_HASHES,
+    CALL,
+    UNKNOWN,
+    AbstractValue,
+    Body,
+    join,
+)
 from ipytorchseed.reads.bindings import arguments_of
 from ipytorchseed.reads.columns import by_row
 from ipytorchseed.reads.conditions import branches
@@ -23,7 +31,7 @@ from ipytorchseed.reads.options import shape_of
 from ipytorchseed.reads.parsing import dotted_name, parse_text
 from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.source import remember
-from ipytorchseed.reads.taint import note_call
+from ipytorchseed.reads.taint import ask_order, note_call
 from ipytorchseed.reads.uses import SPREAD
 
 _BUILTINS = frozenset(vars(builtins))
@@ -41,6 +49,9 @@ _LAYOUT = {"len": ("__len__",), **dict.fromkeys(_LIKE.split(), ("shape", "dtype"
 
 _SWITCHED = frozenset({"GradScaler", "autocast"})
 """Functions that heed no other argument where ``enabled`` is false."""
+
+_SORTS = frozenset({"sort", "sorted", "min", "max"})
+_ORDERS = {order.partition(":")[2]: order for order in (BY_ADDRESSES, BY_HASHES)}
 
 _LOOK_UP = frozenset({"get", "pop", "setdefault"})
 _FILLS = frozenset({"append", "extend", "insert", "add", "appendleft"})
@@ -74,6 +85,8 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
     args += [_argument(scope, word.value, function, word.arg or SPREAD) for word in node.keywords]
     for arg in args:
         scope.run_all(arg.bodies)
+    if called in _SORTS or name in _SORTS:
+        ask_order(scope.effects, _key(scope, node))
     _look_up(scope, func, node)
     _set_attribute(scope, func, node, args)
     ask_frame(scope, node)
@@ -108,6 +121,16 @@ def _callee(scope: Scope, node: ast.Call) -> AbstractValue:
         for each in func.paths:
             effects.shapes.setdefault(each, set()).add(shape)
     return func
+
+
+def _key(scope: Scope, node: ast.Call) -> str:
+    """Return the order that ``key=id`` or ``key=lambda item: id(item)`` asks for; empty if none."""
+    key = next((word.value for word in node.keywords if word.arg == "key"), None)
+    if isinstance(key, ast.Lambda) and isinstance(key.body, ast.Call):
+        key = key.body.func
+    if not isinstance(key, ast.Name) or key.id in scope.local:
+        return ""
+    return _ORDERS.get(key.id, "")
 
 
 def _note_item(scope: Scope, callee: ast.expr) -> None:

@@ -135,10 +135,15 @@ ALIASES: dict[str, str] = {
 """Where functions and classes are defined, and where one would import them from."""
 
 ADDRESS = "id"
-"""The builtin that tells where an object lies in memory: no content, whatever is made of it."""
+"""The builtin that tells where an object lies in memory: no content, whatever is made of it, unless
+others are sorted by it.
+"""
 
 ADDRESSES = frozenset({f"{ADDRESS}()"})
 """What is made of addresses and nothing else is made of this call."""
+
+PLACES = {BY_PLACE: "objects of a set lie in memory", ADDRESS: "objects lie in memory"}
+"""What an order may hang on, each with a clause that tells it."""
 
 BY_HASH = "hash"
 """The builtin whose answer hangs on the hash seed of the process."""
@@ -170,6 +175,8 @@ def sentence(name: str) -> str:
         return f"the cell {say_programs((name,))}"
     if name == BY_PLACE:
         return "the order of a set of objects hangs on where they lie in memory"
+    if name == ADDRESS:
+        return "the cell sorts by id, which tells where objects lie in memory"
     if name in STANDS or name == "os.getpid":
         what = "tells how the process or the machine stands: it may answer differently each time"
     elif name in PERSONS:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ipytorchseed.introspection.anatomy import anatomy
-from ipytorchseed.reads.abstract import UNKNOWN_ORDER
+from ipytorchseed.reads.abstract import BY_ADDRESSES, BY_HASHES, UNKNOWN_ORDER
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import (
     ADDRESS,
@@ -104,8 +104,10 @@ class Nondeterminism:
             value: What it names, or ``MISSING``.
         """
         kind, _, path = order.partition(":")
-        if order == UNKNOWN_ORDER:
+        if order == UNKNOWN_ORDER or (order == BY_HASHES and value is MISSING):
             self.hashes = True
+        elif order == BY_ADDRESSES and value is MISSING:  # and not a name of the user's
+            self.calls.add(ADDRESS)
         elif kind == "items":
             self._hang(BY_HASH if value is MISSING else hashes_of(value))
         elif id(type(value)) in SETS:

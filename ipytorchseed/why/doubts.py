@@ -10,7 +10,7 @@ from ipytorchseed.determinism.libraries import BY_NAME
 from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.entropy import BY_PLACE, MEMORY, is_program
+from ipytorchseed.reads.entropy import MEMORY, PLACES, is_program
 from ipytorchseed.reads.parsing import is_too_long
 from ipytorchseed.reads.seeding import may_set_state
 from ipytorchseed.why.evidence import run_name
@@ -65,8 +65,8 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
     for asked in run.nondeterministic_calls:
         if is_program(asked):
             yield f"{name} runs another program: {asked}"
-        elif asked == BY_PLACE:
-            yield f"{name} hangs on where objects of a set lie in memory"
+        elif asked in PLACES:
+            yield f"{name} hangs on where {PLACES[asked]}"
         elif asked not in {"hash", *run.timing, *MEMORY}:
             yield f"{name} asks {asked}, which answers differently each time"
 

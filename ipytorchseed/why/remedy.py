@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from ipytorchseed.determinism.libraries import BY_NAME
+from ipytorchseed.reads.entropy import PLACES
 from ipytorchseed.why.evidence import Evidence, run_word
 from ipytorchseed.why.explanation import Cause, Remedy
 from ipytorchseed.why.plan import make_plan
@@ -36,7 +37,10 @@ def _obstacle(case: Evidence, cause: Cause) -> str:
     if cause.kind == "operation":
         return f"{cause.name} does not repeat"
     if cause.kind == "entropy":
-        return f"{cause.name} answers differently each time"
+        place = PLACES.get(cause.name)
+        return (
+            f"it hangs on where {place}" if place else f"{cause.name} answers differently each time"
+        )
     against = case.against
     stays = {
         "input": cause.prevents or cause.name not in {*against.reads, *against.missing},

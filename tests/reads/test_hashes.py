@@ -158,6 +158,36 @@ def test_sets_of_objects(notebook, cell):
     assert found.hashes is ("vocabulary" in cell)
 
 
+SORTED = {
+    "sorted(things, key=id)": True,
+    "things.sort(key=lambda thing: id(thing))": True,
+    "def first(xs): return min(xs, key=id)\nfirst(things)": True,
+    "def first(xs, id): return min(xs, key=id)\nfirst(things, len)": False,
+    "sorted(things, key=len)": False,
+    "sorted(map(id, things))": False,
+    "{id(thing): thing for thing in things}": False,
+}
+
+
+@pytest.mark.parametrize("cell", SORTED)
+def test_orders_by_address(notebook, cell):
+    """What is sorted by ``id`` is in another order each time; a look-up by it is none."""
+    notebook.run(**VALUES)
+    assert ("id" in notebook.dependencies(cell).nondeterministic_calls) is SORTED[cell]
+
+
+def test_orders_by_another_id(notebook):
+    """The notebook's own function of that name tells of no address."""
+    notebook.run("def id(thing): return 3", **VALUES)
+    assert not notebook.dependencies("sorted(things, key=id)").nondeterministic_calls
+
+
+def test_orders_by_hash(notebook):
+    """They hang on the hash seed, if no more is known of the items."""
+    notebook.run(**VALUES)
+    assert notebook.dependencies("sorted(words, key=hash)").hashes
+
+
 BODIES = {
     "for w in set(words): use(w)": True,
     "for w in set(text.split()): use(w)": True,

@@ -182,6 +182,7 @@ def test_what_no_replay_puts_back_is_a_doubt():
         ("!date", "In[2] runs another program: !date"),
         ("os.urandom", "In[2] asks os.urandom, which answers differently each time"),
         ("object.__hash__", "In[2] hangs on where objects of a set lie in memory"),
+        ("id", "In[2] hangs on where objects lie in memory"),
     ):
         assert _plan(
             _use(2, OLD, OLD, nondeterministic_calls=(asked,)), _use(4, OLD, NEW)

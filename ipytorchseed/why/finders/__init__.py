@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.code import find_cleared_code, find_code
-from ipytorchseed.why.finders.entropy import find_entropy, find_memory
+from ipytorchseed.why.finders.entropy import find_entropy, find_memory, find_places
 from ipytorchseed.why.finders.files import find_files, find_other_files
 from ipytorchseed.why.finders.forms import find_forms
 from ipytorchseed.why.finders.generators import find_cleared_again, find_inherited, find_rng
@@ -61,5 +61,6 @@ LAST_RESORT: tuple[Callable[[Evidence, bool], Found], ...] = (
     find_libraries,
     _alone(find_cleared_code),
     _alone(find_unseen),
+    _alone(find_places),
 )
 """Finders that also weigh whether another cause was found."""

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import (
+    ADDRESS,
+    BY_HASH,
+    BY_PLACE,
     CLOCKS,
     MEMORY,
     NAMES,
@@ -16,10 +19,12 @@ from ipytorchseed.reads.entropy import (
     sentence,
 )
 from ipytorchseed.why.evidence import Evidence
-from ipytorchseed.why.explanation import Cause, Cleared
+from ipytorchseed.why.explanation import Cause, Change, Cleared
 from ipytorchseed.why.finders.generators import put_out_of_reach
 
 _NUMBERS = frozenset({"int", "float", "bool", "complex"})
+
+_OF_THE_MOMENT = STANDS.keys() | PERSONS.keys() | {ADDRESS}
 
 _FIX = {
     "numpy.random.default_rng": "numpy.random.default_rng(42)",
@@ -28,7 +33,7 @@ _FIX = {
     "random.seed": "random.seed(42)",
     "random.Random": "random.Random(42)",
     "torch.seed": "torch.manual_seed(42)",
-    "object.__hash__": "dict.fromkeys(objects)  # in place of set(objects)",
+    BY_PLACE: "dict.fromkeys(objects)  # in place of set(objects)",
     "numpy.empty": "numpy.zeros",
     "numpy.empty_like": "numpy.zeros_like",
     "torch.empty_like": "torch.zeros_like",
@@ -64,17 +69,17 @@ def find_entropy(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # 
         if name == "!date" and not others and kept & variables:
             message = "the cell keeps what `date` says, which reads the clock: another each time"
             yield Cause("entropy", name, message)
-        if name == "hash" or name not in both or is_program(name):  # whose answers nobody knows
+        if name == BY_HASH or name not in both or is_program(name):  # whose answers nobody knows
             continue
         if name in MEMORY:
             continue  # the business of another finder
-        measures = name in (CLOCKS.keys() | NAMES) - mixed or name in STANDS or name in PERSONS
+        measures = name in (CLOCKS.keys() | NAMES) - mixed or name in _OF_THE_MOMENT
         if others and measures and not put_out_of_reach(case):
             yield Cleared("entropy", name, "other causes account for the change")
         else:
             yield Cause("entropy", name, message=sentence(name), fix=_FIX.get(name, ""))
     random_hashes = case.run.settings.get("PYTHONHASHSEED") == "random" and not case.same_kernel
-    if "hash" in both and random_hashes and not (others and _is_a_number(case)):
+    if BY_HASH in both and random_hashes and not (others and _is_a_number(case)):
         message = "string hashes, and so the order of sets of strings, are random in each kernel"
         fix = "restart the kernel with PYTHONHASHSEED=0"
         yield Cause("environment", "PYTHONHASHSEED", message, fix=fix)
@@ -97,6 +102,24 @@ def find_memory(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # n
             yield Cleared("entropy", name, "other causes account for the change")
         else:
             yield Cause("entropy", name, sentence(name), fix=_FIX.get(name, "torch.zeros"))
+
+
+def find_places(case: Evidence) -> Iterator[Cause]:
+    """Name where objects lie in memory, where sets of unknown items gave the same in another order.
+
+    Within a kernel, nothing but the address of an object hashes differently in another run.
+    """
+    both = {*case.run.nondeterministic_calls} & {*case.against.nondeterministic_calls}
+    if case.same_kernel and BY_HASH in both and any(map(_is_reordered, case.changed)):
+        yield Cause("entropy", BY_PLACE, sentence(BY_PLACE), fix=_FIX[BY_PLACE])
+
+
+def _is_reordered(change: Change) -> bool:
+    """Tell whether a result has the numbers of the earlier one, in another order."""
+    before, after = change.before, change.after
+    if before is None or after is None or before == after:
+        return False
+    return sorted(before) == sorted(after)
 
 
 def _is_a_number(case: Evidence) -> bool:

@@ -60,6 +60,9 @@ _CONSTRUCTORS = frozenset({"__init__", "__init_subclass__", "__post_init__"})
 _MAKERS = _CONSTRUCTORS | {"__annotations__", "__class__", "get_type_hints", "type"}
 """Names by which code makes objects of a class that it does not name."""
 
+_REMAKERS = frozenset({"__replace__", "fields", "replace"})
+"""Names by which code makes objects of a data class that it does not name, or asks for defaults."""
+
 
 class Member(NamedTuple):
     """A member of a class.
@@ -90,13 +93,15 @@ class Members:
         self.by_text = False
         self._waiting: dict[int | str, list[Member]] = {}
         self._called: set[int | str] = set()
-        self._all = self._all_made = False
+        self._all = self._all_made = self._all_remade = False
 
     def put_aside(self, member: Member) -> bool:
         """Put a member aside until it is called, and tell whether that is not so already."""
-        makes = member.name in _CONSTRUCTORS
+        written = _written(member.made)
+        makes = member.name in _CONSTRUCTORS or member.name in written
         key = id(member.made) if makes else member.name
-        called = self._all or key in self._called or (makes and self._all_made)
+        all_made = self._all_made or (self._all_remade and bool(written))
+        called = self._all or key in self._called or (makes and all_made)
         if called or member.name not in (_called_by_name(member.made) or ()):
             return False
         self._waiting.setdefault(key, []).append(member)
@@ -108,6 +113,10 @@ class Members:
         calls = effects.attributes - {"eval"} | effects.reads.keys()  # model.eval() is another
         self.by_text |= not _BY_TEXT.isdisjoint(calls)
         made = [] if _MAKERS.isdisjoint(names) else self.make_any()
+        if not _REMAKERS.isdisjoint(names):
+            self._all_remade = True
+            waiting = itertools.chain(*self._waiting.values())
+            made += self._call({id(each.made) for each in waiting if _written(each.made)})
         return made + self._call(names.union(*map(_named, effects.texts)))
 
     def meet(self, value: Any) -> list[Member]:  # noqa: ANN401
@@ -147,23 +156,45 @@ class Members:
 
 
 def _find_called_by_name(made: type) -> frozenset[str] | None:
-    """Find which members of a class of the user's no package calls; None if it may call any.
-
-    The data of a data class are the defaults of its objects, which packages read.
-    """
+    """Find which members of a class of the user's no package calls; None if it may call any."""
     theirs = [base for base in mro(made) if not is_local_module(module_of_class(base))]
     if not all(f"{module_of_class(base)}.".startswith(_PLAIN_BASES) for base in theirs):
         return None
     copied = any(find_member(made, each) is not None for each in _MADE_AGAIN)
+    listed = copied or find_member(made, _FIELDS) is not None
+    written = _written(made)
     inner = f"_{name_of_class(made).rpartition('.')[2].lstrip('_')}__"
     return frozenset(
         name
         for name, member in [*own(made).items()]
         if type(name) is str
         and not (type(member) is property and member.fset)  # which may be set by any name
-        and not (copied and (name in _CONSTRUCTORS or type(member) not in _MEMBERS))
-        and (name in _CONSTRUCTORS or not _is_asked(name, inner, theirs))
+        and not (copied and name in _CONSTRUCTORS)
+        and not (listed and type(member) not in _MEMBERS and name not in written)
+        and (name in _CONSTRUCTORS or name in written or not _is_asked(name, inner, theirs))
     )
+
+
+def _find_written(made: type) -> frozenset[str]:
+    """Find what ``dataclass`` wrote into a class, which hangs on its fields and their defaults.
+
+    An object has all its fields itself, so only who makes one asks for that.
+    """
+    fields = own(made).get(_FIELDS)
+    if type(fields) is not dict or not all(field.init for field in fields.values()):
+        return frozenset()
+    if not _is_written(own(made).get("__init__")):
+        return frozenset()
+    kept = {name for name in fields if type(own(made).get(name)) not in _MEMBERS}
+    written = {name for name in _WRITTEN if _is_written(own(made).get(name))}
+    return frozenset(kept | written | {_FIELDS, "__match_args__"})
+
+
+def _is_written(method: Any) -> bool:  # noqa: ANN401
+    """Tell whether ``dataclass`` wrote a method, as a text, and not the user."""
+    while type(method) is types.FunctionType and "__wrapped__" in vars(method):
+        method = vars(method)["__wrapped__"]
+    return type(method) is types.FunctionType and method.__code__.co_filename == "<string>"
 
 
 def _is_asked(name: str, private: str, bases: Iterable[type]) -> bool:
@@ -180,6 +211,15 @@ def _named(text: str) -> set[str]:
 
 _called_by_name = per_object(_find_called_by_name)
 
-_MADE_AGAIN = "__dataclass_fields__", "get_params", "with_traceback"
-"""Members of classes whose objects packages make anew: by ``dataclasses.replace``, by ``clone``,
-and of exceptions by ``copy``."""
+_written = per_object(_find_written)
+
+_FIELDS = "__dataclass_fields__"
+
+_WRITTEN = (
+    *("__delattr__", "__eq__", "__ge__", "__gt__", "__hash__", "__init__", "__le__", "__lt__"),
+    *("__replace__", "__repr__", "__setattr__"),
+)
+"""Methods that ``dataclass`` writes."""
+
+_MADE_AGAIN = "get_params", "with_traceback"
+"""Members of classes whose objects packages make anew: by ``clone``; of exceptions, by ``copy``."""

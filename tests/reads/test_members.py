@@ -185,6 +185,56 @@ def test_what_members_read(notebook, cell, reads):
     assert {*notebook.dependencies(cell).names} & {"width", "slope", "bias"} == reads
 
 
+DATA_CLASS = """
+import dataclasses, copy
+@dataclasses.dataclass
+class Config:
+    lr: float = 0.1
+    layers: list = dataclasses.field(default_factory=list)
+    def rate(self): return self.lr * 2
+    def __post_init__(self): self.seen = True
+config, text = Config(0.5), "a"
+def make(): return Config()
+"""
+
+WRITTEN = {"lr", "__init__", "__post_init__", "__eq__", "__repr__", "__match_args__"} | {
+    "__dataclass_fields__"
+}
+
+UNASKED = {
+    "x = config.lr": WRITTEN | {"rate"},
+    "x = config.rate()": WRITTEN,
+    "print(config)": WRITTEN | {"rate"},
+    "x = copy.deepcopy(config).lr": WRITTEN | {"rate"},
+    "x = Config(0.3).lr": {"rate"},
+    "x = make().lr": {"rate"},
+    "x = dataclasses.replace(config, lr=2).lr": {"rate"},
+    "x = dataclasses.fields(config)[0].default": {"rate"},
+    "x = type(config)().lr": {"rate"},
+    "x = isinstance(config, Config)": {"rate"},
+}
+
+
+@pytest.mark.parametrize(("cell", "unread"), UNASKED.items(), ids=UNASKED)
+def test_what_a_data_class_is_made_with(notebook, cell, unread):
+    """Its objects have all fields themselves: defaults count where one is made, or asked for."""
+    notebook.run(DATA_CLASS)
+    parts = {each[3:] for each in notebook.dependencies(cell).parts["Config"] - {"-"}}
+    assert parts - {"__replace__"} == unread
+
+
+def test_fields_that_objects_may_lack(notebook):
+    """Of a class whose ``__init__`` leaves one out, or is the user's own, any default may count."""
+    notebook.run(
+        "import dataclasses\n@dataclasses.dataclass\nclass Half:\n"
+        "    lr: float = 0.1\n    act: float = dataclasses.field(init=False, default=2.0)\n"
+        "@dataclasses.dataclass(init=False)\nclass Own:\n    lr: float = 0.1\n"
+        "half, own = Half(), Own()"
+    )
+    assert notebook.dependencies("x = half.act").parts["Half"].isdisjoint({"-a:lr", "-a:act"})
+    assert "-a:lr" not in notebook.dependencies("x = own.lr").parts["Own"]
+
+
 @pytest.mark.parametrize(
     "cell",
     [

@@ -153,8 +153,7 @@ def write_function(value: Any, walk: Walk) -> Writing:
         digest = xxh3_128_digest(b"compiled" + token)
         return Draft(digest, "function", f"compiled {name}", {"code": digest_of(token)})
     code = code_digest(value.__code__)
-    given = _defaults(value)
-    defaults = yield from attribute_tokens(given, walk)
+    defaults = yield from attribute_tokens(_defaults(value), walk)
     closed_over, own = cells(value), _by_name(dict.items(attributes))
     if value.__globals__ is vars(functools):
         closed_over, own = (
@@ -168,9 +167,7 @@ def write_function(value: Any, walk: Walk) -> Writing:
     )
     if not walk.top:
         return Draft(digest, "function")
-    parts = {"code": code[:8].hex()}
-    parts |= {f"d:{name}": digest_of(token) for name, token in defaults}
-    parts |= {f"n:{name}": str(len(each)) for name, each in given if isinstance(each, _SIZED)}
+    parts = {"code": code[:8].hex(), **_parts_of_defaults(value, defaults)}
     parts |= {f"a:{name}": digest_of(token) for name, token in others}
     if closure:
         parts["closure"] = xxh3_128_digest(closed)[:8].hex()
@@ -190,6 +187,12 @@ def _defaults(function: Any) -> list[tuple[str, object]]:
     names = code.co_varnames[: code.co_argcount][-len(by_place) :] if by_place else ()
     by_name = _by_name(dict.items(function.__kwdefaults__ or {}))
     return [*zip(names, by_place, strict=False), *by_name]
+
+
+def _parts_of_defaults(function: Any, tokens: Iterable[tuple[str, bytes]]) -> dict[str, str]:
+    sizes = {n: str(len(each)) for n, each in _defaults(function) if isinstance(each, _SIZED)}
+    parts = {f"d:{name}": digest_of(token) for name, token in tokens}
+    return parts | {f"n:{name}": size for name, size in sizes.items()}
 
 
 def _by_name(items: Iterable[tuple[Any, Any]]) -> list[tuple[str, Any]]:
@@ -285,6 +288,13 @@ def write_class(value: type, walk: Walk) -> Writing:
     summary = f"class {name_of_class(value)}, {count(len(tokens), 'attribute')}"
     told = xxh3_128_digest(b"".join(bases) + join(tokens[_TOLD:]))[:8].hex()
     parts = {f"a:{name}": digest_of(token) for name, token in tokens[:_TOLD]} | {"bases": told}
+    init = dict(entries).get("__init__")
+    if type(init) is types.FunctionType and not init.__dict__ and _defaults(init):
+        defaults = yield from attribute_tokens(_defaults(init), walk)
+        closure = yield from attribute_tokens(cells(init), walk)
+        digest_without = xxh3_128_digest(code_digest(init.__code__) + join(closure))
+        parts["a:__init__"] = digest_without[:8].hex()
+        parts |= _parts_of_defaults(init, defaults)
     return Draft(digest, "class", summary, parts)
 
 

@@ -33,6 +33,7 @@ from ipytorchseed.reads.parts import find_parts, path_otherwise, without_puts
 from ipytorchseed.reads.patches import Place, find_at, find_used, is_replaced
 from ipytorchseed.reads.resolution import find_imported
 from ipytorchseed.reads.scope import Reader, TooMuchError
+from ipytorchseed.reads.unused import find_unused
 from ipytorchseed.reads.uses import SPREAD, called_through, part_named, user_function
 from ipytorchseed.reads.values import OutOfTimeError
 
@@ -165,8 +166,7 @@ class _CodeFollower(NameFollower):
             if name in self._entire or not found.complete or beyond:
                 del found.parts[name]
         if known:
-            self._note_defaults()
-            self._note_members()
+            self._note_unused()
         found.only_loader_seed_draws = known and draws.only_loader_seeds(found.packages)
         found.counted = self._counted - draws.attributes if known else set()
         found.overwritten = self._overwritten.whole | (self._overwritten.parts if known else set())
@@ -224,7 +224,7 @@ class _CodeFollower(NameFollower):
         self._nondeterminism.look_up(effects, home, assigned, self.tick, hashing=own)
         for path, shapes in effects.shapes.items():
             self.tick()
-            self._note_calls(home.function(path), shapes)
+            self._note_calls(home.value(path), shapes)
         stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
         # First what is read where the fewest names are set: it is then followed once.
         for name, before in sorted(effects.reads.items(), key=lambda read: len(read[1])):
@@ -247,8 +247,13 @@ class _CodeFollower(NameFollower):
             except (RecursionError, TooMuchError):
                 self._found.complete = False
 
-    def _note_calls(self, function: FunctionType | None, shapes: Iterable[CallShape]) -> None:
-        """Note how a function is called, and follow it again if that is new."""
+    def _note_calls(self, called: Any, shapes: Iterable[CallShape]) -> None:  # noqa: ANN401
+        """Note how a function or class is called; follow a function again if that is new."""
+        if introspection.is_class(called):
+            for each in shapes if self._about(called).local else ():
+                self._arguments.note_made(called, each)
+            return
+        function = called_through(called) if type(called) is FunctionType else None
         if function is not None:
             options = effects_of_code(function.__code__).options
             changes = [self._arguments.note(function, options, each) for each in shapes]
@@ -256,8 +261,12 @@ class _CodeFollower(NameFollower):
             if any(changes):
                 self.follow_again(function)
 
-    def escape(self, function: FunctionType) -> None:
-        called = called_through(function) or function
+    def escape(self, value: FunctionType | type) -> None:
+        if type(value) is not FunctionType:
+            if self._about(value).local:
+                self._arguments.note_made(value, None)
+            return
+        called = called_through(value) or value
         if self._arguments.forget(called):
             self.follow_again(called)
 
@@ -359,22 +368,14 @@ class _CodeFollower(NameFollower):
                 found[name] = None
         return found
 
-    def _note_defaults(self) -> None:
-        """Note of which parameters no call of a function uses the default."""
+    def _note_unused(self) -> None:
+        """Note which defaults of functions and members of classes no code uses."""
         for name, place in self._found.names.items():
-            function = look_up(place, self._notebook.names)
-            given = self._arguments.given(function) if type(function) is FunctionType else ()
-            if given:
-                unread = {f"-{kind}:{each}" for kind in "dn" for each in given}
-                self._found.parts[name] = {"-", *unread}
-
-    def _note_members(self) -> None:
-        """Note which members of classes nobody calls."""
-        for name, place in self._found.names.items():
-            made = look_up(place, self._notebook.names)
-            unused = self._members.unused(made) if introspection.is_class(made) else None
-            if unused is not None:
-                self._found.parts.setdefault(name, {"-", *(f"-a:{each}" for each in unused)})
+            value = look_up(place, self._notebook.names)
+            unused = find_unused(value, self._arguments, self._members)
+            known = name in self._found.parts and type(value) is not FunctionType
+            if unused is not None and not known:
+                self._found.parts[name] = {"-", *(f"-{part}" for part in unused)}
 
     def _read_of(self, value: Any, parts: set[str]) -> set[str] | None:  # noqa: ANN401
         """Return what is read of a value where code uses these parts; None for all of it."""

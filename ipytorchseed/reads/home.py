@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from types import FunctionType
 from typing import Any
 
 from msgspec import Struct
@@ -12,7 +11,6 @@ from msgspec import Struct
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.abstract import HELD, MOST_TEXTS
-from ipytorchseed.reads.uses import called_through
 
 DUNDER = lazy_pattern(r"__\w+__")
 """Names that the interpreter keeps for itself."""
@@ -37,13 +35,13 @@ class Home(Struct, frozen=True):
         """Return what a value is called that is found here under a name."""
         return f"{self.module}.{name}" if self.module else name
 
-    def function(self, path: str) -> FunctionType | None:
-        """Return the user's function that a dotted name leads to through modules, if it is one."""
+    def value(self, path: str) -> object:
+        """Return what a dotted name leads to through modules; None where that is nothing."""
         root, *steps = path.split(".")
         found = self.names.get(root)
         for step in steps:
             found = introspection.module_names(found).get(step)
-        return called_through(found) if type(found) is FunctionType else None
+        return found
 
     def holds(self, path: str, assigned: frozenset[str]) -> bool:
         """Tell whether a dotted name begins with one that holds what it held before the cell."""

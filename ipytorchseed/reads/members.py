@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
 import types
@@ -103,7 +104,7 @@ class Members:
         all_made = self._all_made or (self._all_remade and bool(written))
         called = self._all or key in self._called or (makes and all_made)
         if called or member.name not in (_called_by_name(member.made) or ()):
-            return False
+            return called and _leads_nowhere(member)
         self._waiting.setdefault(key, []).append(member)
         return True
 
@@ -138,6 +139,23 @@ class Members:
         self._all = True
         return self._call({*self._waiting})
 
+    @property
+    def all_made(self) -> bool:
+        """Whether code may make objects of classes that it does not name."""
+        return self._all or self._all_made
+
+    def defaults(self, made: type, given: Iterable[str]) -> set[str]:
+        """Return members of a data class of which nothing counts but defaults that nobody uses.
+
+        Args:
+            made: The class.
+            given: The parameters that each call of it gives an argument.
+        """
+        written = _written(made)
+        if not written or self._all_remade or any(map(_is_made, own(made)[_FIELDS].values())):
+            return set()
+        return {_FIELDS, *written.intersection(given)}
+
     def functions(self) -> Iterator[Any]:
         """Return the methods and properties that nobody calls."""
         for each in itertools.chain(*self._waiting.values()):
@@ -146,7 +164,8 @@ class Members:
 
     def _call(self, keys: AbstractSet[int | str]) -> list[Member]:
         self._called |= keys
-        return [each for key in self._waiting.keys() & keys for each in self._waiting.pop(key)]
+        found = [each for key in self._waiting.keys() & keys for each in self._waiting.pop(key)]
+        return [each for each in found if not _leads_nowhere(each)]
 
     def unused(self, made: type) -> set[str] | None:
         """Return the names of a class's own members that nobody calls; None if any may be."""
@@ -188,6 +207,16 @@ def _find_written(made: type) -> frozenset[str]:
     kept = {name for name in fields if type(own(made).get(name)) not in _MEMBERS}
     written = {name for name in _WRITTEN if _is_written(own(made).get(name))}
     return frozenset(kept | written | {_FIELDS, "__match_args__"})
+
+
+def _leads_nowhere(member: Member) -> bool:
+    """Tell whether ``dataclass`` wrote a method that compares or shows the fields of objects."""
+    return member.name in _WRITTEN and member.name in _written(member.made) - _CONSTRUCTORS
+
+
+def _is_made(field: Any) -> bool:  # noqa: ANN401
+    """Tell whether a field has a function for its default: only there it can be seen."""
+    return field.default_factory is not dataclasses.MISSING
 
 
 def _is_written(method: Any) -> bool:  # noqa: ANN401

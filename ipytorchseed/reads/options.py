@@ -9,7 +9,9 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from ipytorchseed.introspection.anatomy import mro, own
 from ipytorchseed.reads.bindings import FUNCTIONS, bound_by
 from ipytorchseed.reads.decisions import Decision, decision
 from ipytorchseed.reads.parsing import nodes_in
@@ -150,9 +152,10 @@ class Arguments:
         """Return the arguments of a function that are known."""
         return self._known.get(id(code), {})
 
-    def given(self, function: FunctionType) -> frozenset[str]:
-        """Return the parameters that every call of a function gives an argument."""
-        return self._given.get(id(function.__code__), frozenset())
+    def given(self, called: FunctionType | type) -> frozenset[str]:
+        """Return the parameters that every call of a function or class gives an argument."""
+        key = called.__code__ if type(called) is FunctionType else called
+        return self._given.get(id(key), frozenset())
 
     def note(self, function: FunctionType, options: Collection[str], shape: CallShape) -> bool:
         """Note a call, and tell whether less is known than before.
@@ -183,12 +186,33 @@ class Arguments:
         }
         return len(self._known[key]) < len(before)
 
+    def note_made(self, made: type, shape: CallShape | None) -> None:
+        """Note a call of a class.
+
+        Args:
+            made: The class.
+            shape: How it is called; None for in any way.
+        """
+        owner = next(base for base in mro(made) if "__init__" in own(base))
+        init, given = own(owner)["__init__"], frozenset[str]()
+        if shape is not None and type(init) is FunctionType:
+            whole = replace(shape, places=(None, *shape.places))
+            given = frozenset(_bind(init.__code__, whole))
+        self._given[id(owner)] = self._given.get(id(owner), given) & given
+
     def forget(self, function: FunctionType) -> bool:
         """Note that anybody may call a function, and tell whether less is known than before."""
         before = self.of(function.__code__)
         self._known[id(function.__code__)] = {}
         self._given[id(function.__code__)] = frozenset()
         return bool(before)
+
+
+def with_defaults(function: FunctionType) -> frozenset[str]:
+    """Return the parameters of a function that have a default."""
+    code, by_place = function.__code__, function.__defaults__ or ()
+    places = code.co_varnames[: code.co_argcount]
+    return frozenset(places[len(places) - len(by_place) :]).union(function.__kwdefaults__ or ())
 
 
 def _bind(code: CodeType, shape: CallShape) -> dict[str, _Argument]:

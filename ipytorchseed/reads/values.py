@@ -112,8 +112,8 @@ class ValueFollower(ABC):
         """Note an object that was met, of whatever class."""
 
     @abstractmethod
-    def escape(self, function: types.FunctionType) -> None:
-        """Note a function that anybody may call, in whatever way."""
+    def escape(self, value: types.FunctionType | type) -> None:
+        """Note a function or class that anybody may call, in whatever way."""
 
     def follow_again(self, value: object) -> None:
         """Put a value aside once more, of which less is known than when it was followed."""
@@ -208,6 +208,8 @@ class ValueFollower(ABC):
                 self.escape(value)
         elif issubclass(kind, type):
             self.call(self._members.make(value))
+            if not called:
+                self.escape(value)
         elif kind is classmethod:
             self.call(self._members.make_any())
 
@@ -262,7 +264,9 @@ class ValueFollower(ABC):
             above = _class_of(value)
             held = [each for each in captured(value) if each is not inner and each is not above]
             self.push((*held, *defaults), news)
-            if above is not None:
+            if above is not None and value.__code__.co_name == "__init__":
+                self.push([above], news, called=True)  # by whoever came here
+            elif above is not None:
                 self._queue.append((above, news, 0))  # to look a method up makes no object of it
             if inner is not None and inner is not value:
                 self.push([inner], news, called=True)
@@ -273,9 +277,12 @@ class ValueFollower(ABC):
             self._object(value, news, depth)
 
     def _class(self, made: type, assigned: frozenset[str]) -> None:
+        initialised = False
         for base in mro(made):
             if self._about(base).local:
                 self.meet_class(base, whole=base is not made)
+                if initialised:  # it may be called by ``super().__init__``
+                    self.escape(base)
                 inner = [
                     part
                     for name, part in [*own(base).items()]
@@ -286,6 +293,7 @@ class ValueFollower(ABC):
                     )
                 ]
                 self.push(inner, assigned, 1)
+            initialised |= "__init__" in own(base)
         if self._about(type(made)).local:
             self.push([type(made)], assigned)
 
@@ -323,7 +331,7 @@ def _class_of(function: types.FunctionType) -> type | None:
     """Return the class around a method, for ``super()``; None where that may make it anew."""
     code = function.__code__
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-    if "__class__" not in cells or "__init__" in code.co_names:
+    if "__class__" not in cells or ("__init__" in code.co_names and code.co_name != "__init__"):
         return None
     try:
         return cells["__class__"].cell_contents  # type: ignore[no-any-return]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from ipytorchseed.fingerprint.value import BELONGS, DERIVED, Fingerprint
 from ipytorchseed.patterns import lazy_pattern
@@ -24,7 +24,7 @@ def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
     if _plain(before.summary) != _plain(after.summary):
         steps = _step_parts(changed_parts(before, after))
         return ", ".join(steps) if steps else f"{before.summary} → {after.summary}"
-    said = say_parts(before, after) or ", ".join(_defaults(before, after))
+    said = say_parts(before, after)
     if not said and changed_parts(before, after).keys() == {"grad"}:
         return _beside(before, after)
     return said or (
@@ -40,9 +40,10 @@ def _plain(summary: str) -> str:
     return _COUNT.sub("", summary)
 
 
-def _defaults(before: Fingerprint, after: Fingerprint) -> Iterator[str]:
-    """Say which defaults of a function's arguments changed."""
-    for part in changed_parts(before, after):
+def _defaults(parts: Iterable[str], before: Fingerprint, after: Fingerprint) -> Iterator[str]:
+    """Say which defaults of arguments changed, of a function or of a class when it is called."""
+    owner = "the class's" if after.kind == "class" else "the function's"
+    for part in parts:
         if part[:2] != "d:":
             continue
         name = part[2:]
@@ -51,7 +52,7 @@ def _defaults(before: Fingerprint, after: Fingerprint) -> Iterator[str]:
         if "" not in sizes and sizes[0] != sizes[1]:
             grew = "grew" if int(sizes[0]) < int(sizes[1]) else "shrank"
             how = f"{grew} from {int(sizes[0]):,} to {many(int(sizes[1]), 'element')}"
-        yield f"the function's default argument `{name}` {how}"
+        yield f"{owner} default argument `{name}` {how}"
 
 
 def _series(before: tuple[float, ...], after: tuple[float, ...]) -> str:
@@ -175,6 +176,7 @@ def say_parts(before: Fingerprint, after: Fingerprint, only: Collection[str] | N
         if keys:
             said.append(f"changed {first_of([f'{noun}{key}' for key in keys], _TOLD)}")
     said += _step_parts(parts)
+    said = said or [*_defaults(parts, before, after)]
     if not said and "index" in parts:
         said.append("changed the index")
     if not said and after.kind in _HOOKED:

@@ -219,8 +219,8 @@ UNASKED = {
 def test_what_a_data_class_is_made_with(notebook, cell, unread):
     """Its objects have all fields themselves: defaults count where one is made, or asked for."""
     notebook.run(DATA_CLASS)
-    parts = {each[3:] for each in notebook.dependencies(cell).parts["Config"] - {"-"}}
-    assert parts - {"__replace__"} == unread
+    parts = notebook.dependencies(cell).parts["Config"]
+    assert {each[3:] for each in parts if each[:3] == "-a:"} - {"__replace__"} == unread
 
 
 def test_fields_that_objects_may_lack(notebook):
@@ -233,6 +233,75 @@ def test_fields_that_objects_may_lack(notebook):
     )
     assert notebook.dependencies("x = half.act").parts["Half"].isdisjoint({"-a:lr", "-a:act"})
     assert "-a:lr" not in notebook.dependencies("x = own.lr").parts["Own"]
+
+
+MADE = """
+import dataclasses, functools, torch
+class Net:
+    def __init__(self, size, hidden=64, *, lr=0.1): self.hidden = hidden
+    @classmethod
+    def small(cls): return cls(1)
+class Big(Net): pass
+class Huge(Net):
+    def __init__(self): super().__init__(9, lr=3)
+class Layer(torch.nn.Module):
+    def __init__(self, size, hidden=4):
+        super().__init__()
+        self.size = size
+    def again(self): super().__init__(3)
+class Anew(Net):
+    def again(self): super().__init__(3)
+anew = Anew(1, 2, lr=3)
+class Meta(type):
+    def __call__(cls, *args, **kwargs): return super().__call__(1)
+@dataclasses.dataclass
+class Config:
+    lr: float = 0.1
+    hidden: int = 8
+def train(): return Net(3, 4).hidden
+def build(kind): return kind(3)
+numbers, text = (1, 2), "a"
+"""
+
+GIVEN = {
+    "x = Net(3, 4, lr=2)": {"hidden", "lr"},
+    "x = Net(3, hidden=4)": {"hidden"},
+    "x = train(), Net(1, 2, lr=0)": {"hidden"},
+    "x = train(), Net(1, lr=0)": set(),
+    "x = Net(*numbers)": set(),
+    "x = Big(3, 4), Net(3, 5, lr=1)": {"hidden"},
+    "x = Huge(), Net(3, 4)": set(),
+    "x = build(Net), Net(3, 4)": set(),
+    "x = functools.partial(Net, 3, 4)()": set(),
+    "x = Net(3, 4), Net.small()": set(),
+    "x = type(Net(3, 4))(3)": set(),
+    "x = Net(3, 4); exec(text)": set(),
+    "anew.again(); Net(3, 4)": set(),
+}
+
+
+@pytest.mark.parametrize(("cell", "given"), GIVEN.items(), ids=GIVEN)
+def test_defaults_of_a_class(notebook, cell, given):
+    """They count where a call leaves the argument out, or any may be made."""
+    notebook.run(MADE)
+    parts = notebook.dependencies(cell).parts.get("Net", set())
+    assert parts & {"-d:hidden", "-d:lr", "-a:hidden", "-a:lr"} == {f"-d:{each}" for each in given}
+
+
+def test_defaults_of_a_module(notebook):
+    """Whose constructor calls that of a package."""
+    notebook.run(MADE)
+    parts = notebook.dependencies("x = Layer(3, hidden=5).size").parts["Layer"]
+    assert parts == {"-", "-d:hidden", "-n:hidden", "-a:again"}
+
+
+def test_defaults_of_a_data_class(notebook):
+    """It keeps each in a second place."""
+    notebook.run(MADE)
+    parts = notebook.dependencies("x = Config(lr=1)").parts["Config"]
+    assert parts == {"-", "-d:lr", "-n:lr", "-a:lr", "-a:__dataclass_fields__"}
+    remade = notebook.dependencies("x = dataclasses.replace(Config(lr=1))")
+    assert remade.parts["Config"] == {"-", "-d:lr", "-n:lr"}
 
 
 @pytest.mark.parametrize(

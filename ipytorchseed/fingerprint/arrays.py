@@ -72,24 +72,33 @@ def write_array(value: Any, walk: Walk) -> Writing:
     return Draft(digest, "array", line, parts, series_of(plain, walk, lent), opaque=bool(lost))
 
 
-def brief_array(plain: Any, walk: Walk, *, kept: bool = False) -> bytes | None:
+def brief_array(plain: Any, walk: Walk) -> bytes | None:
     """Return the token of a plain array of numbers in a memory of the library's.
 
     Args:
         plain: The array, of no subclass.
         walk: For whom.
-        kept: Whether its memory is known to be such.
 
     Returns:
         The same as its writer stands for; None of any other array.
     """
+    head = brief_head(plain, plain.shape)
+    return None if head is None else brief_token(head, plain, walk)
+
+
+def brief_head(plain: Any, shape: tuple[int, ...]) -> bytes | None:
+    """Return what ``brief_token`` asks for of views of an array that have this shape; or None."""
     dtype = plain.dtype
     if dtype.names is not None or dtype.hasobject:
         return None
-    if not kept and plain.nbytes and lent_array(plain) is not None:
+    if plain.nbytes and lent_array(plain) is not None:
         return None
-    body = _read(plain, walk, sys.modules["numpy"])
-    return b"D" + xxh3_128_digest(_head(dtype, plain.shape) + body)
+    return _head(dtype, shape)
+
+
+def brief_token(head: bytes, plain: Any, walk: Walk) -> bytes:
+    """Return the token of an array of which ``brief_head`` is known."""
+    return b"D" + xxh3_128_digest(head + _read(plain, walk, sys.modules["numpy"]))
 
 
 def _head(dtype: Any, shape: tuple[int, ...]) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 
 from xxhash import xxh3_128_digest
 
-from ipytorchseed.fingerprint.arrays import brief_array, name_of, series_of
+from ipytorchseed.fingerprint.arrays import brief_head, brief_token, name_of, series_of
 from ipytorchseed.fingerprint.lent import lent_array
 from ipytorchseed.fingerprint.mappings import find_times
 from ipytorchseed.fingerprint.objects import PARTS, attribute_tokens, join
@@ -20,11 +20,11 @@ def _fields(value: Any) -> dict[Any, Any]:
     return anatomy(type(value)).dictionary(value) or {}
 
 
-def _columns(manager: Any, walk: Walk) -> list[tuple[Any, bool]]:
+def _columns(manager: Any, walk: Walk) -> list[tuple[Any, bytes | None]]:
     """Return the values of each column, in the order of the columns, as views of the blocks.
 
-    With each it is told whether its memory is known to be the library's: of all rows of a block at
-    once, as asking takes longer than most columns do.
+    With each comes what ``brief_token`` asks for: of all rows of a block at once, as finding it
+    takes longer than most columns do.
     """
     found: list[Any] = [None] * len(manager.axes[0])
     for block in manager.blocks:
@@ -33,19 +33,19 @@ def _columns(manager: Any, walk: Walk) -> list[tuple[Any, bool]]:
         places = block.mgr_locs.as_array.tolist()
         walk.tick(len(places))
         plain = not flat and type(values) is sys.modules["numpy"].ndarray
-        kept = plain and lent_array(values) is None
-        for row, place in enumerate(places):
-            found[place] = (values, False) if flat else (values[row], kept)
+        head = brief_head(values, values.shape[1:]) if plain else None
+        for place, each in zip(places, [values] if flat else values, strict=True):
+            found[place] = each, head
     return found
 
 
 def _write_columns(
-    columns: Sequence[tuple[Any, bool]], walk: Walk
+    columns: Sequence[tuple[Any, bytes | None]], walk: Walk
 ) -> Generator[object, bytes, list[tuple[str, bytes]]]:
     tokens = []
-    for values, kept in columns:
-        token = brief_array(values, walk, kept=True) if kept else None
-        tokens.append(("", (yield values) if token is None else token))
+    for values, head in columns:
+        token = (yield values) if head is None else brief_token(head, values, walk)
+        tokens.append(("", token))
     walk.tick(len(tokens))
     return tokens
 
@@ -61,7 +61,7 @@ def write_frame(value: Any, walk: Walk) -> Writing:
     texts = type(columns).__name__ == "Index" and columns.dtype.kind not in "biufcmM"
     names = list(columns) if len(values) <= PARTS and texts else []
     for place in find_times(names):
-        values[place] = None, False
+        values[place] = None, None
     tokens = yield from _write_columns(walk.pick(values), walk)
     rest = yield from _rest(value, fields, walk)
     digest = xxh3_128_digest(b"frame" + labels + index_token + join(tokens) + rest)

@@ -176,14 +176,15 @@ def _pieces(plain: Any, numpy: Any) -> Iterator[memoryview]:
 
 
 def series_of(plain: Any, walk: Walk, lent: Lent | None) -> tuple[float, ...] | None:
-    """Return the numbers of a short array of at most one dimension, if they can be read.
+    """Return the numbers of a short array in one row, or of one alone, if they can be read.
 
     Args:
         plain: The array.
         walk: For whom.
         lent: What ``lent_array`` says of it.
     """
-    if plain.ndim > 1 or plain.dtype.kind not in "iuf" or not 0 < plain.size <= SERIES:
+    most = 1 if plain.ndim > 1 else SERIES
+    if plain.dtype.kind not in "iuf" or not 0 < plain.size <= most:
         return None
     if lent is not None:
         try:

@@ -105,14 +105,15 @@ def summary_of(tensor: Any, series: tuple[float, ...] | None = None) -> str:
 
 
 def series_of(tensor: Any, walk: Walk) -> tuple[float, ...] | None:
-    """Return the numbers of a short tensor of at most one dimension, if they can be read."""
+    """Return the numbers of a short tensor in one row, or of one alone, if they can be read."""
     torch, at = sys.modules["torch"], native()
     dtype = at.dtype(tensor)
     plain = dtype.is_floating_point or dtype in (torch.int64, torch.int32, torch.int16, torch.int8,
                                                  torch.uint8)  # fmt: skip
     if at.is_nested(tensor) or at.layout(tensor) is not at.strided or not plain:
         return None
-    if len(at.shape(tensor)) > 1 or not 0 < at.numel(tensor) <= SERIES:
+    most = 1 if len(at.shape(tensor)) > 1 else SERIES
+    if not 0 < at.numel(tensor) <= most:
         return None
     if at.device(tensor).type == "meta" or not elements.is_there(tensor) or at.is_quantized(tensor):
         return None

@@ -17,7 +17,7 @@ from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.magics import magic_of
 from ipytorchseed.reads.overwrites import Parse, find_overwrites, statements_in
-from ipytorchseed.reads.parsing import is_too_long, names_in, nodes_in, parse_cell, parse_text
+from ipytorchseed.reads.parsing import is_too_long, nodes_in, parse_cell
 from ipytorchseed.reads.renewals import find_renewals
 from ipytorchseed.reads.scope import Reader, TooMuchError
 
@@ -163,13 +163,6 @@ def _is_inert(statement: ast.stmt) -> bool:
         targets = statement.targets
         return _is_constant(statement.value) and all(isinstance(each, ast.Name) for each in targets)
     return isinstance(statement, ast.Pass)
-
-
-def sets_constant(source: str, name: str) -> bool:
-    """Tell whether all that the text of a cell does with a name is to set it to a constant once."""
-    tree = parse_text(source)
-    sets = [each for each in (tree.body if tree else ()) if name in names_in(each)]
-    return len(sets) == 1 == len(getattr(sets[0], "targets", ())) and _is_inert(sets[0])
 
 
 def _is_constant(value: ast.expr | None) -> bool:

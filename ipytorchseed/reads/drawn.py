@@ -17,15 +17,13 @@ from ipytorchseed.reads.parsing import dotted_name, names_in, parse_text
 _CLEAN, _ORDER, _VALUE = range(3)
 """How far something hangs on what is drawn: not at all, by its order, wholly."""
 
-_MODULES = frozenset(
-    {"collections", "itertools", "json", "math", "np", "numpy", "pd", "statistics"}
-)
-_FUNCTIONS = frozenset({
+MODULES = frozenset({"collections", "itertools", "json", "math", "np", "numpy", "pd", "statistics"})
+FUNCTIONS = frozenset({
     "Counter", "abs", "all", "any", "bool", "defaultdict", "dict", "enumerate", "float", "int",
     "len", "list", "max", "min", "print", "range", "reversed", "round", "set", "sorted", "str",
     "sum", "tuple", "zip",
 })  # fmt: skip
-_METHODS = frozenset({
+METHODS = frozenset({
     "add", "all", "any", "append", "astype", "clear", "copy", "cumsum", "extend", "format", "get",
     "head", "index", "insert", "items", "join", "keys", "lower", "max", "mean", "median", "min",
     "pop", "remove", "replace", "reshape", "reverse", "round", "sort", "split", "std", "strip",
@@ -33,7 +31,7 @@ _METHODS = frozenset({
 })  # fmt: skip
 """What draws nothing, whatever it is given, and changes nothing but what it is called on."""
 
-_CHANGES = frozenset({
+CHANGES = frozenset({
     "add", "append", "clear", "extend", "insert", "remove", "reverse", "sort", "update",
 })  # fmt: skip
 """Methods that change what they are called on, and give nothing."""
@@ -149,7 +147,7 @@ class _TaintAnalysis:
             self.levels[target.id] = level
             self.used.pop(target.id, None)
             made_of = set() if value is None else names_in(value)
-            self._linked[target.id] = made_of - _MODULES - _FUNCTIONS
+            self._linked[target.id] = made_of - MODULES - FUNCTIONS
         elif isinstance(target, (ast.Tuple, ast.List)):
             for each in target.elts:
                 self._put(each, level, value)
@@ -199,15 +197,15 @@ class _TaintAnalysis:
             return _ORDER if order else _VALUE
         if tail in _CHANGES_ARGUMENTS or any(word.arg == "out" for word in node.keywords):
             raise _UnknownError
-        if path in _FUNCTIONS or (root in _MODULES and rest and tail != "sample"):
+        if path in FUNCTIONS or (root in MODULES and rest and tail != "sample"):
             self.printed |= path == "print" and max(level, self._around) > _CLEAN
             sorts = path.replace("numpy.", "np.") in _ANY_ORDER and not node.keywords
             return _CLEAN if sorts and level == _ORDER else level
-        if not isinstance(node.func, ast.Attribute) or tail not in _METHODS:
+        if not isinstance(node.func, ast.Attribute) or tail not in METHODS:
             raise _UnknownError
         owner = node.func.value
         before = self._level(owner)
-        if isinstance(owner, ast.Name) and tail in _CHANGES:
+        if isinstance(owner, ast.Name) and tail in CHANGES:
             sorts = tail == "sort" and not node.keywords and not self._around and before == _ORDER
             self._change(owner.id, _CLEAN if sorts else max(level, self._around), anew=sorts)
         return max(level, before)

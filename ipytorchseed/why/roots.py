@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.reads.cell import sets_constant
 from ipytorchseed.why.evidence import Evidence
-from ipytorchseed.why.explanation import Blame, Cause
+from ipytorchseed.why.explanation import Blame, Cause, Change
 from ipytorchseed.why.finders import FINDERS
 from ipytorchseed.why.finders.changers import NOT_RUN
 from ipytorchseed.why.finders.entropy import find_entropy
 from ipytorchseed.why.finders.libraries import find_libraries
+from ipytorchseed.why.reach import without_reach
 from ipytorchseed.why.value_changes import how_far, write_step
 
 _TOLD = 3
@@ -38,9 +38,7 @@ def _with_root(case: Evidence, cause: Cause, known: set[tuple[str, str]]) -> Cau
         earlier = None if blame.run is None else _earlier(case, blame.run, cause.name)
         if blame.run is None or earlier is None:
             continue
-        roots = [*_roots(_between(case, earlier, blame.run), known)]
-        if sets_constant(blame.run.source, cause.name):
-            roots = [root for root in roots if root[0].endswith(" was edited")]
+        roots = [*_roots(_between(case, earlier, blame.run, cause.name), known)]
         if not roots:
             continue
         said = " and ".join(message for message, _ in roots[:_TOLD])
@@ -88,23 +86,25 @@ def _comes_before(run: Run, other: Run) -> bool:
     return run.id is not None and other.id is not None and run.id < other.id
 
 
-def _between(case: Evidence, earlier: Run, maker: Run) -> Evidence:
-    """Return the evidence about two runs of a cell that made an input."""
+def _between(case: Evidence, earlier: Run, maker: Run, name: str) -> Evidence:
+    """Return the evidence about two runs of a cell that made an input of this name."""
     history = [
         run
         for run in case.states.latest(case.run)[::-1]
         if not _comes_before(run, earlier) and _comes_before(run, maker)
     ]
-    return Evidence(maker, earlier, history, case.states, case.reader)
+    changed = (Change("variable", name),)
+    return Evidence(maker, earlier, history, case.states, case.reader, changed)
 
 
 def _roots(case: Evidence, known: set[tuple[str, str]]) -> Iterator[tuple[str, tuple[Blame, ...]]]:
     """Find the causes in the cell that made an input, each with the runs to blame."""
     found = chain(*(finder(case) for finder in FINDERS))
     found = chain(found, find_libraries(case, True), find_entropy(case, True))  # noqa: FBT003
-    for cause in found:
+    causes, _ = without_reach(case, [each for each in found if isinstance(each, Cause)])
+    for cause in causes:
         told = cause.kind != "rng" and (cause.kind, cause.name) in known  # a state is the run's own
-        if isinstance(cause, Cause) and not told:
+        if not told:
             if cause.kind == "code":
                 steps = _steps(case, cause, known)
                 yield f"{steps}{case.name(case.run)} was edited", ()

@@ -68,3 +68,23 @@ def test_no_source_lies_behind_what_a_cell_sets_to_a_constant(text, told):
     (cause,) = explain(runs[3], runs[1], runs[1:3], States(runs)).causes
     assert ("torch.cpu began elsewhere" in cause.message) is told
     assert "edited" in cause.message
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [("noise = np.random.rand(3)", False), ("x = x + np.random.rand()", True)],
+)
+def test_what_acts_on_another_variable_of_the_maker_is_not_behind_it(line, told):
+    """An edit and draws that the text of the maker leads to other variables only."""
+    runs = [
+        run(1, "x = data * 2", **states(START, TRAINED), reads={"data": number(1)},
+            writes={"x": number(2)}, cell="maker"),
+        run(2, READ, reads={"x": number(2)}, writes={"loss": number(2.3)}),
+        run(3, f"x = data * 2\n{line}", **states(SHUFFLED, AGAIN), reads={"data": number(3)},
+            writes={"x": number(6)}, cell="maker"),
+        run(4, READ, reads={"x": number(6)}, writes={"loss": number(1.9)}),
+    ]  # fmt: skip
+    (cause,) = explain(runs[3], runs[1], runs[1:3], States(runs)).causes
+    assert "behind it: " in cause.message
+    assert "data 1 → 3" in cause.message
+    assert ("edited" in cause.message) is ("began elsewhere" in cause.message) is told

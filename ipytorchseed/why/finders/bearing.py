@@ -7,9 +7,9 @@ from collections.abc import Collection
 from ipytorchseed.reads.drawn import find_drawn
 from ipytorchseed.why.evidence import Evidence
 
-_PLAIN = frozenset({
+PLAIN = frozenset({
     "array", "bool", "bytes", "complex", "deque", "dict", "float", "frame", "int", "list", "none",
-    "range", "rng", "series", "set", "str", "tensor", "tuple",
+    "number", "range", "rng", "series", "set", "str", "tensor", "tuple",
 })  # fmt: skip
 """Kinds of values that draw nothing when they are read, added or gone through."""
 
@@ -25,7 +25,7 @@ def bears_on_nothing(case: Evidence, mixed: Collection[str] = ()) -> bool:
             that either.
     """
     kinds = {value.kind for value in case.run.reads.values()}
-    if case.run.code != case.against.code or not kinds <= _PLAIN:
+    if case.run.code != case.against.code or not kinds <= PLAIN:
         return False
     drawn = find_drawn(case.run.source, case.run.generators_before, mixed)
     if drawn is None:

@@ -1,0 +1,304 @@
+"""Which statements of a cell its results hang on, from its text alone.
+
+A backward slice: the statements that set or change a result, those on which these hang, and so on.
+Whatever is not known to be harmless counts: a call of the user's code may read and change anything.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from ipytorchseed.reads.bindings import bound_by
+from ipytorchseed.reads.drawn import CHANGES, FUNCTIONS, METHODS, MODULES
+from ipytorchseed.reads.draws import are_silent
+from ipytorchseed.reads.parsing import dotted_name, names_in, nodes_in, parse_text
+
+RESULT, OUTPUT, _STATE = "<result>", "<output>", "<state>"
+"""What is no variable: the last expression, what is printed and shown, and what libraries keep."""
+
+_PURE = (METHODS - CHANGES - {"pop"}) | {
+    *("abs", "agg", "all", "any", "argmax", "argmin", "argsort", "assign", "capitalize", "clip"),
+    *("clone", "copy", "corr", "count", "cov", "cpu", "cumprod", "describe", "detach", "diff"),
+    *("dot", "double", "drop", "drop_duplicates", "dropna", "dt", "encode", "endswith", "exp"),
+    *("expand", "fillna", "find", "flatten", "float", "groupby", "int", "isin", "isna", "isnull"),
+    *("item", "join", "log", "long", "lstrip", "map", "matmul", "melt", "merge", "mm", "mode"),
+    *("nlargest", "norm", "notna", "notnull", "nsmallest", "numel", "numpy", "nunique", "permute"),
+    *("pivot_table", "pow", "prod", "quantile", "rank", "ravel", "relu", "rename", "repeat"),
+    *("reset_index", "rolling", "rstrip", "select_dtypes", "set_index", "shift", "sigmoid"),
+    *("size", "softmax", "sort_index", "sort_values", "sqrt", "squeeze", "startswith", "swapaxes"),
+    *("tail", "tanh", "title", "to_numpy", "to_list", "transpose", "unique", "unsqueeze"),
+    *("value_counts", "view", "where"),
+}  # fmt: skip
+"""Methods of plain values that change nothing, ``inplace`` apart."""
+
+_ASIDE = ("read", "load", "save", "set", "to_", "show", "seed", "option", "copyto", "put", "fill_")
+"""How functions of numpy's and others' begin that read files or change something."""
+
+_OF_TORCH = frozenset({
+    *("abs", "arange", "argmax", "as_tensor", "cat", "clamp", "device", "exp", "eye", "from_numpy"),
+    *("full", "linspace", "log", "max", "mean", "min", "numel", "ones", "ones_like", "pow", "prod"),
+    *("sigmoid", "softmax", "sqrt", "stack", "std", "sum", "tanh", "tensor", "unique", "var"),
+    *("where", "zeros", "zeros_like", "Tensor", "FloatTensor", "LongTensor"),
+})  # fmt: skip
+"""Functions of torch's that heed their arguments and settings alone."""
+
+_PLAIN = MODULES | FUNCTIONS | {"torch"}
+"""Names from which plain values come, or whose methods are called on such."""
+
+_NUMBERS = frozenset(
+    {"all", "any", "bool", "count", "float", "int", "len", "nunique", "print", "range", "str"}
+)
+"""Functions and methods that keep nothing of what they are given, and return nothing of it."""
+
+_COPIES = frozenset({
+    "abs", "clone", "copy", "corr", "item", "mean", "median", "norm", "prod", "round", "std", "sum",
+    "var",
+})  # fmt: skip
+"""Those that do so where they are given no objects in lists and the like."""
+
+_NO_SLICE = (ast.Global, ast.Nonlocal, ast.Await, ast.Yield, ast.YieldFrom, ast.Match)
+
+
+class Slice(Struct, frozen=True):
+    """What some results of a cell hang on.
+
+    Attributes:
+        names: The names that stand in its statements.
+        statements: Each as a text that tells all but its place.
+        quiet: Whether none of them calls anything but what is known to heed its arguments alone.
+        opaque: Whether one of them may read any variable.
+    """
+
+    names: frozenset[str]
+    statements: tuple[str, ...]
+    quiet: bool
+    opaque: bool
+
+
+class _Statement(Struct):
+    node: ast.stmt
+    names: set[str]
+    reads: set[str]
+    sets: set[str]
+    imports: set[str] = set()
+    changes: set[str] = set()
+    quiet: bool = True
+    opaque: bool = False
+    shows: bool = False
+
+
+def find_slice(
+    source: str,
+    goals: Collection[str],
+    plain: Collection[str],
+    holders: Collection[str],
+    others: Collection[str],
+) -> Slice | None:
+    """Find what some results of a cell hang on.
+
+    Args:
+        source: The cell's text.
+        goals: Variables, ``RESULT`` for the last expression, ``OUTPUT`` for what is shown.
+        plain: Names of plain values that it reads or makes, whose methods are a library's.
+        holders: Those of them that hold other objects, as lists do.
+        others: Names of all else that it reads or makes: code of the user's may run with them.
+
+    Returns:
+        None where that cannot be told.
+    """
+    tree = parse_text(source)
+    if tree is None or (RESULT in goals and not _shows(tree.body[-1:])):
+        return None
+    made: set[str] = set()
+    statements = []
+    for node in tree.body:
+        each = _look(node, plain, {*others, *made} - {*plain})
+        if each is None:
+            return None
+        made |= each.sets - each.imports
+        statements.append(each)
+    times = Counter(name for each in statements for name in each.sets)
+    holders = {*holders, *(name for name, count in times.items() if count > 1)}  # meanwhile
+    kept = _backwards(statements, {*goals}, _Links(statements, plain, holders))
+    opaque = any(each.opaque for each in kept)
+    touched = {RESULT, OUTPUT}.union(*(each.sets | each.changes for each in kept))
+    if not kept or not (opaque or touched.issuperset(goals)):
+        return None
+    try:
+        texts = tuple(ast.unparse(each.node) for each in kept)
+    except RecursionError:
+        return None
+    names = frozenset().union(*(each.names for each in kept))
+    return Slice(names, texts, all(each.quiet for each in kept), opaque)
+
+
+def _backwards(
+    statements: Sequence[_Statement], wanted: set[str], linked: _Links
+) -> list[_Statement]:
+    """Return the statements that touch what is wanted, or what such a one hangs on, in order."""
+    kept = list[_Statement]()
+    for each in reversed(statements):
+        touched = each.sets | linked.all_of(each.changes)
+        touched |= set() if each.quiet else {_STATE, OUTPUT}
+        touched |= {OUTPUT} if each.shows else set()
+        touched |= {RESULT} if each is statements[-1] else set()
+        everything = bool(kept) and kept[-1].opaque
+        if each.opaque or not wanted.isdisjoint(touched) or (everything and touched):
+            each.opaque |= everything  # what is before it is heeded as well
+            kept.append(each)
+            wanted |= each.names if each.quiet else each.names | {_STATE}
+    return kept[::-1]
+
+
+def _look(node: ast.stmt, plain: Collection[str], others: Collection[str]) -> _Statement | None:
+    """Look at a statement, and at all in it."""
+    nodes = nodes_in(node)
+    if any(isinstance(each, _NO_SLICE) for each in nodes):
+        return None
+    names = [each for each in nodes if isinstance(each, ast.Name)]
+    reads = {each.id for each in names if isinstance(each.ctx, ast.Load)}
+    found = _Statement(node, {each.id for each in names}, reads, _set_by(nodes))
+    found.opaque = not found.names.isdisjoint(others)
+    found.shows = _shows([node])
+    for each in nodes:
+        if isinstance(each, (ast.Import, ast.ImportFrom)):
+            module = getattr(each, "module", None) or each.names[0].name
+            relative = getattr(each, "level", 0)
+            star = any(name.name == "*" for name in each.names)
+            if star or relative or not are_silent([module.partition(".")[0]]):
+                found.opaque = True
+            found.imports |= _set_by(each.names)
+        elif isinstance(each, ast.Call):
+            _look_at_call(each, found, plain)
+        elif isinstance(each, (ast.Attribute, ast.Subscript)) and not isinstance(
+            each.ctx, ast.Load
+        ):
+            found.changes |= _base(each)
+            found.opaque |= not _base(each) <= {*plain} or _is_deep(each)
+        elif isinstance(each, ast.AugAssign):
+            found.reads |= _base(each.target)
+            found.changes |= _base(each.target)
+    if found.opaque:
+        found.quiet = False
+    return found
+
+
+def _shows(statements: Sequence[ast.stmt]) -> bool:
+    """Tell whether the last of some statements is an expression, which may be shown."""
+    return isinstance(next(reversed(statements), None), ast.Expr)
+
+
+_OPAQUE = frozenset(
+    {"", "backward", "delattr", "eval", "exec", "globals", "input", "locals", "setattr", "vars"}
+)
+"""Functions, and what has no name, that may heed and change anything, besides those of settings."""
+
+
+def _look_at_call(call: ast.Call, found: _Statement, plain: Collection[str]) -> None:
+    path, words = dotted_name(call.func), {word.arg for word in call.keywords}
+    tail, base = getattr(call.func, "attr", path), _base(call.func)
+    found.shows |= path == "print"
+    found.opaque |= tail in _OPAQUE or tail.startswith(("set_", "use_")) > (tail in _PURE)
+    if words.isdisjoint({"inplace", "out"}):
+        if _is_function(path) or (path != tail and base <= _PLAIN.union(plain) and tail in _PURE):
+            return
+        if path != tail and base <= {*plain} and tail in CHANGES:
+            found.changes |= base
+            found.opaque |= _is_deep(call.func)
+            return
+    _change_all(call, found)
+
+
+def _is_deep(part: ast.expr) -> bool:
+    """Tell whether it is a part of an item, ``a[b].c``: nobody knows who else holds that item."""
+    return isinstance(getattr(part, "value", None), ast.Subscript)
+
+
+def _is_function(path: str) -> bool:
+    """Tell whether a function heeds nothing but its arguments and settings, and changes neither."""
+    root, _, rest = path.partition(".")
+    if root == "torch":
+        return rest in _OF_TORCH
+    if root in MODULES:
+        return rest != "" and "random" not in rest and not rest.startswith(_ASIDE)
+    return path in FUNCTIONS
+
+
+def _change_all(call: ast.Call, found: _Statement) -> None:
+    """Note a call that may change what it is given, and what libraries keep."""
+    found.changes |= names_in(call)
+    found.quiet = False
+
+
+def _base(node: ast.AST) -> set[str]:
+    """Return the name at which an expression begins, as ``{"a"}`` for ``a.b[c].d()``."""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call, ast.Starred)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return {node.id} if isinstance(node, ast.Name) else set()
+
+
+def _set_by(nodes: Sequence[ast.AST]) -> set[str]:
+    """Return the names that nodes set, but those that comprehensions keep for themselves."""
+    comprehensions = [each for each in nodes if isinstance(each, ast.comprehension)]
+    own = {id(name) for each in comprehensions for name in nodes_in(each.target)}
+    return set().union(*(bound_by(each) for each in nodes if id(each) not in own))
+
+
+class _Links:
+    """Which names may share memory."""
+
+    def __init__(
+        self, statements: Iterable[_Statement], plain: Collection[str], holders: Collection[str]
+    ) -> None:
+        self._groups: list[set[str]] = []
+        made: set[str] = set()
+        found: set[str] = set()
+        for each in statements:
+            found |= each.reads.intersection(plain) - made
+            made |= each.sets
+            for names in map(names_in, _sharing(each.node, holders)):
+                self._join(names - each.imports - _PLAIN)
+        self._join(found)  # variables from before the cell may share memory, nobody knows
+
+    def _join(self, names: set[str]) -> None:
+        joined = [group for group in self._groups if not group.isdisjoint(names)]
+        self._groups = [group for group in self._groups if group.isdisjoint(names)]
+        self._groups.append(names.union(*joined))
+
+    def all_of(self, names: set[str]) -> set[str]:
+        """Return names, and those that may share memory with them."""
+        return names.union(*(group for group in self._groups if not group.isdisjoint(names)))
+
+
+def _sharing(statement: ast.stmt, holders: Collection[str]) -> Iterator[ast.AST]:
+    """Find the pieces of code after which names in them may share memory."""
+    for each in nodes_in(statement):
+        if isinstance(each, (ast.Assign, ast.AnnAssign, ast.Expr, ast.AugAssign, ast.NamedExpr)):
+            if each.value is not None and not _is_fresh(each.value, holders):
+                yield each
+        elif isinstance(each, (ast.For, ast.AsyncFor, ast.comprehension)):
+            if not _is_fresh(each.iter, holders):
+                yield ast.Tuple([each.target, each.iter])
+        elif isinstance(each, ast.withitem):
+            yield each
+
+
+def _is_fresh(value: ast.expr, holders: Collection[str]) -> bool:
+    """Tell whether what is evaluated keeps nothing of what it is made of, nor lets others do so."""
+    if isinstance(value, (ast.Compare, ast.Constant, ast.JoinedStr)):
+        return True
+    if isinstance(value, ast.Call):
+        path = dotted_name(value.func)
+        tail = getattr(value.func, "attr", path)
+        if tail in _NUMBERS:
+            return True
+        if tail in CHANGES:
+            return all(_is_fresh(each, holders) for each in value.args)
+        copies = tail in _COPIES
+    else:
+        copies = isinstance(value, (ast.BinOp, ast.UnaryOp))
+    return copies and names_in(value).isdisjoint(holders)

@@ -63,6 +63,22 @@ _COPIES = frozenset({
 _NO_SLICE = (ast.Global, ast.Nonlocal, ast.Await, ast.Yield, ast.YieldFrom, ast.Match)
 
 
+class Known(Struct, frozen=True):
+    """What the names of a cell hold.
+
+    Attributes:
+        plain: Those of plain values, whose methods are a library's.
+        holders: Those of them that hold other objects, as lists do.
+        objects: Those of other objects of libraries, which may change whenever they are used.
+        others: Those of all else: code of the user's may run with them.
+    """
+
+    plain: set[str]
+    holders: set[str]
+    objects: set[str]
+    others: set[str]
+
+
 class Slice(Struct, frozen=True):
     """What some results of a cell hang on.
 
@@ -91,21 +107,13 @@ class _Statement(Struct):
     shows: bool = False
 
 
-def find_slice(
-    source: str,
-    goals: Collection[str],
-    plain: Collection[str],
-    holders: Collection[str],
-    others: Collection[str],
-) -> Slice | None:
+def find_slice(source: str, goals: Collection[str], known: Known) -> Slice | None:
     """Find what some results of a cell hang on.
 
     Args:
         source: The cell's text.
         goals: Variables, ``RESULT`` for the last expression, ``OUTPUT`` for what is shown.
-        plain: Names of plain values that it reads or makes, whose methods are a library's.
-        holders: Those of them that hold other objects, as lists do.
-        others: Names of all else that it reads or makes: code of the user's may run with them.
+        known: What the names hold that it reads or makes.
 
     Returns:
         None where that cannot be told.
@@ -116,14 +124,15 @@ def find_slice(
     made: set[str] = set()
     statements = []
     for node in tree.body:
-        each = _look(node, plain, {*others, *made} - {*plain})
+        each = _look(node, known, made)
         if each is None:
             return None
         made |= each.sets - each.imports
         statements.append(each)
     times = Counter(name for each in statements for name in each.sets)
-    holders = {*holders, *(name for name, count in times.items() if count > 1)}  # meanwhile
-    kept = _backwards(statements, {*goals}, _Links(statements, plain, holders))
+    holders = known.holders.union(name for name, count in times.items() if count > 1)  # meanwhile
+    linked = _Links(statements, known.plain | known.objects, holders)
+    kept = _backwards(statements, {*goals}, linked)
     opaque = any(each.opaque for each in kept)
     touched = {RESULT, OUTPUT}.union(*(each.sets | each.changes for each in kept))
     if not kept or not (opaque or touched.issuperset(goals)):
@@ -154,15 +163,19 @@ def _backwards(
     return kept[::-1]
 
 
-def _look(node: ast.stmt, plain: Collection[str], others: Collection[str]) -> _Statement | None:
-    """Look at a statement, and at all in it."""
+def _look(node: ast.stmt, known: Known, made: set[str]) -> _Statement | None:
+    """Look at a statement, and at all in it, where those before it made some names."""
     nodes = nodes_in(node)
     if any(isinstance(each, _NO_SLICE) for each in nodes):
         return None
     names = [each for each in nodes if isinstance(each, ast.Name)]
     reads = {each.id for each in names if isinstance(each.ctx, ast.Load)}
     found = _Statement(node, {each.id for each in names}, reads, _set_by(nodes))
-    found.opaque = not found.names.isdisjoint(others)
+    values = known.plain | known.objects
+    found.opaque = not found.names.isdisjoint(known.others | (made - values))
+    if not found.names.isdisjoint(known.objects):
+        found.changes |= found.names
+        found.quiet = False
     found.shows = _shows([node])
     for each in nodes:
         if isinstance(each, (ast.Import, ast.ImportFrom)):
@@ -173,12 +186,12 @@ def _look(node: ast.stmt, plain: Collection[str], others: Collection[str]) -> _S
                 found.opaque = True
             found.imports |= _set_by(each.names)
         elif isinstance(each, ast.Call):
-            _look_at_call(each, found, plain)
+            _look_at_call(each, found, known.plain)
         elif isinstance(each, (ast.Attribute, ast.Subscript)) and not isinstance(
             each.ctx, ast.Load
         ):
             found.changes |= _base(each)
-            found.opaque |= not _base(each) <= {*plain} or _is_deep(each)
+            found.opaque |= not _base(each) <= values or _is_deep(each)
         elif isinstance(each, ast.AugAssign):
             found.reads |= _base(each.target)
             found.changes |= _base(each.target)
@@ -193,20 +206,21 @@ def _shows(statements: Sequence[ast.stmt]) -> bool:
 
 
 _OPAQUE = frozenset(
-    {"", "backward", "delattr", "eval", "exec", "globals", "input", "locals", "setattr", "vars"}
+    {"", "delattr", "eval", "exec", "globals", "input", "locals", "setattr", "vars"}
 )
 """Functions, and what has no name, that may heed and change anything, besides those of settings."""
 
 
-def _look_at_call(call: ast.Call, found: _Statement, plain: Collection[str]) -> None:
+def _look_at_call(call: ast.Call, found: _Statement, plain: set[str]) -> None:
     path, words = dotted_name(call.func), {word.arg for word in call.keywords}
     tail, base = getattr(call.func, "attr", path), _base(call.func)
     found.shows |= path == "print"
+    found.changes |= plain if tail == "backward" else set()  # whatever takes part in it
     found.opaque |= tail in _OPAQUE or tail.startswith(("set_", "use_")) > (tail in _PURE)
     if words.isdisjoint({"inplace", "out"}):
-        if _is_function(path) or (path != tail and base <= _PLAIN.union(plain) and tail in _PURE):
+        if _is_function(path) or (path != tail and base <= _PLAIN | plain and tail in _PURE):
             return
-        if path != tail and base <= {*plain} and tail in CHANGES:
+        if path != tail and base <= plain and tail in CHANGES:
             found.changes |= base
             found.opaque |= _is_deep(call.func)
             return
@@ -252,13 +266,13 @@ class _Links:
     """Which names may share memory."""
 
     def __init__(
-        self, statements: Iterable[_Statement], plain: Collection[str], holders: Collection[str]
+        self, statements: Iterable[_Statement], values: set[str], holders: set[str]
     ) -> None:
         self._groups: list[set[str]] = []
         made: set[str] = set()
         found: set[str] = set()
         for each in statements:
-            found |= each.reads.intersection(plain) - made
+            found |= (each.reads & values) - made
             made |= each.sets
             for names in map(names_in, _sharing(each.node, holders)):
                 self._join(names - each.imports - _PLAIN)
@@ -274,7 +288,7 @@ class _Links:
         return names.union(*(group for group in self._groups if not group.isdisjoint(names)))
 
 
-def _sharing(statement: ast.stmt, holders: Collection[str]) -> Iterator[ast.AST]:
+def _sharing(statement: ast.stmt, holders: set[str]) -> Iterator[ast.AST]:
     """Find the pieces of code after which names in them may share memory."""
     for each in nodes_in(statement):
         if isinstance(each, (ast.Assign, ast.AnnAssign, ast.Expr, ast.AugAssign, ast.NamedExpr)):
@@ -287,7 +301,7 @@ def _sharing(statement: ast.stmt, holders: Collection[str]) -> Iterator[ast.AST]
             yield each
 
 
-def _is_fresh(value: ast.expr, holders: Collection[str]) -> bool:
+def _is_fresh(value: ast.expr, holders: set[str]) -> bool:
     """Tell whether what is evaluated keeps nothing of what it is made of, nor lets others do so."""
     if isinstance(value, (ast.Compare, ast.Constant, ast.JoinedStr)):
         return True

@@ -6,13 +6,16 @@ import re
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.parsing import names_in, parse_text
-from ipytorchseed.reads.slices import OUTPUT, RESULT, Slice, find_slice
+from ipytorchseed.reads.slices import OUTPUT, RESULT, Known, Slice, find_slice
 from ipytorchseed.why.changes import SHOWN_OTHERWISE
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Change, Cleared
 from ipytorchseed.why.finders.bearing import PLAIN
 
 _OUT_OF_REACH = "acts, by the cell's text, on nothing that changed"
+
+_OBJECTS = frozenset({"dtype", "module", "namespace", "object", "optimizer", "scheduler"})
+"""Kinds of objects that run no code of the user's, where none of that is read."""
 
 _HOLDERS = frozenset({"deque", "dict", "list", "set", "tuple"})
 """Kinds of values that hold other objects, unless all are numbers."""
@@ -51,16 +54,19 @@ def _goal(change: Change) -> str | None:
 def _slice(case: Evidence, run: Run, goals: set[str | None]) -> Slice | None:
     if case.two_cells or case.elsewhere or run.error or run.replaced:
         return None
-    plain, holders, others = set[str](), set[str](), set[str]()
+    tree = parse_text(run.source)
+    if tree is None or not names_in(tree).issuperset(run.reads):
+        return None  # it reads variables by code of the user's that something leads to
+    kinds: dict[str, set[str]] = {}
+    holders = set[str]()
     for each in (case.against, case.run):
         for name, value in (*each.reads.items(), *each.writes.items()):
-            (plain if value.kind in PLAIN else others).add(name)
+            kinds.setdefault(name, set()).add(value.kind)
             holders |= {name} if value.kind in _HOLDERS and value.series is None else set()
-    tree = parse_text(run.source)
-    here = set[str]() if tree is None else names_in(tree)
-    if not here.issuperset(run.reads):
-        return None  # of code of the user's that something leads to
-    return find_slice(run.source, {*filter(None, goals)}, plain - others, holders, others)
+    plain = {name for name, of in kinds.items() if of <= PLAIN}
+    objects = {name for name, of in kinds.items() if of <= PLAIN | _OBJECTS} - plain
+    known = Known(plain, holders, objects, kinds.keys() - plain - objects)
+    return find_slice(run.source, {*filter(None, goals)}, known)
 
 
 def _reaches(cause: Cause, then: Slice, now: Slice) -> bool:

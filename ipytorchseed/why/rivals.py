@@ -10,6 +10,7 @@ from ipytorchseed.why.changes import ROUNDING, find_distance
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Change, Cleared
 from ipytorchseed.why.finders.inputs import find_cleared_inputs
+from ipytorchseed.why.finders.settings import is_secret
 from ipytorchseed.why.words import listed
 
 _NOT_ROUNDED = frozenset({"bool", "bytes", "class", "function", "int", "none", "rng", "str"})
@@ -36,14 +37,14 @@ _ROUNDS = dict.fromkeys(_ORDERS, ROUNDING) | {
 def without_rounding(case: Evidence, causes: list[Cause]) -> tuple[list[Cause], list[Cleared]]:
     """Clear settings that only round, where more than rounding differs.
 
-    They stay where no other cause than settings was found: many steps make much of a little, but
-    no numbers of another type.
+    They stay where no other cause than settings was found, but for environment variables that the
+    user's code names: many steps make much of a little, but no numbers of another type.
 
     Args:
         case: The evidence.
         causes: What was found in it.
     """
-    settings = all(each.kind in _KINDS for each in causes)
+    settings = all(each.kind in _KINDS and not is_secret(each.name) for each in causes)
     types = _types(case)
     cleared = [
         each

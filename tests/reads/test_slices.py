@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ipytorchseed.reads.slices import OUTPUT, RESULT, find_slice
+from ipytorchseed.reads.slices import OUTPUT, RESULT, Known, find_slice
 
-PLAIN = {"a", "b", "c", "d", "n", "x", "y", "z", "rng"}
-HOLDERS = {"c"}
-OTHERS = {"f", "Model", "model"}
+KNOWN = Known(
+    plain={"a", "b", "c", "d", "n", "x", "y", "z", "rng"},
+    holders={"c"},
+    objects={"clf", "net", "opt"},
+    others={"f", "Model", "model"},
+)
 
 APART = {
     "sums": "x = a.sum()\ny = b.sum()",
@@ -29,6 +32,9 @@ APART = {
     "draws after": "x = a * 2\ny = b + np.random.rand()",
     "a function that is not called": "x = a * 2\ndef g(): return b",
     "a copy": "y = b.copy()\ny[0] = 1\nx = a + 1",
+    "an estimator": "clf.fit(a, c)\nx = clf.score(a, c)\ny = b * 2",
+    "a training": "for n in range(3):\n    x = net(a).sum()\n    x.backward()\n    opt.step()\ny = b * 2",
+    "a gradient": "x = (a * c).sum()\nx.backward()\ny = b * 2",
     "a condition": "if b > 1:\n    y = 1\nx = a + 1",
 }
 """Cells in which ``x`` hangs on ``a`` and not on ``b``."""
@@ -62,6 +68,12 @@ TOGETHER = {
     "by a function of the cell": "def g(): return b\nx = a + g()",
     "by a lambda": "g = lambda: b\nx = a + g()",
     "by a gradient": "y = (a * b).sum()\ny.backward()\nx = a.grad",
+    "by an optimizer": "y = net(a).sum() * b\ny.backward()\nopt.step()\nx = net(a)",
+    "by an object made here": "clf = Ridge().fit(a, b)\nx = clf.coef_.sum()",
+    "by an object that another holds": "clf.fit(a, b)\nx = net.predict(a)",
+    "by an attribute of an object": "clf.alpha = b\nx = clf.fit(a).coef_",
+    "by what an object was given": "clf.memory = c\nc[0] = b\nx = clf.fit(a).coef_",
+    "by a gradient of another": "y = (a * b).sum()\ny.backward()\nx = c.grad",
     "by a function in a list": "y = b\nx = c[0](a)",
     "by code as text": "y = b\nx = eval('a + y')",
     "by a handler": "try:\n    y = 1 / b\nexcept ZeroDivisionError:\n    x = a",
@@ -76,7 +88,7 @@ TOGETHER = {
 @pytest.mark.parametrize("source", APART.values(), ids=APART)
 def test_apart(source):
     """What acts on another result only is left out."""
-    found = find_slice(source, {"x"}, PLAIN, HOLDERS, OTHERS)
+    found = find_slice(source, {"x"}, KNOWN)
     assert not found.opaque
     assert "a" in found.names
     assert "b" not in found.names
@@ -85,20 +97,18 @@ def test_apart(source):
 @pytest.mark.parametrize("source", TOGETHER.values(), ids=TOGETHER)
 def test_together(source):
     """Whatever may act on a result is in."""
-    found = find_slice(source, {"x"}, PLAIN, HOLDERS, OTHERS)
+    found = find_slice(source, {"x"}, KNOWN)
     assert found is None or "b" in found.names
 
 
 def test_goals():
     """The last expression, and what is shown, are results as well."""
     source = "print(a)\nb.head()\nc"
-    shown = find_slice(source, {OUTPUT}, PLAIN, HOLDERS, OTHERS)
+    shown = find_slice(source, {OUTPUT}, KNOWN)
     assert {"a", "b", "c"} <= shown.names
-    assert find_slice(source, {RESULT}, PLAIN, HOLDERS, OTHERS).names == {"c"}
-    assert find_slice("a\nx = 1", {RESULT}, PLAIN, HOLDERS, OTHERS) is None
-    assert find_slice("y = a\nplt.plot(b)", {OUTPUT}, PLAIN, HOLDERS, OTHERS).statements == (
-        "plt.plot(b)",
-    )
+    assert find_slice(source, {RESULT}, KNOWN).names == {"c"}
+    assert find_slice("a\nx = 1", {RESULT}, KNOWN) is None
+    assert find_slice("y = a\nplt.plot(b)", {OUTPUT}, KNOWN).statements == ("plt.plot(b)",)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +119,7 @@ def test_goals():
 )  # fmt: skip
 def test_nothing_is_said(source):
     """Where the text does not tell what sets a result."""
-    assert find_slice(source, {"x"}, PLAIN, HOLDERS, OTHERS) is None
+    assert find_slice(source, {"x"}, KNOWN) is None
 
 
 @pytest.mark.parametrize(
@@ -120,14 +130,14 @@ def test_nothing_is_said(source):
 )  # fmt: skip
 def test_quiet(source, quiet):
     """Whether it hangs on what is drawn or read elsewhere."""
-    assert find_slice(source, {"x"}, PLAIN, HOLDERS, OTHERS).quiet == quiet
+    assert find_slice(source, {"x"}, KNOWN).quiet == quiet
 
 
 def test_statements():
     """They tell two cells apart in what acts on a result, and in nothing else."""
-    first = find_slice("x = a + 1 # one\ny = 1", {"x"}, PLAIN, HOLDERS, OTHERS)
-    same = find_slice("y = 2\nx = (a + 1)", {"x"}, PLAIN, HOLDERS, OTHERS)
-    other = find_slice("x = a + 2\ny = 1", {"x"}, PLAIN, HOLDERS, OTHERS)
+    first = find_slice("x = a + 1 # one\ny = 1", {"x"}, KNOWN)
+    same = find_slice("y = 2\nx = (a + 1)", {"x"}, KNOWN)
+    other = find_slice("x = a + 2\ny = 1", {"x"}, KNOWN)
     assert first.statements == same.statements != other.statements
 
 
@@ -192,7 +202,8 @@ def test_what_is_left_out_never_acts(statements, kind):
     plain = {n for n in then if all(isinstance(held.get(n), KINDS) for held in (then, now))}
     holders = {"b", "c"} - ({"b"} if kind == "array" else set())
     holders |= {n for n in plain if not all(is_flat(held[n]) for held in (then, now))}
+    known = Known(plain, holders, set(), {*then} - plain)
     for name in plain - {"b"}:
         if shown[0][name] != shown[1][name] and " at 0x" not in shown[0][name]:
-            found = find_slice("\n".join(statements), {name}, plain, holders, {*then} - plain)
+            found = find_slice("\n".join(statements), {name}, known)
             assert found is None or found.opaque or "b" in found.names

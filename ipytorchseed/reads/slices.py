@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import Struct
 
+from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.bindings import FUNCTIONS as FUNCTION_NODES
 from ipytorchseed.reads.bindings import bound_by
 from ipytorchseed.reads.drawn import CHANGES, FUNCTIONS, METHODS, MODULES
 from ipytorchseed.reads.draws import are_silent
@@ -71,12 +73,14 @@ class Known(Struct, frozen=True):
         holders: Those of them that hold other objects, as lists do.
         objects: Those of other objects of libraries, which may change whenever they are used.
         others: Those of all else: code of the user's may run with them.
+        inside: Names that the user's functions may look up; None for any.
     """
 
     plain: set[str]
     holders: set[str]
     objects: set[str]
     others: set[str]
+    inside: set[str] | None = None
 
 
 class Slice(Struct, frozen=True):
@@ -87,12 +91,14 @@ class Slice(Struct, frozen=True):
         statements: Each as a text that tells all but its place.
         quiet: Whether none of them calls anything but what is known to heed its arguments alone.
         opaque: Whether one of them may read any variable.
+        outside: The names of values from before the cell that they read.
     """
 
     names: frozenset[str]
     statements: tuple[str, ...]
     quiet: bool
     opaque: bool
+    outside: frozenset[str]
 
 
 class _Statement(Struct):
@@ -100,10 +106,12 @@ class _Statement(Struct):
     names: set[str]
     reads: set[str]
     sets: set[str]
+    outside: set[str] = set()
     imports: set[str] = set()
     changes: set[str] = set()
     quiet: bool = True
     opaque: bool = False
+    users: bool = False
     shows: bool = False
 
 
@@ -127,6 +135,7 @@ def find_slice(source: str, goals: Collection[str], known: Known) -> Slice | Non
         each = _look(node, known, made)
         if each is None:
             return None
+        each.outside = each.reads - made
         made |= each.sets - each.imports
         statements.append(each)
     times = Counter(name for each in statements for name in each.sets)
@@ -142,7 +151,8 @@ def find_slice(source: str, goals: Collection[str], known: Known) -> Slice | Non
     except RecursionError:
         return None
     names = frozenset().union(*(each.names for each in kept))
-    return Slice(names, texts, all(each.quiet for each in kept), opaque)
+    quiet = all(each.quiet for each in kept)
+    return Slice(names, texts, quiet, opaque, frozenset().union(*(each.outside for each in kept)))
 
 
 def _backwards(
@@ -172,21 +182,18 @@ def _look(node: ast.stmt, known: Known, made: set[str]) -> _Statement | None:
     reads = {each.id for each in names if isinstance(each.ctx, ast.Load)}
     found = _Statement(node, {each.id for each in names}, reads, _set_by(nodes))
     values = known.plain | known.objects
-    found.opaque = not found.names.isdisjoint(known.others | (made - values))
     if not found.names.isdisjoint(known.objects):
         found.changes |= found.names
         found.quiet = False
+    if not found.names.isdisjoint(known.others | (made - values)):
+        _run_users(found, known)
     found.shows = _shows([node])
     for each in nodes:
         if isinstance(each, (ast.Import, ast.ImportFrom)):
-            module = getattr(each, "module", None) or each.names[0].name
-            relative = getattr(each, "level", 0)
-            star = any(name.name == "*" for name in each.names)
-            if star or relative or not are_silent([module.partition(".")[0]]):
-                found.opaque = True
             found.imports |= _set_by(each.names)
+            found.opaque |= _is_users(each)
         elif isinstance(each, ast.Call):
-            _look_at_call(each, found, known.plain)
+            _look_at_call(each, found, known)
         elif isinstance(each, (ast.Attribute, ast.Subscript)) and not isinstance(
             each.ctx, ast.Load
         ):
@@ -200,22 +207,65 @@ def _look(node: ast.stmt, known: Known, made: set[str]) -> _Statement | None:
     return found
 
 
+def look_inside(source: str) -> tuple[set[str], set[str]] | None:
+    """Find the names that a cell sets, and those that stand in its functions and classes.
+
+    Args:
+        source: The cell's text, of which lines that are magics or for the system's shell are passed
+            over.
+
+    Returns:
+        None where there may be any.
+    """
+    tree = parse_text(source) or parse_text(_MAGICS.sub("", source))
+    nodes = [] if tree is None else [each for node in tree.body for each in nodes_in(node)]
+    if tree is None or any(isinstance(each, ast.Name) and each.id in _OPAQUE for each in nodes):
+        return None
+    inside = (names_in(each) for each in nodes if isinstance(each, _LATER))
+    return _set_by(nodes), set[str]().union(*inside)
+
+
+_MAGICS = lazy_pattern(r"(?m)^\s*[%!].*$")
+_LATER = (*FUNCTION_NODES, ast.ClassDef, ast.Lambda, ast.GeneratorExp)
+"""What holds code that may run later."""
+
+
 def _shows(statements: Sequence[ast.stmt]) -> bool:
     """Tell whether the last of some statements is an expression, which may be shown."""
     return isinstance(next(reversed(statements), None), ast.Expr)
 
 
-_OPAQUE = frozenset(
-    {"", "delattr", "eval", "exec", "globals", "input", "locals", "setattr", "vars"}
-)
-"""Functions, and what has no name, that may heed and change anything, besides those of settings."""
+_OPAQUE = frozenset({"delattr", "eval", "exec", "globals", "input", "locals", "setattr", "vars"})
+"""Functions that may heed and change anything, besides those of settings."""
 
 
-def _look_at_call(call: ast.Call, found: _Statement, plain: set[str]) -> None:
+def _is_users(node: ast.Import | ast.ImportFrom) -> bool:
+    """Tell whether an import may run code of the user's, or set names that are not seen."""
+    star = any(name.name == "*" for name in node.names)
+    relative, module = getattr(node, "level", 0), getattr(node, "module", None)
+    modules = [module] if module else [name.name for name in node.names]
+    return star or relative > 0 or not are_silent({each.partition(".")[0] for each in modules})
+
+
+def _run_users(found: _Statement, known: Known) -> None:
+    """Note that code of the user's may run."""
+    found.users = True
+    found.opaque |= known.inside is None
+    inside = known.inside or set()
+    found.names |= inside
+    found.reads |= inside
+    found.changes |= found.names
+    found.quiet = False
+
+
+def _look_at_call(call: ast.Call, found: _Statement, known: Known) -> None:
+    plain = known.plain
     path, words = dotted_name(call.func), {word.arg for word in call.keywords}
     tail, base = getattr(call.func, "attr", path), _base(call.func)
     found.shows |= path == "print"
     found.changes |= plain if tail == "backward" else set()  # whatever takes part in it
+    if not tail:
+        _run_users(found, known)
     found.opaque |= tail in _OPAQUE or tail.startswith(("set_", "use_")) > (tail in _PURE)
     if words.isdisjoint({"inplace", "out"}):
         if _is_function(path) or (path != tail and base <= _PLAIN | plain and tail in _PURE):
@@ -266,17 +316,16 @@ class _Links:
     """Which names may share memory."""
 
     def __init__(
-        self, statements: Iterable[_Statement], values: set[str], holders: set[str]
+        self, statements: Sequence[_Statement], values: set[str], holders: set[str]
     ) -> None:
         self._groups: list[set[str]] = []
-        made: set[str] = set()
-        found: set[str] = set()
         for each in statements:
-            found |= (each.reads & values) - made
-            made |= each.sets
+            if each.users:
+                self._join(each.names - each.imports - _PLAIN)
             for names in map(names_in, _sharing(each.node, holders)):
                 self._join(names - each.imports - _PLAIN)
-        self._join(found)  # variables from before the cell may share memory, nobody knows
+        outside = set[str]().union(*(each.outside for each in statements))
+        self._join(outside & values)  # they may share memory, nobody knows
 
     def _join(self, names: set[str]) -> None:
         joined = [group for group in self._groups if not group.isdisjoint(names)]

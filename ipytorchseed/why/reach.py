@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from ipytorchseed.fingerprint.value import same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.parsing import names_in, parse_text
-from ipytorchseed.reads.slices import OUTPUT, RESULT, Known, Slice, find_slice
+from ipytorchseed.reads.slices import OUTPUT, RESULT, Known, Slice, find_slice, look_inside
 from ipytorchseed.why.changes import SHOWN_OTHERWISE
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Change, Cleared
@@ -20,6 +22,9 @@ _OBJECTS = frozenset({"dtype", "module", "namespace", "object", "optimizer", "sc
 _HOLDERS = frozenset({"deque", "dict", "list", "set", "tuple"})
 """Kinds of values that hold other objects, unless all are numbers."""
 
+_SCALARS = frozenset({"bool", "bytes", "complex", "float", "int", "none", "number", "str"})
+"""Kinds of values that nobody can change who holds them as well."""
+
 
 def without_reach(case: Evidence, causes: list[Cause]) -> tuple[list[Cause], list[Cleared]]:
     """Clear causes on which, by the cell's text, nothing hangs that changed.
@@ -31,11 +36,11 @@ def without_reach(case: Evidence, causes: list[Cause]) -> tuple[list[Cause], lis
     if len(causes) <= 1:
         return causes, []
     goals = {_goal(each) for each in case.changed}
-    slices = [_slice(case, run, goals) for run in (case.against, case.run)]
-    then, now = slices
-    if None in goals or then is None or now is None:
+    found = [_slice(case, run, goals) for run in (case.against, case.run)]
+    slices = [each for each in found if each is not None]
+    if None in goals or len(slices) < len(found):
         return causes, []
-    left = [each for each in causes if _reaches(each, then, now)]
+    left = [each for each in causes if _reaches(case, each, slices)]
     if not left:
         return causes, []
     return left, [
@@ -55,8 +60,8 @@ def _slice(case: Evidence, run: Run, goals: set[str | None]) -> Slice | None:
     if case.two_cells or case.elsewhere or run.error or run.replaced:
         return None
     tree = parse_text(run.source)
-    if tree is None or not names_in(tree).issuperset(run.reads):
-        return None  # it reads variables by code of the user's that something leads to
+    if tree is None:
+        return None
     kinds: dict[str, set[str]] = {}
     holders = set[str]()
     for each in (case.against, case.run):
@@ -65,16 +70,55 @@ def _slice(case: Evidence, run: Run, goals: set[str | None]) -> Slice | None:
             holders |= {name} if value.kind in _HOLDERS and value.series is None else set()
     plain = {name for name, of in kinds.items() if of <= PLAIN}
     objects = {name for name, of in kinds.items() if of <= PLAIN | _OBJECTS} - plain
-    known = Known(plain, holders, objects, kinds.keys() - plain - objects)
+    others = kinds.keys() - plain - objects
+    inside = _inside(case, {name for name in others if "." not in name})
+    unnamed = {name for name in run.reads if "." not in name} - names_in(tree)
+    if not unnamed <= (inside or set()):
+        return None  # nobody knows what code it is that reads them
+    if unnamed & others:  # of which objects may be made
+        others |= objects | (holders & plain)
+        plain, objects = plain - holders, set()
+    known = Known(plain, holders, objects, others, inside)
     return find_slice(run.source, {*filter(None, goals)}, known)
 
 
-def _reaches(cause: Cause, then: Slice, now: Slice) -> bool:
+def _inside(case: Evidence, code: set[str]) -> set[str] | None:
+    """Return the names in all functions and classes of the notebook; None where some are unknown.
+
+    Args:
+        case: The evidence.
+        code: Names of functions and classes that must be among them.
+    """
+    sources = {each.source for each in case.states.latest(case.run)}
+    found, defined = set[str](), set[str]()
+    for source in sources | {case.run.source, case.against.source}:
+        looked = look_inside(source)
+        if looked is None:
+            return None
+        defined |= looked[0]
+        found |= looked[1]
+    return found if code <= defined else None
+
+
+def _reaches(case: Evidence, cause: Cause, slices: Sequence[Slice]) -> bool:
+    """Tell whether something that changed may hang on a cause, by slices of both texts."""
     if cause.kind == "code":
-        return then.statements != now.statements
+        return slices[0].statements != slices[1].statements
     if cause.kind == "rng":
-        return not (then.quiet and now.quiet)
-    if cause.kind != "input" or then.opaque or now.opaque:
+        return not all(each.quiet for each in slices)
+    if cause.kind != "input" or any(each.opaque for each in slices):
         return True
-    root = re.match(r"\w+", cause.name)
-    return root is None or root[0] in then.names | now.names
+    root, value = cause.name.partition(".")[0], case.run.reads.get(cause.name)
+    named = re.search(rf"\b{re.escape(root)}\b", case.run.source)
+    if value is None or named is None or any(root in each.names for each in slices):
+        return True
+    read = {each for each in case.run.reads if "." in each}.union(*(s.outside for s in slices))
+    holders = [each for each in read & case.run.reads.keys() if _may_hold(case, each)]
+    return value.kind not in _SCALARS and bool(holders)
+
+
+def _may_hold(case: Evidence, name: str) -> bool:
+    """Tell whether what a name holds may hold a value that changed: its own content changed too."""
+    value, before = case.run.reads[name], case.against.reads.get(name)
+    flat = value.kind in PLAIN and (value.kind not in _HOLDERS or value.series is not None)
+    return not flat and not (before is not None and same(before, value))

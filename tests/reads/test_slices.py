@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from ipytorchseed.reads.slices import OUTPUT, RESULT, Known, find_slice
+from ipytorchseed.reads.slices import OUTPUT, RESULT, Known, find_slice, look_inside
 
 KNOWN = Known(
     plain={"a", "b", "c", "d", "n", "x", "y", "z", "rng"},
@@ -92,6 +93,49 @@ def test_apart(source):
     assert not found.opaque
     assert "a" in found.names
     assert "b" not in found.names
+
+
+INSIDE = {
+    "by a name in it": ("y = b\nx = f(a)", "y"),
+    "by a name that it sets": ("y = b\nf(y)\nx = a + d", "d"),
+    "by what it keeps": ("y = a * 1\nf(y)\nmodel.go(b)\nx = y.sum()", "d"),
+    "by a name in a method": ("y = b\nx = model.fit(a)", "y"),
+    "by a function in a list": ("y = b\nx = c[0](a)", "y"),
+}
+"""Cells in which ``x`` may hang on ``b``, each with a name that the user's functions name."""
+
+
+@pytest.mark.parametrize(("source", "name"), INSIDE.values(), ids=INSIDE)
+def test_names_in_functions_of_the_users(source, name):
+    """They are read, set and kept by whatever runs such a function."""
+    found = find_slice(source, {"x"}, replace(KNOWN, inside={name}))
+    assert "b" in found.names
+    assert not found.opaque
+
+
+def test_what_no_function_names():
+    """It is neither read nor set by one."""
+    for source in ("y = b\nx = f(a)", "x = model.fit(a)\ny = b > 3"):
+        found = find_slice(source, {"x"}, replace(KNOWN, inside={"d"}))
+        assert "b" not in found.names
+        assert not found.opaque
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("def g(a): return a + b\nx = g(c)", ("g x", "a b")),
+        ("%matplotlib inline\n!ls\nclass A:\n    v = b\nx = lambda: (lambda: c)()", ("A x v", "b c v")),
+        ("x = sum(a for a in b)", ("x", "a b")),
+        ("x = eval('b')", None),
+        ("def g(): return globals()['b']", None),
+        ("x = = 3", None),
+    ],
+)  # fmt: skip
+def test_inside(source, found):
+    """What a cell's functions name."""
+    looked = look_inside(source)
+    assert looked == (found and tuple({*names.split()} for names in found))
 
 
 @pytest.mark.parametrize("source", TOGETHER.values(), ids=TOGETHER)
@@ -202,7 +246,8 @@ def test_what_is_left_out_never_acts(statements, kind):
     plain = {n for n in then if all(isinstance(held.get(n), KINDS) for held in (then, now))}
     holders = {"b", "c"} - ({"b"} if kind == "array" else set())
     holders |= {n for n in plain if not all(is_flat(held[n]) for held in (then, now))}
-    known = Known(plain, holders, set(), {*then} - plain)
+    looked = look_inside("\n".join(statements))
+    known = Known(plain, holders, set(), {*then} - plain, looked and looked[1])
     for name in plain - {"b"}:
         if shown[0][name] != shown[1][name] and " at 0x" not in shown[0][name]:
             found = find_slice("\n".join(statements), {name}, known)

@@ -1,18 +1,20 @@
 """Which statements of a cell its results hang on, from its text alone.
 
 A backward slice: the statements that set or change a result, those on which these hang, and so on.
-Whatever is not known to be harmless counts: a call of the user's code may read and change anything.
+Whatever is not known to be harmless counts: code of the user's may read and change whatever its
+functions name, and what it is given.
 """
 
 from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.aliases import Aliases, find_sharing
 from ipytorchseed.reads.bindings import FUNCTIONS as FUNCTION_NODES
 from ipytorchseed.reads.bindings import bound_by
 from ipytorchseed.reads.drawn import CHANGES, FUNCTIONS, METHODS, MODULES
@@ -50,17 +52,6 @@ _OF_TORCH = frozenset({
 
 _PLAIN = MODULES | FUNCTIONS | {"torch"}
 """Names from which plain values come, or whose methods are called on such."""
-
-_NUMBERS = frozenset(
-    {"all", "any", "bool", "count", "float", "int", "len", "nunique", "print", "range", "str"}
-)
-"""Functions and methods that keep nothing of what they are given, and return nothing of it."""
-
-_COPIES = frozenset({
-    "abs", "clone", "copy", "corr", "item", "mean", "median", "norm", "prod", "round", "std", "sum",
-    "var",
-})  # fmt: skip
-"""Those that do so where they are given no objects in lists and the like."""
 
 _NO_SLICE = (ast.Global, ast.Nonlocal, ast.Await, ast.Yield, ast.YieldFrom, ast.Match)
 
@@ -140,8 +131,7 @@ def find_slice(source: str, goals: Collection[str], known: Known) -> Slice | Non
         statements.append(each)
     times = Counter(name for each in statements for name in each.sets)
     holders = known.holders.union(name for name, count in times.items() if count > 1)  # meanwhile
-    linked = _Links(statements, known.plain | known.objects, holders)
-    kept = _backwards(statements, {*goals}, linked)
+    kept = _backwards(statements, {*goals}, _aliases(statements, known, holders))
     opaque = any(each.opaque for each in kept)
     touched = {RESULT, OUTPUT}.union(*(each.sets | each.changes for each in kept))
     if not kept or not (opaque or touched.issuperset(goals)):
@@ -155,13 +145,24 @@ def find_slice(source: str, goals: Collection[str], known: Known) -> Slice | Non
     return Slice(names, texts, quiet, opaque, frozenset().union(*(each.outside for each in kept)))
 
 
+def _aliases(statements: Sequence[_Statement], known: Known, holders: set[str]) -> Aliases:
+    found = Aliases()
+    for each in statements:
+        sharing = [names_in(piece) for piece in find_sharing(each.node, holders)]
+        for names in (*sharing, each.names if each.users else set[str]()):
+            found.join(names - each.imports - _PLAIN)
+    outside = set[str]().union(*(each.outside for each in statements))
+    found.join(outside & (known.plain | known.objects | known.others))  # they may, nobody knows
+    return found
+
+
 def _backwards(
-    statements: Sequence[_Statement], wanted: set[str], linked: _Links
+    statements: Sequence[_Statement], wanted: set[str], aliases: Aliases
 ) -> list[_Statement]:
     """Return the statements that touch what is wanted, or what such a one hangs on, in order."""
     kept = list[_Statement]()
     for each in reversed(statements):
-        touched = each.sets | linked.all_of(each.changes)
+        touched = each.sets | aliases.of(each.changes)
         touched |= set() if each.quiet else {_STATE, OUTPUT}
         touched |= {OUTPUT} if each.shows else set()
         touched |= {RESULT} if each is statements[-1] else set()
@@ -310,58 +311,3 @@ def _set_by(nodes: Sequence[ast.AST]) -> set[str]:
     comprehensions = [each for each in nodes if isinstance(each, ast.comprehension)]
     own = {id(name) for each in comprehensions for name in nodes_in(each.target)}
     return set().union(*(bound_by(each) for each in nodes if id(each) not in own))
-
-
-class _Links:
-    """Which names may share memory."""
-
-    def __init__(
-        self, statements: Sequence[_Statement], values: set[str], holders: set[str]
-    ) -> None:
-        self._groups: list[set[str]] = []
-        for each in statements:
-            if each.users:
-                self._join(each.names - each.imports - _PLAIN)
-            for names in map(names_in, _sharing(each.node, holders)):
-                self._join(names - each.imports - _PLAIN)
-        outside = set[str]().union(*(each.outside for each in statements))
-        self._join(outside & values)  # they may share memory, nobody knows
-
-    def _join(self, names: set[str]) -> None:
-        joined = [group for group in self._groups if not group.isdisjoint(names)]
-        self._groups = [group for group in self._groups if group.isdisjoint(names)]
-        self._groups.append(names.union(*joined))
-
-    def all_of(self, names: set[str]) -> set[str]:
-        """Return names, and those that may share memory with them."""
-        return names.union(*(group for group in self._groups if not group.isdisjoint(names)))
-
-
-def _sharing(statement: ast.stmt, holders: set[str]) -> Iterator[ast.AST]:
-    """Find the pieces of code after which names in them may share memory."""
-    for each in nodes_in(statement):
-        if isinstance(each, (ast.Assign, ast.AnnAssign, ast.Expr, ast.AugAssign, ast.NamedExpr)):
-            if each.value is not None and not _is_fresh(each.value, holders):
-                yield each
-        elif isinstance(each, (ast.For, ast.AsyncFor, ast.comprehension)):
-            if not _is_fresh(each.iter, holders):
-                yield ast.Tuple([each.target, each.iter])
-        elif isinstance(each, ast.withitem):
-            yield each
-
-
-def _is_fresh(value: ast.expr, holders: set[str]) -> bool:
-    """Tell whether what is evaluated keeps nothing of what it is made of, nor lets others do so."""
-    if isinstance(value, (ast.Compare, ast.Constant, ast.JoinedStr)):
-        return True
-    if isinstance(value, ast.Call):
-        path = dotted_name(value.func)
-        tail = getattr(value.func, "attr", path)
-        if tail in _NUMBERS:
-            return True
-        if tail in CHANGES:
-            return all(_is_fresh(each, holders) for each in value.args)
-        copies = tail in _COPIES
-    else:
-        copies = isinstance(value, (ast.BinOp, ast.UnaryOp))
-    return copies and names_in(value).isdisjoint(holders)

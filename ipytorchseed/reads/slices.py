@@ -53,6 +53,9 @@ _OF_TORCH = frozenset({
 _PLAIN = MODULES | FUNCTIONS | {"torch"}
 """Names from which plain values come, or whose methods are called on such."""
 
+_DRAWING = frozenset({"plt", "sns"})
+"""Modules that change nothing that they are given."""
+
 _NO_SLICE = (ast.Global, ast.Nonlocal, ast.Await, ast.Yield, ast.YieldFrom, ast.Match)
 
 
@@ -72,6 +75,11 @@ class Known(Struct, frozen=True):
     objects: set[str]
     others: set[str]
     inside: set[str] | None = None
+
+    @property
+    def values(self) -> set[str]:
+        """All of them: other names are of libraries, or Python's own."""
+        return self.plain | self.objects | self.others
 
 
 class Slice(Struct, frozen=True):
@@ -127,6 +135,7 @@ def find_slice(source: str, goals: Collection[str], known: Known) -> Slice | Non
         if each is None:
             return None
         each.outside = each.reads - made
+        each.changes &= known.values | made | each.sets  # and no module of a library's
         made |= each.sets - each.imports
         statements.append(each)
     times = Counter(name for each in statements for name in each.sets)
@@ -147,12 +156,13 @@ def find_slice(source: str, goals: Collection[str], known: Known) -> Slice | Non
 
 def _aliases(statements: Sequence[_Statement], known: Known, holders: set[str]) -> Aliases:
     found = Aliases()
+    values = known.values.union(*(each.sets - each.imports for each in statements))
     for each in statements:
         sharing = [names_in(piece) for piece in find_sharing(each.node, holders)]
         for names in (*sharing, each.names if each.users else set[str]()):
-            found.join(names - each.imports - _PLAIN)
+            found.join(names & values)
     outside = set[str]().union(*(each.outside for each in statements))
-    found.join(outside & (known.plain | known.objects | known.others))  # they may, nobody knows
+    found.join(outside & known.values)  # they may, nobody knows
     return found
 
 
@@ -219,11 +229,29 @@ def look_inside(source: str) -> tuple[set[str], set[str]] | None:
         None where there may be any.
     """
     tree = parse_text(source) or parse_text(_MAGICS.sub("", source))
-    nodes = [] if tree is None else [each for node in tree.body for each in nodes_in(node)]
-    if tree is None or any(isinstance(each, ast.Name) and each.id in _OPAQUE for each in nodes):
+    if tree is None:
         return None
-    inside = (names_in(each) for each in nodes if isinstance(each, _LATER))
-    return _set_by(nodes), set[str]().union(*inside)
+    nodes = [each for node in tree.body for each in nodes_in(node)]
+    later = [inner for each in nodes if isinstance(each, _LATER) for inner in nodes_in(each)]
+    if any(map(_is_beyond, later)) or any(
+        isinstance(each, ast.Name) and each.id in _OPAQUE for each in nodes
+    ):
+        return None
+    return _set_by(nodes), {each.id for each in later if isinstance(each, ast.Name)}
+
+
+def _is_beyond(node: ast.AST) -> bool:
+    """Tell whether code sets something of a library's, on which whatever it does may hang."""
+    if isinstance(node, (ast.Attribute, ast.Subscript)):
+        sets = isinstance(node.ctx, ast.Store)
+        name = "" if sets else getattr(node, "attr", "")
+        return (sets or name.startswith(_SETTING)) and _base(node) <= _SET and bool(_base(node))
+    return False
+
+
+_SET = frozenset({"np", "numpy", "os", "pandas", "pd", "random", "sys", "torch"})
+_SETTING = ("set_", "use_", "putenv")
+"""Modules that have settings, and how the names of functions begin that set them."""
 
 
 _MAGICS = lazy_pattern(r"(?m)^\s*[%!].*$")
@@ -267,7 +295,10 @@ def _look_at_call(call: ast.Call, found: _Statement, known: Known) -> None:
     found.changes |= plain if tail == "backward" else set()  # whatever takes part in it
     if not tail:
         _run_users(found, known)
-    found.opaque |= tail in _OPAQUE or tail.startswith(("set_", "use_")) > (tail in _PURE)
+    found.opaque |= tail in _OPAQUE or tail.startswith(_SETTING) > (tail in _PURE)
+    if path.partition(".")[0] in _DRAWING:
+        found.quiet = False
+        return
     if words.isdisjoint({"inplace", "out"}):
         if _is_function(path) or (path != tail and base <= _PLAIN | plain and tail in _PURE):
             return

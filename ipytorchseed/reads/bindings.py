@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ipytorchseed.reads.parsing import children_of, nodes_in
 
@@ -80,6 +80,13 @@ def bound_by(node: ast.AST) -> set[str]:
     if isinstance(node, ast.ExceptHandler):
         return {node.name} if node.name else set()
     return captures_of(node.pattern) if isinstance(node, ast.match_case) else set()
+
+
+def set_by(nodes: Sequence[ast.AST]) -> set[str]:
+    """Return the names that nodes set, but those that comprehensions keep for themselves."""
+    comprehensions = [each for each in nodes if isinstance(each, ast.comprehension)]
+    own = {id(name) for each in comprehensions for name in nodes_in(each.target)}
+    return set().union(*(bound_by(each) for each in nodes if id(each) not in own))
 
 
 def captures_of(pattern: ast.pattern) -> set[str]:

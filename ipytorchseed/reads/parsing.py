@@ -38,6 +38,18 @@ def parse_text(text: str) -> ast.Module | None:
         return None
 
 
+def parse_without_magics(source: str) -> ast.Module | None:
+    """Parse a cell but for lines that are magics, or for the system's shell; None where it is none.
+
+    Args:
+        source: The cell's text.
+    """
+    return parse_text(source) or parse_text(_MAGICS.sub("", source))
+
+
+_MAGICS = lazy_pattern(r"(?m)^\s*[%!].*$")
+
+
 def parse_cell(source: str, transform: Callable[[str], str]) -> ast.Module | None:
     """Parse a cell; None where it is no Python.
 
@@ -131,3 +143,10 @@ def dotted_name(node: ast.AST) -> str:
         words.append(node.attr)
         node = node.value
     return ".".join([node.id, *reversed(words)]) if isinstance(node, ast.Name) else ""
+
+
+def base_of(node: ast.AST) -> set[str]:
+    """Return the name at which an expression begins, as ``{"a"}`` for ``a.b[c].d()``."""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call, ast.Starred)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return {node.id} if isinstance(node, ast.Name) else set()

@@ -13,13 +13,12 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.aliases import Aliases, find_sharing
-from ipytorchseed.reads.bindings import FUNCTIONS as FUNCTION_NODES
-from ipytorchseed.reads.bindings import bound_by
+from ipytorchseed.reads.bindings import bound_by, set_by
 from ipytorchseed.reads.drawn import CHANGES, FUNCTIONS, METHODS, MODULES
 from ipytorchseed.reads.draws import are_silent
-from ipytorchseed.reads.parsing import dotted_name, names_in, nodes_in, parse_text
+from ipytorchseed.reads.inside import OPAQUE, SETTING
+from ipytorchseed.reads.parsing import base_of, dotted_name, names_in, nodes_in, parse_text
 
 RESULT, OUTPUT, _STATE = "<result>", "<output>", "<state>"
 """What is no variable: the last expression, what is printed and shown, and what libraries keep."""
@@ -87,7 +86,8 @@ class Slice(Struct, frozen=True):
 
     Attributes:
         names: The names that stand in its statements.
-        statements: Each as a text that tells all but its place.
+        statements: Each as a text that tells all but its place, and how variables are called that
+            are steps on the way.
         quiet: Whether none of them calls anything but what is known to heed its arguments alone.
         opaque: Whether one of them may read any variable.
         outside: The names of values from before the cell that they read.
@@ -134,7 +134,7 @@ def find_slice(source: str, goals: Collection[str], known: Known) -> Slice | Non
         each = _look(node, known, made)
         if each is None:
             return None
-        each.outside = each.reads - made
+        each.outside = each.reads - made - _loop_variables(node)
         each.changes &= known.values | made | each.sets  # and no module of a library's
         made |= each.sets - each.imports
         statements.append(each)
@@ -146,12 +146,33 @@ def find_slice(source: str, goals: Collection[str], known: Known) -> Slice | Non
     if not kept or not (opaque or touched.issuperset(goals)):
         return None
     try:
-        texts = tuple(ast.unparse(each.node) for each in kept)
+        texts = _texts(kept, {*goals}.union(known.inside or ()))
     except RecursionError:
         return None
     names = frozenset().union(*(each.names for each in kept))
     quiet = all(each.quiet for each in kept)
     return Slice(names, texts, quiet, opaque, frozenset().union(*(each.outside for each in kept)))
+
+
+def _loop_variables(statement: ast.stmt) -> set[str]:
+    """Return the names that loops in a statement set before anything in it reads them."""
+    loops = (ast.For, ast.AsyncFor, ast.comprehension)
+    found = [each for each in nodes_in(statement) if isinstance(each, loops)]
+    over = set[str]().union(*(names_in(each.iter) for each in found))
+    return set[str]().union(*(names_in(each.target) for each in found)) - over
+
+
+def _texts(statements: Sequence[_Statement], told: set[str]) -> tuple[str, ...]:
+    """Write statements, in which it does not matter how variables are called on the way."""
+    nodes = [node for each in statements for node in nodes_in(each.node)]
+    found = [node for node in nodes if isinstance(node, ast.Name)]
+    others = set[str]().union(*(bound_by(node) for node in nodes if not isinstance(node, ast.Name)))
+    told = told.union(others, *(each.outside for each in statements))
+    made = {node.id for node in found if not isinstance(node.ctx, ast.Load)} - told
+    numbers = {name: f"_{number}" for number, name in enumerate(dict.fromkeys(n.id for n in found))}
+    for node in found:
+        node.id = numbers[node.id] if node.id in made else node.id
+    return tuple(ast.unparse(each.node) for each in statements)
 
 
 def _aliases(statements: Sequence[_Statement], known: Known, holders: set[str]) -> Aliases:
@@ -191,7 +212,7 @@ def _look(node: ast.stmt, known: Known, made: set[str]) -> _Statement | None:
         return None
     names = [each for each in nodes if isinstance(each, ast.Name)]
     reads = {each.id for each in names if isinstance(each.ctx, ast.Load)}
-    found = _Statement(node, {each.id for each in names}, reads, _set_by(nodes))
+    found = _Statement(node, {each.id for each in names}, reads, set_by(nodes))
     values = known.plain | known.objects
     if not found.names.isdisjoint(known.objects):
         found.changes |= found.names
@@ -201,71 +222,26 @@ def _look(node: ast.stmt, known: Known, made: set[str]) -> _Statement | None:
     found.shows = _shows([node])
     for each in nodes:
         if isinstance(each, (ast.Import, ast.ImportFrom)):
-            found.imports |= _set_by(each.names)
+            found.imports |= set_by(each.names)
             found.opaque |= _is_users(each)
         elif isinstance(each, ast.Call):
             _look_at_call(each, found, known)
         elif isinstance(each, (ast.Attribute, ast.Subscript)) and not isinstance(
             each.ctx, ast.Load
         ):
-            found.changes |= _base(each)
-            found.opaque |= not _base(each) <= values or _is_deep(each)
+            found.changes |= base_of(each)
+            found.opaque |= not base_of(each) <= values or _is_deep(each)
         elif isinstance(each, ast.AugAssign):
-            found.reads |= _base(each.target)
-            found.changes |= _base(each.target)
+            found.reads |= base_of(each.target)
+            found.changes |= base_of(each.target)
     if found.opaque:
         found.quiet = False
     return found
 
 
-def look_inside(source: str) -> tuple[set[str], set[str]] | None:
-    """Find the names that a cell sets, and those that stand in its functions and classes.
-
-    Args:
-        source: The cell's text, of which lines that are magics or for the system's shell are passed
-            over.
-
-    Returns:
-        None where there may be any.
-    """
-    tree = parse_text(source) or parse_text(_MAGICS.sub("", source))
-    if tree is None:
-        return None
-    nodes = [each for node in tree.body for each in nodes_in(node)]
-    later = [inner for each in nodes if isinstance(each, _LATER) for inner in nodes_in(each)]
-    if any(map(_is_beyond, later)) or any(
-        isinstance(each, ast.Name) and each.id in _OPAQUE for each in nodes
-    ):
-        return None
-    return _set_by(nodes), {each.id for each in later if isinstance(each, ast.Name)}
-
-
-def _is_beyond(node: ast.AST) -> bool:
-    """Tell whether code sets something of a library's, on which whatever it does may hang."""
-    if isinstance(node, (ast.Attribute, ast.Subscript)):
-        sets = isinstance(node.ctx, ast.Store)
-        name = "" if sets else getattr(node, "attr", "")
-        return (sets or name.startswith(_SETTING)) and _base(node) <= _SET and bool(_base(node))
-    return False
-
-
-_SET = frozenset({"np", "numpy", "os", "pandas", "pd", "random", "sys", "torch"})
-_SETTING = ("set_", "use_", "putenv")
-"""Modules that have settings, and how the names of functions begin that set them."""
-
-
-_MAGICS = lazy_pattern(r"(?m)^\s*[%!].*$")
-_LATER = (*FUNCTION_NODES, ast.ClassDef, ast.Lambda, ast.GeneratorExp)
-"""What holds code that may run later."""
-
-
 def _shows(statements: Sequence[ast.stmt]) -> bool:
     """Tell whether the last of some statements is an expression, which may be shown."""
     return isinstance(next(reversed(statements), None), ast.Expr)
-
-
-_OPAQUE = frozenset({"delattr", "eval", "exec", "globals", "input", "locals", "setattr", "vars"})
-"""Functions that may heed and change anything, besides those of settings."""
 
 
 def _is_users(node: ast.Import | ast.ImportFrom) -> bool:
@@ -290,12 +266,12 @@ def _run_users(found: _Statement, known: Known) -> None:
 def _look_at_call(call: ast.Call, found: _Statement, known: Known) -> None:
     plain = known.plain
     path, words = dotted_name(call.func), {word.arg for word in call.keywords}
-    tail, base = getattr(call.func, "attr", path), _base(call.func)
+    tail, base = getattr(call.func, "attr", path), base_of(call.func)
     found.shows |= path == "print"
     found.changes |= plain if tail == "backward" else set()  # whatever takes part in it
     if not tail:
         _run_users(found, known)
-    found.opaque |= tail in _OPAQUE or tail.startswith(_SETTING) > (tail in _PURE)
+    found.opaque |= tail in OPAQUE or tail.startswith(SETTING) > (tail in _PURE)
     if path.partition(".")[0] in _DRAWING:
         found.quiet = False
         return
@@ -328,17 +304,3 @@ def _change_all(call: ast.Call, found: _Statement) -> None:
     """Note a call that may change what it is given, and what libraries keep."""
     found.changes |= names_in(call)
     found.quiet = False
-
-
-def _base(node: ast.AST) -> set[str]:
-    """Return the name at which an expression begins, as ``{"a"}`` for ``a.b[c].d()``."""
-    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call, ast.Starred)):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return {node.id} if isinstance(node, ast.Name) else set()
-
-
-def _set_by(nodes: Sequence[ast.AST]) -> set[str]:
-    """Return the names that nodes set, but those that comprehensions keep for themselves."""
-    comprehensions = [each for each in nodes if isinstance(each, ast.comprehension)]
-    own = {id(name) for each in comprehensions for name in nodes_in(each.target)}
-    return set().union(*(bound_by(each) for each in nodes if id(each) not in own))

@@ -1,20 +1,29 @@
-"""Clears what acts, by the text of a cell, on nothing that changed."""
+"""Clears what acts, by the text of cells, on nothing that changed, or is not read."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Sequence
 
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.reads.parsing import names_in, parse_text
-from ipytorchseed.reads.slices import OUTPUT, RESULT, Known, Slice, find_slice, look_inside
+from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.inside import look_inside
+from ipytorchseed.reads.parsing import names_in, parse_text, parse_without_magics
+from ipytorchseed.reads.slices import OUTPUT, RESULT, Known, Slice, find_slice
+from ipytorchseed.reads.unwritten import find_reading
 from ipytorchseed.why.changes import SHOWN_OTHERWISE
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Change, Cleared
 from ipytorchseed.why.finders.bearing import PLAIN
 
 _OUT_OF_REACH = "acts, by the cell's text, on nothing that changed"
+
+_UNWRITTEN = "is read only on the way to write a file, and none was written"
+
+_UNHEARD = lazy_pattern(r"\.cache|\.config|\.local|\bsubprocess\b|\bos\.system\b")
+"""Text of cells that may write where nobody listens."""
 
 _OBJECTS = frozenset({"dtype", "module", "namespace", "object", "optimizer", "scheduler"})
 """Kinds of objects that run no code of the user's, where none of that is read."""
@@ -82,6 +91,49 @@ def _slice(case: Evidence, run: Run, goals: set[str | None]) -> Slice | None:
     return find_slice(run.source, {*filter(None, goals)}, known)
 
 
+def without_unwritten(case: Evidence, causes: list[Cause]) -> tuple[list[Cause], list[Cleared]]:
+    """Clear inputs that are read only on the way to write a file, where none was written.
+
+    Args:
+        case: The evidence.
+        causes: What was found in it.
+    """
+    runs = (case.against, case.run)
+    known = not (case.two_cells or case.elsewhere or any(each.error or each.wrote for each in runs))
+    loaded = {*(each.path for each in case.run.files)} & {
+        *(each.path for each in case.against.files)
+    }
+    left = [*causes]
+    if known and loaded and len(causes) > 1:
+        never = _unread(case)
+        left = [each for each in causes if each.kind != "input" or each.name not in never]
+    if not left:
+        return causes, []
+    return left, [Cleared(each.kind, each.name, _UNWRITTEN) for each in causes if each not in left]
+
+
+def _unread(case: Evidence) -> set[str]:
+    """Name what no code reads that the notebook has, but on its way to write a file."""
+    cells = {case.run.source, case.against.source}
+    trees = {source: parse_without_magics(source) for source in _sources(case)}
+    code = {name for name, value in case.run.reads.items() if value.kind not in PLAIN}
+    if _inside(case, {name for name in code if "." not in name}) is None or None in trees.values():
+        return set()
+    if any(_UNHEARD.search(source) for source in trees):
+        return set()
+    never, read = set[str](), set[str]()
+    for source, tree in trees.items():
+        found = find_reading(tree or ast.Module([], []))
+        never |= found.writing
+        read |= found.always if source in cells else found.inside
+    return never - read
+
+
+def _sources(case: Evidence) -> set[str]:
+    runs = (case.run, case.against, *case.states.latest(case.run))
+    return {each.source for each in runs}
+
+
 def _inside(case: Evidence, code: set[str]) -> set[str] | None:
     """Return the names in all functions and classes of the notebook; None where some are unknown.
 
@@ -89,9 +141,8 @@ def _inside(case: Evidence, code: set[str]) -> set[str] | None:
         case: The evidence.
         code: Names of functions and classes that must be among them.
     """
-    sources = {each.source for each in case.states.latest(case.run)}
     found, defined = set[str](), set[str]()
-    for source in sources | {case.run.source, case.against.source}:
+    for source in _sources(case):
         looked = look_inside(source)
         if looked is None:
             return None

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ipytorchseed.reads.slices import OUTPUT, RESULT, Known, find_slice, look_inside
+from ipytorchseed.reads.inside import look_inside
+from ipytorchseed.reads.slices import OUTPUT, RESULT, Known, find_slice
 
 KNOWN = Known(
     plain={"a", "b", "c", "d", "n", "x", "y", "z", "rng"},
@@ -188,6 +189,29 @@ def test_statements():
     same = find_slice("y = 2\nx = (a + 1)", {"x"}, KNOWN)
     other = find_slice("x = a + 2\ny = 1", {"x"}, KNOWN)
     assert first.statements == same.statements != other.statements
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("y = a * 2\nx = y + 1", "z = a * 2\nx = z + 1", True),
+        ("for n in a: y = n\nx = y", "for i in a: z = i\nx = z", True),
+        ("y = a * 2\nx = y + b", "z = a * 2\nx = b + z", False),
+        ("x = y + 1", "x = z + 1", False),  # from before the cell
+        ("y = a\nx = f(a)", "z = a\nx = f(a)", False),  # the function may look it up
+        ("y = 1\nz = 2\nx = y - z", "z = 1\ny = 2\nx = y - z", False),
+        ("y = 1\nz = 2\nx = y - z", "z = 1\ny = 2\nx = z - y", True),
+        ("y = a\nx = f'{y=}'", "z = a\nx = f'{z=}'", False),
+        ("import math as y\nx = y.pi", "import math as z\nx = z.pi", False),
+    ],
+)
+def test_names_of_steps(one, other, same):
+    """How variables on the way are called does not matter, but to functions that look them up."""
+    known = replace(KNOWN, inside={"y"})
+    if "f(" not in one:
+        known = replace(known, inside=set())
+    texts = [find_slice(source, {"x"}, known).statements for source in (one, other)]
+    assert (texts[0] == texts[1]) is same
 
 
 STATEMENTS = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ipytorchseed.ledger.records import FileRead
 from tests.render.explanations import SHUFFLED, START, States, explain, number, run, states
 
 CELL = "x = a * 2\ny = b > 5"
@@ -66,3 +67,25 @@ def test_a_source():
     ]
     (cause,) = explain(runs[1], runs[0], runs[:1], States(runs)).causes
     assert cause.name == "a"
+
+
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [
+        ({}, ["k"]),
+        ({"wrote": ("/w/t.csv",)}, ["k", "raw"]),
+        ({"files": ()}, ["k", "raw"]),
+    ],
+)
+def test_what_is_read_to_write_a_file(more, named):
+    """It is cleared where none was written, and one was read."""
+    cell = "try: t = read(p)\nexcept OSError:\n    t = raw * 1\n    t.to_csv('t.csv')\nx = f(t, k)"
+    runs = [
+        run(n, cell, reads={"k": number(n), "raw": number(n)}, writes={"x": number(n)},
+            **{"files": (FileRead("/w/t.csv", 1, "a"),), **more})
+        for n in (1, 2)
+    ]  # fmt: skip
+    assert (
+        sorted(each.name for each in explain(runs[1], runs[0], runs[:1], States(runs)).causes)
+        == named
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 from ipytorchseed.reads.bindings import FUNCTIONS, set_by
 from ipytorchseed.reads.parsing import base_of, nodes_in, parse_without_magics
@@ -21,7 +22,8 @@ _LATER = (*FUNCTIONS, ast.ClassDef, ast.Lambda, ast.GeneratorExp)
 """What holds code that may run later."""
 
 
-def look_inside(source: str) -> tuple[set[str], set[str]] | None:
+@lru_cache(maxsize=512)
+def look_inside(source: str) -> tuple[frozenset[str], frozenset[str]] | None:
     """Find the names that a cell sets, and those that stand in its functions and classes.
 
     Args:
@@ -40,7 +42,8 @@ def look_inside(source: str) -> tuple[set[str], set[str]] | None:
         isinstance(each, ast.Name) and each.id in OPAQUE for each in nodes
     ):
         return None
-    return set_by(nodes), {each.id for each in later if isinstance(each, ast.Name)}
+    names = frozenset(each.id for each in later if isinstance(each, ast.Name))
+    return frozenset(set_by(nodes)), names
 
 
 def _is_beyond(node: ast.AST) -> bool:

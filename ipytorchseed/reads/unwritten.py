@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from msgspec import Struct
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.bindings import FUNCTIONS
-from ipytorchseed.reads.parsing import children_of, dotted_name, nodes_in
+from ipytorchseed.reads.parsing import children_of, dotted_name, nodes_in, parse_without_magics
 
 _WRITERS = frozenset({
     *("imsave", "savefig", "savetxt", "savez", "savez_compressed", "to_csv", "to_json"),
@@ -43,12 +44,19 @@ class Reading(Struct, frozen=True):
     inside: frozenset[str]
 
 
-def find_reading(tree: ast.Module) -> Reading:
+@lru_cache(maxsize=512)
+def find_reading(source: str) -> Reading | None:
     """Find the names that a cell, and the functions that it defines, read.
 
     Args:
-        tree: The cell's code.
+        source: The cell's text; lines that are magics are passed over.
+
+    Returns:
+        None where it is no Python.
     """
+    tree = parse_without_magics(source)
+    if tree is None:
+        return None
     skipped = {id(each) for suite in _suites(tree.body) for each in _before_writing(suite)}
     names: dict[bool, set[str]] = {False: set(), True: set()}
     inside = set[str]()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Sequence
 
@@ -10,7 +9,7 @@ from ipytorchseed.fingerprint.value import same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.inside import look_inside
-from ipytorchseed.reads.parsing import names_in, parse_text, parse_without_magics
+from ipytorchseed.reads.parsing import names_in, parse_text
 from ipytorchseed.reads.slices import OUTPUT, RESULT, Known, Slice, find_slice
 from ipytorchseed.reads.unwritten import find_reading
 from ipytorchseed.why.changes import SHOWN_OTHERWISE
@@ -114,18 +113,19 @@ def without_unwritten(case: Evidence, causes: list[Cause]) -> tuple[list[Cause],
 
 def _unread(case: Evidence) -> set[str]:
     """Name what no code reads that the notebook has, but on its way to write a file."""
-    cells = {case.run.source, case.against.source}
-    trees = {source: parse_without_magics(source) for source in _sources(case)}
+    sources = _sources(case)
+    found = {source: find_reading(source) for source in sources}
     code = {name for name, value in case.run.reads.items() if value.kind not in PLAIN}
-    if _inside(case, {name for name in code if "." not in name}) is None or None in trees.values():
+    if _inside(case, {name for name in code if "." not in name}) is None or None in found.values():
         return set()
-    if any(_UNHEARD.search(source) for source in trees):
+    if any(map(_UNHEARD.search, sources)):
         return set()
+    cells = {case.run.source, case.against.source}
     never, read = set[str](), set[str]()
-    for source, tree in trees.items():
-        found = find_reading(tree or ast.Module([], []))
-        never |= found.writing
-        read |= found.always if source in cells else found.inside
+    for source, reading in found.items():
+        if reading is not None:
+            never |= reading.writing
+            read |= reading.always if source in cells else reading.inside
     return never - read
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-
 import pytest
 
 from ipytorchseed.reads.unwritten import find_reading
@@ -42,7 +40,7 @@ ALWAYS = {
 @pytest.mark.parametrize("source", WRITING.values(), ids=WRITING)
 def test_on_the_way(source):
     """It was not read where nothing was written."""
-    found = find_reading(ast.parse(source))
+    found = find_reading(source)
     assert "raw" in found.writing
     assert "raw" not in found.always
 
@@ -50,13 +48,19 @@ def test_on_the_way(source):
 @pytest.mark.parametrize("source", ALWAYS.values(), ids=ALWAYS)
 def test_whatever_happens(source):
     """It may be read, and nothing written."""
-    found = find_reading(ast.parse(source))
+    found = find_reading(source)
     assert "raw" in found.always
     assert "raw" not in found.writing
 
 
 def test_inside():
     """What functions and classes read is told apart."""
-    found = find_reading(ast.parse("x = a\ndef f(): return b\nclass C:\n    v = c"))
+    found = find_reading("x = a\ndef f(): return b\nclass C:\n    v = c")
     assert found.inside == {"b", "c"}
     assert {"a", "b", "c"} <= found.always
+
+
+def test_no_python():
+    """Magics are passed over; what is no Python all the same may read anything."""
+    assert find_reading("%time x\ny = a").always == {"a"}
+    assert find_reading("x = = a") is None

@@ -17,6 +17,7 @@ import torch
 from benchmarks.ledger import MANY, Notebook
 from benchmarks.table import MILLI, Row
 from ipytorchseed.ledger.store import Ledger
+from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.rng.table import seed, sources
 from ipytorchseed.session.asking import why
 
@@ -58,8 +59,13 @@ def _asked(count: int) -> dict[str, float]:
         notebook = Drawing()
         for _ in range(count):
             ledger.add(*notebook.next())
-        session: Any = SimpleNamespace(ledger=ledger, notebook=notebook.name)
         last = next(iter(ledger.runs(notebook.name)))
+        session: Any = SimpleNamespace(
+            ledger=ledger,
+            notebook=notebook.name,
+            kernel=last.kernel,
+            effects_of=lambda source: effects_of_cell(source, str),
+        )
         same = [*ledger.runs(notebook.name, last.cell, limit=count)]
         asked = {"the cell's run before": same[1], "the cell's first run": same[-1]}
         times = {

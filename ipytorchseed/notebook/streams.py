@@ -22,6 +22,26 @@ _TRACEBACK = "_showtraceback"
 """What writes a traceback, for shells to override: the error is recorded as an error."""
 
 
+def _printed(outputs: Outputs, text: str) -> None:
+    outputs.printed(str.__str__(text))  # without what a subclass does
+
+
+def _piped(outputs: Outputs, text: str) -> None:
+    outputs.piped(str.__str__(text))
+
+
+def _displayed(outputs: Outputs, bundle: Any) -> None:  # noqa: ANN401 -- whatever is displayed
+    outputs.displayed(bundle)
+
+
+def _resulted(outputs: Outputs, bundle: Any) -> None:  # noqa: ANN401 -- as above
+    outputs.resulted(bundle)
+
+
+def _passed_by(outputs: Outputs) -> None:
+    outputs.passed_by()
+
+
 class OutputCapture:
     """Listens to a kernel's standard output and displays while a cell runs.
 
@@ -61,18 +81,17 @@ class OutputCapture:
 
         def captured_write(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as the original
             __tracebackhide__ = True  # an error of the user's shows the user's frames
-            captured = self._round is mine and self._showing != get_ident()
+            captured = self._round is mine and (thread := get_ident()) != self._showing
             if captured and args and isinstance(args[0], str):
-                text = str.__str__(args[0])  # without what a subclass does
-                piped = get_ident() == watcher  # by ipykernel, from programs and native code
-                self._note(lambda outputs: (outputs.piped if piped else outputs.printed)(text))
+                piped = thread == watcher  # by ipykernel, from programs and native code
+                self._note(_piped if piped else _printed, args[0])
             return write(*args, **kwargs)
 
         def captured_publish(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as above
             __tracebackhide__ = True
             if self._round is mine and not kwargs.get("update"):
                 bundle = args[0] if args else kwargs.get("data", {})
-                self._note(lambda outputs: outputs.displayed(bundle))
+                self._note(_displayed, bundle)
             return publish(*args, **kwargs)
 
         write_result = self._hook.write_format_data
@@ -81,7 +100,7 @@ class OutputCapture:
             __tracebackhide__ = True
             if self._round is mine:
                 bundle = args[0] if args else kwargs.get("format_dict", {})
-                self._note(lambda outputs: outputs.resulted(bundle))
+                self._note(_resulted, bundle)
             return write_result(*args, **kwargs)
 
         self._showing = 0
@@ -97,13 +116,13 @@ class OutputCapture:
             with suppress(AttributeError):  # a stream that takes no attributes
                 self._replaced.put(holder, name, ours)
 
-    def _note(self, note: Callable[[Outputs], None]) -> None:
+    def _note(self, note: Callable[..., None], *told: Any) -> None:
         """Have something noted that the cell shows; whatever we make of it, the cell shows it."""
         __tracebackhide__ = True
         try:
             outputs = self._find()
             if outputs is not None:
-                note(outputs)
+                note(outputs, *told)
         except KeyboardInterrupt as interrupt:  # it is the cell's: no frame of ours is shown
             raise interrupt.with_traceback(None) from None
         except Exception:  # noqa: BLE001 -- an error of ours
@@ -115,7 +134,7 @@ class OutputCapture:
         def ran(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as the original
             __tracebackhide__ = True
             if self._round is mine:
-                self._note(lambda outputs: outputs.passed_by())
+                self._note(_passed_by)
             return run(*args, **kwargs)
 
         return ran

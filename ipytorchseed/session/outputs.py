@@ -114,6 +114,12 @@ def _add(hasher: xxh3_64, text: str, begin: int = 0) -> None:
         hasher.update(text[start : start + _PIECE].encode("utf-8", "surrogatepass"))
 
 
+def _as_drawn_over(text: str) -> str:
+    """Return what a terminal shows of a text whose last line may be drawn over again."""
+    lines, end, last = text.rpartition("\n")
+    return as_overwritten(lines) + end + as_overwritten(last) + "\r" * last.endswith("\r")
+
+
 _NOTHING = _digest("").hexdigest()
 
 
@@ -129,9 +135,10 @@ class Outputs(Struct):
     timed: bool = False
     shown: Fingerprint | None = None
     in_part: bool = False
-    _text: list[str] = []  # what was printed first
+    _kept: str = ""  # what was printed first, where all of it is too long
+    _rest: xxh3_64 | None = None  # a digest of what was printed after that
+    _text: list[str] = []  # what was printed after that, not digested yet
     _room: int = MOST_TEXT  # characters that may still be added to it
-    _rest: xxh3_64 | None = None  # a digest of what was printed after it
     _size: int = 0
     _shown: list[Fingerprint] = []
     _more: xxh3_64 | None = None  # a digest of the displays after those
@@ -151,26 +158,34 @@ class Outputs(Struct):
         """Note printed text; of much of it, a digest is all that is kept."""
         size = len(text)
         self._size += size
-        if self._rest is not None:
-            _add(self._rest, text)
-        elif size <= self._room:
-            self._room -= size
-            self._text.append(text)
-        else:
-            self._overflow(text)
+        self._room -= size
+        self._text.append(text)
+        if self._room < 0:
+            self._overflow()
 
-    def _overflow(self, text: str) -> None:
+    def _overflow(self) -> None:
         """Make room where lines were drawn over and over; where they were not, begin a digest."""
-        kept = "".join(self._text)
-        if "\r" in kept and len(text) <= _SURE:
-            lines, end, last = kept.rpartition("\n")  # the last one may be overwritten again
-            kept = as_overwritten(lines) + end + as_overwritten(last) + "\r" * last.endswith("\r")
-            if len(kept) + len(text) <= _SURE:
-                self._text, self._room = [kept, text], MOST_TEXT - len(kept) - len(text)
-                return
-        room = max(0, MOST_TEXT - len(kept))
-        self._text, self._rest = [kept, text[:room]], xxh3_64()
-        _add(self._rest, text, begin=room)
+        if self._rest is None:
+            *before, text = self._text
+            kept = "".join(before)
+            if "\r" in kept and len(text) <= _SURE:
+                kept = _as_drawn_over(kept)
+                if len(kept) + len(text) <= _SURE:
+                    self._text, self._room = [kept, text], MOST_TEXT - len(kept) - len(text)
+                    return
+            room = max(0, MOST_TEXT - len(kept))
+            self._kept, self._rest = kept + text[:room], xxh3_64()
+            _add(self._rest, text, begin=room)
+            self._text, self._room = [], _PIECE
+        else:
+            self._digest_rest(self._rest)
+
+    def _digest_rest(self, digest: xxh3_64) -> None:
+        """Add what waits to the digest of the rest: many short texts as one, none copied."""
+        *short, last = self._text or [""]
+        self._text, self._room = [], _PIECE
+        _add(digest, "".join(short))
+        _add(digest, last)
 
     def displayed(self, bundle: Mapping[str, Any]) -> None:
         """Note a display; its bundle is not kept, as images are large."""
@@ -201,15 +216,16 @@ class Outputs(Struct):
         """Return the record of the printed text; None where it was empty or only noise."""
         if not self._size and not self.in_part:
             return None
-        text = "".join(self._text)
         if self._rest is None:
+            text = "".join(self._text)
             if self.in_part:  # equal as far as it was seen: nobody knows of the rest, or its order
                 value = text_value("\n".join(sorted(text.split("\n"))), timed=self.timed)
                 summary = value.summary if text else ""
                 return replace(value, summary=summary, exact=False, sample=value.digest)
             value = text_value(text, timed=self.timed)
             return None if value.digest == _NOTHING else value
-        clean = without_noise(text, timed=self.timed)
+        self._digest_rest(self._rest)
+        clean = without_noise(self._kept, timed=self.timed)
         digest = _digest(clean + self._rest.hexdigest()).hexdigest()
         size = f"{self._size:,} characters"
         return Fingerprint(digest, "text", size, exact=False, sample=_beginning(clean))

@@ -13,7 +13,8 @@ from torch import nn
 from benchmarks.table import MILLI, Row
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.following import find_dependencies
-from ipytorchseed.sandbox.check import Check, Shown
+from ipytorchseed.sandbox.check import Check
+from ipytorchseed.sandbox.repeating import RepeatedCell, Shown
 from ipytorchseed.trace.places import Lines
 
 TRAIN = """
@@ -62,7 +63,8 @@ def checked() -> float:
 
     begin = time.perf_counter()
     reached = find_dependencies(effects_of_cell(TRAIN, str), names)
-    check = Check(names, reached, runs=2, lines=Lines("<cell>", names), source=TRAIN)
+    cell = RepeatedCell(names, reached, lines=Lines("<cell>", names), source=TRAIN)
+    check = Check(cell, runs=2)
     check.first(run(nullcontext()))
     found = check.finish(run)
     taken = time.perf_counter() - begin

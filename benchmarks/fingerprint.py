@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
@@ -24,7 +25,8 @@ def joblib_hash() -> Callable[[object], object] | None:
         import joblib
     except ImportError:
         return None
-    return joblib.hash
+    hashed: Callable[[object], object] = joblib.hash
+    return hashed
 
 
 def _plenty() -> Budget:
@@ -102,9 +104,7 @@ def again_rows() -> list[Row]:
     }
     budget = _plenty()
     for name, (value, bound) in values.items():
-        ours = side_by_side(
-            {"ours": lambda value=value: fingerprint(value, memo=memo, budget=budget)}
-        )["ours"]
+        ours = side_by_side({"ours": partial(fingerprint, value, memo=memo, budget=budget)})["ours"]
         goal = f"below {bound * MICRO:g} us"
         rows.append(Row(name, ours * MICRO, None, "", "us", goal, ours < bound))
     return rows

@@ -115,7 +115,7 @@ def screen() -> tuple[float, float] | None:
         stack.callback(browser.close)
         times = []
         server.write("one", [LOAD, "%rng", "time.time()"])
-        notebook = Notebook(browser.new_page(), server, "one", "lab")
+        notebook = Notebook(browser.new_page(), server, "one", "lab", alone=True)
         notebook.open()
         for index in range(2):
             notebook.run(index)
@@ -125,7 +125,7 @@ def screen() -> tuple[float, float] | None:
             ended = float(notebook.output(2).split()[-1]) * 1000
             times.append(shown - ended)
         server.write("many", [LOAD, "torch.rand(1)", FILL, "%rng"])
-        many = Notebook(browser.new_page(), server, "many", "lab")
+        many = Notebook(browser.new_page(), server, "many", "lab", alone=True)
         many.open()
         for index in range(3):
             many.run(index)

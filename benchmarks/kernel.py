@@ -8,7 +8,7 @@ import statistics
 import tempfile
 import time
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psutil
 from jupyter_client.manager import KernelManager
@@ -55,7 +55,8 @@ def kernel(
         client.wait_for_ready(timeout=120)
         for cell in cells:
             run(cell)
-        run.process = psutil.Process(manager.provisioner.process.pid)  # type: ignore[attr-defined]
+        provisioner: Any = manager.provisioner
+        run.process = psutil.Process(provisioner.process.pid)  # type: ignore[attr-defined]
         yield run
     finally:
         client.stop_channels()

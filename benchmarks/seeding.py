@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import logging
 import random
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,7 +46,7 @@ def peers() -> dict[str, Callable[[], object]]:
             seeder = getattr(importlib.import_module(module), function)
         except ImportError:
             continue
-        found[name] = lambda seeder=seeder: seeder(42)
+        found[name] = partial(seeder, 42)
     logging.getLogger("lightning").setLevel(logging.ERROR)
     logging.getLogger("lightning.fabric").setLevel(logging.ERROR)
     return found

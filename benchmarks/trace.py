@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
 import torch
 from torch import nn
@@ -17,11 +20,13 @@ from ipytorchseed.trace.recording import Recording, Tables, Thread
 
 MEGA = 1e6
 
+Step = Callable[[], None]
+
 
 class Empty(TorchDispatchMode):
     """Passes every operation on."""
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # noqa: ANN001, ANN204
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401 -- as torch calls it
         return func(*args, **(kwargs or {}))
 
 
@@ -58,7 +63,7 @@ def recorder(tables: Tables) -> Recorder:
     return Recorder(tables, Lines(__file__, names), names, draws=Draws(names, count=False))
 
 
-def traced(step) -> object:  # noqa: ANN001
+def traced(step: Step) -> Step:
     """Return what does a step under a recorder."""
 
     def run() -> None:
@@ -69,7 +74,7 @@ def traced(step) -> object:  # noqa: ANN001
     return run
 
 
-def under(mode, step) -> object:  # noqa: ANN001
+def under(mode: Callable[[], AbstractContextManager[object]], step: Step) -> Step:
     """Return what does a step under another mode."""
 
     def run() -> None:
@@ -80,7 +85,7 @@ def under(mode, step) -> object:  # noqa: ANN001
     return run
 
 
-def bare(step) -> object:  # noqa: ANN001
+def bare(step: Step) -> Step:
     """Return what does a step."""
 
     def run() -> None:
@@ -94,18 +99,11 @@ STEPS = 10
 """Steps under one mode, so that what entering it costs is shared."""
 
 
-class Hashing:
-    """torch's DebugMode with ``log_tensor_hashes``."""
-
-    def __enter__(self) -> None:
-        self._mode = DebugMode()
-        self._hashes = DebugMode.log_tensor_hashes(hash_inputs=True)
-        self._mode.__enter__()
-        self._hashes.__enter__()
-
-    def __exit__(self, *raised: object) -> None:
-        self._hashes.__exit__(*raised)
-        self._mode.__exit__(*raised)
+@contextmanager
+def hashing() -> Iterator[None]:
+    """Enter torch's DebugMode with ``log_tensor_hashes``."""
+    with DebugMode(), DebugMode.log_tensor_hashes(hash_inputs=True):
+        yield
 
 
 def million() -> float:
@@ -134,7 +132,7 @@ def rows() -> list[Row]:
             "bare": bare(mlp_step),
             "empty": under(Empty, mlp_step),
             "ours": traced(mlp_step),
-            "hashes": under(Hashing, mlp_step),
+            "hashes": under(hashing, mlp_step),
         },
         rounds=15,
         number=2,

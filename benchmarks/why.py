@@ -7,6 +7,7 @@ import statistics
 import tempfile
 import timeit
 import tracemalloc
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -70,7 +71,7 @@ def _asked(count: int) -> dict[str, float]:
         asked = {"the cell's run before": same[1], "the cell's first run": same[-1]}
         times = {
             what: statistics.median(
-                timeit.repeat(lambda run=run: why(session, last, run), number=1, repeat=11)
+                timeit.repeat(partial(why, session, last, run), number=1, repeat=11)
             ) * MILLI
             for what, run in asked.items()
         }  # fmt: skip

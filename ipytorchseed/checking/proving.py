@@ -134,7 +134,7 @@ async def _ask(
     import nbformat
 
     node = copy.deepcopy(notebook.node)
-    node.cells.append(nbformat.v4.new_code_cell(question))  # type: ignore[no-untyped-call]
+    node.cells.append(nbformat.v4.new_code_cell(question))
     asking = Cell(len(node.cells) - 1, "experiment", "")
     kernel = FreshKernel(notebook, options, folder)
     try:

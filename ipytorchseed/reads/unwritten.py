@@ -20,8 +20,14 @@ _WRITERS = frozenset({
     *("imsave", "savefig", "savetxt", "savez", "savez_compressed", "to_csv", "to_json"),
     *("to_pickle", "tofile", "write_bytes", "write_text"),
 })  # fmt: skip
-_PATHS = frozenset({"joblib.dump", "np.save", "numpy.save"})
-"""Last parts of names, and names, of what writes a file by Python's own ``open``: that is heard."""
+_PATHS = {"joblib.dump": 1, "np.save": 0, "numpy.save": 0, "torch.save": 1}
+"""Last parts of names, and names, of what writes a file in a way that is heard.
+
+Of names, which argument the file is; of last parts it is the first.
+"""
+
+_NATIVE = {"imwrite": 0, "save_file": 1, "to_feather": 0, "to_parquet": 0}
+"""Last parts of names of what writes a file in native code: heard if the code has its name."""
 
 _BUFFER = lazy_pattern(r"(?i)buf|stream|^(?:f|fh|fp|handle|io|out)$")
 """Finds names of what is no path, and written to all the same."""
@@ -116,13 +122,17 @@ def _writes(statement: ast.stmt) -> bool:
 
 def _is_writer(call: ast.Call) -> bool:
     path = dotted_name(call.func)
-    if path not in _PATHS and getattr(call.func, "attr", path) not in _WRITERS:
+    last = getattr(call.func, "attr", path)
+    if path not in _PATHS and last not in _WRITERS and last not in _NATIVE:
         return False
-    method = getattr(call.func, "attr", "") in ("write_bytes", "write_text")  # of a path
-    place = 1 if path == "joblib.dump" else 0
+    if last in ("write_bytes", "write_text"):  # of a path
+        return True
+    place = _PATHS.get(path, _NATIVE.get(last, 0))
     target = call.args[place] if len(call.args) > place else None
+    if last in _NATIVE:
+        return isinstance(target, ast.Constant)
     named = dotted_name(target).rpartition(".")[2] if target is not None else ""
-    return method or (target is not None and not _BUFFER.search(named))
+    return target is not None and not _BUFFER.search(named)
 
 
 def _opens_to_write(call: ast.Call) -> bool:

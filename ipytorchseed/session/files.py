@@ -183,7 +183,7 @@ class FileWatch:
             self.paths[path] = self._name(path, monotonic() + _IN_CELL)
 
     def read(self, seconds: float, ours: str) -> tuple[FileRead, ...]:
-        """Name the content of the noted files.
+        """Name the content of the noted files, and note those that native code wrote.
 
         Args:
             seconds: Time to spend; files are sampled after it.
@@ -191,7 +191,9 @@ class FileWatch:
         """
         made = {*self._made, *self._written}
         for path, mark in self._named.items():
-            if path not in made and mark == mark_of(path):
+            if mark != mark_of(path):
+                self._written.setdefault(path)
+            elif mark and path not in made:
                 self.paths.setdefault(path, None)
         users = [each for each in list(self.paths.items()) if _is_users(each[0], ours)]
         if not users:

@@ -104,18 +104,19 @@ def find_named(texts: Iterable[str]) -> dict[str, Mark]:
         texts: Constants and values that a cell reads.
 
     Returns:
-        What tells by the absolute path of each whether it was written to since.
+        What tells by the absolute path of each whether it was written to since, as ``mark_of``:
+        also for files that are not there, but in folders.
     """
     words = sorted(word for word in {*texts} if 0 < len(word) <= _LONGEST and "\n" not in word)
     names = [word for word in words if _SUFFIX.search(word)][:_MOST]
     if not names:
         return {}
     paths = {name: _absolute(name) for name in names}
-    found = _marks(paths.values())
-    missing = [name.lstrip("/") for name, path in paths.items() if path not in found]
+    found = {path: mark_of(path) for path in paths.values()}
+    missing = [name.lstrip("/") for name, path in paths.items() if not found[path]]
     folders = filter(os.path.isdir, words[:_MOST] if missing else ())
     inside = (_absolute(folder, name) for folder in folders for name in missing)
-    return found | _marks(inside)
+    return found | {path: mark for path in inside if (mark := mark_of(path))}
 
 
 def _absolute(*parts: str) -> str:
@@ -123,12 +124,8 @@ def _absolute(*parts: str) -> str:
     return os.path.abspath(os.path.join(os.path.expanduser(begin), *rest))  # noqa: PTH100, PTH111, PTH118 -- texts are at hand
 
 
-def _marks(paths: Iterable[str]) -> dict[str, Mark]:
-    return {path: mark for path in paths if (mark := mark_of(path))}
-
-
 def mark_of(path: str) -> Mark:
-    """Return the metadata of a file that change when it is written; None if it is no file."""
+    """Return the metadata of a file that change when it is written; none if it is no file."""
     try:
         status = os.stat(path)  # noqa: PTH116 -- as above
     except (OSError, ValueError):

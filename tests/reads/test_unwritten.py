@@ -15,6 +15,8 @@ WRITING = {
     "a file that is opened": "if old:\n    t = 1\nelse:\n    with open(p, 'w') as f:\n"
     "        json.dump(raw, f)",
     "after it": "if new:\n    np.savetxt('a.txt', t)\n    t = raw + 1",
+    "by torch": "if new:\n    t = raw.fit()\n    torch.save(t, f'{name}.pt')",
+    "in native code, by its name": "if new:\n    t = raw * 2\n    save_file({'t': t}, 't.safetensors')",
     "by joblib": "if new:\n    t = raw.fit()\n    joblib.dump(t, 'm.joblib')",
     "a path's method": "if new:\n    p.write_text(str(raw))",
 }
@@ -29,7 +31,8 @@ ALWAYS = {
     "where what fails is caught": "try:\n    t = raw * 2\n    np.save(p, t)\nexcept OSError:\n    t = 1",
     "by a buffer": "if new:\n    t = raw\n    np.save(buffer, t)",
     "by a text": "if new:\n    t = raw\n    s = t.to_csv()",
-    "by a writer that is not heard": "if new:\n    t = raw\n    torch.save(t, p)",
+    "by a buffer of torch": "if new:\n    t = raw\n    torch.save(t, buffer)",
+    "in native code": "if new:\n    t = raw\n    save_file(t, p)",
     "by a file that is read": "with open(p) as f:\n    t = raw",
     "in a condition that writes": "if new:\n    t = raw\n    t is None or np.save(p, t)",
     "in another function": "def make(): return raw\nif new:\n    np.save(p, make())",

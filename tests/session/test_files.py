@@ -87,6 +87,27 @@ def test_a_file_that_the_run_deletes_is_named_by_what_it_held(notebook, folder):
     assert len(digests) == 1
 
 
+NATIVE = {
+    "sqlite": "import sqlite3\nwith sqlite3.connect('a.db') as c: c.execute({what!r})",
+    "safetensors": "import torch\nfrom safetensors.torch import save_file\n"
+    "save_file({{'t': torch.ones({what!r}.count('a'))}}, 'a.db')",
+}
+"""Writes in native code, which nobody hears."""
+
+
+@pytest.mark.parametrize("cell", NATIVE.values(), ids=NATIVE)
+def test_a_file_that_native_code_writes_is_noted_by_its_name(notebook, folder, cell):
+    """As the file is another after the cell; where it is not, the cell may have read it."""
+    make, change = "create table a (b)", "insert into a values (1)"
+    path = str(folder / "a.db")
+    made = notebook.run(cell.format(what=make))
+    assert (made.files, made.wrote) == ((), (path,))
+    changed = notebook.run(cell.format(what=change))
+    assert (changed.files, changed.wrote) == ((), (path,))
+    read = notebook.run("import sqlite3\nn = 'a.db'")
+    assert ([each.path for each in read.files], read.wrote) == ([path], ())
+
+
 def test_a_file_that_vanished_otherwise_is_said_to_be_gone(notebook, folder):
     """Its name is known, its content is not."""
     (folder / "data.npz").write_text("x")

@@ -15,8 +15,8 @@ from msgspec import Struct
 from ipytorchseed.determinism.flag import PLAIN
 
 NUMBERS, TEXT, FIGURES = "numbers", "text", "figures"
-ERRORS, RIGHTS = "errors", "the rights of files"
-"""What a setting acts on: results, their text, figures, errors, permissions of new files."""
+ERRORS, RIGHTS, LOCAL_TIMES = "errors", "the rights of files", "local times"
+"""What a setting acts on: results, their text, figures, errors, permissions of new files, times."""
 
 
 class Setting(Struct, frozen=True):
@@ -25,7 +25,7 @@ class Setting(Struct, frozen=True):
     Attributes:
         name: The function or object that sets or holds it, as one would import it.
         package: It matters only to cells that use this package; "" for all cells.
-        acts_on: ``NUMBERS``, ``TEXT``, ``FIGURES``, ``ERRORS`` or ``RIGHTS``.
+        acts_on: ``NUMBERS``, ``TEXT``, ``FIGURES``, ``ERRORS``, ``RIGHTS`` or ``LOCAL_TIMES``.
         read: Returns its value as JSON values, given the package's module.
         restore: The call that puts it back, with ``{}`` for its value, or for keyword arguments
             where it has several; empty where no call does.
@@ -224,7 +224,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("locale.setlocale", "locale", TEXT, lambda locale: locale.setlocale(locale.LC_ALL),
             "locale.setlocale(locale.LC_ALL, {})"),
     Setting("logging.levels", "logging", TEXT, _logs),
-    Setting("time.tzname", "", TEXT, lambda _: [*sys.modules["time"].tzname]),
+    Setting("time.tzname", "", LOCAL_TIMES, lambda _: [*sys.modules["time"].tzname]),
     Setting("os.umask", "os", RIGHTS, _umask),
     Setting("numpy.seterr", "numpy", ERRORS, lambda numpy: numpy.geterr(), "numpy.seterr({})"),
     Setting("warnings.filters", "", ERRORS, _errors_of_warnings),

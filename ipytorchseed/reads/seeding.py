@@ -9,16 +9,19 @@ from itertools import chain
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.draws import may_draw
 from ipytorchseed.reads.magics import parse_beside_magics
-from ipytorchseed.reads.parsing import dotted_name, nodes_in, parse_text
+from ipytorchseed.reads.parsing import base_of, dotted_name, nodes_in, parse_text
 
-_SEEDS = lazy_pattern(r"(.*_)?seed(_.*)?")
-"""The last parts of names of functions that seed."""
+_SEEDS = lazy_pattern(r"(.*_)?seed(_.*)?|set_?(rng_)?state")
+"""The last parts of names of functions that seed, or set a state."""
 
 _SETS_STATE = lazy_pattern(r"seed|set_?(rng_)?state|bit_generator")
 """What they have in them, or those of what else puts a source elsewhere than draws do."""
 
 _LIBRARIES = {"np": "numpy", "numpy": "numpy", "random": "python", "torch": "torch"}
 """By the first part of a name, the library whose sources it is about."""
+
+_LOOKS = frozenset({"getattr", "hasattr", "id", "isinstance", "len", "print", "repr", "type"})
+"""Functions that draw from nothing that they are given."""
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -110,6 +113,52 @@ def drawn_before_seeding(
         elif path in classes or may_draw(last):
             found.add("torch.cpu")
     return set()
+
+
+def draws_before_it_sets(source: str, name: str) -> bool:
+    """Tell whether a cell may draw from a generator before the statement that seeds or sets it.
+
+    Args:
+        source: The cell's text.
+        name: The generator, by the variable from which it is reached: ``g``, ``data.rng``.
+
+    Returns:
+        False where no statement of the cell itself does either.
+    """
+    tree = parse_text(source)
+    if tree is None:
+        return False
+    root, drew = name.partition(".")[0], False
+    for node in _in_order(tree.body):
+        if isinstance(node, ast.Call):
+            path = dotted_name(node.func)
+            first, _, last = path.partition(".")
+            if first == root and _SETS_STATE.search(last):
+                return drew
+            given = [*node.args, *(each.value for each in node.keywords)]
+            drew |= first == root or (
+                path not in _LOOKS and any(base_of(each) == {root} for each in given)
+            )
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                path = dotted_name(target)
+                if path == root or (base_of(target) == {root} and _SETS_STATE.search(path)):
+                    return drew
+    return False
+
+
+def _in_order(statements: list[ast.stmt]) -> Iterator[ast.AST]:
+    """Yield calls and assignments in the order in which they come about, each once."""
+    for node in statements:
+        if not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            yield from _after_its_parts(node)
+
+
+def _after_its_parts(node: ast.AST) -> Iterator[ast.AST]:
+    for each in ast.iter_child_nodes(node):
+        yield from _after_its_parts(each)
+    if isinstance(node, (ast.Call, ast.Assign)):
+        yield node
 
 
 def _calls(statements: list[ast.stmt], functions: Mapping[str, list[ast.stmt]]) -> Iterator[str]:

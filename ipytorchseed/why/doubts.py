@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from ipytorchseed.determinism.libraries import BY_NAME
+from ipytorchseed.determinism.libraries import BY_NAME, FIGURES, TEXT
 from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
@@ -103,12 +103,20 @@ def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
         if library in run.packages and late in then and late in now and now[late] != then[late]:
             yield f"{late} was {then[late]} in {name}, and cannot be set any more"
     for setting in BY_NAME.keys() & then.keys() & now.keys():
-        if now[setting] != then[setting]:
+        if now[setting] != then[setting] and (
+            BY_NAME[setting].acts_on not in (TEXT, FIGURES) or _shows(run)
+        ):
             yield f"{setting} was another in {name}"
     hashes = then.get("PYTHONHASHSEED"), now.get("PYTHONHASHSEED")
     same_order = run.kernel == present.kernel or hashes[0] == hashes[1] != "random"
     if "hash" in run.nondeterministic_calls and not same_order:
         yield f"{name} depends on the order of hashes, which is another in each kernel"
+
+
+def _shows(run: Run) -> bool:
+    """Tell whether a run showed anything, or made text."""
+    shown = (run.shown, run.stdout, run.error, *run.displays)
+    return any(shown) or any(value.kind in ("str", "text") for value in run.writes.values())
 
 
 def _is_seeded(run: Run, source: str) -> bool:

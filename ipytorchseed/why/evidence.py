@@ -84,6 +84,13 @@ class Evidence(Struct, frozen=True):
         """Say what runs did, each behind a semicolon, to go on with a sentence."""
         return "".join(f"; {self.name(each.run)} {each.how}" for each in blame if each.run)
 
+    def texts(self) -> list[str]:
+        """Return the text of the cell, and of the cells that made functions which it reaches."""
+        reads = self.run.reads.items()
+        functions = {name for name, value in reads if value.kind in ("function", "class")}
+        makers = [run for run in self.states.latest(self.run) if functions & run.writes.keys()]
+        return [self.run.source, *(run.source for run in makers)]
+
     def heeds(self, what: str) -> bool:
         """Whether the result of either run may depend on something, as in ``Run.heeds``."""
         return what in self.run.heeds or what in self.against.heeds

@@ -95,7 +95,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
         message,
         changed,
         tuple(causes),
-        tuple(cleared),
+        _once(cleared, causes),
         remedy,
         unknown,
     )
@@ -110,6 +110,16 @@ def _add(found: Iterable[Cause | Cleared], causes: list[Cause], cleared: list[Cl
             cleared.append(each)
 
 
+def _once(cleared: Iterable[Cleared], causes: Iterable[Cause] = ()) -> tuple[Cleared, ...]:
+    """Clear each suspect once, for the first reason, and none that is a cause after all."""
+    named = {(each.kind, each.name) for each in causes}
+    found: dict[tuple[str, str], Cleared] = {}
+    for each in cleared:
+        if (each.kind, each.name) not in named:
+            found.setdefault((each.kind, each.name), each)
+    return (*found.values(),)
+
+
 def _explain_same(
     case: Evidence, causes: Sequence[Cause], cleared: Sequence[Cleared]
 ) -> Explanation:
@@ -117,7 +127,7 @@ def _explain_same(
     without_effect = [
         Cleared(cause.kind, cause.name, f"without effect: {cause.message}") for cause in causes
     ]
-    told, other = (*without_effect, *cleared), case.name(case.against)
+    told, other = _once((*without_effect, *cleared)), case.name(case.against)
     unknown = tuple(map(Unknown, unknown_outcome(case.against, case.run)))
     if unknown:
         verdict = "unexplained"

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import PENDING, Fingerprint, same
 from ipytorchseed.ledger.records import Run
+from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.entropy import CLOCKS, MEMORY, STANDS, is_program
 from ipytorchseed.reads.writers import writing_calls
 from ipytorchseed.why.doubts import find_doubts, moves
@@ -272,6 +273,8 @@ class _Planner:
         """Say that a variable is not what a run read, and that no recorded cell makes it so."""
         then = f"then %replay {self._word(self._target)}"
         module = name.rpartition(".")[0]
+        if is_result(name):
+            return f"`{name}` is what a cell showed: show what {reader} read of it again, {then}"
         if module:
             return f"`{name}` is not what {reader} read: put {module} back and reload it, {then}"
         return f"no recorded cell makes `{name}` what {reader} read: make it again, {then}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import BY_HASH, ENTROPY, MEMORY, is_program
-from ipytorchseed.reads.seeding import drawn_before_seeding
+from ipytorchseed.reads.seeding import drawn_before_seeding, draws_before_it_sets, may_set_state
 from ipytorchseed.why.evidence import Evidence, most_draws
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.bearing import bears_on_nothing
@@ -75,8 +75,7 @@ def _find_moved(case: Evidence) -> Iterator[Cause | Cleared]:
             if used:
                 yield Cleared("rng", name, "began in the same state")
         elif not used:
-            drawn = _only_imports(case, name)
-            yield Cleared("rng", name, _IMPORTS if drawn else "not used by this cell")
+            yield Cleared("rng", name, _why_unused(case, name, before))
         elif reason := _reseeded(case, name, begins, ends) or _drawn_in_vain(case, name):
             yield Cleared("rng", name, reason)
         else:
@@ -111,6 +110,15 @@ def _is_used(name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]
     )
 
 
+def _why_unused(case: Evidence, name: str, before: str | None) -> str:
+    """Say why a source that neither run is seen to have moved has no part in the change."""
+    if _only_imports(case, name):
+        return _IMPORTS
+    if before is None and may_set_state(case.against.source, name):
+        return _BY_ITSELF  # the earlier run brought it in, and both left it where the cell seeds it
+    return "not used by this cell"
+
+
 def _only_imports(case: Evidence, name: str) -> bool:
     """Tell whether only what the runs import drew from a source, in each run that moved it."""
     moved = [run for run in (case.against, case.run) if run.before.get(name) != run.after.get(name)]
@@ -121,21 +129,21 @@ def _drawn_in_vain(case: Evidence, name: str) -> str:
     """Say that nothing hangs on what the cell draws from a source; nothing where that may be."""
     if name == "numpy" and draw_unused_seeds(case):
         return _SEEDS
-    if name != "torch.cpu":
+    if not name.startswith("torch."):
         return ""
-    if _only_passes(case):
+    if _only_passes(case, name):
         return _PASSES
     return "" if case.heeds("draws") else _REPLACED
 
 
-def _only_passes(case: Evidence) -> bool:
-    """Tell whether both runs drew nothing from torch but what loaders draw to no effect.
+def _only_passes(case: Evidence, name: str) -> bool:
+    """Tell whether both runs drew nothing from one of torch's but what loaders draw to no effect.
 
     Either nothing else of their code can draw, or they drew no more than one pass over each loader
     takes: layers of the data's size would have drawn more.
     """
     for run in (case.against, case.run):
-        begin, end = run.before.get("torch.cpu"), run.after.get("torch.cpu")
+        begin, end = run.before.get(name), run.after.get(name)
         draws = None if begin is None or end is None else case.states.draws(begin, end)
         if draws is None or draws % _A_PASS:
             return False
@@ -223,7 +231,12 @@ def find_cleared_again(case: Evidence) -> Iterator[Cause]:
     functions = {name for name, kind in kinds.items() if kind == "function"}
     helpers = [run.source for run in case.history if not functions.isdisjoint(run.writes)]
     early = drawn_before_seeding(case.run.source, classes, helpers)
-    drew = [name for name in suspects if name in early]
+    generators = case.run.generators_after
+    drew = [
+        name
+        for name in suspects
+        if name in early or (name in generators and draws_before_it_sets(case.run.source, name))
+    ]
     if not drew:
         drew = [name for name in suspects if ends[0].get(name) != ends[1].get(name)]
     for name in drew:

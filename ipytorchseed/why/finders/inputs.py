@@ -311,7 +311,7 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
     else:
         said = say_parts(before, after, only) if only else ""
         far = said or how_far(before, after)
-        told = any(each.how in (far, f"changed {far}") for each in blame)
+        told = any(each.how == f"changed {far}" or each.how.endswith(far) for each in blame)
         message = f"{name} had changed" + ("" if told else f": {far}")
     blame = [*find_module_writers(case, name), *blame, *find_left_out(case, name)]
     doings = [f"{case.name(each.run)} {each.how}" for each in blame[-MOST_TOLD:] if each.run]

@@ -17,6 +17,11 @@ _TOLD = 3
 _CATCHES = lazy_pattern(r"\bexcept\b|\bsuppress\(|\bcatch_warnings\(")
 """Text of cells that go on after an error, or hear warnings, and may answer otherwise then."""
 
+_LOCAL_TIMES = lazy_pattern(
+    r"\b(fromtimestamp|localtime|mktime|ctime|astimezone|tzlocal)\b|\.timestamp\("
+)
+"""Text of code that makes times of seconds, or seconds of times, by the clock on the wall."""
+
 
 def find_libraries(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
     """Find the settings of libraries that differ and can act on what the cell did.
@@ -33,6 +38,7 @@ def find_libraries(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  
         libraries.TEXT: shown,
         libraries.FIGURES: figures,
         libraries.RIGHTS: not others,
+        libraries.LOCAL_TIMES: shown or any(map(_LOCAL_TIMES.search, case.texts())),
         libraries.ERRORS: case.against.error != case.run.error
         or (not others and _CATCHES.search(case.run.source) is not None),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections.abc import Sequence
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
@@ -57,9 +58,15 @@ def rng_cause(case: Evidence, name: str, before: str | None, after: str) -> Caus
     if not (case.same_kernel or seeded) and name in case.run.before:
         message = f"{name} was never seeded: each kernel begins it elsewhere"
         return Cause("rng", name, message, proof, _SEED, prevents=True)
+    left_out = () if case.same_kernel or case.elsewhere else _left_out(case, name, blame, after)
     stood = [_where(now, after), _where(was, before)]
     figures = "" if stood == [after[:8], before[:8]] else f" ({stood[0]}, not {stood[1]})"
-    message = f"{name} {_how_it_moved(case, blame)}{figures}"
+    how = _how_it_moved(case, blame)
+    if left_out:
+        blame = [*left_out]
+        how = f"began elsewhere: {_told(case, blame)} before {case.name(case.against)}, and"
+        how += " nothing did since the restart"
+    message = f"{name} {how}{figures}"
     return Cause(
         kind="rng", name=name, message=message, proof=proof, fix=_fix(case, was), blame=tuple(blame)
     )
@@ -78,18 +85,47 @@ def _how_it_moved(case: Evidence, blame: list[Blame]) -> str:
     if not blame:
         restarted = not case.same_kernel and not case.elsewhere
         return "began elsewhere" + (": the kernel was restarted" if restarted else "")
+    first = blame[-_NAMED:][0].how
+    if first.startswith("reseeded"):
+        opening = "was reseeded"
+    elif first.startswith("put"):
+        opening = "stood elsewhere"
+    else:
+        opening = "had moved on" if case.same_kernel else "began elsewhere"
+    return f"{opening}: {_told(case, blame)}"
+
+
+def _told(case: Evidence, blame: list[Blame]) -> str:
+    """Say what the latest runs did, in one go those that did the same."""
     doings = [(_who(case, each), _in_brief(each.how)) for each in blame[-_NAMED:]]
     told = [
         f"{listed(who for who, _ in alike)} {how}"
         for how, alike in itertools.groupby(doings, key=operator.itemgetter(1))
     ]
-    if doings[0][1].startswith("reseeded"):
-        opening = "was reseeded"
-    elif doings[0][1].startswith("put"):
-        opening = "stood elsewhere"
-    else:
-        opening = "had moved on" if case.same_kernel else "began elsewhere"
-    return f"{opening}: {', '.join(told)}"
+    return ", ".join(told)
+
+
+def _left_out(case: Evidence, name: str, blame: list[Blame], after: str) -> tuple[Blame, ...]:
+    """List the moves of the earlier kernel that led on from where the later run began.
+
+    Nothing moved the source here since a cell seeded it as it was seeded there.
+
+    Args:
+        case: The evidence.
+        name: The source.
+        blame: The moves of the later run's kernel.
+        after: The state in which the later run found it.
+    """
+    if len(blame) != 1 or not blame[0].how.startswith("reseeded"):
+        return ()
+    latest = case.states.latest(case.run)[::-1]
+    earlier = [run for run in latest if run.started < case.against.started]
+    moves = _moves([*earlier, case.against], name)
+    ends = [end for _, _, end in moves]
+    led_on = moves[len(ends) - ends[::-1].index(after) :] if after in ends else []
+    return tuple(
+        _move(case, run, name, begin, end)[0] for run, begin, end in led_on if begin is not None
+    )
 
 
 def _in_brief(how: str) -> str:
@@ -116,7 +152,7 @@ def _who(case: Evidence, blame: Blame) -> str:
 def _blame(case: Evidence, name: str) -> list[Blame]:
     """List the moves that lead from one begin to the other, from the last reseeding on."""
     blame: list[Blame] = []
-    for run, begin, end in _moves(case, name)[::-1]:
+    for run, begin, end in _moves([*case.history, case.run], name)[::-1]:
         if begin is None:
             blame.append(Blame(run, _how_it_came(case, run, name, end)))
             break
@@ -155,16 +191,26 @@ def has_seeded(states: HistoryLookup, run: Run, name: str, end: str) -> bool:
     return asked or (chosen and "seed" in run.source)
 
 
-def _moves(case: Evidence, name: str) -> list[tuple[Run | None, str | None, str]]:
-    """List what moved a source, oldest first: a run or something between runs, from, to."""
+def _moves(runs: Sequence[Run], name: str) -> list[tuple[Run | None, str | None, str]]:
+    """List what moved a source from the first of runs to where the last of them began.
+
+    Args:
+        runs: The runs, oldest first.
+        name: The source or generator.
+
+    Returns:
+        For each move the run, or None for something between runs, and from where to where it led;
+        oldest first. Those of other kernels than the last run's led nowhere there.
+    """
     moves: list[tuple[Run | None, str | None, str]] = []
-    for run in [*case.history, case.run]:
-        if run.kernel != case.run.kernel:  # what ran there led nowhere here
+    last = runs[-1]
+    for run in runs:
+        if run.kernel != last.kernel:
             continue
         moved = run.between.get(name)
-        if moved is not None and run is not case.against:
+        if moved is not None and run is not runs[0]:
             moves.append((None, *moved))
-        if run is case.run:
+        if run is last:
             break
         begin, end = run.begun.get(name), run.ended.get(name)
         brought_in = name in run.after or run.writes

@@ -66,12 +66,17 @@ _CALLED = frozenset({"class", "function", "method"})
 def _swapped(case: Evidence, one: Run, other: Run) -> Iterator[Cause]:
     """Find names of functions that one run found to be another than the package's of that name.
 
-    A package's function under its own name is no input, so that the other run did not note it.
+    A package's function under its own name is no input, so that the other run did not note it. A
+    class that no code names is one by which an object came.
     """
+    texts = case.texts()
     for name, value in one.reads.items():
         known = name in other.reads or name in other.missing or name in one.writes
+        word = re.compile(rf"\b{re.escape(name)}\b")
         makers = [run for run in case.history if run is not case.against and name in run.writes]
         if known or "." in name or value.kind not in _CALLED or not makers:
+            continue
+        if not any(map(word.search, texts)):
             continue
         blame = (Blame(makers[-1], "made it"),)
         now = "is now" if one is case.run else "is the package's own again, and was"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePath
 
 from ipytorchseed.reads.entropy import is_program
 from ipytorchseed.why.evidence import Evidence
@@ -26,6 +27,33 @@ def find_unseen(case: Evidence) -> Iterator[Cause]:
             continue
         blame = tuple(Blame(run, MADE if run in bound else "used it") for run in users[-_TOLD:])
         own = all(run.cell == case.run.cell for run in users)
-        who = "; only earlier runs of this cell used it" if own else case.doings(blame)
+        behind = _wrote_behind(case, name) if own else ()
+        if behind:
+            who = case.doings(blame := behind)
+        else:
+            who = "; only earlier runs of this cell used it" if own else case.doings(blame)
         message = f"nothing else differs, but {name} cannot be seen into{who}"
         yield Cause("input", name, message, blame=blame, prevents=not bound)
+
+
+def _wrote_behind(case: Evidence, name: str) -> tuple[Blame, ...]:
+    """Name the last run since that wrote a file of the run that made a value.
+
+    A connection to a database is as it was, and what is in the database is not.
+
+    Args:
+        case: The evidence.
+        name: The variable.
+    """
+    runs = [run for run in case.states.latest(case.run) if run.kernel == case.run.kernel]
+    made = (run for run in runs if name in run.writes and name not in run.in_place)
+    maker = next(made, None)
+    if maker is None:
+        return ()
+    files = {*maker.wrote, *(file.path for file in maker.files)}
+    for run in case.history[::-1]:
+        wrote = sorted(files.intersection(run.wrote))
+        if wrote and run.cell != case.run.cell and run.kernel == case.run.kernel:
+            how = f"wrote {PurePath(wrote[0]).name}, with which {case.name(maker)} made {name}"
+            return (Blame(run, how),)
+    return ()

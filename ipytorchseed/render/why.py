@@ -83,7 +83,8 @@ class WhyView(View):
             but += f"; {say_hidden(hidden)}" if hidden else ""
             return f"{name}{self._past}: same result, bit for bit, as {other}{but}"
         if said.verdict != "explained" and said.unknown:
-            return f"{name}{self._past}: {said.message}"
+            named = said.message.startswith(f"{name} ")
+            return said.message if named else f"{name}{self._past}: {said.message}"
         what = _shorten(said.run.source)
         was = f"{other} {self._when(said.against, 'before')}"
         was = f"unlike in {other}" if said.against.receipt else was

@@ -115,11 +115,13 @@ class RepeatedCell:
 def reachable(
     namespace: Mapping[str, Any], dependencies: Dependencies, hidden: frozenset[str]
 ) -> list[str]:
-    """List the names whose values a cell may reach; all of the user's, where that is not known."""
+    """List the names whose values a cell may reach; all of the user's, where that is not known.
+
+    What it only sets is left out: the value of before is not touched.
+    """
     if not dependencies.complete:
         return [name for name in named(namespace) if is_users(name, hidden)]
-    names = [name for (module, name) in dependencies.names.values() if not module]
-    return [*names, *(name for name in dependencies.writes if name in namespace)]
+    return [name for (module, name) in dependencies.names.values() if not module]
 
 
 def is_users(name: str, hidden: frozenset[str]) -> bool:

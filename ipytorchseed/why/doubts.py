@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import PurePath
+from typing import Any
 
 from ipytorchseed.determinism.libraries import BY_NAME, FIGURES, TEXT
 from ipytorchseed.determinism.machine import FACTS
@@ -13,7 +14,7 @@ from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import MEMORY, PLACES, is_program
 from ipytorchseed.reads.parsing import is_too_long
 from ipytorchseed.reads.seeding import may_set_state
-from ipytorchseed.why.evidence import run_name
+from ipytorchseed.why.evidence import is_strict, run_name
 from ipytorchseed.why.present import Present
 
 _FACTS = {fact.name for fact in FACTS}
@@ -59,9 +60,15 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
     if imports and not all(_is_seeded(run, source) for source in moved - {*run.imported}):
         names = ", ".join(sorted(imports))
         yield f"{name} imports {names}: what that draws for the first time is not drawn again"
+    if _adds_in_any_order(run):
+        yield f"{name} computed on a GPU, whose sums may come in another order each time"
     if is_too_long(run.source):
         yield f"what {name} reads is not known: there is too much text to be followed"
     yield from _of_files(run, present, name)
+    yield from _of_calls(run, name)
+
+
+def _of_calls(run: Run, name: str) -> Iterator[str]:
     for asked in run.nondeterministic_calls:
         if is_program(asked):
             yield f"{name} runs another program: {asked}"
@@ -103,9 +110,7 @@ def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
         if library in run.packages and late in then and late in now and now[late] != then[late]:
             yield f"{late} was {then[late]} in {name}, and cannot be set any more"
     for setting in BY_NAME.keys() & then.keys() & now.keys():
-        if now[setting] != then[setting] and (
-            BY_NAME[setting].acts_on not in (TEXT, FIGURES) or _shows(run)
-        ):
+        if now[setting] != then[setting] and _bears_on(run, setting, then[setting], now[setting]):
             yield f"{setting} was another in {name}"
     hashes = then.get("PYTHONHASHSEED"), now.get("PYTHONHASHSEED")
     same_order = run.kernel == present.kernel or hashes[0] == hashes[1] != "random"
@@ -113,8 +118,25 @@ def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
         yield f"{name} depends on the order of hashes, which is another in each kernel"
 
 
-def _shows(run: Run) -> bool:
-    """Tell whether a run showed anything, or made text."""
+_ADDS = lazy_pattern(
+    r"backward\(|index_add|index_put|put_\(|scatter|bincount|histc|cumsum|ctc_loss"
+)
+"""Text of code whose operations add up in any order on a GPU, unless they are told not to."""
+
+
+def _adds_in_any_order(run: Run) -> bool:
+    """Tell whether a run may have added up on a GPU, by algorithms that do not repeat."""
+    started = any(":" in name for name in run.after)
+    trained = any(run.writes[name].kind in ("module", "optimizer") for name in run.in_place)
+    return started and not is_strict(run) and (trained or bool(_ADDS.search(run.source)))
+
+
+def _bears_on(run: Run, setting: str, then: Any, now: Any) -> bool:  # noqa: ANN401 -- JSON values
+    """Tell whether a setting may change what a run makes, of text or figures where it shows any."""
+    if setting == "sys.setrecursionlimit":
+        return bool(run.error) or now < then
+    if BY_NAME[setting].acts_on not in (TEXT, FIGURES):
+        return True
     shown = (run.shown, run.stdout, run.error, *run.displays)
     return any(shown) or any(value.kind in ("str", "text") for value in run.writes.values())
 

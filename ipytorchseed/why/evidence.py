@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Operation, Run
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.rng.position import Position
 from ipytorchseed.why.explanation import Blame, Change
 
@@ -115,6 +116,16 @@ def run_word(run: Run, kernel: str) -> str:
     """Return how a run is named in a command given in a kernel: ``5`` or ``#17``."""
     here = run.kernel == kernel and run.execution_count is not None
     return str(run.execution_count) if here else f"#{run.id}"
+
+
+_STRICT = lazy_pattern(r"%%deterministic(?![\w?])(?!.*--(?:check|warn))")
+"""The first line of a cell that ran under deterministic flags."""
+
+
+def is_strict(run: Run) -> bool:
+    """Tell whether a run's operations were held to algorithms that repeat."""
+    flags = run.settings.get("torch.use_deterministic_algorithms")
+    return bool(flags) or _STRICT.match(run.source) is not None
 
 
 def most_draws(run: Run) -> int:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 import torch.nn  # noqa: F401 -- whose layers are known by name where it is loaded
 
-from ipytorchseed.reads.seeding import drawn_before_seeding, may_set_state
+from ipytorchseed.reads.seeding import (
+    drawn_before_seeding,
+    draws_before_it_sets,
+    may_set_state,
+)
 
 
 @pytest.mark.parametrize(
@@ -23,6 +27,7 @@ from ipytorchseed.reads.seeding import drawn_before_seeding, may_set_state
         ("def begin():\n    set_seed(random.random())\nbegin()", {"python"}),
         ("_ = seed_everything()", {"python"}),
         ("seed_all()\nnet = Net()", set()),
+        ("x = np.random.rand(3)\nnp.random.set_state(kept)", {"numpy"}),
     ],
 )
 def test_what_is_drawn_before_the_first_seed_is_found(source, sources):
@@ -66,3 +71,24 @@ def test_a_cell_seeds_a_source_by_what_it_calls(source, sources):
     """
     every = ("python", "numpy", "torch.cpu")
     assert {name for name in every if may_set_state(source, name)} == sources
+
+
+@pytest.mark.parametrize(
+    ("source", "before"),
+    [
+        ("x = g.normal(size=3)\ng.bit_generator.state = kept", True),
+        ("x = torch.rand(3, generator=g)\ng.set_state(kept)", True),
+        ("for _ in range(3):\n    x = g.random()\ng = np.random.default_rng(0)", True),
+        ("x = sample(g)\ng.manual_seed(0)", True),
+        ("g.bit_generator.state = kept\nx = g.normal(size=3)", False),
+        ("g.manual_seed(0)\nx = torch.rand(3, generator=g)", False),
+        ("print(g)\ng.manual_seed(0)", False),
+        ("def f():\n    return g.random()\ng.manual_seed(0)", False),
+        ("x = g.normal(size=3)", False),
+        ("x = other.normal()\ng.manual_seed(0)", False),
+        ("x = (", False),
+    ],
+)
+def test_a_generator_is_drawn_from_before_it_is_set(source, before):
+    """By a method, or where it is given to a call that does more than look at it."""
+    assert draws_before_it_sets(source, "g") is before

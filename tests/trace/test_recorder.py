@@ -9,7 +9,7 @@ import weakref
 import pytest
 import torch
 from torch import nn
-from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
+from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 
 from ipytorchseed.trace.recording import DRAWS, PLAIN, UNSEEN, VIEW
 from tests.trace.recorded import Seen, record, seen
@@ -300,3 +300,38 @@ def test_progress_is_told_now_and_then():
     told = []
     record("x = torch.ones(1)\nfor _ in range(3000):\n    x = x + 1", progress=told.append)
     assert told == [1024, 2048]
+
+
+class _Outer(TorchDispatchMode):
+    """Notes what comes to torch, once the recorder has seen it."""
+
+    def __init__(self):
+        super().__init__()
+        self.came = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        """Note its name."""
+        self.came.append(func.name())
+        return func(*args, **(kwargs or {}))
+
+
+def test_lengths_of_ctc_come_as_numbers_as_where_nobody_watches():
+    """As tensors on the CPU, torch's algorithm on a GPU refuses them: the cell would fail by us."""
+
+    def given():
+        torch.manual_seed(0)
+        lengths = torch.full((4,), 20), torch.full((4,), 5)
+        return torch.randn(20, 4, 9, requires_grad=True), torch.randint(1, 9, (4, 5)), *lengths
+
+    def loss(x, *rest):
+        torch.nn.functional.ctc_loss(x.log_softmax(2), *rest).backward()
+        return x.grad
+
+    expected = loss(*given())
+    with _Outer() as outer:
+        names = _names(given=given, loss=loss)
+        operations = seen(record("found = loss(*given())", names))
+    assert torch.equal(names["found"], expected)
+    assert {"aten::_ctc_loss", "aten::_ctc_loss_backward"} < set(outer.came)
+    assert not any(name.startswith("aten::_ctc_loss") and "." in name for name in outer.came)
+    assert {"_ctc_loss", "_ctc_loss_backward"} < {each.operation for each in operations}

@@ -195,6 +195,32 @@ def test_what_no_replay_puts_back_is_a_doubt():
     assert doubt == "#2 depends on the order of hashes, which is another in each kernel"
 
 
+def test_sums_on_a_gpu_are_a_doubt_unless_they_were_held_to_repeat():
+    """Training adds up in an order that is another each time; drawing alone does not."""
+    trained = value("12", "module")
+    on_gpu = {"before": {"torch.cuda:0": "aa"}, "after": {"torch.cuda:0": "bb"}}
+
+    def doubts(source="train(net)", writes=trained, states=on_gpu, **more):
+        made = {"net": writes} if writes is trained else {"x": writes}
+        in_place = ("net",) if writes is trained else ()
+        runs = [
+            run(n, source, reads={"y": OLD}, writes=made, in_place=in_place, **states, **more)
+            for n in (2, 4)
+        ]
+        return [
+            each
+            for each in _plan(run(1, "y = load()", writes={"y": OLD}), *runs).doubts
+            if "GPU" in each
+        ]
+
+    assert doubts() == ["In[2] computed on a GPU, whose sums may come in another order each time"]
+    assert doubts("x = y.index_add(0, i, z)", OLD)
+    assert not doubts("x = torch.rand(3, device='cuda')", OLD)
+    assert not doubts("%%deterministic 3\ntrain(net)")
+    assert not doubts(settings={"torch.use_deterministic_algorithms": True})
+    assert not doubts(states={"before": {"torch.cpu": "aa"}, "after": {"torch.cpu": "bb"}})
+
+
 def test_what_a_package_draws_as_it_is_imported_is_a_doubt():
     """Where the cell may have drawn too: that a source came with it is no draw."""
     began = {"before": {"numpy": START}}

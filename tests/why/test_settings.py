@@ -44,6 +44,32 @@ def test_settings_of_compiled_code_count_where_there_is_some(source, step, cause
     assert cleared.get(NUMERICS, "acts on compiled code only") == "acts on compiled code only"
 
 
+@pytest.mark.parametrize(
+    ("source", "kind", "counts"),
+    [
+        ("out = (m @ m).sum()", "tensor", False),
+        ("out = m(x)", "module", True),
+        ("out = torch.nn.functional.conv2d(m, w)", "tensor", True),
+    ],
+)
+def test_settings_of_cudnn_count_where_it_may_compute(source, kind, counts):
+    """A product of matrices is none of its business; a model may hold a convolution."""
+    name = "torch.backends.cudnn.benchmark"
+    runs = [
+        run(
+            count,
+            source,
+            reads={"m": value("01", kind)},
+            writes={"out": number(made)},
+            settings={name: chosen, "gpu": "NVIDIA H100"},
+            packages=("torch",),
+        )
+        for count, made, chosen in ((5, 1.0, False), (9, 1.5, True))
+    ]
+    told = explain(runs[1], runs[0], runs[:1], States(runs))
+    assert [cause.name for cause in told.causes] == [name] * counts
+
+
 _STATEMENTS = """
 import functools, json
 import torch

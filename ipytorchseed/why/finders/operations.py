@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ipytorchseed.ledger.records import Operation, Run
-from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.why.evidence import Evidence
+from ipytorchseed.why.evidence import Evidence, is_strict
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
-
-_STRICT = lazy_pattern(r"%%deterministic(?![\w?])(?!.*--(?:check|warn))")
-"""The first line of a cell that ran under deterministic flags."""
-
 
 MENDS = "put %%deterministic on top of the cell"
 """What mends an operation that repeats under deterministic flags."""
@@ -27,7 +22,7 @@ def find_operations(case: Evidence, others: bool) -> Iterator[Cause | Cleared]: 
     """
     causes: dict[str, Cause] = {}
     cleared: dict[str, Cleared] = {}
-    strict = all(_STRICT.match(run.source) for run in (case.run, case.against))
+    strict = all(map(is_strict, (case.run, case.against)))
     for run, seen in case.operations:
         name = seen.operation
         if name in causes:

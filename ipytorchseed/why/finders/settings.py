@@ -15,6 +15,7 @@ from ipytorchseed.determinism.table import BY_NAME as FLAGS
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.draws import are_silent
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
@@ -40,6 +41,9 @@ _STAYS_WHOLE = frozenset(
     | {"manual_seed", "seed", "append", "abs", "bool", "reshape", "view", "list", "set", "clone"}
 )
 """Functions that make whole numbers of whole numbers."""
+
+_BY_CUDNN = lazy_pattern(r"(?i)conv|rnn|lstm|gru|norm|ctc|attention|pool|nn\.|cudnn")
+"""Text of code that may call what cuDNN computes."""
 
 _SETS = lazy_pattern(r"environ|putenv|%(?:set_)?env\b|dotenv")
 """Text of cells that set environment variables."""
@@ -103,6 +107,8 @@ def _harmless(case: Evidence, name: str, moved: set[str]) -> str:  # noqa: C901,
         return "torch is not used by this cell"
     if any(part in name for part in _ON_GPU) and case.run.settings.get("gpu") in (None, "none"):
         return "acts on GPUs only, and there is none"
+    if "cudnn" in name and not _may_reach_cudnn(case):
+        return "acts on convolutions, recurrent layers and the like only"
     if name.startswith("torch._inductor"):
         return "" if _compiles(case) else "acts on compiled code only"
     if name == "torch.grad_enabled" and not case.heeds("grad") and _has_other_numbers(case):
@@ -110,6 +116,14 @@ def _harmless(case: Evidence, name: str, moved: set[str]) -> str:  # noqa: C901,
     if _ON_FLOATS.search(name) and _only_integers(case):
         return "acts on floating-point numbers only"
     return ""
+
+
+def _may_reach_cudnn(case: Evidence) -> bool:
+    """Tell whether the cell may call what cuDNN computes: by a model, a library, or by name."""
+    runs = (case.run, case.against)
+    models = any(value.kind == "module" for run in runs for value in run.reads.values())
+    silent = all(are_silent(run.packages) for run in runs)
+    return models or not silent or any(map(_BY_CUDNN.search, case.texts()))
 
 
 def _same_threads(case: Evidence) -> bool:

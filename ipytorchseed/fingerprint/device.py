@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ipytorchseed.fingerprint.budget import Budget
     from ipytorchseed.fingerprint.meter import Meter
 
-WORDS = 2**20
+WORDS = 2**21
 """Words of 8 bytes hashed at a time: the scratch memory is three times that."""
 
 ON_HOST = 2**20

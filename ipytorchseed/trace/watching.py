@@ -26,6 +26,7 @@ from ipytorchseed.trace.recording import (
     Tables,
     Thread,
 )
+from ipytorchseed.trace.unwatched import Unwatched
 
 if TYPE_CHECKING:
     from ipytorchseed.trace.file import Track  # which brings numpy
@@ -35,29 +36,6 @@ _TICK = 1024
 
 _ENDED = SimpleNamespace(active=False, elsewhere=False, fail=lambda _: None)
 """Takes the recorder's place in a thread that outlives it."""
-
-_LENGTHS = {"aten::_ctc_loss.Tensor": (2, 3), "aten::_ctc_loss_backward.Tensor": (3, 4)}
-"""Operations that are given lengths as tensors where a mode watches, and the places of those."""
-
-
-def as_unwatched(func: Any) -> Any:
-    """Return what calls an operation as torch does where no mode watches.
-
-    ``ctc_loss`` hands lengths on as tensors to what watches, and as numbers otherwise. The tensors
-    lie on the CPU, where it puts them, which its algorithm on a GPU refuses.
-
-    Args:
-        func: The operation.
-    """
-    places = _LENGTHS.get(func.name())
-    if places is None:
-        return func
-
-    def with_numbers(*args: Any, **given: Any) -> Any:
-        args = tuple(each.tolist() if n in places else each for n, each in enumerate(args))
-        return func.overloadpacket.default(*args, **given)
-
-    return with_numbers
 
 
 def _fill(result: Any, operation: Overload, byte: int) -> None:  # a tensor
@@ -114,6 +92,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             self._sequence = Sequence(newest())
             self._stack = recorder.modules.stack()
             self._known: dict[Any, tuple[Overload, int, int, Any]] = {}
+            self._unwatched = Unwatched()
             self._here: dict[tuple[int, str], int] = {}
             self._digest = digest_of_tensor() if track is None else track.digest
             self._result = self._digest if track is None else track.result
@@ -141,7 +120,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             __tracebackhide__ = True  # an error of the user's shows the user's frames
             recorder, given = self.recorder, kwargs or {}
             if not recorder.active:
-                return as_unwatched(func)(*args, **given)
+                return self._unwatched.call_of(func)(*args, **given)
             try:
                 known = self._known.get(func) or self._meet(func)
                 operation, number, marks, call = known
@@ -169,7 +148,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                     recorder.probe.before(call, number, place, began, args, given)
             except Exception as error:  # noqa: BLE001 -- the user's code goes on, whatever it was
                 recorder.fail(error)
-                return as_unwatched(func)(*args, **given)
+                return self._unwatched.call_of(func)(*args, **given)
             result = call(*args, **given)
             if not (recorder.keep and recorder.active):  # another thread may have ended it
                 return result
@@ -201,7 +180,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             marks = VIEW if operation.view else UNWRITTEN if operation.unwritten else PLAIN
             marks |= DRAWS if operation.draws else PLAIN
             number = self._tables.operations.of(operation)
-            found = self._known[func] = operation, number, marks, as_unwatched(func)
+            found = self._known[func] = operation, number, marks, self._unwatched.call_of(func)
             return found
 
         def _forward(self, caller: FrameType | None) -> int:

@@ -42,6 +42,21 @@ def test_where_a_gpu_began_is_known_and_put_back(kernel):
     assert "In[3]'s result again, bit for bit" in again.stdout + again.displays[-1]["text/plain"]
 
 
+def test_the_way_back_of_training_is_not_promised(kernel):
+    """Sums on a GPU may come in another order each time, which nothing of the record tells."""
+    kernel.run(
+        "net = nn.Conv2d(3, 4, 3).cuda(); optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+        "x = torch.rand(4, 3, 9, 9, device='cuda')"
+    )
+    train = "net(x).square().sum().backward(); optimizer.step(); print(net.bias.sum().item())"
+    kernel.run(train, "train")
+    kernel.run(train, "train")
+    said = kernel.run("%why").displays[0]["text/plain"]
+    assert "net had changed" in said
+    assert "if it can be" in said
+    assert "on a GPU" in " ".join(said.split())
+
+
 def test_a_cell_does_not_wait_for_what_it_gave_a_gpu_to_compute(kernel):
     """Seconds of work are under way, and are when the next cell begins."""
     kernel.run("a = torch.randn(8192, 8192, device='cuda'); torch.cuda.synchronize()")

@@ -311,7 +311,8 @@ class _Outer(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         """Note its name."""
-        self.came.append(func.name())
+        lengths = {str(each.dtype) for each in args[:1] if func.name() == "aten::clamp_min"}
+        self.came += [func.name(), *lengths]
         return func(*args, **(kwargs or {}))
 
 
@@ -325,6 +326,7 @@ def test_lengths_of_ctc_come_as_numbers_as_where_nobody_watches():
 
     def loss(x, *rest):
         torch.nn.functional.ctc_loss(x.log_softmax(2), *rest).backward()
+        rest[2].clamp_min(3)
         return x.grad
 
     expected = loss(*given())
@@ -334,4 +336,8 @@ def test_lengths_of_ctc_come_as_numbers_as_where_nobody_watches():
     assert torch.equal(names["found"], expected)
     assert {"aten::_ctc_loss", "aten::_ctc_loss_backward"} < set(outer.came)
     assert not any(name.startswith("aten::_ctc_loss") and "." in name for name in outer.came)
+    assert [name for name in outer.came if name.startswith("torch.")] == [
+        "torch.float32",
+        "torch.int64",
+    ]
     assert {"_ctc_loss", "_ctc_loss_backward"} < {each.operation for each in operations}

@@ -26,7 +26,7 @@ _SEEDS = "drawn as seeds by estimators, which do not use them"
 _MAY_BE = frozenset({_BY_ITSELF, _PASSES, _REPLACED, _SEEDS, _UNUSED})
 """Why sources were cleared that are causes all the same where there is no other."""
 
-_IMPORTS = "drawn from by what the cell imports, and not by the cell"
+_IMPORTS = "only what the cell imports drew from it"
 
 _STARTS_WORKERS = ("multiprocessing", "concurrent")
 

@@ -76,6 +76,8 @@ def connect(profile: str) -> Any:  # an ipyparallel.Client
             client = way()
         except (OSError, ipyparallel.error.IPythonError) as error:
             said = str(error).partition("\n")[0].rstrip(".")
+        except AttributeError:  # ipyparallel's, of a cluster whose controller is gone
+            said = "its controller has stopped"
         else:
             return _with_engines(client, what)
     more = "" if profile == "default" else f" --profile={profile}"

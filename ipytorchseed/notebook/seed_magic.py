@@ -204,7 +204,7 @@ def _log(target: Target) -> None:
 def _saved(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Return the names under which states are saved, as one types them."""
     session = ctx.obj[0].tracking.session
-    names, begun = session.ledger.saves(session.notebook), incomplete.lstrip("\"'")
+    names, begun = session.ledger.saves(session.shelf), incomplete.lstrip("\"'")
     return [as_word(name) for name in names if name.startswith(begun)]
 
 
@@ -221,7 +221,7 @@ def _save(target: Target, words: tuple[str, ...], *, quiet: bool) -> None:
     session = state.tracking.session
     name = " ".join(words)
     word, states = as_word(name), state.states()
-    session.ledger.save(session.notebook, name, states)
+    session.ledger.save(session.shelf, name, states)
     if not quiet:
         click.echo(f"Saved {', '.join(states)} as {name!r}. Back with: %seed restore {word}")
 
@@ -234,9 +234,9 @@ def _restore(target: Target, words: tuple[str, ...], *, quiet: bool) -> None:
     """Put every source back to the state saved as NAME."""
     state = target[0]
     session, name = state.tracking.session, " ".join(words)
-    states = session.ledger.saved(session.notebook, name)
+    states = session.ledger.saved(session.shelf, name)
     if states is None:
-        saves = [*session.ledger.saves(session.notebook)]
+        saves = [*session.ledger.saves(session.shelf)]
         known = ", ".join(saves) or "nothing"
         message = f"nothing is saved as {name!r}; saved: {known}{did_you_mean(name, saves)}"
         raise LookupFailure(message)

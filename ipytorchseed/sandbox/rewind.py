@@ -21,7 +21,8 @@ class Restored(Struct, frozen=True):
 
     Attributes:
         names: Sources and generators that stand where they stood.
-        missing: Those that the record knows and this kernel does not have now.
+        missing: Those that the record knows and this kernel does not have now, as generators whose
+            names are bound to one of another kind.
         left: Those that this kernel has now and the record does not know: not moved.
         dropped: Those whose state the ledger no longer keeps.
     """
@@ -40,14 +41,16 @@ def put_back(states: Mapping[str, bytes], found: Sequence[Found]) -> Restored:
         found: The generators that the namespace holds now.
 
     Raises:
-        StateError: A state does not fit what it is given to; then nothing stays moved.
+        StateError: A state does not fit a source; then nothing stays moved.
     """
     import_lazy()
     torch_random.start(states)
     holders: dict[str, Source | Found] = {source.name: source for source in sources()}
     for each in found:
         known = (name for name in (each.name, *each.others) if name in states)
-        holders[next(known, each.name)] = each
+        name = next(known, each.name)
+        if name not in states or _takes(each, states[name]):
+            holders[name] = each
     chosen = [name for name in states if name in holders]
     put_all((holders[name], states[name]) for name in chosen)
     return Restored(
@@ -55,6 +58,17 @@ def put_back(states: Mapping[str, bytes], found: Sequence[Found]) -> Restored:
         missing=tuple(name for name in states if name not in holders),
         left=tuple(name for name in holders if name not in states),
     )
+
+
+def _takes(generator: Found, state: bytes) -> bool:
+    """Tell whether a state is one of a generator's kind; it is left as it is."""
+    before = generator.read()
+    try:
+        generator.write(state)
+    except StateError:
+        return False
+    generator.write(before)
+    return True
 
 
 def rewind(ledger: Ledger, run: Run, found: Sequence[Found], what: str, *, after: bool) -> Restored:

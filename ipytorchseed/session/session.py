@@ -115,6 +115,11 @@ class Session:
         self._cut_short = False
 
     @property
+    def shelf(self) -> str:
+        """What saved states are kept under: the notebook, and the rank of several."""
+        return self.notebook if self.rank is None else f"{self.notebook}, rank {self.rank}"
+
+    @property
     def rank(self) -> int | None:
         """Which of several processes that run the same notebook this is; None for the only one."""
         if self._rank is None:

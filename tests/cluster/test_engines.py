@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from contextlib import ExitStack
 from unittest.mock import patch
@@ -244,3 +246,24 @@ def test_a_profile_that_was_never_used_has_no_cluster(profile, monkeypatch, tmp_
     done = CliRunner().invoke(main, ["check", str(path), "--engines", profile])
     assert done.exit_code == 2
     assert f"no cluster answers under profile {profile!r}" in done.stderr
+
+
+_STOPPED = """
+import os
+import ipyparallel
+cluster = ipyparallel.Cluster(n=1)
+cluster.start_and_connect_sync()
+cluster.stop_controller_sync()
+os._exit(0)  # so that the file that tells of it stays
+"""
+
+
+def test_a_cluster_whose_controller_stopped_does_not_answer(monkeypatch, tmp_path):
+    """Its file is still there, as after a crash."""
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    subprocess.run([sys.executable, "-c", _STOPPED], check=True, capture_output=True, timeout=120)
+    path = tmp_path / "one.ipynb"
+    nbformat.write(new_notebook(cells=[new_code_cell("1")]), path)
+    done = CliRunner().invoke(main, ["check", "--engines", str(path)])
+    assert done.exit_code == 2
+    assert "no cluster answers under profile 'default'" in done.stderr

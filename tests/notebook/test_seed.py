@@ -8,6 +8,7 @@ import re
 import pytest
 
 from ipytorchseed.rng.ranks import seed_by_rank
+from tests.kernel import Kernel
 from tests.notebook.looking import digests
 
 DRAW = "random.random(), np.random.rand(), torch.rand(1).item()"
@@ -223,3 +224,33 @@ def test_each_rank_gets_a_seed_of_its_own(kernel):
     assert kernel.run("torch.initial_seed()").shown == str(of_rank)
     told = kernel.run("%seed 42 --by-rank").stdout
     assert told.endswith("The seed follows from 42 and rank 0, as this process has none.\n")
+
+
+def test_each_rank_saves_states_of_its_own(tmp_path):
+    """Under one name in one notebook, neither loses what it saved."""
+    path = {"JPY_SESSION_NAME": str(tmp_path / "book.ipynb")}
+    draw = "random.random()"
+    with Kernel(tmp_path, RANK="0", **path) as one, Kernel(tmp_path, RANK="1", **path) as two:
+        expected = []
+        for number, kernel in enumerate((one, two)):
+            kernel.run("%load_ext ipytorchseed\nimport random")
+            kernel.run(f"random.seed({number})")
+            kernel.run("%seed save begun")
+            expected.append(kernel.run(draw).shown)
+        for kernel, shown in zip((one, two), expected, strict=True):
+            kernel.run("%seed restore begun")
+            assert kernel.run(draw).shown == shown
+
+
+@pytest.mark.usefixtures("generators")
+def test_a_name_that_is_bound_to_a_generator_of_another_kind_is_not_here(kernel):
+    """Its state fits none other; everything else is put back."""
+    kernel.run("%seed save before")
+    kept = digests(kernel)
+    kernel.run(f"g, rng = np.random.default_rng(1), random.Random(1)\n{DRAW}")
+    other = kernel.value("rng.getstate()[1][:3]")
+    told = kernel.run("%seed restore before").stdout
+    assert "Not here now: g, rng" in " ".join(told.split())
+    assert digests(kernel) == kept
+    assert kernel.value("rng.getstate()[1][:3]") == other
+    kernel.run("%seed restore before")

@@ -160,8 +160,8 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
         click.echo(report.as_json(verdicts) if as_json else report.text(verdicts))
         for line in report.diffs(verdicts) if diff and not as_json else ():
             click.secho(line, fg=_COLOURS.get(line[:1]))
-    if receipt is not None and verdicts[0].receipt:
-        receipt.write_bytes(verdicts[0].receipt)
+    if receipt is not None:
+        _write_receipt(receipt, verdicts[0])
     if junit is not None:
         junit.write_text(ci.as_junit(verdicts), encoding="utf-8")
     if on_github:
@@ -283,6 +283,14 @@ def _writable(option: str, path: Path | None) -> None:
         path.touch()
     except OSError as error:
         raise click.UsageError(f"{option}: {path} cannot be written: {error.strerror}") from None
+
+
+def _write_receipt(path: Path, verdict: Verdict) -> None:
+    """Write the receipt of a run; that of one that did not end takes no other's place."""
+    if verdict.receipt and verdict.fault is None:
+        path.write_bytes(verdict.receipt)
+    elif path.is_file() and not path.stat().st_size:  # as trying made it
+        path.unlink()
 
 
 @contextmanager

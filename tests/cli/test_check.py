@@ -226,6 +226,19 @@ def test_a_receipt_is_written_and_compared_with(tmp_path, monkeypatch):
     assert (done.exit_code, "repeats" in done.stdout) == (0, True)
 
 
+def test_a_run_that_does_not_end_writes_over_no_receipt(tmp_path, monkeypatch):
+    """Its part of the cells would pass for the whole; nothing is left where no file was."""
+    monkeypatch.chdir(tmp_path)
+    path = book(tmp_path / "one", "1", "2")
+    assert run(path, "--receipt", "r.json").exit_code == 0
+    kept = (tmp_path / "r.json").read_bytes()
+    book(tmp_path / "one", "1", "import os; os._exit(1)")
+    assert run(path, "--receipt", "r.json").exit_code == 2
+    assert (tmp_path / "r.json").read_bytes() == kept
+    assert run(tmp_path / "none.ipynb", "--receipt", "new.json").exit_code == 2
+    assert not (tmp_path / "new.json").exists()
+
+
 def test_a_receipt_that_is_none_is_refused_before_anything_runs(folder, tmp_path):
     """In one line, which says what to do; so are options that ask for something else."""
     book(tmp_path / "one", "1 / 0")

@@ -183,7 +183,5 @@ def _calls(statements: list[ast.stmt], functions: Mapping[str, list[ast.stmt]]) 
 
 def _called(node: ast.AST) -> Iterator[str]:
     """Yield the dotted names that an expression calls: those of arguments come before."""
-    for each in ast.iter_child_nodes(node):
-        yield from _called(each)
-    if isinstance(node, ast.Call):
-        yield dotted_name(node.func)
+    parts = _after_its_parts(node)
+    return (dotted_name(each.func) for each in parts if isinstance(each, ast.Call))

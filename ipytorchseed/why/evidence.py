@@ -124,8 +124,9 @@ _STRICT = lazy_pattern(r"%%deterministic(?![\w?])(?!.*--(?:check|warn))")
 
 def is_strict(run: Run) -> bool:
     """Tell whether a run's operations were held to algorithms that repeat."""
-    flags = run.settings.get("torch.use_deterministic_algorithms")
-    return bool(flags) or _STRICT.match(run.source) is not None
+    flag = "torch.use_deterministic_algorithms"
+    held = run.settings.get(flag) and not run.settings.get(f"{flag}.warn_only")
+    return bool(held) or _STRICT.match(run.source) is not None
 
 
 def most_draws(run: Run) -> int:

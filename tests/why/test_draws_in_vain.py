@@ -58,3 +58,19 @@ def test_draws_are_the_loaders_where_nothing_else_can_draw(source):
 def test_first_weights_that_are_replaced_are_drawn_in_vain_on_any_device(source):
     """The cell loads weights, and draws nothing else."""
     assert not _is_cause(source, 40, heeds=("grad", "frozen", "mode", "own mode", "rates", "type"))
+
+
+def test_a_source_that_a_run_started_and_seeded_is_not_told_to_be_unused():
+    """A GPU that was not there before: both runs left it where the cell's seed leads."""
+    found = {"before": {}, "after": {"torch.cuda:0": "4"}}
+    later = {"before": {"torch.cuda:0": "4"}, "after": {"torch.cuda:0": "4"}}
+    for source, reason in (
+        ("net = Net()\ntorch.manual_seed(0)", "reseeded by the cell itself"),
+        ("out = net(x)", "not used by this cell"),
+    ):
+        runs = [
+            run(n, source, reads={"x": number(10 * n)}, writes={"out": number(n)}, **states)
+            for n, states in ((1, found), (2, later))
+        ]
+        told = explain(runs[1], runs[0], runs[:1], _FewDraws(runs))
+        assert {each.name: each.message for each in told.cleared}["torch.cuda:0"] == reason

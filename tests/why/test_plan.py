@@ -217,7 +217,9 @@ def test_sums_on_a_gpu_are_a_doubt_unless_they_were_held_to_repeat():
     assert doubts("x = y.index_add(0, i, z)", OLD)
     assert not doubts("x = torch.rand(3, device='cuda')", OLD)
     assert not doubts("%%deterministic 3\ntrain(net)")
-    assert not doubts(settings={"torch.use_deterministic_algorithms": True})
+    flag = "torch.use_deterministic_algorithms"
+    assert not doubts(settings={flag: True})
+    assert doubts(settings={flag: True, f"{flag}.warn_only": True})
     assert not doubts(states={"before": {"torch.cpu": "aa"}, "after": {"torch.cpu": "bb"}})
 
 

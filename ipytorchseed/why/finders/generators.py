@@ -227,16 +227,14 @@ def find_cleared_again(case: Evidence) -> Iterator[Cause]:
     suspects = [each.name for each in find_rng(case) if each.message in _MAY_BE]
     before, after = case.against.begun, case.run.begun
     ends = case.against.ended, case.run.ended
-    kinds = {name: value.kind for name, value in case.run.reads.items()}
-    classes = {name for name, kind in kinds.items() if kind == "class"}
-    functions = {name for name, kind in kinds.items() if kind == "function"}
-    helpers = [run.source for run in case.history if not functions.isdisjoint(run.writes)]
-    early = drawn_before_seeding(case.run.source, classes, helpers)
+    classes = {name for name, value in case.run.reads.items() if value.kind == "class"}
+    source, *helpers = case.texts()
+    early = drawn_before_seeding(source, classes, helpers)
     generators = case.run.generators_after
     drew = [
         name
         for name in suspects
-        if name in early or (name in generators and draws_before_it_sets(case.run.source, name))
+        if name in early or (name in generators and draws_before_it_sets(source, name))
     ]
     if not drew:
         drew = [name for name in suspects if ends[0].get(name) != ends[1].get(name)]

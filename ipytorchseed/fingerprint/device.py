@@ -9,8 +9,10 @@ pseudorandom number generators", OOPSLA 2014), twice with different constants.
 
 from __future__ import annotations
 
+import contextlib
 import struct
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -34,13 +36,16 @@ ON_HOST = 2**20
 """Bytes of a tensor up to which a copy is hashed sooner than the tensor where it lies."""
 
 _PAUSE = 0.0005
-"""Seconds between two questions whether a device has computed all that it was given."""
+"""Seconds between two questions whether a budget still has patience."""
 
 DEVICES = frozenset({"cuda", "xpu"})
 """Where it is used. Elsewhere 64-bit integers may be missing: bytes are copied piece by piece."""
 
 _warm: set[str] = set()
 """Types of devices on which something was hashed."""
+
+_waiting: dict[torch.device, threading.Thread] = {}
+"""The last thread that waits for each device: nothing asks all streams whether they are done."""
 
 _PLACE = 0x9E3779B97F4A7C15
 _MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, None))
@@ -70,9 +75,10 @@ def is_captured(device: str) -> bool:
 
 
 def settle(device: torch.device, budget: Budget) -> None:
-    """Wait until a device has computed what it was given, for as long as a budget has patience.
+    """Wait until a device has computed all that it was given, for as long as a budget has patience.
 
-    Reading would wait for that however long it takes, in a call that no Ctrl-C ends.
+    Reading would wait for the current stream however long it takes, in a call that no Ctrl-C ends,
+    and would not wait for other streams, on which the value may still be written.
 
     Args:
         device: Of a type in ``DEVICES``.
@@ -84,13 +90,24 @@ def settle(device: torch.device, budget: Budget) -> None:
     """
     if is_captured(device.type):
         raise RuntimeError("a CUDA graph is being recorded")
-    stream = getattr(sys.modules["torch"], device.type).current_stream(device)
     began = time.monotonic()
-    try:
-        while not stream.query():
+
+    def wait() -> None:
+        with contextlib.suppress(Exception):  # reading fails of the same
+            getattr(sys.modules["torch"], device.type).synchronize(device)
+
+    def join(waiting: threading.Thread) -> None:
+        while waiting.is_alive():
             if budget.waited + time.monotonic() - began >= budget.seconds:
                 raise PendingError
-            time.sleep(_PAUSE)
+            waiting.join(_PAUSE)
+
+    try:
+        if device in _waiting:  # it knows nothing of what was given since
+            join(_waiting[device])
+        _waiting[device] = threading.Thread(target=wait, name=f"look at {device}", daemon=True)
+        _waiting[device].start()
+        join(_waiting[device])
     finally:
         budget.waited += time.monotonic() - began
 

@@ -112,8 +112,9 @@ def _elements(walk: Walk, tensor: Any, size: int, device: str) -> bytes:
     if not is_there(tensor):
         return _UNREADABLE
     lent = lent_tensor(tensor) if device == "cpu" else None
-    if device in DEVICES:
+    if device in DEVICES and at.device(tensor) not in walk.settled:
         settle(at.device(tensor), walk.budget)
+        walk.settled.add(at.device(tensor))
     if at.is_conj(tensor) or at.is_neg(tensor):
         own = at.detach(tensor) if lent is None else _copied(tensor, lent.copied(walk))
         return Own(own.resolve_conj().resolve_neg(), size, device).digest(walk)

@@ -98,4 +98,4 @@ def same(one: Fingerprint, other: Fingerprint) -> bool | None:
     if one.sample or other.sample:  # only one is large: they differ if that is seen in their sizes
         told = (one.kind, one.summary) != (other.kind, other.summary)
         return False if told and (other if one.sample else one).exact else None
-    return one.digest == other.digest if one.exact == other.exact else None
+    return False if one.exact == other.exact and one.digest != other.digest else None

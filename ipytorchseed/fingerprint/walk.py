@@ -79,6 +79,7 @@ class Walk(Meter):
         derived: Digests of the results that objects inside keep, by class and property; empty where
             several keep one of a name.
         failed: What could not be looked at, as types and errors.
+        settled: Devices that have computed what they were given.
     """
 
     def __init__(
@@ -92,6 +93,7 @@ class Walk(Meter):
         self.shared = 0
         self.derived: dict[str, str] = {}
         self.failed: list[str] = []
+        self.settled: set[object] = set()
         self.writer = writer
         self._seen: dict[int, tuple[object, bytes]] = {}  # kept alive until the walk ends
         self._open: dict[int, int] = {}

@@ -12,6 +12,7 @@ from msgspec.structs import asdict
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.scope import deterministic
+from ipytorchseed.fingerprint.value import same
 from ipytorchseed.sandbox.outcome import Outcome, find_differences
 from ipytorchseed.sandbox.repeating import RepeatedCell, Runner, Shown
 from ipytorchseed.sandbox.tracing import Tracing
@@ -70,10 +71,7 @@ class Check:
                 if differences:
                     break
             if not differences:
-                made = outcome.variables
-                sampled = [name for name in made if made[name].sampled and not made[name].opaque]
-                unseen = [*sampled[:_NAMED], *not_compared(self._first, outcome)]
-                notes += [f"not looked at whole: {', '.join(unseen)}"] if unseen else []
+                notes += self._unseen(outcome)
                 return Checked(self._runs, compared=compared, notes=tuple(notes))
             found = Tracing(self._cell, run).trace(outcome)
             only_first = [self._why_only_first()] if found.first_only else []
@@ -110,6 +108,13 @@ class Check:
             names = ", ".join(sorted(self._cell.dependencies.timed))
             notes.append(f"times and addresses are not compared: {names}")
         return notes
+
+    def _unseen(self, outcome: Outcome) -> list[str]:
+        """Say of what the runs are not known to have made the same."""
+        made, first = outcome.variables, self._first.variables
+        unknown = [name for name in made if same(first[name], made[name]) is None]
+        unseen = [*unknown[:_NAMED], *not_compared(self._first, outcome)]
+        return [f"not looked at whole: {', '.join(unseen)}"] if unseen else []
 
     def _why_only_first(self) -> str:
         if self._imported:

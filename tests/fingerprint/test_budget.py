@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from ipytorchseed.fingerprint import Budget, Memo, digest, fingerprint
+from ipytorchseed.fingerprint.value import same
 from ipytorchseed.fingerprint.walk import Draft
 from tests.fingerprint.values import CHANGED, Plain, spent
 
@@ -174,7 +175,9 @@ def test_an_error_of_ours_stays_ours(monkeypatch):
     assert "ZeroDivisionError" in top.summary
     inside = fingerprint([1, Plain()])
     assert (inside.opaque, inside.exact, inside.kind) == (False, False, "list")
-    assert inside.digest != fingerprint([2, Plain()]).digest
+    other = fingerprint([2, Plain()])
+    assert inside.digest != other.digest
+    assert (same(inside, other), same(inside, inside), same(top, top)) == (False, None, None)
     monkeypatch.setattr(digest, "Walk", None)
     lost = fingerprint([1])
     assert (lost.opaque, lost.exact, lost.summary) == (True, False, "not looked at (TypeError)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import pytest
@@ -65,31 +66,38 @@ def test_it_is_pinned():
     assert digest(torch.arange(1000)).hex() == "5628fb8c79b0479a888ac6cbd08e6f53"
 
 
-class Stream:
-    """Stands for what a device has still to compute, until it was asked for some times."""
+class Work:
+    """Stands for what a device has still to compute: for some seconds, or until it is let go."""
 
-    def __init__(self, times):
-        self.times = times
+    def __init__(self, seconds):
+        self.seconds = seconds
+        self.over = threading.Event()
+        self.waiting = 0
 
-    def query(self):
-        """Tell whether it is done."""
-        self.times -= 1
-        return self.times < 0
+    def wait(self, _device):
+        """Return when it is done, as ``torch.cuda.synchronize`` does."""
+        self.waiting += 1
+        self.over.wait(self.seconds)
+        self.waiting -= 1
 
 
 @pytest.fixture
 def device(monkeypatch):
     """The CPU, taken for a device that computes by itself; call it to keep that busy."""
+    given = []
 
-    def give(times):
-        stream = Stream(times)
-        monkeypatch.setattr(torch.cpu, "current_stream", lambda _: stream)
-        return stream
+    def give(seconds):
+        given.append(Work(seconds))
+        monkeypatch.setattr(torch.cpu, "synchronize", given[-1].wait)
+        return given[-1]
 
+    monkeypatch.setattr("ipytorchseed.fingerprint.device._waiting", {})
     monkeypatch.setattr(elements, "DEVICES", frozenset({"cpu"}))
     monkeypatch.setattr(elements, "ON_HOST", 0)
     give(0)
-    return give
+    yield give
+    for each in given:
+        each.over.set()
 
 
 LAYOUTS = {
@@ -164,33 +172,53 @@ def test_digests_and_samples_count_elements_in_their_order():
 
 def test_a_device_that_computes_is_waited_for(device):
     """What it gives is looked at, and the time is kept apart from that of looking."""
-    stream, budget = device(3), Budget(60)
-    assert fingerprint(torch.arange(7.0), budget=budget).exact
-    assert stream.times < 0
-    assert 0 < budget.waited < 60
+    device(0.05)
+    budget = Budget(60)
+    assert fingerprint([torch.arange(7.0), torch.arange(8.0)], budget=budget).exact
+    assert 0.05 <= budget.waited < 60
     assert budget.used < budget.waited
+
+
+def test_a_check_waits_without_end(device):
+    """It has to compare what was computed."""
+    device(0.05)
+    assert fingerprint(torch.arange(7.0), budget=Budget(float("inf"))).exact
 
 
 def test_a_device_that_computes_for_long_is_not_waited_for(device):
     """It is said, and nothing is taken for the same; other values are looked at."""
-    device(10**9)
+    work = device(60)
     value, budget = torch.arange(7.0), Budget(0.01)
     found = [fingerprint(value, budget=budget) for _ in range(3)]
     assert all(each.kind == PENDING and not each.digest for each in found)
     assert budget.waited >= 0.01
     assert budget.used < 0.01
+    assert work.waiting == 1
     assert fingerprint([1, 2], budget=budget).exact
+    later = device(0)
+    assert fingerprint(value, budget=Budget(0.01)).kind == PENDING
+    work.over.set()
+    assert fingerprint(value, budget=Budget(60)).exact
+    assert later.waiting == 0
 
 
 def test_who_interrupts_waits_no_longer(device):
     """As when Ctrl-C lands in a look: its budget is taken away."""
     budget = Budget(float("inf"))
-    stream = device(10**9)
-    ask = stream.query
-
-    def ask_and_interrupt():
-        budget.stop()
-        return ask()
-
-    stream.query = ask_and_interrupt
+    device(60)
+    threading.Timer(0.05, budget.stop).start()
     assert fingerprint(torch.arange(7.0), budget=budget).kind == PENDING
+
+
+def test_a_device_that_fails_is_not_looked_at(device, monkeypatch, capfd):
+    """What reading raises is said; the wait tells nothing of its own."""
+
+    def broken(*_):
+        raise RuntimeError("CUDA error")
+
+    device(0)
+    monkeypatch.setattr(torch.cpu, "synchronize", broken)
+    monkeypatch.setattr(elements, "digest_on_device", broken)
+    found = fingerprint(torch.arange(7.0))
+    assert "not looked at: torch.Tensor (RuntimeError)" in found.summary
+    assert capfd.readouterr() == ("", "")

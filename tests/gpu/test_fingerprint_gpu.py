@@ -126,6 +126,23 @@ def test_a_gpu_that_computes_is_not_waited_for_longer_than_the_budget():
     assert fingerprint(made[:4], budget=Budget(0.01)).exact
 
 
+def test_work_of_other_streams_is_waited_for():
+    """They do not wait for each other; what one still writes is not looked at."""
+    large = torch.randn(8192, 8192, device="cuda")
+    torch.cuda.synchronize()
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        for _ in range(300):
+            made = large @ large
+        made.fill_(7)
+    assert torch.cuda.current_stream().query()
+    assert fingerprint(made[:4], budget=Budget(0.01)).kind == PENDING
+    assert not side.query()
+    found = fingerprint(made[:4], budget=Budget(30))
+    assert side.query()
+    assert found == fingerprint(torch.full_like(made[:4], 7))
+
+
 def test_random_numbers_and_modes_stay():
     """Nothing is drawn; deterministic algorithms change nothing."""
     value = torch.ones(1000, 1000, device="cuda")

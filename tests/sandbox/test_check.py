@@ -383,6 +383,17 @@ def test_what_is_larger_than_the_machine_is_not_read_whole(endless):
     assert "not looked at whole: endless, made" in found.notes
 
 
+def test_what_could_not_be_looked_at_is_said(monkeypatch):
+    """Never that it repeats."""
+
+    def broken(*_):
+        raise RuntimeError("CUDA error")
+
+    monkeypatch.setattr("ipytorchseed.fingerprint.elements._elements", broken)
+    found, _ = check("made = [torch.ones(3)]", _names())
+    assert "not looked at whole: made" in found.notes
+
+
 class _Silent(type):
     def __getattribute__(cls, name):
         if name in ("__module__", "__name__", "__qualname__"):

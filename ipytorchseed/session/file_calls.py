@@ -40,6 +40,9 @@ class Listener(Protocol):
     def changes(self, path: str) -> None:
         """Hear that a file is about to be replaced, renamed, cut or removed."""
 
+    def makes(self, folder: str) -> None:
+        """Hear that a folder is about to be made."""
+
     def lists(self, folder: str) -> None:
         """Hear that the names in a folder are about to be listed."""
 
@@ -66,8 +69,6 @@ def _open_descriptor(
     listener: Listener, path: object, flags: int, _: int = 0, **other: object
 ) -> None:
     writes, anew = flags & _ACCESS != os.O_RDONLY, bool(flags & (os.O_TRUNC | os.O_EXCL))
-    if writes and _tries_folder():
-        return
     path = _absolute(path, other.get("dir_fd"))
     listener.opens(path, reads=not writes, writes=writes, anew=anew)
 
@@ -78,18 +79,11 @@ def tell_write(listener: Listener, file: object) -> None:
 
 
 def _remove(listener: Listener, path: object, *, dir_fd: object = None) -> None:
-    if not _tries_folder():
-        listener.changes(_absolute(path, dir_fd))
+    listener.changes(_absolute(path, dir_fd))
 
 
-def _tries_folder() -> bool:
-    """Tell whether ``tempfile`` tries a folder by a file of its own, which goes at once.
-
-    It does so once in a process; a kernel asks it to before it compiles the first cell.
-    """
-    caller = sys._getframe(3)  # noqa: SLF001 -- of the function above
-    called = caller.f_globals.get("__name__"), caller.f_code.co_name
-    return called == ("tempfile", "_get_default_tempdir")
+def _make_folder(listener: Listener, path: object, _: int = 0, **other: object) -> None:
+    listener.makes(_absolute(path, other.get("dir_fd")))
 
 
 def _list(listener: Listener, path: object = ".") -> None:
@@ -175,9 +169,9 @@ def names_of(module: str) -> dict[Any, Any]:
 
 _of_system = vars(sys.modules[os.name])  # where `os` has them from, whatever others put there
 _told: dict[str, Function] = {
-    "open": _open_descriptor, "listdir": _list, "scandir": _list, "remove": _remove,
-    "unlink": _remove, "rename": _rename, "replace": _rename, "truncate": _truncate,
-    "system": _system, "urandom": _ask, "posix_spawn": _spawn,
+    "open": _open_descriptor, "mkdir": _make_folder, "listdir": _list, "scandir": _list,
+    "remove": _remove, "unlink": _remove, "rename": _rename, "replace": _rename,
+    "truncate": _truncate, "system": _system, "urandom": _ask, "posix_spawn": _spawn,
 }  # fmt: skip
 _calls: tuple[tuple[Function | None, Function], ...] = (
     (_io.open, _open),

@@ -32,6 +32,12 @@ _CELLS = re.compile(r"[/\\]ipykernel_\d+[/\\]\d+\.py$").search
 _OF_A_PROGRAM = re.compile(r"[/\\]\.\w*(?:history|rc)$").search
 """Tells histories and settings of programs that run inside of a cell, as the debugger's."""
 
+_COMPILED = re.compile(r"[/\\](?:torchinductor_[^/\\]+|\.triton)[/\\]").search
+"""Tells what compilers keep of code that they compiled, by default."""
+
+_COMPILED_AT = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
+"""Environment variables that name other folders for it."""
+
 _CODE = (".py", ".pyc", *EXTENSION_SUFFIXES)
 """How files of modules end."""
 
@@ -69,8 +75,9 @@ class FileWatch:
     def __init__(self, imports: ImportWatch | None = None) -> None:
         self._imports = imports
         self._made: set[str] = set()
+        self._folders: tuple[str, ...] = ()
         self.paths: dict[str, FileRead | None] = {}
-        self._written: dict[str, None] = {}
+        self._written: dict[str, bool] = {}  # and whether it was there
         self._asked: set[str] = set()
         self._hears = False
         self._listed = 0
@@ -84,6 +91,7 @@ class FileWatch:
         """Forget all notes."""
         self.paths.clear()
         self._made.clear()
+        self._folders = ()
         self._written.clear()
         self._asked.clear()
         self._hears = False
@@ -116,10 +124,17 @@ class FileWatch:
         if anew and path not in self.paths and len(self._made) < _MOST:
             self._made.add(path)
 
+    def makes(self, folder: str) -> None:
+        """Note a folder that is about to be made: what lies there will be the cell's own."""
+        if len(self._folders) < _MOST_LISTED and not os.path.lexists(folder):
+            self._folders += (f"{folder.rstrip('/')}/",)
+
     def lists(self, folder: str) -> None:
         """Note a folder that is about to be listed, with the names that it holds now."""
         path = f"{folder.rstrip('/')}/"
-        if path in self.paths or self._listed == _MOST_LISTED or not _is_users(path):
+        if path in self.paths or self._listed == _MOST_LISTED or self._is_made(path):
+            return
+        if not _is_users(path):
             return
         if self._imports is None or not self._imports.inside:
             self._listed += 1
@@ -165,9 +180,13 @@ class FileWatch:
         """Note files that the cell may open in native code, as they are before it."""
         self._named = files
 
+    def _is_made(self, path: str) -> bool:
+        """Tell whether the cell made a file or folder, or the folder that it lies in."""
+        return path in self._made or f"{path}/".startswith(self._folders)
+
     def _is_no_input(self, path: str) -> bool:
         """Tell whether the cell made a file, or a package opens it for itself."""
-        if path in self._made:
+        if self._is_made(path):
             return True
         if self._since is not None and mark_of(path)[2:] >= (self._since,):
             return True
@@ -177,8 +196,8 @@ class FileWatch:
 
     def changes(self, path: str) -> None:
         """Note a file that the cell is about to replace, and name its content if it was read."""
-        if path and len(self._written) < _MOST:
-            self._written[path] = None
+        if path and path not in self._written and len(self._written) < _MOST:
+            self._written[path] = os.path.lexists(path)
         if path in self.paths and self.paths[path] is None:
             self.paths[path] = self._name(path, monotonic() + _IN_CELL)
 
@@ -192,7 +211,7 @@ class FileWatch:
         made = {*self._made, *self._written}
         for path, mark in self._named.items():
             if mark != mark_of(path):
-                self._written.setdefault(path)
+                self._written.setdefault(path, True)
             elif mark and path not in made:
                 self.paths.setdefault(path, None)
         users = [each for each in list(self.paths.items()) if _is_users(each[0], ours)]
@@ -215,10 +234,15 @@ class FileWatch:
     def written(self, ours: str) -> tuple[str, ...]:
         """Return the paths of the files that were written, replaced or removed, the first few.
 
+        Not of those that the cell made and removed again: nothing is left of them.
+
         Args:
             ours: The ledger, as for ``read``.
         """
-        users = (path for path in self._written if _is_users(path, ours))
+        users = (
+            path for path, was_there in self._written.items()
+            if _is_users(path, ours) and (was_there or os.path.lexists(path))
+        )  # fmt: skip
         return tuple(islice(users, _MOST_WRITTEN))
 
     def look(self, path: str, seconds: float) -> FileRead:
@@ -300,4 +324,7 @@ def _is_users(path: str, ours: str | None = None) -> bool:
         return False
     if any(part in path for part in _HIDDEN) or path.endswith((".pyc", ".so")):
         return False
-    return _CELLS(path) is None and _OF_A_PROGRAM(path) is None
+    elsewhere = tuple(filter(None, map(os.environ.get, _COMPILED_AT)))
+    if path.startswith(elsewhere):
+        return False
+    return not any(told(path) for told in (_CELLS, _OF_A_PROGRAM, _COMPILED))

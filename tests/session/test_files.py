@@ -351,6 +351,39 @@ def test_a_folder_that_is_tried_for_temporary_files_is_not_written_to(
     assert Path(made).parent == tmp_path
 
 
+def test_what_is_made_and_removed_again_is_no_output(notebook, folder):
+    """Nothing is left of it; of what was there before, its loss is."""
+    (folder / "there.txt").write_text("x")
+    run = notebook.run("p.write_text('a'); p.unlink(); Path('there.txt').unlink()")
+    assert run.wrote == (str(folder / "there.txt"),)
+
+
+def test_a_folder_that_the_cell_makes_is_no_input(notebook, folder):
+    """Nor what lies in it, whoever wrote it; one that was there is, if the cell makes it sure."""
+    notebook.run("import tempfile, subprocess, sys")
+    run = notebook.run(
+        "with tempfile.TemporaryDirectory() as made:\n"
+        "    subprocess.run(['touch', made + '/x'])\n    os.listdir(made)\n"
+        "    open(made + '/x').read()\n"
+        "os.makedirs('new/deep', exist_ok=True)\nos.listdir('new/deep')"
+    )
+    assert (run.files, run.wrote) == ((), ())
+    run = notebook.run("os.makedirs('new/deep', exist_ok=True)\nos.listdir('new/deep')")
+    assert [each.path for each in run.files] == [f"{folder}/new/deep/"]
+
+
+@pytest.mark.parametrize("at", ["torchinductor_me/ab", ".triton/cache", "kept"])
+def test_what_compilers_keep_is_not_the_users(notebook, folder, monkeypatch, at):
+    """Neither read nor written: a compiled model gives the same without it."""
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(folder / "kept"))
+    (folder / at).mkdir(parents=True)
+    (folder / at / "old.py").write_text("1")
+    cell = f"c = Path({at!r}); (c / 'new.py').write_text('x'); (c / 'old.py').read_text(); {{*c.iterdir()}}"
+    run = notebook.run(cell)
+    assert notebook.error is None
+    assert (run.files, run.wrote) == ((), ())
+
+
 def test_a_cell_that_runs_no_code_reads_no_file(notebook, folder):
     """Nor is what the cell before it opened, wrote or imported on its record."""
     (folder / "own_module.py").write_text("", encoding="utf-8")

@@ -87,8 +87,11 @@ class Extension:
         if state.viewer is not None:
             state.guard.call(state.viewer.close)
         state.tracking.stop()
-        if state.used_scopes is not None:
-            state.used_scopes.switch_off()
+        ended = [] if state.seeding.each is None else [f"%seed each {state.seeding.each.seed}"]
+        if state.used_scopes is not None and state.used_scopes.switch_off():
+            ended.append("%deterministic on")
+        if ended:  # the loading that may follow begins anew
+            print(f"ipytorchseed is unloaded, which ends {' and '.join(ended)}.")  # noqa: T201
         self._undo.close()
 
     def _pre_run_cell(self, info: ExecutionInfo) -> None:

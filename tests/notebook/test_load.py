@@ -80,7 +80,11 @@ def test_unloading_ends_what_is_in_force(kernel, cell, leave):
     kernel.run("%load_ext ipytorchseed")
     loaded = look(kernel)
     kernel.run(cell)
-    kernel.run(leave)
+    ended = ["%seed each 3"] * ("%seed each" in cell) + ["%deterministic on"] * (
+        "%deterministic on" in cell
+    )
+    told = f"ipytorchseed is unloaded, which ends {' and '.join(ended)}.\n" if ended else ""
+    assert kernel.run(leave).stdout == told
     after = look(kernel)
     if leave.startswith("%un"):
         assert after == before

@@ -23,7 +23,7 @@ def as_junit(verdicts: Sequence[Verdict]) -> str:
         verdicts: In the order in which the notebooks were named.
     """
     broken = [each for each in verdicts if each.fault is not None]
-    failed = [each for each in verdicts if each.fault is None and not each.reproducible]
+    failed = [each for each in verdicts if each.exit_code == 1]
     suite = ET.Element(
         "testsuite",
         name="ipytorchseed check",

@@ -80,7 +80,7 @@ def headline(verdict: Verdict) -> str:
     if isinstance(verdict, SavedVerdict):
         words = saved_report.words(verdict)
     if verdict.first is None:
-        return words[0] if verdict.reproducible else "receipt written"
+        return "receipt written" if verdict.receipt and not verdict.cells else words[0]
     return f"{words[1]} by rounding" if verdict.first.rounding else words[1]
 
 
@@ -316,6 +316,8 @@ def _notebook(verdict: Verdict) -> dict[str, object]:
         told["unreached"] = {"cells": unreached.count, **pick(unreached, "of", "reason")}
     if verdict.fault is not None:
         told["error"] = verdict.fault
+    if verdict.note:
+        told["note"] = verdict.note
     if verdict.edits is not None:
         told["edits"] = [
             {

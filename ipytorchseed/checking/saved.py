@@ -62,6 +62,11 @@ class SavedVerdict(Verdict, frozen=True):
     in_order: bool = True
 
     @property
+    def reproducible(self) -> bool | None:
+        """Whether what is saved is still true; None where nothing is."""
+        return super().reproducible if self.cells else None
+
+    @property
     def origin(self) -> None:
         """None: of the saved run, only the outputs are known."""
 

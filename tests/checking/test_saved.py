@@ -12,6 +12,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from PIL import Image, ImageDraw
 
 from ipytorchseed.checking import report
+from ipytorchseed.checking.ci import as_junit
 from ipytorchseed.checking.grading import grade_text, read_html
 from ipytorchseed.checking.saved import SavedVerdict
 from tests.checking.books import SPEC, look
@@ -338,6 +339,10 @@ def test_a_file_without_outputs(verdicts):
     assert (verdict.cells, verdict.seconds, verdict.exit_code) == ((), 0.0, 0)
     assert "no outputs are saved" in report.explanation(verdict)
     assert report.headline(verdict) == "nothing saved"
+    (told,) = json.loads(report.as_json([verdict]))["notebooks"]
+    assert told["reproducible"] is None
+    assert told["note"] == "no outputs are saved in it: nothing to compare"
+    assert 'failures="0" errors="0"' in as_junit([verdict])
 
 
 def test_a_file_whose_numbers_were_stripped(verdicts):

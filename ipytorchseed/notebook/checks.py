@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from functools import partial
 from typing import NoReturn
 
@@ -81,6 +82,11 @@ class Checks(Struct, eq=False):
 
     # -- check -------------------------------------------------------------------------------------
 
+    @property
+    def under_way(self) -> bool:
+        """Whether the cell under way is being checked."""
+        return any(under.run is self._runs.current for under in self._under)
+
     def begin(self, seed: int | None, runs: int, *, isolate: bool, as_json: bool) -> None:
         """Begin to check the cell under way.
 
@@ -90,7 +96,7 @@ class Checks(Struct, eq=False):
         shell, run = self._shell, self._runs.current
         if run is None or run.info is None:
             _refuse("--check needs a cell of its own; this code runs without one")
-        if any(under.run is run for under in self._under):
+        if self.under_way:
             _refuse(
                 "--check runs the cell several times itself: take the magic that repeats it away"
             )
@@ -135,12 +141,18 @@ class Checks(Struct, eq=False):
         run.on_end.append(partial(self._end, under))
         under.capture.start()
 
-    def finish(self, result: ExecutionResult | None) -> None:
-        """Check the cells whose own runs have ended, and show what came of it."""
+    def finish(self, result: ExecutionResult | None, record: Record | None) -> None:
+        """Check the cells whose own runs have ended, and show what came of it.
+
+        Args:
+            result: Of the run that ended.
+            record: Its record, if it has one.
+        """
+        wrote = () if record is None else record.wrote
         for under in [under for under in self._under if under.ended]:
             self._under.remove(under)
             try:
-                self._finish(under, result)
+                self._finish(under, result, wrote)
             finally:
                 if under.before is not None:
                     restore(under.before)
@@ -150,7 +162,7 @@ class Checks(Struct, eq=False):
         under.capture.stop()
         under.ended = True
 
-    def _finish(self, under: _Under, result: ExecutionResult | None) -> None:
+    def _finish(self, under: _Under, result: ExecutionResult | None, wrote: Sequence[str]) -> None:
         error = raised(result)
         if result is None or error is not None:
             if not under.as_json:
@@ -163,7 +175,7 @@ class Checks(Struct, eq=False):
         self.rerunning = True
         try:
             with self._interrupts.let_through(), under.progress:
-                under.check.first(shown)
+                under.check.first(shown, wrote)
                 checked = under.check.finish(
                     Rerunner(
                         self._shell, under.cell.text, under.cell.file, timed=under.outputs.timed

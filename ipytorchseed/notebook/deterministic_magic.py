@@ -154,7 +154,7 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
         message = f"no code stands below it. For the rest of the session: {first}%deterministic on"
         raise LookupFailure(message)
     seed, trace = _seed_and_file(seed, trace, summaries=summaries)
-    if state.rerunning:  # the body of a check, which sets no flags
+    if state.rerunning and body is None:  # the body of a check, which sets no flags
         return
     if runs is not None and state.replaying and body is None:
         if seed is not None:  # what is wanted of the cell is what it makes
@@ -209,6 +209,8 @@ def _refuse_beside_check(others: Mapping[str, bool]) -> None:
 def _check(target: Target, seed: int | None, runs: int, *, isolate: bool, as_json: bool) -> None:
     """Begin a check, or run a body that code handed over under one."""
     state, body = target
+    if state.checks.under_way:
+        raise click.UsageError("this cell is checked already: take one --check away")
     if body is not None:
         words = f"{'' if seed is None else seed} --check {runs}"
         words += (" --isolate" if isolate else "") + (" --json" if as_json else "")

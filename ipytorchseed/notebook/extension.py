@@ -154,7 +154,7 @@ class Extension:
         unrecorded = state.runs.busy or state.runs.beside
         run = None if unrecorded else guard.call(state.tracking.end, result)
         if state.used_checks is not None:
-            guard.call(state.used_checks.finish, result)
+            guard.call(state.used_checks.finish, result, run)
             guard.call(state.used_checks.record, run)
         if run is not None and state.options.explain_on_change:
             from ipytorchseed.notebook.why_magic import explain_change

@@ -56,7 +56,7 @@ class Rerunner:
         outputs = Outputs(timed=self._timed)
         results: list[object] = []
         error: BaseException | None = None
-        with hushed(self._shell, outputs, results):
+        with hushed(self._shell, outputs, results, self._file):
             try:
                 codes = self._compile()
                 with around:
@@ -129,36 +129,47 @@ def _show_nothing(*_: object, **__: object) -> None:
 
 
 @contextmanager
-def hushed(running: InteractiveShell, outputs: Outputs, results: list[object]) -> Iterator[None]:
-    """Send what code shows to ``outputs`` and ``results``, and keep it from asking for input."""
+def hushed(
+    running: InteractiveShell, outputs: Outputs, results: list[object], file: str | None = None
+) -> Iterator[None]:
+    """Send what code shows to ``outputs`` and ``results``, and keep it from asking for input.
+
+    Args:
+        running: The shell.
+        outputs: Where to.
+        results: The values that are shown as results.
+        file: Those of the code of this name alone: cells that it runs have results of their own.
+    """
     shell: Any = running
 
     def show(value: object) -> None:
         if value is not None and not shell.displayhook.quiet():
-            results.append(value)
+            if file is None or sys._getframe(1).f_code.co_filename == file:  # noqa: SLF001
+                results.append(value)
             bundle, _ = shell.display_formatter.format(value)  # as the shell does
             if bundle:
                 outputs.resulted(bundle)
             builtins._ = value  # type: ignore[attr-defined]
 
-    kept = (
-        sys.stdout, sys.stderr, sys.displayhook, shell.display_pub, builtins.input,
-        getpass.getpass, builtins.__dict__.get("_", kept_nothing),
-    )  # fmt: skip
-    sys.stdout, sys.stderr = _Stream(outputs.printed), _Stream(lambda _: None)
-    sys.displayhook = show
-    shell.display_pub = _Publisher(outputs)
-    builtins.input = getpass.getpass = _refuse_input
-    try:
-        with warnings.catch_warnings(), without_tracebacks(shell):
-            yield
-    finally:
-        (sys.stdout, sys.stderr, sys.displayhook, shell.display_pub, builtins.input,
-         getpass.getpass, last) = kept  # fmt: skip
-        if last is kept_nothing:
-            builtins.__dict__.pop("_", None)
-        else:
-            builtins._ = last  # type: ignore[attr-defined]
+    with shell.builtin_trap, shell.display_trap:  # as in a cell: a magic runs code within them
+        kept = (
+            sys.stdout, sys.stderr, sys.displayhook, shell.display_pub, builtins.input,
+            getpass.getpass, builtins.__dict__.get("_", kept_nothing),
+        )  # fmt: skip
+        sys.stdout, sys.stderr = _Stream(outputs.printed), _Stream(lambda _: None)
+        sys.displayhook = show
+        shell.display_pub = _Publisher(outputs)
+        builtins.input = getpass.getpass = _refuse_input
+        try:
+            with warnings.catch_warnings(), without_tracebacks(shell):
+                yield
+        finally:
+            (sys.stdout, sys.stderr, sys.displayhook, shell.display_pub, builtins.input,
+             getpass.getpass, last) = kept  # fmt: skip
+            if last is kept_nothing:
+                builtins.__dict__.pop("_", None)
+            else:
+                builtins._ = last  # type: ignore[attr-defined]
 
 
 kept_nothing = object()

@@ -66,15 +66,7 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
     Afterwards everything is as before the cell, but for _, which is the study.
     """
     state, body = target
-    if not (body or "").strip():
-        raise LookupFailure("no code stands below it")
-    if body.lstrip().startswith("%%deterministic"):
-        raise click.UsageError("put %%deterministic above %%seeds: it is then in force in each run")
-    try:
-        state.shell.compile.ast_parse(state.shell.transform_cell(body))
-    except SyntaxError as error:
-        line = "" if error.lineno is None else f" on line {error.lineno + 1}"
-        raise ReplayError(f"the cell cannot run: {error.msg}{line}") from None
+    _refuse(state, body)
     plain = number.isdecimal() and len(number) < _DIGITS
     seeds, shelf = choose_seeds(int(number) if plain else number, start), _Shelf(state)
     if keep is not None:
@@ -99,6 +91,21 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
     hook: Any = state.shell.displayhook
     hook.update_user_ns(study)  # what a result does that is not shown
     return None
+
+
+def _refuse(state: State, body: str) -> None:
+    """Raise where the cell cannot be run under several seeds."""
+    if not (body or "").strip():
+        raise LookupFailure("no code stands below it")
+    if body.lstrip().startswith("%%deterministic"):
+        raise click.UsageError("put %%deterministic above %%seeds: it is then in force in each run")
+    if state.checks.under_way:
+        raise click.UsageError("--check above %%seeds would compare studies: take one of them away")
+    try:
+        state.shell.compile.ast_parse(state.shell.transform_cell(body))
+    except SyntaxError as error:
+        line = "" if error.lineno is None else f" on line {error.lineno + 1}"
+        raise ReplayError(f"the cell cannot run: {error.msg}{line}") from None
 
 
 def _run(

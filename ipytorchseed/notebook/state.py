@@ -213,6 +213,10 @@ class State:
         self, scope: deterministic, after: Callable[[deterministic], None] | None, body: str
     ) -> None:
         """Run code in a scope of its own, where a magic was handed its body as text."""
+        if self.rerunning:
+            with scope:
+                self.shell.run_cell(body, store_history=False).raise_error()
+            return
         self.runs.pre_execute()
         run = self.runs.current
         self.scopes.begin_cell(scope, after)

@@ -17,7 +17,9 @@ CELL_MAGICS = frozenset(
 )
 _LINE = frozenset({"time", "timeit", "prun", "debug", "memit", "snakeviz", "lprun", "mprun"})
 _RUNS_LINE = frozenset({"!", "sc", "sx", "system"})
-_SCRIPTS = frozenset({"bash", "perl", "pypy", "python2", "python3", "ruby", "script", "sh"})
+_SCRIPTS = frozenset(
+    {"bash", "perl", "pypy", "python", "python2", "python3", "ruby", "script", "sh"}
+)
 _FORGETS = frozenset({"timeit", "memit", "seeds"})
 _OPTIONS = lazy_pattern(r"\s*(?:--?[a-zA-Z][\w-]*(?:[ =]?(?:\d+|'[^']*'|\"[^\"]*\")|(?=\s|$))\s*)+")
 _NAMED_OPTION = lazy_pattern(r"\s*-[fmTDs]\s+\S+\s*")

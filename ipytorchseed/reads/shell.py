@@ -131,6 +131,8 @@ def prints_no_result(source: str) -> bool:
         return False
     lines = [line.strip() for line in source.replace("\\\n", " ").splitlines()]
     lines = [line for line in lines if line and line[0] != "#"]
+    if lines and lines[0].startswith("%%deterministic"):
+        del lines[0]
     if lines and lines[0].split()[0] in _WRITES:
         return True
     if lines and lines[0].split()[0] in _SHELLS:

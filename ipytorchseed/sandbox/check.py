@@ -7,6 +7,8 @@ which are put in their place for its time; nothing of it remains.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
 from msgspec.structs import asdict
 
@@ -19,6 +21,9 @@ from ipytorchseed.sandbox.tracing import Tracing
 from ipytorchseed.sandbox.verdict import DIFFERS, ERROR, REPEATS, Checked
 from ipytorchseed.why.changes import not_compared
 from ipytorchseed.why.explanation import Change
+from ipytorchseed.why.words import first_of
+
+_OURS = ("ipytorchseed", "IPython")
 
 _NAMED = 3
 """Values that a note names, at most."""
@@ -35,13 +40,21 @@ class Check:
     def __init__(self, cell: RepeatedCell, runs: int) -> None:
         self._cell = cell
         self._runs = runs
-        self._modules = len(sys.modules)
+        self._modules = {*sys.modules}
+        self._wrote: Sequence[str] = ()
         self._first = Outcome()
         self._imported = False
 
-    def first(self, shown: Shown) -> None:
-        """Note what the cell's own run made; to be called when it has ended."""
-        self._imported = len(sys.modules) > self._modules
+    def first(self, shown: Shown, wrote: Sequence[str] = ()) -> None:
+        """Note what the cell's own run made; to be called when it has ended.
+
+        Args:
+            shown: What it showed.
+            wrote: The files that it wrote, as far as they are known.
+        """
+        new = {*sys.modules} - self._modules
+        self._imported = any(not name.startswith(_OURS) for name in new)
+        self._wrote = wrote
         self._cell.sandbox.leave()
         self._first = self._cell.look(shown)
 
@@ -107,6 +120,9 @@ class Check:
         if self._cell.dependencies.timed:
             names = ", ".join(sorted(self._cell.dependencies.timed))
             notes.append(f"times and addresses are not compared: {names}")
+        if self._wrote:
+            names = first_of([Path(each).name for each in self._wrote], _NAMED)
+            notes.append(f"each run wrote {names}: files are not put back")
         return notes
 
     def _unseen(self, outcome: Outcome) -> list[str]:

@@ -13,6 +13,7 @@ from msgspec import Struct
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.reads.dependencies import Dependencies
+from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.sandbox.outcome import Outcome
 from ipytorchseed.sandbox.sandbox import Sandbox, named
@@ -92,7 +93,7 @@ class RepeatedCell:
         return Outcome(
             variables={name: _value(names[name], memo) for name in sorted(chosen)},
             result=None if shown.result is None else _value(shown.result, memo),
-            stdout=shown.stdout,
+            stdout=None if prints_no_result(self.source) else shown.stdout,
             displays=shown.displays,
             sources=states,
             error=None if shown.error is None else one_line(shown.error),

@@ -15,6 +15,7 @@ from ipytorchseed.sandbox.outcome import Outcome, find_differences
 from ipytorchseed.sandbox.repeating import RepeatedCell, Runner
 from ipytorchseed.sandbox.verdict import Culprit, Entry, Traced
 from ipytorchseed.session.files import FileWatch
+from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
     from ipytorchseed.trace.divergence import Divergence, Point
@@ -242,8 +243,10 @@ class Tracing:
         ]
         threads = 0 if last.recording is None else len(last.recording.threads) - 1
         uses = ", ".join(sorted(dependencies.packages & _CONCURRENT))
+        threads *= not any(map(is_program, asks))  # IPython waits for its output in one
         if threads > 0 or uses:
-            how = f"computed in {threads} threads of its own" if threads > 0 else f"uses {uses}"
+            own = f"computed in {many(threads, 'thread')} of its own"
+            how = own if threads > 0 else f"uses {uses}"
             said.append(f"it {how}: which comes first is another one each time")
         if dependencies.hashes:
             said.append(

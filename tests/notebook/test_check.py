@@ -359,3 +359,53 @@ def test_the_run_is_recorded_once_as_it_ran(loaded):
     assert run.stdout.summary == "1 line"
     assert {"y"} <= {*run.writes}
     assert reply.stdout == "x\n"
+
+
+BELOW = {
+    "deterministic": "%%deterministic 7\nv = torch.rand(1).item() + {}\nprint(v)",
+    "that shows it": "%%deterministic 7\nv = torch.rand(1).item() + {}\nv",
+    "captured": "%%capture out\nv = torch.rand(1).item() + {}\nprint(v); v",
+    "code that the cell runs": "get_ipython().run_cell('v = torch.rand(1).item() + {}\\nv');",
+}
+
+
+@pytest.mark.parametrize("body", BELOW.values(), ids=BELOW)
+def test_a_magic_below_runs_in_each_run(kernel, body):
+    """What it runs is compared, and shown once."""
+    reply = kernel.run("%%deterministic 3 --check\n" + body.format("0"))
+    assert reply.displays[-1]["text/plain"].startswith("The cell repeats"), reply
+    assert len(reply.results) + reply.stdout.count("0.") <= 1
+    reply = kernel.run("%%deterministic 3 --check\n" + body.format("time.perf_counter()"))
+    said = reply.displays[-1]["text/plain"]
+    assert said.startswith("The cell does not repeat")
+    assert "\n  v: " in said
+    assert len(reply.results) + reply.stdout.count(".") <= 1
+
+
+@pytest.mark.parametrize("below", ["%%deterministic --check", "%%seeds 2"])
+def test_what_runs_the_cell_several_times_is_refused_below(kernel, below):
+    """In one line; the body has not run."""
+    reply = kernel.run(f"%%deterministic --check\n{below}\nnever = 1")
+    assert reply.error.ename == "UsageError"
+    assert "away" in reply.error.evalue
+    assert kernel.run("'never' in globals()").shown == "False"
+
+
+def test_files_that_the_runs_write_are_named(kernel):
+    """They are not put back, which is said; that a file was there is no difference."""
+    reply = kernel.run("%%deterministic --check\nopen('log.txt', 'a').write('x'); v = 1")
+    said = reply.displays[-1]["text/plain"]
+    assert said.startswith("The cell repeats")
+    assert "Note: Each run wrote log.txt: files are not put back." in said
+    assert kernel.run("len(open('log.txt').read())").shown == "2"
+    reply = kernel.run("%%deterministic --check\n%%writefile new.txt\nhello")
+    assert "repeat" not in reply.displays[-1]["text/plain"]
+
+
+def test_a_program_that_answers_otherwise_is_named_alone(kernel):
+    """IPython hears it in a thread, which is no thread of the cell's."""
+    said = kernel.run("%%deterministic --check\n%%python\nimport os\nprint(os.getpid())").displays
+    assert "runs another program, of which nothing is recorded: %%python" in " ".join(
+        said[-1]["text/plain"].split()
+    )
+    assert "thread" not in said[-1]["text/plain"]

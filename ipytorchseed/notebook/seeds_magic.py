@@ -19,6 +19,7 @@ from ipytorchseed.notebook.state import State
 from ipytorchseed.studies.record import Outcome, Record, choose_seeds
 from ipytorchseed.studies.statistics import scipy_stats
 from ipytorchseed.studies.study import Study, Versus, refuse_strangers
+from ipytorchseed.why.words import say_written, sentence
 
 _DIGITS = 10
 """Of a number of seeds, beyond which it is not read."""
@@ -142,6 +143,9 @@ def _run(
             checks.rerunning = busy
             vars(state.seeding).update(seeding)
         progress.clear()
+    session = state.tracking.session
+    if session.pending is not None and (wrote := session.written()):
+        notes.append(sentence(say_written(wrote)))
     return [outcomes[seed] for seed in seeds], notes
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from msgspec.structs import asdict
 
@@ -21,7 +20,7 @@ from ipytorchseed.sandbox.tracing import Tracing
 from ipytorchseed.sandbox.verdict import DIFFERS, ERROR, REPEATS, Checked
 from ipytorchseed.why.changes import not_compared
 from ipytorchseed.why.explanation import Change
-from ipytorchseed.why.words import first_of
+from ipytorchseed.why.words import say_written
 
 _OURS = ("ipytorchseed", "IPython")
 
@@ -121,8 +120,7 @@ class Check:
             names = ", ".join(sorted(self._cell.dependencies.timed))
             notes.append(f"times and addresses are not compared: {names}")
         if self._wrote:
-            names = first_of([Path(each).name for each in self._wrote], _NAMED)
-            notes.append(f"each run wrote {names}: files are not put back")
+            notes.append(say_written(self._wrote))
         return notes
 
     def _unseen(self, outcome: Outcome) -> list[str]:

@@ -158,6 +158,10 @@ class Session:
             self.ledger.close()
             self.ledger = ledger
 
+    def written(self) -> tuple[str, ...]:
+        """Return the paths of the first files that the cell under way has written so far."""
+        return self._files.written(str(self.ledger.path or ledger_path()))
+
     @uncollected
     def begin_cell(
         self,
@@ -324,7 +328,7 @@ class Session:
             error=None if error is None else without_noise(error[:MOST_ERROR]),
             files=self._files.read(pending.budget.seconds - pending.budget.used, ours),
             loaded={name: self._files.look(path, 0.0) for name, path in self._imports.own.items()},
-            wrote=self._files.written(ours),
+            wrote=self.written(),
             imported=imported,
             code=self.code_of(pending.source),
             rank=self.rank,

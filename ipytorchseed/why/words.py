@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+
+_FILES = 3
+"""Files that are named."""
 
 
 def listed(names: Iterable[str]) -> str:
@@ -20,6 +24,12 @@ def first_of(names: Sequence[str], most: int, between: str = ", ") -> str:
 def many(count: int, one: str, more: str = "") -> str:
     """Write how many there are: ``1 run``, ``1,200 runs``, with ``more`` where an s is not all."""
     return f"{count:,} {one if count == 1 else more or one + 's'}"
+
+
+def say_written(paths: Sequence[str]) -> str:
+    """Say in a clause which files the runs of a cell wrote, that were made to compare them."""
+    names = first_of([PurePath(path).name for path in paths], _FILES)
+    return f"each run wrote {names}: files are not put back"
 
 
 def sentence(clause: str) -> str:

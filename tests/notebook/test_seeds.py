@@ -224,3 +224,12 @@ def test_long_work_shows_how_far_it_is(ready, kernel):
     kernel.run(f"%%seeds 4\n{slow}")
     assert kernel.value("said[-1]") == "█████████░░░ 3 of 4 · seed 3 …"
     kernel.run("progress.Progress.step = old; del said, old, progress")
+
+
+def test_files_that_the_runs_write_are_named(kernel):
+    """They are not put back, which is said; another cell's are not named."""
+    kernel.run("open('before.txt', 'w').close()")
+    study = kernel.run("%%seeds 2\nopen('log.txt', 'a').write('x'); v = random.random()")
+    assert "Each run wrote log.txt: files are not put back." in study.shown
+    assert "before" not in study.shown
+    assert "files" not in kernel.run("%%seeds 2\nv = random.random()").shown

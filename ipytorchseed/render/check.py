@@ -195,6 +195,7 @@ class CheckView(View):
             differences=[pick(each, "what", "name", "detail") for each in checked.differences],
             first_divergence=first,
             with_flags=checked.with_flags,
+            **({"notes": self.notes} if self.notes else {}),
         )
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.view import View
-from ipytorchseed.render.why import WhyView, suspect
+from ipytorchseed.render.why import WhyView, say_timed, suspect
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.explanation import Cause, Explanation, Remedy
 from ipytorchseed.why.plan import Plan
@@ -108,7 +108,8 @@ class ReplayView(View):
         new = run_name(self.explanation.run, self._kernel)
         old = run_name(self._plan.target, self._kernel)
         if self.same:
-            return f"✓ {new} is {old}'s result again, bit for bit."
+            but = say_timed(self.explanation.run)
+            return f"✓ {new} is {old}'s result again, bit for bit{but}."
         if not self.explanation.changed:
             return f"▲ {new} shows no difference from {old}, but not all of it could be compared."
         return f"▲ {new} is not {old}'s result."

@@ -77,11 +77,7 @@ class WhyView(View):
                 other = f"in {other}"
             elif said.run.kernel != said.against.kernel:
                 other = f"before the restart ({other}, {_clock(said.against)})"
-            times = ", ".join(said.run.timed)
-            but = f"; times are not compared: {times}" if times else ""
-            hidden = [each.name for each in said.unknown]
-            but += f"; {say_hidden(hidden)}" if hidden else ""
-            return f"{name}{self._past}: same result, bit for bit, as {other}{but}"
+            return f"{name}{self._past}: same result, bit for bit, as {other}{self._but}"
         if said.verdict != "explained" and said.unknown:
             named = said.message.startswith(f"{name} ")
             return said.message if named else f"{name}{self._past}: {said.message}"
@@ -93,6 +89,13 @@ class WhyView(View):
         if said.verdict == "explained":
             return f"Why `{what}` changed{self._past}: {times}{stop}"
         return f"`{what}` changed{self._past}, and nothing that was recorded does: {times}{stop}"
+
+    @property
+    def _but(self) -> str:
+        """Say of what the same result was not compared."""
+        said = self.explanation
+        hidden = [each.name for each in said.unknown]
+        return say_timed(said.run) + (f"; {say_hidden(hidden)}" if hidden else "")
 
     @property
     def _past(self) -> str:
@@ -288,12 +291,18 @@ class WhyView(View):
             run=_run(said.run),
             against=said.against and _run(said.against),
             again=said.again and _run(said.again),
-            **pick(said, "verdict", "message"),
+            verdict=said.verdict,
+            message=said.message + (self._but if said.verdict == "same" else ""),
             changed=[pick(change, "what", "name", "detail") for change in said.changed],
             causes=[named(cause_json(cause)) for cause in said.causes],
             mend=to_builtins(said.remedy),
             cleared=[named(to_builtins(it)) for it in said.cleared],
         )
+
+
+def say_timed(run: Run) -> str:
+    """Say of a run, to end a sentence, which of its values are not compared."""
+    return f"; times are not compared: {', '.join(run.timed)}" if run.timed else ""
 
 
 def mark(cause: Cause) -> str:

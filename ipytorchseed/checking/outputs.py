@@ -33,8 +33,6 @@ _OURS = lazy_pattern(r"^ipytorchseed: .*\n?", re.MULTILINE)
 _ADDRESS_OF = lazy_pattern(r"\bdata_ptr\b|\b__array_interface__\b|\.ctypes\b|\baddressof\b")
 """Code that reads the address of memory, besides ``id``."""
 
-_ADDRESS = lazy_pattern(r"(?<![\w.])\d{10,15}(?![\w.]?\d)")
-
 WIDGET = "application/vnd.jupyter.widget-"
 STREAMS = ("stdout", "stderr")
 
@@ -90,13 +88,12 @@ def without_addresses(outputs: Outputs) -> Outputs:
 def _without_addresses(output: Mapping[str, Any]) -> Mapping[str, Any]:
     if "data" in output:
         data = {
-            kind: _ADDRESS.sub("", joined(shown)) if kind.startswith("text/") else shown
+            kind: noise.without_addresses(joined(shown)) if kind.startswith("text/") else shown
             for kind, shown in output["data"].items()
         }
         return {**output, "data": data}
-    return (
-        {**output, "text": _ADDRESS.sub("", joined(output["text"]))} if "text" in output else output
-    )
+    text = output.get("text")
+    return output if text is None else {**output, "text": noise.without_addresses(joined(text))}
 
 
 def stream_text(outputs: Outputs, name: str, *, timed: bool) -> str:

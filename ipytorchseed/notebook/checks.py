@@ -24,7 +24,6 @@ from ipytorchseed.notebook.runs import Run, Runs
 from ipytorchseed.notebook.streams import OutputCapture
 from ipytorchseed.notebook.tracking import Tracking
 from ipytorchseed.reads.cell import effects_of_cell
-from ipytorchseed.reads.entropy import reads_clock
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.render.check import CheckView
 from ipytorchseed.render.values import pick
@@ -34,7 +33,7 @@ from ipytorchseed.sandbox.check import Check
 from ipytorchseed.sandbox.imports import import_ahead, import_sources
 from ipytorchseed.sandbox.repeating import RepeatedCell
 from ipytorchseed.sandbox.verdict import Checked
-from ipytorchseed.session.outputs import Outputs
+from ipytorchseed.session.outputs import Outputs, outputs_of
 from ipytorchseed.trace.draws import LineDraws
 from ipytorchseed.trace.recorder import Recorder
 from ipytorchseed.why.words import many
@@ -124,7 +123,7 @@ class Checks(Struct, eq=False):
             hidden=hidden,
             progress=progress.tell,
         )
-        outputs = Outputs(timed=reads_clock(dependencies.nondeterministic_calls))
+        outputs = outputs_of(cell.source, dependencies.nondeterministic_calls)
         pending = self._tracking.session.pending
         under = _Under(
             run=run,
@@ -177,9 +176,7 @@ class Checks(Struct, eq=False):
             with self._interrupts.let_through(), under.progress:
                 under.check.first(shown, wrote)
                 checked = under.check.finish(
-                    Rerunner(
-                        self._shell, under.cell.text, under.cell.file, timed=under.outputs.timed
-                    )
+                    Rerunner(self._shell, under.cell.text, under.cell.file, under.outputs)
                 )
         except KeyboardInterrupt:
             click.echo("The check was interrupted. Everything is as after one run of the cell.")

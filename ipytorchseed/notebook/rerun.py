@@ -38,14 +38,14 @@ class Rerunner:
         shell: The running shell.
         text: The cell as Python.
         file: The name under which its own run was compiled.
-        timed: Whether it reads a clock.
+        like: What is noted of outputs is what these note.
     """
 
-    def __init__(self, shell: InteractiveShell, text: str, file: str, *, timed: bool) -> None:
+    def __init__(self, shell: InteractiveShell, text: str, file: str, like: Outputs) -> None:
         self._shell = shell
         self._text = text
         self._file = file
-        self._timed = timed
+        self._like = like
 
     def __call__(self, around: AbstractContextManager[object]) -> Shown:
         """Run it; ``around`` is entered around the code alone.
@@ -53,7 +53,7 @@ class Rerunner:
         Raises:
             KeyboardInterrupt: The user interrupts it.
         """
-        outputs = Outputs(timed=self._timed)
+        outputs = self._like.anew()
         results: list[object] = []
         error: BaseException | None = None
         with hushed(self._shell, outputs, results, self._file):
@@ -112,6 +112,7 @@ def shown_by(outputs: Outputs, result: object, error: BaseException | None = Non
         result: The value of its last expression, or None.
         error: The error that ended it, or None.
     """
+    result = outputs.content(result)
     return Shown(outputs.stdout(), outputs.displays, result, error, outputs.shown)
 
 
@@ -258,6 +259,6 @@ def make_body(running: Any, source: str) -> Body:  # noqa: ANN401 -- a shell
     return Body(
         text,
         namespace=running.user_ns,
-        run=Rerunner(running, text, running.compile.cache(text), timed=False),
+        run=Rerunner(running, text, running.compile.cache(text), Outputs()),
         hidden=frozenset(running.user_ns_hidden),
     )

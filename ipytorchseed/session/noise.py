@@ -114,6 +114,15 @@ _RULES = [(words, lazy_pattern(text), instead) for text, instead, *words in _CHA
 _TIMES = [lazy_pattern(text) for text in _READINGS]
 
 
+_PLACE = lazy_pattern(r"(?<![\w.])\d{10,15}(?![\w.]?\d)")
+"""A whole number that may be the address of an object."""
+
+
+def without_addresses(text: str) -> str:
+    """Remove the whole numbers from a text that may be addresses."""
+    return _PLACE.sub("", text)
+
+
 def without_noise(text: str, *, timed: bool = False) -> str:
     """Remove what differs between two runs that did the same.
 

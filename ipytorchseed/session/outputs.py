@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
 
@@ -13,7 +13,9 @@ from xxhash import xxh3_64
 
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.session.noise import as_overwritten, cleaner, without_noise
+from ipytorchseed.reads.addresses import shows_addresses
+from ipytorchseed.reads.entropy import reads_clock
+from ipytorchseed.session.noise import as_overwritten, cleaner, without_addresses, without_noise
 from ipytorchseed.why.changes import COUNT
 from ipytorchseed.why.words import many
 
@@ -33,20 +35,26 @@ _NUMBER = lazy_pattern(r"(?<![\w.])[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?(
 _WIDGETS = "application/vnd.jupyter.widget-"
 
 
-def text_value(text: str, *, timed: bool = False) -> Fingerprint:
+def text_value(text: str, *, timed: bool = False, addressed: bool = False) -> Fingerprint:
     """Return the record of a text: its digest, its size, and the numbers in it.
 
     Args:
         text: All of it, of any length.
         timed: Whether the cell reads a clock, as in ``without_noise``.
+        addressed: Whether it shows addresses, as in ``Outputs``.
     """
-    clean = without_noise(text, timed=timed)
+    clean = _clean(text, timed=timed, addressed=addressed)
     found = islice(_NUMBER.finditer(clean), _MOST_NUMBERS + 1)
     numbers = tuple(float(match.group()) for match in found)
     lines = clean.count("\n") + (not clean.endswith("\n"))
     digest, size = _digest(clean).hexdigest(), many(lines, "line")
     series = numbers if 0 < len(numbers) <= _MOST_NUMBERS else None
     return Fingerprint(digest, "text", size, series=series, sample=_beginning(clean))
+
+
+def _clean(text: str, *, timed: bool, addressed: bool) -> str:
+    clean = without_noise(text, timed=timed)
+    return without_addresses(clean) if addressed else clean
 
 
 def _beginning(clean: str) -> str:
@@ -123,16 +131,33 @@ def _as_drawn_over(text: str) -> str:
 _NOTHING = _digest("").hexdigest()
 
 
+def outputs_of(source: str, asks: Iterable[str]) -> Outputs:
+    """Begin to note the outputs of a cell.
+
+    Args:
+        source: Its text.
+        asks: What it asks for that may answer otherwise each time.
+    """
+    return Outputs(timed=reads_clock(asks), addressed=shows_addresses(source))
+
+
+def _without_place(value: object) -> object:
+    """Return a value; None for a whole number that may be the place of an object in memory."""
+    return None if type(value) is int and not without_addresses(str(value)) else value
+
+
 class Outputs(Struct):
     """The outputs of a run so far.
 
     Attributes:
         timed: Whether its cell reads a clock, as in ``without_noise``.
+        addressed: Whether it shows addresses: whole numbers that may be one are no content.
         shown: How its result was shown, if it had one.
         in_part: Whether something may have printed of which not all is noted.
     """
 
     timed: bool = False
+    addressed: bool = False
     shown: Fingerprint | None = None
     in_part: bool = False
     _kept: str = ""  # what was printed first, where all of it is too long
@@ -199,7 +224,24 @@ class Outputs(Struct):
 
     def resulted(self, bundle: Mapping[str, Any]) -> None:
         """Note how a result is shown: its class's own methods may read more than the result."""
+        if self.addressed:
+            bundle = {
+                kind: without_addresses(data) if type(data) is str else data
+                for kind, data in bundle.items()
+            }
         self.shown = bundle_value(bundle)
+
+    def content(self, result: object) -> object:
+        """Return what of a result is content: addresses are none, alone or in a sequence."""
+        if not self.addressed:
+            return result
+        if type(result) in (tuple, list):
+            return [*map(_without_place, result)]  # type: ignore[call-overload] # one of them
+        return _without_place(result)
+
+    def anew(self) -> Outputs:
+        """Return outputs for another run of the cell."""
+        return Outputs(timed=self.timed, addressed=self.addressed)
 
     @property
     def displays(self) -> tuple[Fingerprint, ...]:
@@ -216,16 +258,17 @@ class Outputs(Struct):
         """Return the record of the printed text; None where it was empty or only noise."""
         if not self._size and not self.in_part:
             return None
+        varies = {"timed": self.timed, "addressed": self.addressed}
         if self._rest is None:
             text = "".join(self._text)
             if self.in_part:  # equal as far as it was seen: nobody knows of the rest, or its order
-                value = text_value("\n".join(sorted(text.split("\n"))), timed=self.timed)
+                value = text_value("\n".join(sorted(text.split("\n"))), **varies)
                 summary = value.summary if text else ""
                 return replace(value, summary=summary, exact=False, sample=value.digest)
-            value = text_value(text, timed=self.timed)
+            value = text_value(text, **varies)
             return None if value.digest == _NOTHING else value
         self._digest_rest(self._rest)
-        clean = without_noise(self._kept, timed=self.timed)
+        clean = _clean(self._kept, **varies)
         digest = _digest(clean + self._rest.hexdigest()).hexdigest()
         size = f"{self._size:,} characters"
         return Fingerprint(digest, "text", size, exact=False, sample=_beginning(clean))

@@ -21,7 +21,7 @@ from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.reads.cell import code_digest, effects_among, effects_of_cell
 from ipytorchseed.reads.effects import Effects
-from ipytorchseed.reads.entropy import is_program, reads_clock
+from ipytorchseed.reads.entropy import is_program
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.rng.table import import_lazy
 from ipytorchseed.session import hearing
@@ -32,7 +32,7 @@ from ipytorchseed.session.identity import Identity
 from ipytorchseed.session.importing import ImportWatch
 from ipytorchseed.session.named_files import find_named, texts_in, with_scripts
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
-from ipytorchseed.session.outputs import Outputs
+from ipytorchseed.session.outputs import outputs_of
 from ipytorchseed.session.own_modules import read_there, set_in_packages
 from ipytorchseed.session.pending import Pending, records
 from ipytorchseed.session.settings import Settings
@@ -222,7 +222,7 @@ class Session:
             calls=calls,
             confined=not calls or is_confined(dependencies, self._patched),
             budget=self._budget,
-            outputs=Outputs(timed=reads_clock(dependencies.nondeterministic_calls)),
+            outputs=outputs_of(source, dependencies.nondeterministic_calls),
             between={
                 name: (before, digests[name])
                 for name, before in self._ended.items()
@@ -310,6 +310,7 @@ class Session:
                 pending.reads.setdefault(name, self.variables.look(value, budget))
         bound = written | dependencies.writes | dependencies.sets.keys()
         ours = str(self.ledger.path or ledger_path())
+        result = pending.outputs.content(result)
         imported = self._imports.only(pending.states.digests, states.digests)
         pending.states = with_origins(pending.states, states, pending.may_seed)
         run = pending.run(

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from ipytorchseed.fingerprint import same
 from ipytorchseed.session.noise import without_noise
-from ipytorchseed.session.outputs import MOST_TEXT, Outputs, bundle_value, text_value
+from ipytorchseed.session.outputs import (
+    MOST_TEXT,
+    Outputs,
+    bundle_value,
+    outputs_of,
+    text_value,
+)
 from ipytorchseed.why.changes import count_displays, displays_differ
 
 NOISE = {
@@ -482,3 +488,47 @@ def test_what_is_printed_beside_something_unseen_is_compared(first, second, alik
         outputs.passed_by()
         kept.append(outputs.stdout())
     assert same(*kept) is alike
+
+
+RESULTS = {"a number": "id({})", "several": "id({}), 1.5", "a list": "[id({}), id({})]"}
+
+
+@pytest.mark.parametrize("cell", RESULTS.values(), ids=RESULTS)
+def test_where_an_object_lies_is_no_content(notebook, cell):
+    """It is another place each time, whoever asks for it with ``id``."""
+    notebook.run("kept = [object() for _ in range(100)]")
+    first, again = (notebook.run(cell.replace("{}", f"kept[{at}]")) for at in (3, 70))
+    assert first.result == again.result
+
+
+def test_a_number_beside_a_place_is_content(notebook):
+    """So is a long number where no place is shown."""
+    notebook.run("kept = []")
+    for cell in ("id(kept), {}", "print(id); 10**11 + {}"):
+        first, again = (notebook.run(cell.format(number)) for number in (1, 2))
+        assert first.result.digest != again.result.digest
+
+
+PRINTED = {
+    "print(id(x))": ("139995142685312", "94372345678912", True),
+    "id(x)": ("139995142685312", "94372345678912", True),
+    "for x in y:\n    print(f'at {id(x)}')": ("at 139995142685312", "at 139995142685300", True),
+    "%%time\nprint(id(x))": ("139995142685312", "139995142685300", True),
+    "print(id(x), y)": ("139995142685312 1", "139995142685312 2", False),
+    "print(id(x), y) ": ("139995142685312 1.5", "139995142685312.25 1.5", False),
+    "print(valid(x))": ("139995142685312", "139995142685300", False),
+    "print(x)\ny = id(x)": ("139995142685312", "139995142685300", False),
+    "print(x.id(y))": ("139995142685312", "139995142685300", False),
+}
+
+
+@pytest.mark.parametrize(("cell", "texts"), list(PRINTED.items()))
+def test_a_printed_place_is_no_content(cell, texts):
+    """What else is printed is."""
+    seen = []
+    for text in texts[:2]:
+        outputs = outputs_of(cell, ())
+        outputs.printed(text)
+        outputs.resulted({"text/plain": text})
+        seen.append((outputs.stdout(), outputs.shown))
+    assert (seen[0] == seen[1]) is texts[2]

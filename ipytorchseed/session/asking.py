@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -52,6 +52,8 @@ def why(session: Session, run: Run, against: Run | None = None) -> Explanation:
         numbers = ledger.run_ids_between(run.notebook, against.id, run.id - 1, rank=run.rank)
         begin = numbers[-_HISTORY] - 1 if len(numbers) > _HISTORY else against.id
         history = [against, *ledger.runs_between(run.notebook, begin, run.id - 1, rank=run.rank)]
+        if against.kernel == run.kernel:  # another one at work meanwhile changed nothing in this
+            history = [each for each in history if each.kernel == run.kernel]
     states, present = LedgerStates(ledger), RecordedKernel(session, against or run)
     runs = [*ledger.runs(run.notebook, run.cell, limit=_SEEN)]
     said = explain(run, against, history, states, _operations(session, run, runs), present)
@@ -137,11 +139,13 @@ def _body(source: str) -> str:
 def last_repeated(session: Session) -> Run:
     """Return the latest run that has an earlier run of its cell, else the latest run.
 
+    Those of this kernel first: another one of the notebook's may be at work.
+
     Raises:
         LookupFailure: None is recorded.
     """
     newest = None
-    for run in session.ledger.runs(session.notebook, rank=session.rank, limit=_LOOKED_BACK):
+    for run in _latest(session):
         if only_asks(run.source):
             continue
         newest = newest or run
@@ -153,11 +157,24 @@ def last_repeated(session: Session) -> Run:
 
 
 def last_setting(session: Session, name: str) -> Run | None:
-    """Return the latest run that set or changed a variable; None where none is recorded."""
-    runs = session.ledger.runs(session.notebook, rank=session.rank, limit=_LOOKED_BACK)
-    return next((run for run in runs if name in run.writes), None)
+    """Return the latest run that set or changed a variable, of this kernel first, or None."""
+    return next((run for run in _latest(session) if name in run.writes), None)
+
+
+def _latest(session: Session) -> Iterator[Run]:
+    """Yield the latest runs, the newest first: those of this kernel, then those of all."""
+    for kernel in (session.kernel, None):
+        yield from session.ledger.runs(
+            session.notebook, kernel=kernel, rank=session.rank, limit=_LOOKED_BACK
+        )
 
 
 def run_before(session: Session, run: Run) -> Run | None:
-    """Return the run of a run's cell before it, or None where there is none."""
-    return session.ledger.last_run(run.notebook, run.cell, before_id=run.id, rank=run.rank)
+    """Return the run of a run's cell before it, in its kernel if there is one; else None."""
+    for kernel in (run.kernel, None):
+        earlier = session.ledger.runs(
+            run.notebook, run.cell, kernel, before_id=run.id, rank=run.rank, limit=1
+        )
+        for each in earlier:
+            return each
+    return None

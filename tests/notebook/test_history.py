@@ -331,3 +331,18 @@ def test_without_tracking_the_commands_say_so(tmp_path):
         kernel.run(f"%seed rewind {first.execution_count} -q")
         assert kernel.run("random.random()").shown == first.shown
         assert [run.source for run in kernel.runs()].count("random.random()") == 1
+
+
+def test_another_kernel_at_work_is_left_out(tmp_path):
+    """Where two have a notebook open, each is told of its own runs, also of what moved a source."""
+    with Kernel(tmp_path) as one, Kernel(tmp_path) as other:
+        for kernel in (one, other):
+            kernel.run("%load_ext ipytorchseed")
+            kernel.run("import random")
+        for kernel in (one, other, one, other):
+            kernel.run("v = random.random()", "draws")
+        for kernel in (one, other):
+            for asks in ("%why", "%why v"):
+                said = kernel.run(asks, "asks").displays[0]["text/plain"]
+                assert said.startswith("Why `v = random.random()` changed: In[4] now, In[3] before")
+                assert "python had moved on: In[3] drew from it\n" in said

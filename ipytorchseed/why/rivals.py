@@ -105,9 +105,15 @@ def _only_rounds(case: Evidence, name: str) -> bool:
     most = _ROUNDS.get(name)
     types = _types(case)
     makes_others = case.heeds("type") or types[0] != types[1]
-    if most is None or (name == "torch.default_dtype" and makes_others):
+    if most is None or (name == "torch.default_dtype" and makes_others) or _asks(case, name):
         return False
     return {_is_more(case, each, most) for each in case.changed} - {None} == {True}
+
+
+def _asks(case: Evidence, name: str) -> bool:
+    """Tell whether code of the cell asks how a setting stands: then more than rounding hangs on it."""
+    word = f"get_{name.removeprefix('torch.')}" if name.startswith("torch.") else name
+    return any(word in text for text in case.texts())
 
 
 def _types(case: Evidence) -> list[list[str | None]]:

@@ -165,7 +165,9 @@ def _reseeded(
     if ends[0].get(name) == ends[1].get(name):  # other begins, one end: nothing else leads there
         runs = zip((case.against, case.run), begins, ends, strict=True)
         drew, *both = [run for run, begin, end in runs if begin.get(name) != end.get(name)]
-        again = both or (same_code and _leaves(case, drew, name))
+        other = case.against if drew is case.run else case.run
+        sets = same_code or may_set_state(other.source, name)
+        again = both or (sets and _leaves(case, drew, name))
         return _BY_ITSELF if again else f"only {case.name(drew)} drew from it"
     left = [run for run in (case.against, case.run) if _leaves(case, run, name)]
     if not left or same_code or len(left) > 1:

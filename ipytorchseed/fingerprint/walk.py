@@ -18,7 +18,8 @@ from ipytorchseed.fingerprint.budget import Budget, SpentError
 from ipytorchseed.fingerprint.memo import Memo
 from ipytorchseed.fingerprint.meter import Meter, Mode
 from ipytorchseed.fingerprint.scalars import LEAVES
-from ipytorchseed.introspection.anatomy import full_name
+from ipytorchseed.introspection.anatomy import anatomy, full_name
+from ipytorchseed.rng.table import holders
 
 SHORT = 8
 """Items from which on a look for equal types pays."""
@@ -60,6 +61,13 @@ _CHANGEABLE = frozenset(map(id, (list, dict, set)))
 """Types whose objects may be changed in one place and be changed in another."""
 
 _NODE = ord("D")  # tokens that begin so go on with 16 bytes of digest
+
+
+def _write_holder(value: object, walk: Walk) -> Writing:  # noqa: ARG001 -- as every writer
+    """Write an object behind a registered source, where that stands is told of the source."""
+    yield from ()
+    made = anatomy(type(value))
+    return Draft(xxh3_128_digest(f"source{made.name}".encode()), "rng", made.title)
 
 
 class Walk(Meter):
@@ -148,7 +156,8 @@ class Walk(Meter):
         self.tick()
         self.top = not stack
         self._open[key] = len(stack)
-        stack.append((self.writer(kind)(value, self), value))
+        writing = _write_holder(value, self) if key in holders else self.writer(kind)(value, self)
+        stack.append((writing, value))
         return None
 
     def short(self, value: Any) -> bytes | None:

@@ -10,6 +10,9 @@ NEAR = 5_000_000
 """Draws that are tried by default (some 20 ms)."""
 
 
+_SIZES = frozenset({mersenne.SIZE, *torch_random.SIZES})
+
+
 def draws_between(before: bytes, after: bytes, bound: int = NEAR) -> int | None:
     """Count the draws that lead from one state to another of the same generator.
 
@@ -78,6 +81,11 @@ def is_fresh(state: bytes) -> bool | None:
     return None if twister is None else twister.used in {mersenne.N - 1, mersenne.N}
 
 
+def is_of_ours(state: bytes) -> bool:
+    """Tell whether a state has the size or form of those that we know how to count draws in."""
+    return len(state) in _SIZES or _is_json(state)
+
+
 def locate_state(state: bytes) -> Position:
     """Find the seed and draws behind a state whose kind is told by its size alone."""
     if len(state) != mersenne.SIZE:
@@ -88,7 +96,7 @@ def locate_state(state: bytes) -> Position:
 
 def _is_json(state: bytes) -> bool:
     """Tell whether a state is of a numpy ``Generator``; others may begin with any byte."""
-    return state[:2] == b'{"' and len(state) not in {mersenne.SIZE, *torch_random.SIZES}
+    return state[:2] == b'{"' and len(state) not in _SIZES
 
 
 def _twister(state: bytes) -> mersenne.Twister | None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ipytorchseed.errors import SourceError, in_brief
@@ -36,6 +37,10 @@ BUILT_IN: tuple[Library, ...] = (
 ENTRY_POINTS = "ipytorchseed.sources"
 
 _registered: dict[str, Library] = {}
+
+holders: dict[int, object] = {}
+"""The objects whose methods are registered sources, by identity: their content is a state."""
+
 _recent: deque[int] = deque(maxlen=8)
 
 
@@ -211,6 +216,7 @@ def register_source(  # noqa: PLR0913 -- one for each thing a source can do
         return UNKNOWN
 
     _add(Source(name, apply, read, write, locate), module)
+    holders.update({id(each): each for each in _holders_of(read, write)})
 
 
 def unregister_source(name: str) -> None:
@@ -223,7 +229,15 @@ def unregister_source(name: str) -> None:
     if name not in _registered:
         added = ", ".join(_registered) or "none"
         raise SourceError(f"no source called {name!r} was registered; registered: {added}")
-    del _registered[name]
+    for source in _registered.pop(name).sources():
+        for each in _holders_of(source.read, source.write):
+            holders.pop(id(each), None)
+
+
+def _holders_of(*functions: object) -> list[object]:
+    """Return the objects of which functions are methods."""
+    found = [getattr(each, "__self__", None) for each in functions]
+    return [each for each in found if not isinstance(each, type | ModuleType | None)]
 
 
 def _add(source: Source, module: str = "sys") -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from ipytorchseed.errors import in_brief
 from ipytorchseed.fingerprint.owners import is_lent_image
 from ipytorchseed.introspection.anatomy import full_name, module_of_class, name_of_class
+from ipytorchseed.rng.table import holders
 from ipytorchseed.sandbox.memories import Memories, make_sure
 
 _INTERNAL = (
@@ -72,6 +73,8 @@ class ObjectCopier(ABC):
         """Copy a value, or return it where it cannot be copied."""
         kind = type(value)
         if id(kind) in ATOMIC or issubclass(kind, (type, types.ModuleType)):
+            return value
+        if id(value) in holders:  # whose state goes back with the sources
             return value
         known = self._memo.get(id(value), self)
         if known is not self:

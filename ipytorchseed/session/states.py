@@ -8,7 +8,7 @@ from typing import TypeGuard
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
-from ipytorchseed.rng.distance import NEAR, draws_between, is_fresh, locate_state
+from ipytorchseed.rng.distance import NEAR, draws_between, is_fresh, is_of_ours, locate_state
 from ipytorchseed.rng.effort import Effort, TooFar, within
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.table import recent_seeds, sources
@@ -74,6 +74,8 @@ class LedgerStates:
         if draws is not None or not known:
             return True
         states = self._state(before), self._state(after)
+        if not all(each is None or is_of_ours(each) for each in states):
+            return True  # of a registered source: nobody knows its draws
         if most <= NEAR or None in states or is_fresh(states[1] or b"") is None:
             return False
         with suppress(TooFar), within(Effort(_BACK)):

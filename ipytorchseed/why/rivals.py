@@ -111,7 +111,7 @@ def _only_rounds(case: Evidence, name: str) -> bool:
 
 
 def _asks(case: Evidence, name: str) -> bool:
-    """Tell whether code of the cell asks how a setting stands: then more than rounding hangs on it."""
+    """Tell whether code of the cell asks how a setting stands, and may compute with that."""
     word = f"get_{name.removeprefix('torch.')}" if name.startswith("torch.") else name
     return any(word in text for text in case.texts())
 

@@ -233,3 +233,39 @@ def test_files_that_the_runs_write_are_named(kernel):
     assert "Each run wrote log.txt: files are not put back." in study.shown
     assert "before" not in study.shown
     assert "files" not in kernel.run("%%seeds 2\nv = random.random()").shown
+
+
+DICE = """
+import ipytorchseed as its
+class Dice:
+    state = 1
+    def seed(self, value): self.state = value
+    def read(self): return str(self.state).encode()
+    def write(self, kept): self.state = int(kept)
+    def roll(self):
+        self.state = (self.state * 16807 + 1) % 2147483647
+        return self.state % 6
+dice = Dice()
+its.register_source("dice", seed=dice.seed, read=dice.read, write=dice.write)
+""".strip()
+
+
+def test_an_object_behind_a_registered_source_is_seeded_not_copied(kernel):
+    """In each run, under a check as well; afterwards it stands where it stood."""
+    kernel.run(DICE)
+    kernel.run("dice.roll()")
+    try:
+        stood = kernel.value("dice.state")
+        study = json.loads(
+            kernel.run("%%seeds 3 --json\nsum(dice.roll() for _ in range(9))").stdout
+        )
+        assert len({*study["numbers"][0]["values"]}) > 1
+        assert kernel.value("dice.state") == stood
+        said = kernel.run("%%deterministic 3 --check\nv = dice.roll()").displays[-1]["text/plain"]
+        assert said.startswith("The cell repeats")
+    finally:
+        kernel.run(
+            "from ipytorchseed.rng import table\ntable.unregister_source('dice')\n"
+            "print(len(table.holders))\ndel table, dice"
+        )
+    assert kernel.value("len(__import__('ipytorchseed.rng.table').rng.table.holders)") == 0

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from ipytorchseed.checking.notebook import VARIES, Cell
+from ipytorchseed.checking.notebook import MARK, VARIES, Cell
 from ipytorchseed.patterns import lazy_pattern
 
 TAG = "tag"
@@ -76,7 +76,7 @@ def edit_file(text: str, edits: Sequence[Edit]) -> str:
         text: The file's text, of format 4.
         edits: The edits. Of several insertions at one place, the first stands first.
     """
-    whole = {key: at for key, at, _ in _members(text, _skip(text, 0))}
+    whole = {key: at for key, at, _ in _members(text, _skip(text, text.startswith(MARK)))}
     cells = {key: at for key, at, _ in _members(text, whole["cells"])}
     splices: list[Splice] = []
     by_place = sorted(edits, key=lambda each: each.cell.index)

@@ -118,6 +118,10 @@ class Notebook(Struct, frozen=True):
         return 1 if found is None else self.text.count("\n", 0, found.start()) + 1
 
 
+MARK = "\ufeff"
+"""The mark that some editors write at the beginning of a text in UTF-8."""
+
+
 def read(path: Path) -> Notebook:
     """Read a notebook; the file is opened for reading only.
 
@@ -140,7 +144,7 @@ def read_text(path: Path, text: str) -> Notebook:
     Raises:
         UncheckableError: It is no notebook.
     """
-    node = _parse(text)
+    node = _parse(text.removeprefix(MARK))
     _name_cells(node)
     return Notebook(path, node, _code_cells(node), text)
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from msgspec import to_builtins
 
 from ipytorchseed.ledger.records import Run
+from ipytorchseed.reads.magics import CELL_MAGICS
 from ipytorchseed.render.curves import charted, curves_svg, sparklines
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.timeline import label_of
@@ -30,6 +31,8 @@ _CHECK = (
     "put %%deterministic --check on top of the cell and run it: that tells whether it repeats by"
     " itself, and if not, which operation does not"
 )
+
+_RUN_BELOW = [[name] for name in CELL_MAGICS]
 
 _LABEL, _MOST_ERROR = 40, 60
 """Letters of a cell, and of an error, in the title."""
@@ -81,7 +84,7 @@ class WhyView(View):
         if said.verdict != "explained" and said.unknown:
             named = said.message.startswith(f"{name} ")
             return said.message if named else f"{name}{self._past}: {said.message}"
-        what = _shorten(said.run.source)
+        what = _shorten(_below_magics(said.run.source))
         was = f"{other} {self._when(said.against, 'before')}"
         was = f"unlike in {other}" if said.against.receipt else was
         times = f"{name} {self._when(said.run, 'just now' if self._past else 'now')}, {was}"
@@ -337,6 +340,14 @@ def cause_json(cause: Cause) -> dict[str, object]:
 def _is_step(change: Change) -> bool:
     """Tell whether a change is one number's, from what to what."""
     return change.before is not None and change.after is not None and len(change.after) == 1
+
+
+def _below_magics(source: str) -> str:
+    """Return a cell without the magics above that run what stands below them, if anything does."""
+    lines = source.lstrip().split("\n")
+    while len(lines) > 1 and lines[0].startswith("%%") and lines[0][2:].split()[:1] in _RUN_BELOW:
+        del lines[0]
+    return "\n".join(lines)
 
 
 def _shorten(text: str, most: int = _LABEL) -> str:

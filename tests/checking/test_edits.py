@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ipytorchseed.checking.edits import TAG, Edit, Splice, diff, edit_file, edit_text, write
-from ipytorchseed.checking.notebook import Cell
+from ipytorchseed.checking.notebook import Cell, read
 
 SOURCE = "import torch\n%matplotlib inline\nx = 'é < \U0001f600'  # a \"quote\""
 CELL = Cell(1, "b", SOURCE)
@@ -74,6 +74,17 @@ def made_cell(text):
         head, _, rest = AFTER.partition("\n")
         source = [f"{head}\n", rest]
     return {**cell, "source": source}
+
+
+def test_a_mark_at_the_beginning_of_the_file_stays(tmp_path):
+    """Some editors write one; the notebook is read all the same."""
+    text = f"\ufeff{json.dumps(book(LINES))}"
+    (tmp_path / "a.ipynb").write_text(text, encoding="utf-8")
+    notebook = read(tmp_path / "a.ipynb")
+    assert notebook.cells[-1].source == SOURCE
+    made = edit_file(notebook.text, [TOP])
+    assert made[0] == text[0]
+    assert json.loads(made[1:])["cells"][1] == made_cell(made[1:])
 
 
 def test_several_edits_of_one_cell():

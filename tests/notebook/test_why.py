@@ -455,3 +455,12 @@ def test_runs_before_a_restart_are_named_as_one_types_them_after_it(new_kernel):
         assert told in [cause["fix"] for cause in said["causes"]] or not told
         assert not [cause for cause in said["causes"] if cause["fix"].startswith("%recall")]
     assert new_kernel.run(f"%seed rewind #{drew - 1}").status == "ok"
+
+
+@pytest.mark.parametrize("above", ["%%time\n", "%%deterministic\n%%time\n", "\n%%capture out\n"])
+def test_a_cell_is_called_by_its_code(kernel, above):
+    """Not by the magics above, which many cells share."""
+    for _ in range(2):
+        kernel.run(f"{above}named = __import__('random').random()\nnamed * 2", "named")
+    said = kernel.run("%why", "asks").displays[0]["text/plain"]
+    assert said.startswith("Why `named = __import__('random').random()…` changed: ")

@@ -90,11 +90,13 @@ class SeedCommand(click.Command):
 @click.group(
     cls=_SeedWords,
     invoke_without_command=True,
-    subcommand_metavar="[SEED [--generators] | COMMAND]",
+    subcommand_metavar="[SEED [--generators] [--by-rank] [-q] | COMMAND]",
     context_settings={"ignore_unknown_options": True},
     epilog=examples(
         ("%seed 42", "seed python, numpy and torch now"),
         ("%seed 42 --generators", "and the generators that you made"),
+        ("%seed 42 --by-rank", "each rank of a training with its own"),
+        ("%seed 42 -q", "without a word"),
         ("%seed each 42", "each later cell, until %seed off"),
         ("%seed rewind 5", "go back to where In[5] began"),
         ("%seed save start", "keep where every source stands"),

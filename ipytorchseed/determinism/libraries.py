@@ -30,6 +30,7 @@ class Setting(Struct, frozen=True):
         restore: The call that puts it back, with ``{}`` for its value, or for keyword arguments
             where it has several; empty where no call does.
         through: Other packages that use this one for their output.
+        asked: A regular expression for code that asks for it, and so computes with it.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Setting(Struct, frozen=True):
     read: Callable[[Any], Any]
     restore: str = ""
     through: frozenset[str] = frozenset()
+    asked: str = ""
 
     def statement(self, before: Any, after: Any = None) -> str:  # JSON values
         """Write the statement that puts it back; of several values, those that changed."""
@@ -144,7 +146,10 @@ def _logs(logging: Any) -> dict[str, Any]:
     """Return level and handlers of each logger that has its own."""
     known = {"root": logging.root, **dict.copy(logging.root.manager.loggerDict)}
     told = {
-        name: f"level {log.level}, {', '.join(type(each).__name__ for each in log.handlers)}"
+        name: ", ".join(
+            [logging.getLevelName(log.level)] * bool(log.level)
+            + [type(each).__name__ for each in log.handlers]
+        )
         for name, log in known.items()
         if isinstance(log, logging.Logger) and (log.level or log.handlers)
     }
@@ -212,24 +217,30 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("torch.set_flush_denormal", "torch", NUMBERS, lambda _: _SMALLEST[0] * 1.0 == 0.0,
             "torch.set_flush_denormal({})"),
     Setting("numpy.set_printoptions", "numpy", TEXT,
-            lambda numpy: _plain(numpy.get_printoptions()), "numpy.set_printoptions({})"),
+            lambda numpy: _plain(numpy.get_printoptions()), "numpy.set_printoptions({})",
+            asked=r"\bget_printoptions\b"),
     Setting("torch.set_printoptions", "torch", TEXT,
             lambda torch: _plain(vars(torch._tensor_str.PRINT_OPTS)),  # noqa: SLF001
             "torch.set_printoptions({})"),
-    Setting("pandas.options.display", "pandas", TEXT, _display_options),
-    Setting("matplotlib.rcParams", "matplotlib", FIGURES, _rc, through=_DRAWS),
+    Setting("pandas.options.display", "pandas", TEXT, _display_options,
+            asked=r"\boptions\.display\b|\bget_option\("),
+    Setting("matplotlib.rcParams", "matplotlib", FIGURES, _rc, through=_DRAWS,
+            asked=r"\brcParams\[|\bget_(?:dpi|figwidth|figheight|size_inches)\("),
     Setting("InlineBackend", "matplotlib_inline.config", FIGURES, _inline,
             through=_DRAWS | {"matplotlib"}),
     Setting("IPython.display_formatter", "", TEXT, _formatter),
     Setting("locale.setlocale", "locale", TEXT, lambda locale: locale.setlocale(locale.LC_ALL),
-            "locale.setlocale(locale.LC_ALL, {})"),
-    Setting("logging.levels", "logging", TEXT, _logs),
-    Setting("time.tzname", "", LOCAL_TIMES, lambda _: [*sys.modules["time"].tzname]),
-    Setting("os.umask", "os", RIGHTS, _umask),
-    Setting("numpy.seterr", "numpy", ERRORS, lambda numpy: numpy.geterr(), "numpy.seterr({})"),
-    Setting("warnings.filters", "", ERRORS, _errors_of_warnings),
+            "locale.setlocale(locale.LC_ALL, {})", asked=r"\b(?:getlocale|localeconv)\("),
+    Setting("logging.levels", "logging", TEXT, _logs,
+            asked=r"\b(?:isEnabledFor|getEffectiveLevel|hasHandlers)\(|\.(?:level|handlers)\b"),
+    Setting("time.tzname", "", LOCAL_TIMES, lambda _: [*sys.modules["time"].tzname],
+            asked=r"\btime\.(?:tzname|timezone|altzone)\b"),
+    Setting("os.umask", "os", RIGHTS, _umask, asked=r"\bumask\("),
+    Setting("numpy.seterr", "numpy", ERRORS, lambda numpy: numpy.geterr(), "numpy.seterr({})",
+            asked=r"\bgeterr\("),
+    Setting("warnings.filters", "", ERRORS, _errors_of_warnings, asked=r"\bwarnings\.filters\b"),
     Setting("sys.setrecursionlimit", "", ERRORS, lambda _: sys.getrecursionlimit(),
-            "sys.setrecursionlimit({})"),
+            "sys.setrecursionlimit({})", asked=r"\bgetrecursionlimit\("),
 )  # fmt: skip
 """Every setting but torch's flags and environment variables."""
 

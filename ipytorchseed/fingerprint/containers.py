@@ -146,12 +146,15 @@ def sequence_writer(base: Any) -> Writer:
                     series = [*series, *batch]
             digest = hasher.digest()
         more = b"" if type(value) is base else (yield from extra(value, walk, base))
+        beside = {"beside": xxh3_64_hexdigest(more)} if more else {}
         if base is deque:
-            more += b"%d;" % (-1 if (limit := _limit(value)) is None else limit)
+            limit = _limit(value)
+            more += b"%d;" % (-1 if limit is None else limit)
+            beside["maxlen"] = str(limit)
         digest = xxh3_128_digest(tag + b"%d;" % length + more + digest)
         if not walk.top:
             return Draft(digest, word)
-        parts = yield from _sequence_parts(value, length, series, tokens, walk)
+        parts = beside | (yield from _sequence_parts(value, length, series, tokens, walk))
         title = word if type(value) is base else type.__dict__["__name__"].__get__(type(value))
         numbers = series_of(series) if len(series) == length else None
         return Draft(digest, word, f"{title} of {length:,}", parts, numbers)
@@ -252,6 +255,8 @@ def set_writer(base: Any) -> Writer:
             return Draft(digest, base.__name__)
         summary = f"{base.__name__} of {length:,}"
         parts = {"length": str(length), "order": order.hexdigest()}
+        if more:
+            parts["beside"] = xxh3_64_hexdigest(more)
         return Draft(digest, base.__name__, summary, parts)
 
     return write

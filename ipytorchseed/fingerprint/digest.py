@@ -14,12 +14,23 @@ from ipytorchseed.fingerprint.meter import Mode
 from ipytorchseed.fingerprint.native import Unseen
 from ipytorchseed.fingerprint.scalars import leaf
 from ipytorchseed.fingerprint.table import writer_of
-from ipytorchseed.fingerprint.value import DERIVED, PENDING, SHARED, Fingerprint
+from ipytorchseed.fingerprint.value import DERIVED, OUTDATED, PENDING, SHARED, Fingerprint
 from ipytorchseed.fingerprint.walk import Draft, Walk
-from ipytorchseed.introspection.anatomy import anatomy
+from ipytorchseed.introspection.anatomy import (
+    anatomy,
+    full_name,
+    module_of_class,
+    name_of_class,
+    own,
+)
+from ipytorchseed.introspection.ownership import is_local_module
+from ipytorchseed.introspection.values import imported, is_class
 
 _RESULTS = 16
 """Results of properties that are named."""
+
+_CLASSES = 4
+"""Classes that were defined anew, of those inside a value, that are named."""
 
 _CONTAINERS = frozenset({"dict", "list", "tuple"})
 """Kinds of values of which it is told that they hold one object in several places."""
@@ -124,7 +135,20 @@ def _finish(value: object, walk: Walk, draft: Draft, sample: str) -> Fingerprint
         parts = {**parts, DERIVED: "; ".join(results[:_RESULTS])}
     if walk.shared and draft.kind in _CONTAINERS:
         parts = {**parts, SHARED: str(walk.shared)}
+    outdated = sorted({name_of_class(kind) for kind in walk.kinds() if _is_outdated(kind)})
+    if outdated:
+        parts = {**parts, OUTDATED: ", ".join(outdated[:_CLASSES])}
     if walk.failed:
         summary = f"{summary or anatomy(type(value)).title}; not looked at: {walk.failed[0]}"
     digest, exact, opaque = draft.digest[:8].hex(), walk.exact, draft.opaque
     return Fingerprint(digest, draft.kind, summary, exact, opaque, parts, draft.series, sample)
+
+
+def _is_outdated(kind: type) -> bool:
+    """Tell whether a class of the user's module is no longer what that calls by its name."""
+    outer, *inner = name_of_class(kind).split(".")
+    found = imported(module_of_class(kind), outer)
+    for name in inner:
+        found = own(found).get(name) if is_class(found) else None
+    anew = is_class(found) and found is not kind and full_name(found) == full_name(kind)
+    return anew and is_local_module(module_of_class(kind))

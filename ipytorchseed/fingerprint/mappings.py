@@ -133,5 +133,7 @@ def write_dict(value: Any, walk: Walk) -> Writing:
     digest = xxh3_128_digest(b"dict%d;" % length + more + hasher.digest())
     if not walk.top:
         return Draft(digest, "dict")
+    if more:
+        parts["beside"] = xxh3_64_hexdigest(more)
     title = type.__dict__["__name__"].__get__(type(value))
     return Draft(digest, "dict", f"{title} of {length:,}", parts)

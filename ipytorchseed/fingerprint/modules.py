@@ -11,7 +11,7 @@ from msgspec import Struct
 from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint.builtin import referred
-from ipytorchseed.fingerprint.elements import contents, note_strides
+from ipytorchseed.fingerprint.elements import contents, dtype_of, note_strides
 from ipytorchseed.fingerprint.native import is_tensor_type, native
 from ipytorchseed.fingerprint.objects import attribute_tokens, count, inner_parts, join
 from ipytorchseed.fingerprint.scalars import name_bytes
@@ -53,6 +53,8 @@ class _Seen(Struct):
     stream: list[bytes] = []
     parameters: list[tuple[str, bytes]] = []
     buffers: list[tuple[str, bytes]] = []
+    unsaved: list[tuple[str, bytes]] = []
+    dtypes: set[str] = set()
     grads: list[tuple[str, bytes]] = []
     hooks: list[tuple[str, bytes]] = []
     attributes: list[tuple[str, bytes]] = []
@@ -116,6 +118,7 @@ def _write_one(
     if not within or family != "activation" or made.title in _OF_ITS_MODE:
         seen.modes.add(training)
         stream.append(_BYTES[training])
+    unsaved = fields.get("_non_persistent_buffers_set") or ()
     for field_name, gathered in (("_parameters", seen.parameters), ("_buffers", seen.buffers)):
         for name, tensor in entries(fields.get(field_name)):
             full = f"{prefix}{name}" if type(name) is str else prefix
@@ -123,6 +126,10 @@ def _write_one(
             stream += (name_bytes(full), token)
             if tensor is not None:
                 gathered.append((full, token))
+                if is_tensor_type(type(tensor)):
+                    seen.dtypes.add(dtype_of(tensor))
+                if gathered is seen.buffers and name in unsaved:
+                    seen.unsaved.append((full, token))
                 if gathered is seen.parameters and is_tensor_type(type(tensor)):
                     seen.numbers += native().numel(tensor)
                     seen.frozen += [] if native().requires_grad(tensor) else [full]
@@ -226,7 +233,14 @@ def _parts(seen: _Seen) -> dict[str, str]:
     if seen.frozen:
         which = xxh3_128_digest(b"".join(map(name_bytes, seen.frozen)))[:8].hex()
         parts["frozen"] = f"{len(seen.frozen)} {which}"
-    for word, tokens in (("grad", seen.grads), ("hooks", seen.hooks), ("rates", seen.rates)):
+    if seen.dtypes:
+        parts["dtype"] = ", ".join(sorted(seen.dtypes))
+    for word, tokens in (
+        ("grad", seen.grads),
+        ("hooks", seen.hooks),
+        ("rates", seen.rates),
+        ("unsaved", seen.unsaved),
+    ):
         if tokens:
             parts[word] = xxh3_128_digest(join(tokens))[:8].hex()
     return parts

@@ -18,9 +18,14 @@ BELONGS = "belongs"
 """The part that names, in the record of a run, the models read there whose parameters an optimizer
 moves, and the optimizers whose rate a scheduler sets."""
 
-FORMS = ("random", "strides", "order", SHARED)
+OUTDATED = "outdated"
+"""The part that names classes of objects inside a value which their module has defined anew since,
+such as ``Square``: for ``isinstance`` these objects are of another class."""
+
+FORMS = ("random", "strides", "order", SHARED, OUTDATED)
 """Aspects that are not in the digest: where generators inside stand, how numbers lie in memory, the
-order of a set, and which places hold one object. They matter only where nothing else differs."""
+order of a set, which places hold one object, and which classes are no longer what their module
+calls so. They matter only where nothing else differs."""
 
 
 PENDING = "pending"

@@ -8,7 +8,7 @@ samples where the budget asks for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -19,6 +19,7 @@ from ipytorchseed.fingerprint.memo import Memo
 from ipytorchseed.fingerprint.meter import Meter, Mode
 from ipytorchseed.fingerprint.scalars import LEAVES
 from ipytorchseed.introspection.anatomy import anatomy, full_name
+from ipytorchseed.introspection.values import is_class
 from ipytorchseed.rng.table import holders
 
 SHORT = 8
@@ -159,6 +160,14 @@ class Walk(Meter):
         writing = _write_holder(value, self) if key in holders else self.writer(kind)(value, self)
         stack.append((writing, value))
         return None
+
+    def kinds(self) -> Collection[type]:
+        """Return the classes of all objects that were met, and the classes that were met."""
+        met: list[Any] = [value for value, _ in self._seen.values()]
+        found = {id(kind): kind for kind in map(type, met)}
+        if any(issubclass(kind, type) for kind in found.values()):
+            found |= {id(value): value for value in met if is_class(value)}
+        return found.values()
 
     def short(self, value: Any) -> bytes | None:
         """Return the token of what needs no step of the walk, as its writer would; else None.

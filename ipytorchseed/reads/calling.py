@@ -22,6 +22,7 @@ from ipytorchseed.reads.bindings import arguments_of
 from ipytorchseed.reads.columns import by_row
 from ipytorchseed.reads.conditions import branches
 from ipytorchseed.reads.decisions import LOOKS
+from ipytorchseed.reads.entropy import SAYS_WHEN
 from ipytorchseed.reads.expressions import look_up_text
 from ipytorchseed.reads.frames import aggregates, ask_frame
 from ipytorchseed.reads.functions import lambda_effects
@@ -120,7 +121,13 @@ def _callee(scope: Scope, node: ast.Call) -> AbstractValue:
             effects.options |= named & reader.deciding
         for each in func.paths:
             effects.shapes.setdefault(each, set()).add(shape)
-    return func
+    return _with_time(func, node) if path.rpartition(".")[2] in SAYS_WHEN else func
+
+
+def _with_time(func: AbstractValue, node: ast.Call) -> AbstractValue:
+    """Follow ``numpy.datetime64("now")`` as a call of ``numpy.datetime64.now``."""
+    first = getattr(node.args[0], "value", None) if node.args else None
+    return func.attribute(first) if first in ("now", "today") else func
 
 
 def _key(scope: Scope, node: ast.Call) -> str:

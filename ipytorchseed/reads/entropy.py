@@ -19,7 +19,9 @@ CLOCKS: dict[str, int] = {
         {
             "datetime.date": "today",
             "datetime.datetime": "now today utcnow",
+            "numpy": 'datetime64("now") datetime64("today")',
             "os": "times",
+            "pandas": 'to_datetime("now") to_datetime("today")',
             "pandas.Timestamp": "now today utcnow",
             "time": "clock_gettime clock_gettime_ns monotonic monotonic_ns perf_counter"
             " perf_counter_ns process_time process_time_ns thread_time thread_time_ns time time_ns",
@@ -122,7 +124,20 @@ READING_TAILS: frozenset[str] = CLOCK_TAILS | {name.rpartition(".")[2] for name 
 TAILS: frozenset[str] = frozenset(name.rpartition(".")[2] for name in NONDETERMINISTIC)
 """Last parts of the names above, to pass over the others quickly."""
 
+SAYS_WHEN = frozenset({"Timestamp", "datetime64", "to_datetime"})
+"""Functions that read the clock where the text ``now`` or ``today`` is given, which then counts as
+an attribute of theirs: ``numpy.datetime64.now``."""
+
 ALIASES: dict[str, str] = {
+    **{
+        f"{home}.{function}.{word}": f'{public}.{function}("{word}")'
+        for home, public, function in (
+            ("numpy", "numpy", "datetime64"),
+            ("pandas", "pandas", "to_datetime"),
+            ("pandas.core.tools.datetimes", "pandas", "to_datetime"),
+        )
+        for word in ("now", "today")
+    },
     "posix": "os",
     "nt": "os",
     "numpy.random.mtrand": "numpy.random",

@@ -35,7 +35,8 @@ _SHOWS = frozenset(
 )
 _RESHAPES = frozenset({"abs", "float", "int", "max", "min", "round", "str", "repr", "format"})
 _RESHAPES_METHOD = frozenset(
-    {"format", "total_seconds", "isoformat", "timestamp", "strftime", "timedelta", "fromtimestamp"}
+    {"astype", "format", "fromtimestamp", "isoformat", "item", "strftime", "timedelta"}
+    | {"timestamp", "total_seconds"}
 )
 _MAKES_TEXT = frozenset({"str", "repr", "format", "isoformat", "strftime"})
 _SEEDS = re.compile(r"seed|^Random(?:State)?$|^default_rng$|^PRNGKey$").search
@@ -194,13 +195,17 @@ def combine(
     sides = [_as_reading(side) for side in (left, right)]
     only_taint = all(side.only_taint or side.neutral for side in sides)
     is_span, of_text = isinstance(operator, ast.Sub), isinstance(operator, ast.Mod)
-    if not only_taint and not of_text:  # a text may tell the time beside other things
+    left_over = of_text and bool(left.taint) and not left.beside  # of the time of day: a number
+    # A text may tell the time beside other things.
+    if left_over or (not only_taint and not of_text):
         escape(effects, left, right)
         if not is_span:
             mix(effects, left, right)
     beside = is_span or left.beside or right.beside or (of_text and not left.taint)
     return AbstractValue(
-        taint=sides[0].taint | sides[1].taint, only_taint=only_taint, beside=beside
+        taint=sides[0].taint | sides[1].taint,
+        only_taint=only_taint and not left_over,
+        beside=beside,
     )
 
 

@@ -124,7 +124,12 @@ def _are_too_many(value: Fingerprint) -> bool:
     return "length" in value.parts and not any(name[:2] == "a:" for name in value.parts)
 
 
-_BESIDE = {"grad": "gradients", "hooks": "hooks", "state": "its state"}
+_BESIDE = {
+    "grad": "gradients",
+    "hooks": "hooks",
+    "state": "its state",
+    "unsaved": "buffers that no state_dict holds",
+}
 """Parts of a model or optimizer that are told where no other differs."""
 
 _WHOLE = {
@@ -132,6 +137,7 @@ _WHOLE = {
     "inside": "its layers",
     "rates": "rates of its layers",
     "a:__len__": "its length",
+    "beside": "what it keeps beside its items",
 }
 """Parts that are told as a whole, and how."""
 
@@ -196,7 +202,7 @@ def _step_parts(parts: Mapping[str, tuple[str | None, str | None]]) -> list[str]
     """Say from what to what the aspects changed that can be told so."""
     return [
         f"{name} {parts[name][0]} → {parts[name][1]}"
-        for name in ("shape", "dtype", "lr")
+        for name in ("shape", "dtype", "lr", "maxlen")
         if None not in parts.get(name, (None,))
     ]
 

@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from ipytorchseed.fingerprint.value import DERIVED, FORMS, SHARED, Fingerprint, forms, results, same
+from ipytorchseed.fingerprint.value import (
+    DERIVED,
+    FORMS,
+    OUTDATED,
+    SHARED,
+    Fingerprint,
+    forms,
+    results,
+    same,
+)
 from ipytorchseed.ledger.records import Run
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.finders.changers import MADE, MOST_TOLD, find_changers, makes_anew
+from ipytorchseed.why.words import first_of
 
 _KEPT = "kept"
 """The aspect of a function with a cache that tells how many results it keeps."""
 
 _SPAWNED = "spawned"
 """The aspect of numpy's generators that tells how many others they have spawned."""
+
+_BY_IDENTITY = frozenset({"dataset", "function", "module", "optimizer", "scheduler"})
+"""Kinds of values that are compared by identity, and not by class and content."""
+
+_ASKS = r"\bisinstance\b|\bissubclass\b|\btype\(|__class__|\bexcept\b|^\s*case\b"
+_BY_CLASS = lazy_pattern(_ASKS, re.MULTILINE)
+_BY_VALUE = lazy_pattern(rf"{_ASKS}|[=!]=|\bis\b|\bin\b|\[", re.MULTILINE)
+"""Code that may ask of which class an object is, by itself and in comparing and looking up."""
 
 _FORMS = {
     "random": ("holds a generator of random numbers that stands elsewhere", "drew from it"),
@@ -44,6 +64,7 @@ def find_forms(case: Evidence) -> Iterator[Cause]:
         moved, result = [], ""
         for part, was, now in zip(FORMS, forms(before), forms(after), strict=True):
             told = same(before, after) is True and (part != "order" or case.same_kernel)
+            told = told and (part != OUTDATED or _asks_class(case, after))
             moved += [part] if was != now and (told or part == "random") else []
         if same(before, after) is True:
             kept = [int(value.parts.get(_KEPT, "0")) for value in (before, after)]
@@ -56,6 +77,9 @@ def find_forms(case: Evidence) -> Iterator[Cause]:
         for part in moved[:1]:
             if part == SHARED:
                 yield from _shared(case, name, before, after)
+                continue
+            if part == OUTDATED:
+                yield from _outdated(case, name, before, after)
                 continue
             what, how = _FORMS[part][0].format(result), _FORMS[part][1]
             blame = tuple(
@@ -85,6 +109,32 @@ def _shared(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) 
     makers = [run for run in case.history if not names.isdisjoint(run.writes)]
     blame = tuple(Blame(run, MADE) for run in makers[-1:])
     # To replay looks at content alone, and would take what is there for what was.
+    yield Cause("input", name, f"{message}{case.doings(blame)}", blame=blame, prevents=True)
+
+
+def _asks_class(case: Evidence, value: Fingerprint) -> bool:
+    """Tell whether the cell, or a function that it reaches, may ask of which class a value is."""
+    asks = _BY_CLASS if value.kind in _BY_IDENTITY else _BY_VALUE
+    return any(map(asks.search, case.texts()))
+
+
+def _outdated(
+    case: Evidence, name: str, before: Fingerprint, after: Fingerprint
+) -> Iterator[Cause]:
+    """Say that an object is of a class that was defined anew since it was made, or no longer is."""
+    was, now = ([*filter(None, it.parts.get(OUTDATED, "").split(", "))] for it in (before, after))
+    kinds = [each for each in now if each not in was] or was
+    is_old = kinds is not was
+    told = first_of(kinds, 1)
+    names = {kind.partition(".")[0] for kind in kinds}
+    if is_old:
+        makers = [run for run in case.history if not names.isdisjoint(run.writes)][-1:]
+        message = f"{name} is still of the class {told} from before it was defined anew"
+        blame = tuple(Blame(run, f"defined {told} anew") for run in makers)
+    else:
+        makers = [run for run in case.history if name in run.writes][-1:]
+        message = f"{name} is of the class {told} as it is now, and was of an earlier one"
+        blame = tuple(Blame(run, MADE) for run in makers)
     yield Cause("input", name, f"{message}{case.doings(blame)}", blame=blame, prevents=True)
 
 

@@ -42,8 +42,10 @@ _FILLED = "filled in by the cell's own earlier run"
 
 _OVERWRITTEN = "set anew by the cell before it reads it"
 
-_EMPTIED = frozenset({"dict", "list", "optimizer", "scheduler", "set"})
-"""Kinds of which nothing is left by ``clear()`` or ``load_state_dict()``."""
+_EMPTIED = frozenset({"deque", "dict", "list", "optimizer", "scheduler", "set"})
+"""Kinds of which nothing is left by ``clear()`` or ``load_state_dict()``, but for ``_KEPT``."""
+
+_KEPT = frozenset({"beside", "hooks", "maxlen"})
 
 _INITIALISED = "initialised anew by the cell before it reads it"
 
@@ -197,7 +199,7 @@ def _replaced(value: Fingerprint) -> set[str]:
         }
     if value.kind in ("tensor", "array"):
         return {"content", *(part for part in value.parts if part[:2] == "k:")}
-    return {*value.parts} if value.kind in _EMPTIED else set()
+    return {*value.parts} - _KEPT if value.kind in _EMPTIED else set()
 
 
 def _is_filled_in(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -45,7 +46,7 @@ def find_libraries(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  
     for name, setting in libraries.BY_NAME.items():
         if name not in before or name not in after or before[name] == after[name]:
             continue
-        if acts_on[setting.acts_on] and _is_used(case, setting):
+        if (acts_on[setting.acts_on] and _is_used(case, setting)) or _is_asked(case, setting):
             yield _cause(case, setting, before[name], after[name])
         else:
             yield Cleared("flag", name, f"acts on {setting.acts_on} only")
@@ -55,6 +56,11 @@ def _is_used(case: Evidence, setting: libraries.Setting) -> bool:
     """Tell whether the cell uses the package, or displays something that another drew with it."""
     used = not setting.through or case.uses(setting.package)
     return used or any(change.what == "display" for change in case.changed)
+
+
+def _is_asked(case: Evidence, setting: libraries.Setting) -> bool:
+    """Tell whether the cell, or a function that it reaches, asks for a setting itself."""
+    return bool(setting.asked) and any(re.search(setting.asked, each) for each in case.texts())
 
 
 def _shows_other_text(case: Evidence) -> bool:

@@ -1,0 +1,19 @@
+"""A class's cell is run again unchanged, and nothing asks of which class its object is.
+
+run: kinds setup use kinds use
+ask: use
+probe: out
+changed: no
+innocent: input net
+"""
+# %% kinds
+import torch
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return x * 2
+# %% setup
+net = Net()
+x = torch.ones(2)
+# %% use
+out = net(x).sum().item()
+print(out)

@@ -1,0 +1,13 @@
+"""What remains of a reading of the clock is a number of the result.
+
+run: fill fill
+ask: fill
+probe: res
+changed: yes
+expect: entropy time.time_ns
+"""
+# %% fill
+import time
+k = time.time_ns() // 1000 % 99991
+res = [1, k]
+print(res)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from ipytorchseed.ledger.records import FileRead
+from ipytorchseed.ledger.records import FileRead, Run
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.changers import find_setter
@@ -13,6 +14,9 @@ from ipytorchseed.why.words import many
 
 _TICK = 0.01
 """Seconds by which a file system's clock may be behind."""
+
+_REMOVES = lazy_pattern(r"remove|unlink|rmtree|rmdir|rename|replace|move|cleanup|\brm\b")
+"""Text of cells that take files away."""
 
 FOLDER = "folder"
 """The setting that tells the working folder."""
@@ -38,19 +42,32 @@ def find_files(case: Evidence) -> Iterator[Cause | Cleared]:
 
 def _writer(case: Evidence, file: FileRead) -> tuple[Blame, ...]:
     """Return the run that wrote a file: one that was heard to, or that ran as it was written."""
-    how = "wrote it" if file.size >= 0 else "wrote or removed it"
-    heard = [Blame(run, how) for run in case.history if file.path in run.wrote]
+    heard = [
+        Blame(run, _doing(run, file, path))
+        for run in case.history
+        for path in run.wrote
+        if path == file.path
+        or file.path.startswith(f"{path}/")  # a link to a folder, or one that was renamed
+        or (file.is_folder and _parent(path) == file.path)
+    ]
     if file.is_folder:
-        wrote = [
-            (run, path) for run in case.history for path in run.wrote if _parent(path) == file.path
-        ]
-        return tuple(Blame(run, f"wrote {path[len(file.path) :]}") for run, path in wrote[-1:])
+        return (*heard[-1:],)
     ran = [
         Blame(run, "ran as it was written")
         for run in case.history
         if file.modified and run.started - _TICK <= file.modified / 1e9 <= run.started + run.seconds
     ]
     return (*(heard or ran)[-1:],)
+
+
+def _doing(run: Run, file: FileRead, path: str) -> str:
+    """Say what a run did that changed a file, or what lies in a folder, by what it wrote to."""
+    if path == file.path:
+        removed = "removed it" if _REMOVES.search(run.source) else "wrote or removed it"
+        return "wrote it" if file.size >= 0 else removed
+    if file.is_folder and _parent(path) == file.path:
+        return f"wrote {path[len(file.path) :]}"
+    return f"replaced {os.path.basename(path)}"  # noqa: PTH119 -- a string is at hand
 
 
 def _modules(case: Evidence) -> Iterator[Cause]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 
 from ipytorchseed.ledger.records import FileRead, Run
@@ -17,6 +18,9 @@ _TICK = 0.01
 
 _REMOVES = lazy_pattern(r"remove|unlink|rmtree|rmdir|rename|replace|move|cleanup|\brm\b")
 """Text of cells that take files away."""
+
+_SETS_PATH = lazy_pattern(r"\bsys\.path\b|\bPYTHONPATH\b|\baddsitedir\b|\bchdir\b|^%cd\b", re.MULTILINE)
+"""Text of cells that change where modules are found."""
 
 FOLDER = "folder"
 """The setting that tells the working folder."""
@@ -78,6 +82,9 @@ def _modules(case: Evidence) -> Iterator[Cause]:
             message, blame = _how(before, after), _writer(case, after)
             if before.path != after.path:
                 message = f"{name} is now imported from {after.path}, not from {before.path}"
+                movers = [run for run in case.history if _SETS_PATH.search(run.source)]
+                moved = tuple(Blame(run, "changed where modules are found") for run in movers[-1:])
+                blame = blame or moved
             yield Cause("file", after.path, message + case.doings(blame), blame=blame)
 
 

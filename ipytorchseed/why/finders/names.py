@@ -113,5 +113,9 @@ def _gone(case: Evidence, name: str) -> Cause:
 
 
 def _deletes(run: Run, name: str) -> bool:
-    deletes = re.search(rf"\bdel\b[^\n]*\b{re.escape(name)}\b", run.source)
+    word = re.escape(name)
+    deletes = re.search(
+        rf"\bdel\b[^\n]*\b{word}\b|\bexcept\b[^\n]*\bas +{word} *:|\bpop\( *[\"']{word}[\"']",
+        run.source,
+    )
     return deletes is not None or _RESET.search(run.source) is not None

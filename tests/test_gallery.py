@@ -138,7 +138,7 @@ def test_the_cause_is_told_in_the_notebook(path):
     """A reader who runs nothing sees what ``%why`` says."""
     said = "".join(told(nbformat.read(path, as_version=4)).values())
     cause = FRESH.get(path.stem) or AGAIN.get(path.stem)
-    expected = "nothing that was recorded does" if cause is None else cause[1]
+    expected = "nothing else that was recorded did" if cause is None else cause[1]
     if cause == ("environment", "PYTHONHASHSEED"):
         expected = "string hashes"
     assert "changed" in said

@@ -91,7 +91,9 @@ class WhyView(View):
         stop = "." if self._result_again else ""
         if said.verdict == "explained":
             return f"Why `{what}` changed{self._past}: {times}{stop}"
-        return f"`{what}` changed{self._past}, and nothing that was recorded does: {times}{stop}"
+        return (
+            f"`{what}` changed{self._past}, but nothing else that was recorded did: {times}{stop}"
+        )
 
     @property
     def _but(self) -> str:

@@ -19,7 +19,9 @@ _TICK = 0.01
 _REMOVES = lazy_pattern(r"remove|unlink|rmtree|rmdir|rename|replace|move|cleanup|\brm\b")
 """Text of cells that take files away."""
 
-_SETS_PATH = lazy_pattern(r"\bsys\.path\b|\bPYTHONPATH\b|\baddsitedir\b|\bchdir\b|^%cd\b", re.MULTILINE)
+_SETS_PATH = lazy_pattern(
+    r"\bsys\.path\b|\bPYTHONPATH\b|\baddsitedir\b|\bchdir\b|^%cd\b", re.MULTILINE
+)
 """Text of cells that change where modules are found."""
 
 FOLDER = "folder"

@@ -85,12 +85,17 @@ class Evidence(Struct, frozen=True):
         """Say what runs did, each behind a semicolon, to go on with a sentence."""
         return "".join(f"; {self.name(each.run)} {each.how}" for each in blame if each.run)
 
-    def texts(self) -> list[str]:
-        """Return the text of the cell, and of the cells that made functions which it reaches."""
-        reads = self.run.reads.items()
+    def texts(self, of: Run | None = None) -> list[str]:
+        """Return the text of a cell, and of the cells that made functions which it reaches.
+
+        Args:
+            of: The cell's run; by default the later one.
+        """
+        of = of or self.run
+        reads = of.reads.items()
         functions = {name for name, value in reads if value.kind in ("function", "class")}
-        makers = [run for run in self.states.latest(self.run) if functions & run.writes.keys()]
-        return [self.run.source, *(run.source for run in makers)]
+        makers = [run for run in self.states.latest(of) if functions & run.writes.keys()]
+        return [of.source, *(run.source for run in makers)]
 
     def heeds(self, what: str) -> bool:
         """Whether the result of either run may depend on something, as in ``Run.heeds``."""

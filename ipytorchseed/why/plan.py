@@ -276,7 +276,7 @@ class _Planner:
         if is_result(name):
             return f"`{name}` is what a cell showed: show what {reader} read of it again, {then}"
         if module:
-            return f"`{name}` is not what {reader} read: put {module} back and reload it, {then}"
+            return f"`{name}` is not what {reader} read: reload {module} as it was then, {then}"
         return f"no recorded cell makes `{name}` what {reader} read: make it again, {then}"
 
     # -- what is in the way ------------------------------------------------------------------------

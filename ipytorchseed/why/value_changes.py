@@ -11,10 +11,9 @@ from ipytorchseed.why.words import first_of, many
 
 def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
     """Describe the change of a value in a few words."""
-    if before is None:
-        return f"nothing → {after.summary}" if after is not None else ""
-    if after is None:
-        return f"{before.summary} → nothing"
+    if before is None or after is None:
+        sides = ["nothing" if each is None else each.summary for each in (before, after)]
+        return " → ".join(sides) if before is not after else ""
     if before.series is not None and after.series is not None:
         said = _series(before.series, after.series)
         several = len(before.series) > 1 or len(after.series) > 1
@@ -24,12 +23,45 @@ def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
     if _plain(before.summary) != _plain(after.summary):
         steps = _step_parts(changed_parts(before, after))
         return ", ".join(steps) if steps else f"{before.summary} → {after.summary}"
+    if _are_reordered(before, after):
+        return "the same items in another order"
     said = say_parts(before, after)
     if not said and changed_parts(before, after).keys() == {"grad"}:
         return _beside(before, after)
-    return said or (
-        "in another state" if after.kind == "rng" else f"{after.kind} with other content"
+    return (
+        said
+        or _items(before, after)
+        or ("in another state" if after.kind == "rng" else f"{after.kind} with other content")
     )
+
+
+def _items(before: Fingerprint, after: Fingerprint) -> str:
+    """Say how many items of a short sequence differ; nothing where not all are told apart."""
+    was, now = before.parts, after.parts
+    count = int(now["length"]) if now.get("length", "").isdigit() else 0
+    places = [f"k:[{place}]" for place in range(count)]
+    if before.kind != after.kind or after.kind not in _SEQUENCES:
+        return ""
+    if was.get("length") != now.get("length") or not now.keys() >= {*places} <= was.keys():
+        return ""
+    apart = [index for index, place in enumerate(places) if was[place] != now[place]]
+    first = f", the first at index {apart[0]}" if apart else ""
+    return f"{len(apart)} of {many(count, 'item')} differ{first}" if apart else ""
+
+
+_SEQUENCES = frozenset({"deque", "list", "tuple"})
+
+
+def _are_reordered(before: Fingerprint, after: Fingerprint) -> bool:
+    """Tell whether a list or dictionary holds the same items in another order."""
+    was, now = before.parts, after.parts
+    if before.kind != after.kind or was.get("length") != now.get("length"):
+        return False
+    if after.kind == "dict":
+        sides = [{part: it[part] for part in it if part[:2] == "k:"} for it in (was, now)]
+        every = sum("." not in part for part in sides[0]) == int(now.get("length", "0"))
+        return sides[0] == sides[1] and every and was.get("keys") != now.get("keys")
+    return "items" in now and was.get("items") == now["items"] and before.digest != after.digest
 
 
 _COUNT = lazy_pattern(r", (?:[\d,]+|thousands of) attributes?$")

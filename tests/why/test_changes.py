@@ -7,6 +7,7 @@ import math
 import pytest
 from msgspec.structs import replace
 
+from ipytorchseed.fingerprint import fingerprint
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.why.changes import find_changes, results_differ
 from ipytorchseed.why.value_changes import how_far, say_parts, write_step
@@ -86,6 +87,22 @@ def test_a_number_is_written_so_that_the_difference_is_seen(before, after, told)
 def test_how_far_a_value_moved(before, after, told):
     """The first difference and the largest; the aspects that changed; what is nothing."""
     assert how_far(before, after) == told
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (["a", "b"], ["b", "a"], "the same items in another order"),
+        (["a", "b", "c"], ["a", "x", "y"], "2 of 3 items differ, the first at index 1"),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, "the same items in another order"),
+        ({"a": {"b": 1}, "c": 2}, {"c": 2, "a": {"b": 1}}, "the same items in another order"),
+        ({0: "x", 1: "y"}, {0: "x", 1: "z"}, "dict with other content"),
+        (list("abcdefghij"), list("abcdefghiz"), "list with other content"),
+    ],
+)
+def test_how_far_items_moved(before, after, told):
+    """Where all are told apart: in another order, or which."""
+    assert how_far(fingerprint(before), fingerprint(after)) == told
 
 
 def test_what_cannot_be_seen_proves_nothing():

@@ -159,7 +159,7 @@ def _how(
         return REDEFINED
     told = None if only is None else {*only} & after.parts.keys()
     said = say_parts(before, after, told) or say_parts(before, after)
-    said = f"changed {said}" if said.startswith(("dtype ", "lr ", "shape ")) else said
+    said = f"changed {said}" if said.startswith(("dtype ", "lr ", "maxlen ", "shape ")) else said
     if said and not anew:
         return said
     return MADE if anew else "changed it"

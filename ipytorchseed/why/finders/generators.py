@@ -26,7 +26,7 @@ _SEEDS = "drawn as seeds by estimators, which do not use them"
 _MAY_BE = frozenset({_BY_ITSELF, _PASSES, _REPLACED, _SEEDS, _UNUSED})
 """Why sources were cleared that are causes all the same where there is no other."""
 
-_IMPORTS = "only what the cell imports drew from it"
+_IMPORTS = "only the import of a module drew from it"
 
 _STARTS_WORKERS = ("multiprocessing", "concurrent")
 

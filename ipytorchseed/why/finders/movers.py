@@ -234,7 +234,7 @@ def _move(case: Evidence, run: Run | None, name: str, begin: str, end: str) -> t
     if was is None and case.states.leads(begin, end):
         return Blame(run, "moved it"), False  # likewise, or it may be: where it began is not known
     ours = run is not None and any(seed == now.seed for seed, _ in run.seeds)
-    asked = ours or run is None or "seed" in run.source
+    asked = ours or run is None or any("seed" in text for text in case.texts(run))
     how = f"reseeded to {now.seed}" if asked else f"reseeded to {now.seed}, inside a library"
     if now.draws:
         how += f" and drew {_numbers(run, name, now.draws)}"

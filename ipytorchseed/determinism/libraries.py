@@ -95,6 +95,16 @@ def _rc(matplotlib: Any) -> dict[str, Any]:
     )
 
 
+def _figures(pyplot: Any) -> dict[str, Any]:
+    """Return what lies in each figure that pyplot holds, the current one last."""
+    managers = pyplot._pylab_helpers.Gcf.figs  # noqa: SLF001 -- asking pyplot may make one
+    counts = {
+        number: [len(axes.get_children()) for axes in manager.canvas.figure.axes]
+        for number, manager in [*managers.items()]
+    }
+    return {f"figure {number}": f"{sum(each)} artists" for number, each in counts.items()}
+
+
 _SHOWN = ("figure_formats", "print_figure_kwargs", "rc")
 
 
@@ -226,6 +236,9 @@ SETTINGS: tuple[Setting, ...] = (
             asked=r"\boptions\.display\b|\bget_option\("),
     Setting("matplotlib.rcParams", "matplotlib", FIGURES, _rc, through=_DRAWS,
             asked=r"\brcParams\[|\bget_(?:dpi|figwidth|figheight|size_inches)\("),
+    Setting("matplotlib.pyplot.figure", "matplotlib.pyplot", FIGURES, _figures,
+            through=_DRAWS | {"matplotlib"},
+            asked=r"\b(?:gca|gcf|get_fignums|fignum_exists)\(|\.number\b"),
     Setting("InlineBackend", "matplotlib_inline.config", FIGURES, _inline,
             through=_DRAWS | {"matplotlib"}),
     Setting("IPython.display_formatter", "", TEXT, _formatter),

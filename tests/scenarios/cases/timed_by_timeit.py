@@ -9,5 +9,5 @@ expect: entropy timeit.timeit
 # %% setup
 import timeit
 # %% q
-took = timeit.timeit("sum(range(100))", number=100)
+took = timeit.timeit("sum(range(100))", number=20_000)
 print(took)

@@ -116,7 +116,9 @@ class Pair:
         outputs = Found.DIFFERENT if shown else Found.SAME
         states = self._states()
         kept = _variables_apart(against, run, shown) + _moved_apart(against, run, states)
-        causes = self._causes(against, run, states) if shown or kept else ()
+        left = any(change.what == "variable" for change in kept)  # which %why sees by itself
+        marked = self._marked(against, run) if shown or not left else (against, run)
+        causes = self._causes(*marked, states) if shown or kept else ()
         seeded = {change.name for change in kept if change.what == "source"}
         causes = _without(causes, seeded)
         if not shown and self._only_clocks(kept, against, run, causes):
@@ -179,16 +181,22 @@ class Pair:
         states = self._after.states if self._one_kernel else None
         return EitherStates(self._before.states, self._after.states) if states is None else states
 
+    @staticmethod
+    def _marked(against: Run, run: Run) -> tuple[Run, Run]:
+        """Have two runs show something that differs.
+
+        What a cell showed is judged here, and not by the record: that has no pixels, for instance.
+        """
+        marks = Fingerprint(f"{against.id}", "display"), Fingerprint(f"{run.id} again", "display")
+        return (
+            replace(against, displays=(*against.displays, marks[0])),
+            replace(run, displays=(*run.displays, marks[1])),
+        )
+
     def _causes(self, against: Run, run: Run, states: HistoryLookup) -> tuple[Cause, ...]:
         """Ask ``%why``."""
         since = against if self._one_kernel else None
         history = self._after.before(run, since)
-        # What it showed is judged here, and not by the record: that has no pixels, for instance.
-        differs = Fingerprint(f"{against.id}", "display"), Fingerprint(f"{run.id} again", "display")
-        against, run = (
-            replace(each, displays=(*each.displays, mark))
-            for each, mark in zip((against, run), differs, strict=True)
-        )
         said = explain(run, against, history, states)
         if self._one_kernel:
             return tuple(map(for_rerun, said.causes))

@@ -40,7 +40,7 @@ def _items(before: Fingerprint, after: Fingerprint) -> str:
     was, now = before.parts, after.parts
     count = int(now["length"]) if now.get("length", "").isdigit() else 0
     places = [f"k:[{place}]" for place in range(count)]
-    if before.kind != after.kind or after.kind not in _SEQUENCES:
+    if count < 2 or before.kind != after.kind or after.kind not in _SEQUENCES:  # noqa: PLR2004
         return ""
     if was.get("length") != now.get("length") or not now.keys() >= {*places} <= was.keys():
         return ""

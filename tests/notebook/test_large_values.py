@@ -167,7 +167,7 @@ def test_who_may_have_changed_it_is_told(fresh):
 LONG = f"# {'x' * 40_000}\nbig.append(1)\ntotal = sum(big)"
 """A cell of more text than is looked into."""
 
-UNKNOWN = "but what so long a text reads and changes is not recorded in full"
+UNKNOWN = "; what so long a text reads and changes is not recorded in full"
 
 
 def test_enormous_cell_is_not_said_to_repeat_badly_by_itself(fresh):

@@ -31,7 +31,7 @@ _SPAWNED = "spawned"
 _BY_IDENTITY = frozenset({"dataset", "function", "module", "optimizer", "scheduler"})
 """Kinds of values that are compared by identity, and not by class and content."""
 
-_ASKS = r"\bisinstance\b|\bissubclass\b|\btype\(|__class__|\bexcept\b|^\s*case\b"
+_ASKS = r"\bisinstance\b|\bissubclass\b|\btype\(|__class__|\bexcept\b|^[ \t]*case\b"
 _BY_CLASS = lazy_pattern(_ASKS, re.MULTILINE)
 _BY_VALUE = lazy_pattern(rf"{_ASKS}|[=!]=|\bis\b|\bin\b|\[", re.MULTILINE)
 """Code that may ask of which class an object is, by itself and in comparing and looking up."""

@@ -78,8 +78,21 @@ _PARSE = frozenset({"absl", "click", "fire", "sys", "typer"})
 """Packages that give a cell the arguments of the process, as ``argparse`` does."""
 
 
+_known: tuple[list[Any], dict[str, Any]] = [], {}
+"""The values of matplotlib's settings when they were last read, and what was told of them."""
+
+
 def _rc(matplotlib: Any) -> dict[str, Any]:
     """Return those settings that are not as matplotlib has them by itself."""
+    global _known  # noqa: PLW0603 -- settings are the process's; there are 300, seldom set
+    held = dict.values(matplotlib.rcParams)
+    values = [[*each] if type(each) is list else each for each in held]
+    if values != _known[0]:
+        _known = values, _moved(matplotlib)
+    return _known[1]
+
+
+def _moved(matplotlib: Any) -> dict[str, Any]:
     now, usual, look = matplotlib.rcParams, matplotlib.rcParamsDefault, dict.get
     moved = [
         (name, value, own)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -22,9 +23,10 @@ from ipytorchseed.introspection.anatomy import (
     module_of_class,
     name_of_class,
     own,
+    per_object,
 )
 from ipytorchseed.introspection.ownership import is_local_module
-from ipytorchseed.introspection.values import imported, is_class
+from ipytorchseed.introspection.values import imported, is_class, module_names, text
 
 _RESULTS = 16
 """Results of properties that are named."""
@@ -135,13 +137,22 @@ def _finish(value: object, walk: Walk, draft: Draft, sample: str) -> Fingerprint
         parts = {**parts, DERIVED: "; ".join(results[:_RESULTS])}
     if walk.shared and draft.kind in _CONTAINERS:
         parts = {**parts, SHARED: str(walk.shared)}
-    outdated = sorted({name_of_class(kind) for kind in walk.kinds() if _is_outdated(kind)})
+    may_be = [kind for kind in walk.kinds() if _may_be_users(kind)]
+    outdated = sorted({name_of_class(kind) for kind in may_be if _is_outdated(kind)})
     if outdated:
         parts = {**parts, OUTDATED: ", ".join(outdated[:_CLASSES])}
     if walk.failed:
         summary = f"{summary or anatomy(type(value)).title}; not looked at: {walk.failed[0]}"
     digest, exact, opaque = draft.digest[:8].hex(), walk.exact, draft.opaque
     return Fingerprint(digest, draft.kind, summary, exact, opaque, parts, draft.series, sample)
+
+
+@per_object
+def _may_be_users(kind: type) -> bool:
+    """Tell whether a class may be the user's: no library's, by a look that takes no time."""
+    module = module_of_class(kind)
+    file = text(module_names(sys.modules.get(module)).get("__file__"))
+    return module.partition(".")[0] not in sys.stdlib_module_names and "-packages" not in file
 
 
 def _is_outdated(kind: type) -> bool:

@@ -50,16 +50,27 @@ def _write_columns(
     return tokens
 
 
+def _brief(index: Any) -> Any:
+    """Return an Index, or the few values that tell a ``RangeIndex``, as most tables have."""
+    if type(index).__name__ != "RangeIndex":
+        return index
+    fields = _fields(index)
+    places = fields["_range"]
+    return ["range", places.start, places.stop, places.step, fields.get("_name")]
+
+
 def write_frame(value: Any, walk: Walk) -> Writing:
     """Write a DataFrame."""
     fields = _fields(value)
     manager = fields["_mgr"]
     columns, index = manager.axes
-    labels = yield columns
-    index_token = yield index
     values = _columns(manager, walk)
     texts = type(columns).__name__ == "Index" and columns.dtype.kind not in "biufcmM"
     names = list(columns) if len(values) <= PARTS and texts else []
+    plain = bool(names) and all(type(name) is str for name in names)
+    head = [str(columns.dtype), _fields(columns).get("_name"), *names]
+    labels = yield (head if plain else _brief(columns))
+    index_token = yield _brief(index)
     for place in find_times(names):
         values[place] = None, None
     tokens = yield from _write_columns(walk.pick(values), walk)
@@ -83,7 +94,7 @@ def write_series(value: Any, walk: Walk) -> Writing:
     manager = fields["_mgr"]
     index = manager.axes[0]
     values = manager.blocks[0].values
-    index_token = yield index
+    index_token = yield _brief(index)
     token = yield values
     name = yield fields.get("_name")
     rest = yield from _rest(value, fields, walk)
@@ -156,12 +167,21 @@ def arrow_state(value: Any) -> object:
         chunks = [sys.modules["pyarrow"].concat_arrays(chunks)]
     told = []
     for chunk in chunks:
-        buffers = [None if each is None else memoryview(each) for each in chunk.buffers()]
+        small = whole and sum(each.size for each in held) <= _COPIED
+        view = _bytes_of if small else memoryview
+        buffers = [None if each is None else view(each) for each in chunk.buffers()]
         if whole and not chunk.null_count:
             buffers[:1] = [None]  # it says of each item that it is there
         told.append((len(chunk), chunk.offset, buffers))
     return str(value.type), told
 
+
+def _bytes_of(buffer: Any) -> bytes:
+    return buffer.to_pybytes()  # type: ignore[no-any-return]
+
+
+_COPIED = 2**12
+"""Bytes of them that are copied, which is sooner done than to read them as those of others are."""
 
 _JOINED = 2**24
 """Bytes of the buffers of an array that is copied to be told apart from how it lies, at most."""

@@ -325,7 +325,7 @@ class Session:
             missing=tuple(sorted(self._users(dependencies.missing))),
             writes=writes,
             in_place=tuple(sorted(writes.keys() - bound)),
-            result=None if result is None else self.variables.look(result, pending.budget),
+            result=None if result is None else self.variables.result(result, pending.budget),
             error=None if error is None else without_noise(error[:MOST_ERROR]),
             files=self._files.read(pending.budget.seconds - pending.budget.used, ours),
             loaded={name: self._files.look(path, 0.0) for name, path in self._imports.own.items()},

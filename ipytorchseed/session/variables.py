@@ -54,6 +54,7 @@ class Variables:
         self.too_large = ""
         self._memo = Memo()
         self._known: dict[str, Seen] = {}
+        self._left: dict[int, Fingerprint] = {}  # by identity, while a run is ended
         self._round = 0
 
     def look(
@@ -89,6 +90,7 @@ class Variables:
         self, pending: Pending, namespace: Mapping[str, Any], written: set[str], seconds: float
     ) -> dict[str, Fingerprint]:
         """Name what the run made or changed, also through other names of the same objects."""
+        self._left.clear()
         named = [name for name in sorted(written) if type(namespace.get(name)) is not ModuleType]
         places = {name: ("", name) for name in named} | pending.dependencies.sets
         looks = {name: self._at(at, namespace, pending.budget) for name, at in places.items()}
@@ -116,18 +118,19 @@ class Variables:
                 self._known[name] = Seen(value, self._round, 0.0)
         if touched:
             limit = min(max(seconds * _SHARE, _LEAST), _MOST, pending.budget.left)
-            looked_at = {
-                id(namespace[name]): value for name, value in made.items() if name in namespace
-            }
-            made |= self._sweep(namespace, Budget(limit, reread=0, foreign=False), looked_at)
+            made |= self._sweep(namespace, Budget(limit, reread=0, foreign=False))
         return made
 
-    def _sweep(
-        self, namespace: Mapping[str, Any], budget: Budget, looked_at: Mapping[int, Fingerprint]
-    ) -> dict[str, Fingerprint]:
+    def result(self, value: object, budget: Budget) -> Fingerprint:
+        """Name the result of the run whose ``changes`` were found last: often that of a name."""
+        found = self._left.get(id(value))
+        self._left.clear()
+        return self.look(value, budget) if found is None else found
+
+    def _sweep(self, namespace: Mapping[str, Any], budget: Budget) -> dict[str, Fingerprint]:
         """Find variables that the run changed without naming them, as ``opt.step()`` does.
 
-        Other names of objects that were ``looked_at``, by identity, take no time.
+        Other names of objects that were looked at take no time.
         Those looked at longest ago come first, but for those that take longer than there is time.
         A change is this run's only if the variable was looked at when the run before it ended;
         otherwise nobody knows whose it is.
@@ -136,7 +139,7 @@ class Variables:
         for name, known in list(self._known.items()):
             if known.round == self._round:
                 break
-            value = looked_at.get(id(namespace[name])) if name in namespace else None
+            value = self._left.get(id(namespace[name])) if name in namespace else None
             if value is None and (budget.spent or known.seconds > budget.left):
                 continue
             used = budget.used
@@ -156,10 +159,17 @@ class Variables:
     def _at(
         self, place: tuple[str, str], namespace: Mapping[str, Any], budget: Budget
     ) -> Fingerprint | None:
+        """Name what a run left under a name; an object that has several is looked at once."""
         try:
-            return self.look(look_up(place, namespace), budget)
+            value = look_up(place, namespace)
         except KeyError:
             return None
+        found = self._left.get(id(value))
+        if found is None:
+            found = self.look(value, budget)
+            if place[0] == "":  # the namespace keeps it alive until the run is recorded
+                self._left[id(value)] = found
+        return found
 
 
 def foremost(names: set[str], first: Collection[str]) -> set[str]:

@@ -64,7 +64,7 @@ def find_forms(case: Evidence) -> Iterator[Cause]:
         moved, result = [], ""
         for part, was, now in zip(FORMS, forms(before), forms(after), strict=True):
             told = same(before, after) is True and (part != "order" or case.same_kernel)
-            told = told and (part != OUTDATED or _asks_class(case, after))
+            told = told and (part != OUTDATED or _asks_class(case, after, was or now or ""))
             moved += [part] if was != now and (told or part == "random") else []
         if same(before, after) is True:
             kept = [int(value.parts.get(_KEPT, "0")) for value in (before, after)]
@@ -112,10 +112,20 @@ def _shared(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) 
     yield Cause("input", name, f"{message}{case.doings(blame)}", blame=blame, prevents=True)
 
 
-def _asks_class(case: Evidence, value: Fingerprint) -> bool:
-    """Tell whether the cell, or a function that it reaches, may ask of which class a value is."""
-    asks = _BY_CLASS if value.kind in _BY_IDENTITY else _BY_VALUE
-    return any(map(asks.search, case.texts()))
+def _asks_class(case: Evidence, value: Fingerprint, kinds: str) -> bool:
+    """Tell whether the cell, or a function that it reaches, may ask of which class a value is.
+
+    Args:
+        case: The evidence.
+        value: The value.
+        kinds: The names of its classes, as the part tells them.
+    """
+    texts = case.texts()
+    if value.kind not in _BY_IDENTITY:
+        return any(map(_BY_VALUE.search, texts))
+    names = "|".join(re.escape(each.rpartition(".")[2]) for each in kinds.split(", "))
+    named = re.compile(rf"(?<!class )\b(?:{names}|type)\b")
+    return any(_BY_CLASS.search(text) and named.search(text) for text in texts)
 
 
 def _outdated(

@@ -74,8 +74,9 @@ def _goal(change: Change) -> str | None:
 def _is_only_filled(case: Evidence, cause: Cause) -> bool:
     """Tell whether both runs make nothing of an input but that they put items into it."""
     name, runs = cause.name, (case.against, case.run)
-    kinds = {value.kind for run in runs if (value := run.reads.get(name)) is not None}
-    if not kinds <= _HOLDERS or any(SHARED in run.reads[name].parts for run in runs):
+    values = [value for run in runs if (value := run.reads.get(name)) is not None]
+    alone = all(value.kind in _HOLDERS and SHARED not in value.parts for value in values)
+    if not alone or len(values) < len(runs):
         return False
     code = {each for each, value in case.run.reads.items() if value.kind not in PLAIN}
     inside = _inside(case, {each for each in code if "." not in each})

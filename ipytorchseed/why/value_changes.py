@@ -38,18 +38,21 @@ def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
 def _items(before: Fingerprint, after: Fingerprint) -> str:
     """Say how many items of a short sequence differ; nothing where not all are told apart."""
     was, now = before.parts, after.parts
-    count = int(now["length"]) if now.get("length", "").isdigit() else 0
-    places = [f"k:[{place}]" for place in range(count)]
-    if count < 2 or before.kind != after.kind or after.kind not in _SEQUENCES:  # noqa: PLR2004
+    if before.kind != after.kind or after.kind not in _SEQUENCES:
         return ""
-    if was.get("length") != now.get("length") or not now.keys() >= {*places} <= was.keys():
+    if was.get("length") != now.get("length") or now.get("length") not in _FEW:
+        return ""
+    places = [f"k:[{place}]" for place in range(int(now["length"]))]
+    if not now.keys() >= {*places} <= was.keys():
         return ""
     apart = [index for index, place in enumerate(places) if was[place] != now[place]]
-    first = f", the first at index {apart[0]}" if apart else ""
-    return f"{len(apart)} of {many(count, 'item')} differ{first}" if apart else ""
+    said = f"{len(apart)} of {len(places)} items differ, the first at index "
+    return f"{said}{apart[0]}" if apart else ""
 
 
 _SEQUENCES = frozenset({"deque", "list", "tuple"})
+_FEW = frozenset(map(str, range(2, 9)))
+"""Kinds of values whose items are told apart, and how many a short one has, as parts tell it."""
 
 
 def _are_reordered(before: Fingerprint, after: Fingerprint) -> bool:

@@ -63,9 +63,11 @@ def find_forms(case: Evidence) -> Iterator[Cause]:
             continue
         moved, result = [], ""
         for part, was, now in zip(FORMS, forms(before), forms(after), strict=True):
+            if was == now:
+                continue
             told = same(before, after) is True and (part != "order" or case.same_kernel)
             told = told and (part != OUTDATED or _asks_class(case, after, was or now or ""))
-            moved += [part] if was != now and (told or part == "random") else []
+            moved += [part] if told or part == "random" else []
         if same(before, after) is True:
             kept = [int(value.parts.get(_KEPT, "0")) for value in (before, after)]
             moved += [_KEPT] if kept[1] < kept[0] else []

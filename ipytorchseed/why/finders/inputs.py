@@ -46,6 +46,7 @@ _EMPTIED = frozenset({"deque", "dict", "list", "optimizer", "scheduler", "set"})
 """Kinds of which nothing is left by ``clear()`` or ``load_state_dict()``, but for ``_KEPT``."""
 
 _KEPT = frozenset({"beside", "hooks", "maxlen"})
+"""Parts that stay: a default factory, attributes of a subclass, hooks, the most items."""
 
 _INITIALISED = "initialised anew by the cell before it reads it"
 

@@ -167,11 +167,12 @@ def arrow_state(value: Any) -> object:
         chunks = [sys.modules["pyarrow"].concat_arrays(chunks)]
     told = []
     for chunk in chunks:
-        small = whole and sum(each.size for each in held) <= _COPIED
-        view = _bytes_of if small else memoryview
-        buffers = [None if each is None else view(each) for each in chunk.buffers()]
+        parts = chunk.buffers()
         if whole and not chunk.null_count:
-            buffers[:1] = [None]  # it says of each item that it is there
+            parts[:1] = [None]  # it says of each item that it is there
+        small = whole and sum(each.size for each in parts if each is not None) <= _COPIED
+        view = _bytes_of if small else memoryview
+        buffers = [None if each is None else view(each) for each in parts]
         told.append((len(chunk), chunk.offset, buffers))
     return str(value.type), told
 
@@ -181,7 +182,7 @@ def _bytes_of(buffer: Any) -> bytes:
 
 
 _COPIED = 2**12
-"""Bytes of them that are copied, which is sooner done than to read them as those of others are."""
+"""Bytes of an array that are copied, which is sooner done than to look at the memory itself."""
 
 _JOINED = 2**24
 """Bytes of the buffers of an array that is copied to be told apart from how it lies, at most."""

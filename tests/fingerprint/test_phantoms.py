@@ -328,3 +328,11 @@ def test_how_a_column_of_arrow_lies_in_memory_is_no_content(dtype):
     column[1] = None
     assert not same(fingerprint(column.array), fingerprint(alike[0].array))
     assert same(fingerprint(column.array), fingerprint(pd.concat([column[:2], column[2:]]).array))
+
+
+@pytest.mark.parametrize("count", [2, 100, *range(500, 560, 5), 5_000])
+def test_how_many_pieces_a_column_lies_in_is_no_content(count):
+    """Few bytes are copied, more are looked at where they lie: both tell the same of both."""
+    texts = pd.Series([f"v{number}" for number in range(count)], dtype="string[pyarrow]")
+    joined = pd.concat([texts[: count // 2], texts[count // 2 :]])
+    assert fingerprint(joined).digest == fingerprint(texts).digest

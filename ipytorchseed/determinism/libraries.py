@@ -111,11 +111,12 @@ def _moved(matplotlib: Any) -> dict[str, Any]:
 def _figures(pyplot: Any) -> dict[str, Any]:
     """Return what lies in each figure that pyplot holds, the current one last."""
     managers = pyplot._pylab_helpers.Gcf.figs  # noqa: SLF001 -- asking pyplot may make one
+    figures = {number: vars(each.canvas.figure) for number, each in [*managers.items()]}
     counts = {
-        number: [len(axes.get_children()) for axes in manager.canvas.figure.axes]
-        for number, manager in [*managers.items()]
+        number: sum(len(vars(axes)["_children"]) for axes in [*held["_localaxes"]])
+        for number, held in figures.items()  # its methods may be of a class of the user's
     }
-    return {f"figure {number}": f"{sum(each)} artists" for number, each in counts.items()}
+    return {f"figure {n}": f"{count} artist{'s' * (count != 1)}" for n, count in counts.items()}
 
 
 _SHOWN = ("figure_formats", "print_figure_kwargs", "rc")

@@ -143,7 +143,8 @@ class Variables:
             if value is None and (budget.spent or known.seconds > budget.left):
                 continue
             used = budget.used
-            value = value or self._at(("", name), namespace, budget)
+            if value is None and name in namespace:
+                value = self.look(namespace[name], budget)
             del self._known[name]
             if value is None:
                 continue

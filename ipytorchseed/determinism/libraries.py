@@ -109,14 +109,15 @@ def _moved(matplotlib: Any) -> dict[str, Any]:
 
 
 def _figures(pyplot: Any) -> dict[str, Any]:
-    """Return what lies in each figure that pyplot holds, the current one last."""
+    """Return what lies in each figure that pyplot holds, and which is the current one."""
     managers = pyplot._pylab_helpers.Gcf.figs  # noqa: SLF001 -- asking pyplot may make one
     figures = {number: vars(each.canvas.figure) for number, each in [*managers.items()]}
     counts = {
         number: sum(len(vars(axes)["_children"]) for axes in [*held["_localaxes"]])
         for number, held in figures.items()  # its methods may be of a class of the user's
     }
-    return {f"figure {n}": f"{count} artist{'s' * (count != 1)}" for n, count in counts.items()}
+    told = {f"figure {n}": f"{count} artist{'s' * (count != 1)}" for n, count in counts.items()}
+    return told | ({"current figure": [*counts][-1]} if counts else {})
 
 
 _SHOWN = ("figure_formats", "print_figure_kwargs", "rc")
@@ -252,7 +253,7 @@ SETTINGS: tuple[Setting, ...] = (
             asked=r"\brcParams\[|\bget_(?:dpi|figwidth|figheight|size_inches)\("),
     Setting("matplotlib.pyplot.figure", "matplotlib.pyplot", FIGURES, _figures,
             through=_DRAWS | {"matplotlib"},
-            asked=r"\b(?:gca|gcf|get_fignums|fignum_exists)\(|\.number\b"),
+            asked=r"\b(?:gca|gcf|get_fignums|fignum_exists)\(|\bfig\w*(?:\([^()\n]*\))?\.number\b"),
     Setting("InlineBackend", "matplotlib_inline.config", FIGURES, _inline,
             through=_DRAWS | {"matplotlib"}),
     Setting("IPython.display_formatter", "", TEXT, _formatter),

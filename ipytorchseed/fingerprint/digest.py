@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -25,8 +24,8 @@ from ipytorchseed.introspection.anatomy import (
     own,
     per_object,
 )
-from ipytorchseed.introspection.ownership import is_local_module
-from ipytorchseed.introspection.values import imported, is_class, module_names, text
+from ipytorchseed.introspection.ownership import is_local_module, may_be_local
+from ipytorchseed.introspection.values import imported, is_class
 
 _RESULTS = 16
 """Results of properties that are named."""
@@ -149,10 +148,7 @@ def _finish(value: object, walk: Walk, draft: Draft, sample: str) -> Fingerprint
 
 @per_object
 def _may_be_users(kind: type) -> bool:
-    """Tell whether a class may be the user's: no library's, by a look that takes no time."""
-    module = module_of_class(kind)
-    file = text(module_names(sys.modules.get(module)).get("__file__"))
-    return module.partition(".")[0] not in sys.stdlib_module_names and "-packages" not in file
+    return may_be_local(module_of_class(kind))
 
 
 def _is_outdated(kind: type) -> bool:

@@ -101,6 +101,12 @@ def is_local_module(name: object) -> bool:
     return bool(file) and is_local_file(file)
 
 
+def may_be_local(name: str) -> bool:
+    """Tell at a glance whether a module may be the user's; ``is_local_module`` knows."""
+    standard = name.partition(".")[0] in sys.stdlib_module_names
+    return not standard and not any(each in _file_of(name) for each in _PACKAGES)
+
+
 def library_version(module: str) -> str | None:
     """Return the version of the library that a module belongs to.
 

@@ -91,7 +91,9 @@ class Extension:
         if state.used_scopes is not None and state.used_scopes.switch_off():
             ended.append("%deterministic on")
         if ended:  # the loading that may follow begins anew
-            print(f"ipytorchseed is unloaded, which ends {' and '.join(ended)}.")  # noqa: T201
+            import click
+
+            click.echo(f"ipytorchseed is unloaded, which ends {' and '.join(ended)}.")
         self._undo.close()
 
     def _pre_run_cell(self, info: ExecutionInfo) -> None:

@@ -26,7 +26,7 @@ from ipytorchseed.reads.entropy import SAYS_WHEN
 from ipytorchseed.reads.expressions import look_up_text
 from ipytorchseed.reads.frames import aggregates, ask_frame
 from ipytorchseed.reads.functions import lambda_effects
-from ipytorchseed.reads.keys import constant_keys
+from ipytorchseed.reads.keys import PUTS, constant_keys
 from ipytorchseed.reads.magics import Magic, magic_of
 from ipytorchseed.reads.options import shape_of
 from ipytorchseed.reads.parsing import dotted_name, parse_text
@@ -55,7 +55,7 @@ _SORTS = frozenset({"sort", "sorted", "min", "max"})
 _ORDERS = {order.partition(":")[2]: order for order in (BY_ADDRESSES, BY_HASHES)}
 
 _LOOK_UP = frozenset({"get", "pop", "setdefault"})
-_FILLS = frozenset({"append", "extend", "insert", "add", "appendleft"})
+_FILLS = PUTS | {"insert"}
 
 
 @evaluates("Call")

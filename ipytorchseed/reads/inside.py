@@ -12,9 +12,6 @@ OPAQUE = frozenset({"delattr", "eval", "exec", "globals", "input", "locals", "se
 """Functions that may heed and change anything, besides those of settings."""
 
 
-_FILLS = frozenset({"add", "append", "appendleft", "extend", "insert", "update"})
-"""Methods of lists, sets and dictionaries that put items in, and answer nothing."""
-
 SETTING = ("set_", "use_", "putenv")
 """How names of functions begin that set them."""
 
@@ -47,35 +44,6 @@ def look_inside(source: str) -> tuple[frozenset[str], frozenset[str]] | None:
         return None
     names = frozenset(each.id for each in later if isinstance(each, ast.Name))
     return frozenset(set_by(nodes)), names
-
-
-@lru_cache(maxsize=512)
-def only_filled(source: str) -> frozenset[str]:
-    """Find the names of whose values a cell makes nothing but that it puts items into them.
-
-    Args:
-        source: The cell's text, of which lines that are magics are passed over.
-
-    Returns:
-        Such as ``losses`` of ``losses.append(loss)``, whose other names are read.
-    """
-    tree = parse_without_magics(source)
-    nodes = [each for node in tree.body for each in nodes_in(node)] if tree is not None else []
-    filled = [each for node in nodes if (each := _filled(node)) is not None]
-    apart = {id(each) for each in filled}
-    used = {each.id for each in nodes if isinstance(each, ast.Name) and id(each) not in apart}
-    return frozenset(each.id for each in filled) - used
-
-
-def _filled(node: ast.AST) -> ast.Name | None:
-    """Return the name of what a statement puts items into: ``losses.append(loss)``."""
-    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-        return node.value if isinstance(node.value, ast.Name) else None
-    value = node.value if isinstance(node, ast.Expr) else None
-    called = value.func if isinstance(value, ast.Call) else None
-    if isinstance(called, ast.Attribute) and called.attr in _FILLS:
-        return called.value if isinstance(called.value, ast.Name) else None
-    return None
 
 
 def _is_beyond(node: ast.AST) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ipytorchseed.fingerprint.value import SHARED, same
+from ipytorchseed.fingerprint.value import same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.inside import look_inside, only_filled
+from ipytorchseed.reads.inside import look_inside
 from ipytorchseed.reads.parsing import names_in, parse_text
 from ipytorchseed.reads.slices import OUTPUT, RESULT, Known, Slice, find_slice
 from ipytorchseed.reads.unwritten import find_reading
@@ -18,8 +18,6 @@ from ipytorchseed.why.explanation import Cause, Change, Cleared
 from ipytorchseed.why.finders.bearing import PLAIN
 
 _OUT_OF_REACH = "acts, by the cell's text, on nothing that changed"
-
-_INTO_ITSELF = "acts, by the cell's text, on nothing but itself, and more than that changed"
 
 _UNWRITTEN = "is read only on the way to write a file, and none was written"
 
@@ -43,17 +41,12 @@ def without_reach(case: Evidence, causes: list[Cause]) -> tuple[list[Cause], lis
         case: The evidence.
         causes: What was found in it.
     """
+    if len(causes) <= 1:
+        return causes, []
     goals = {_goal(each) for each in case.changed}
-    others = goals - {each.name for each in causes}
-    if others and all(
-        each.kind == "input"
-        and each.name in goals
-        and (_is_only_filled(case, each) or _reaches_itself(case, each, others))
-        for each in causes
-    ):
-        return [], [Cleared(each.kind, each.name, _INTO_ITSELF) for each in causes]
-    slices = _slices(case, goals) if len(causes) > 1 else None
-    if slices is None:
+    found = [_slice(case, run, goals) for run in (case.against, case.run)]
+    slices = [each for each in found if each is not None]
+    if None in goals or len(slices) < len(found):
         return causes, []
     left = [each for each in causes if _reaches(case, each, slices)]
     if not left:
@@ -69,32 +62,6 @@ def _goal(change: Change) -> str | None:
     return {"variable": change.name, "result": RESULT, "stdout": OUTPUT, "display": shown}.get(
         change.what
     )
-
-
-def _is_only_filled(case: Evidence, cause: Cause) -> bool:
-    """Tell whether both runs make nothing of an input but that they put items into it."""
-    name, runs = cause.name, (case.against, case.run)
-    values = [value for run in runs if (value := run.reads.get(name)) is not None]
-    alone = all(value.kind in _HOLDERS and SHARED not in value.parts for value in values)
-    if not alone or len(values) < len(runs):
-        return False
-    code = {each for each, value in case.run.reads.items() if value.kind not in PLAIN}
-    inside = _inside(case, {each for each in code if "." not in each})
-    filled = all(name in only_filled(run.source) for run in runs)
-    return filled and inside is not None and name not in inside
-
-
-def _reaches_itself(case: Evidence, cause: Cause, others: set[str | None]) -> bool:
-    """Tell whether nothing but itself hangs on an input, of what changed."""
-    slices = _slices(case, others)
-    return slices is not None and not _reaches(case, cause, slices)
-
-
-def _slices(case: Evidence, goals: set[str | None]) -> list[Slice] | None:
-    """Return the slices of both runs for what changed; None where one of them is not known."""
-    found = [_slice(case, run, goals) for run in (case.against, case.run)]
-    slices = [each for each in found if each is not None]
-    return None if None in goals or len(slices) < len(found) else slices
 
 
 def _slice(case: Evidence, run: Run, goals: set[str | None]) -> Slice | None:

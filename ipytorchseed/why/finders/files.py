@@ -73,7 +73,8 @@ def _doing(run: Run, file: FileRead, path: str) -> str:
         return "wrote it" if file.size >= 0 else removed
     if file.is_folder and _parent(path) == file.path:
         return f"wrote {path[len(file.path) :]}"
-    return f"replaced {os.path.basename(path)}"  # noqa: PTH119 -- a string is at hand
+    how = "moved or removed" if file.size < 0 else "replaced"
+    return f"{how} {os.path.basename(path)}"  # noqa: PTH119 -- a string is at hand
 
 
 def _modules(case: Evidence) -> Iterator[Cause]:

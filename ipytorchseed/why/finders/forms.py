@@ -135,11 +135,10 @@ def _outdated(
 ) -> Iterator[Cause]:
     """Say that an object is of a class that was defined anew since it was made, or no longer is."""
     was, now = ([*filter(None, it.parts.get(OUTDATED, "").split(", "))] for it in (before, after))
-    kinds = [each for each in now if each not in was] or was
-    is_old = kinds is not was
-    told = first_of(kinds, 1)
-    names = {kind.partition(".")[0] for kind in kinds}
-    if is_old:
+    old = [each for each in now if each not in was]
+    told = first_of(old or [each for each in was if each not in now], 1)
+    if old:
+        names = {kind.partition(".")[0] for kind in old}
         makers = [run for run in case.history if not names.isdisjoint(run.writes)][-1:]
         message = f"{name} is still of the class {told} from before it was defined anew"
         blame = tuple(Blame(run, f"defined {told} anew") for run in makers)

@@ -100,9 +100,13 @@ def find_inputs(case: Evidence) -> Iterator[Cause | Cleared]:
 def find_cleared_inputs(case: Evidence) -> Iterator[Cause]:
     """Come back to inputs that were cleared for what the cell reads or sets of them.
 
-    Those of which it reads other parts count where they are its result as well.
+    Those of which it reads other parts count where they are its result as well; those of which it
+    reads none, as of a list that it only appends to, where nothing else is.
     """
     made = {change.name for change in case.changed if change.what == "variable"}
+    filled = {name for name in made if case.run.parts.get(name) == ()}
+    if not all(change.what == "variable" and change.name in filled for change in case.changed):
+        made -= filled
     same_numbers = all(None is not each.before == each.after for each in case.changed)
     suspects = [
         each.name

@@ -78,17 +78,42 @@ def is_local_file(path: str) -> bool:
     folder, name = os.path.split(path)
     try:
         place = os.path.join(_resolved(folder), name)  # noqa: PTH118 -- for each module that is met
-        if os.path.islink(place):  # noqa: PTH114 -- so here
-            place = os.path.realpath(place)
+        if not os.path.islink(place):  # noqa: PTH114 -- so here
+            return not is_installed_file(place)
+        target = os.path.realpath(place)
     except (OSError, ValueError):  # no path
         return False
-    return not is_installed_file(place)
+    return not (
+        is_installed_file(target) or (is_installed_file(place) and _is_store(place, target))
+    )
+
+
+def _is_store(place: str, target: str) -> bool:
+    """Tell whether a file of a package is a link to what an installer keeps for many environments.
+
+    There, as in uv's cache, the package's metadata lies beside it. A link to where a package is
+    being developed, as of ``flit install --symlink``, leads to no such place.
+    """
+    while os.path.basename(place) == os.path.basename(target) != "":  # noqa: PTH119 -- as above
+        place, target = os.path.dirname(place), os.path.dirname(target)  # noqa: PTH120 -- so here
+    return _has_metadata(target)
+
+
+@lru_cache(maxsize=1024)
+def _has_metadata(folder: str) -> bool:
+    with suppress(OSError):
+        return any(name.endswith(".dist-info") for name in os.listdir(folder))  # noqa: PTH208 -- so
+    return False
 
 
 @lru_cache(maxsize=1024)
 def _resolved(folder: str) -> str:
-    """Follow the links that lead to a folder; most files of a package share theirs."""
-    return os.path.realpath(folder)
+    """Follow the links that lead to a folder; most share all but their ends."""
+    outer, name = os.path.split(folder)
+    if not outer or name in ("", ".", ".."):
+        return os.path.realpath(folder)
+    place = os.path.join(_resolved(outer), name)  # noqa: PTH118 -- as above
+    return os.path.realpath(place) if os.path.islink(place) else place  # noqa: PTH114 -- so here
 
 
 def is_local_module(name: object) -> bool:

@@ -11,7 +11,12 @@ import numpy as np
 import pytest
 import torch
 
-from ipytorchseed.introspection.ownership import is_installed_file, is_local_module, library_version
+from ipytorchseed.introspection.ownership import (
+    is_installed_file,
+    is_local_file,
+    is_local_module,
+    library_version,
+)
 
 PYTHON = sys.version.partition(" ")[0]
 
@@ -87,3 +92,32 @@ def test_records_of_a_folder_are_read_once_until_it_changes(tmp_path, monkeypatc
     monkeypatch.setattr(Path, "read_text", lambda *_, **__: "one/a,,\n8.py,,")
     os.utime(tmp_path, (1, 1))
     assert is_installed_file(str(tmp_path / "8.py"))
+
+
+@pytest.mark.parametrize("module", ["linked.py", "linked/core.py"])
+@pytest.mark.parametrize("metadata", ["linked-1.0.dist-info", "src"])
+def test_what_an_installer_keeps_for_many_environments_is_a_package(tmp_path, module, metadata):
+    """``uv pip install --link-mode symlink`` links each file; so does flit, to the user's own."""
+    kept = tmp_path / "cache" / "archive" / module
+    place = tmp_path / "lib" / "site-packages" / module
+    for each in (kept.parent, place.parent, tmp_path / "cache" / "archive" / metadata):
+        each.mkdir(parents=True, exist_ok=True)
+    kept.touch()
+    place.symlink_to(kept)
+    assert is_local_file(str(place)) is (metadata == "src")
+    assert is_local_file(str(kept))
+
+
+def test_a_link_to_a_folder_of_ones_own_is_followed(tmp_path):
+    """``flit install --symlink`` links the package as one; a folder may lie behind several."""
+    own, place = tmp_path / "own", tmp_path / "lib" / "site-packages"
+    for each in (own / "inner", place):
+        each.mkdir(parents=True)
+    (own / "inner" / "core.py").touch()
+    (place / "linked").symlink_to(own)
+    (tmp_path / "short").symlink_to(place)
+    assert is_local_file(str(place / "linked" / "inner" / "core.py"))
+    assert is_local_file(str(tmp_path / "short" / "linked" / "inner" / "core.py"))
+    (place / "other").mkdir()
+    (place / "other" / "core.py").touch()
+    assert not is_local_file(str(tmp_path / "short" / "other" / ".." / "other" / "core.py"))

@@ -109,6 +109,28 @@ def memory_file(value: Any) -> object:
     return base.getvalue(value), base.tell(value)
 
 
+def hashed(value: Any) -> object:
+    """Return the digest of what a hash object has been given so far."""
+    kind: Any = next(
+        each
+        for each in mro(type(value))
+        if anatomy(each).name.startswith(("_hashlib.", "_blake2."))
+    )
+    length = (32,) if anatomy(kind).name == "_hashlib.HASHXOF" else ()  # which give any number
+    return kind.digest(value, *length)
+
+
+def row(value: Any) -> object:
+    """Return the columns and the items of a row that SQLite found."""
+    kind: Any = base_of(value, "sqlite3.Row")
+    return kind.keys(value), [*kind.__iter__(value)]
+
+
+def current(value: Any) -> object:
+    """Return the value of a context variable in the cell's context, if it has one."""
+    return value.name, value.get(None)  # there are no subclasses
+
+
 def captured(value: Any) -> object:
     """Return what ``%%capture`` took of the standard output and of displays, without addresses.
 

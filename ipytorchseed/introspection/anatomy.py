@@ -196,7 +196,11 @@ def _hides(kind: type) -> bool:
         room = _of_type["__basicsize__"].__get__(kind) - _of_type["__basicsize__"].__get__(base)
         if _of_type["__flags__"].__get__(kind) & _HEAP:
             slots = sum(type(entry) is MemberDescriptorType for entry in [*own(kind).values()])
-            if room > _WORD * (slots + 2):  # a dictionary and weak references take one each
+            added = sum(
+                bool(_of_type[each].__get__(kind)) and not _of_type[each].__get__(base)
+                for each in ("__dictoffset__", "__weakrefoffset__")  # which take a word each
+            )
+            if room > _WORD * (slots + added):
                 return True
         elif room or _of_type["__itemsize__"].__get__(kind):
             return True

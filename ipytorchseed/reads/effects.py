@@ -43,7 +43,8 @@ class Effects(Struct):
         stars: Modules from which it imports all names.
         files: Files that it runs, in the notebook or as programs of their own.
         texts: Constants that may be names of files or folders.
-        programs: Programs of their own that it runs, as in ``magics.Magic``.
+        programs: Programs of their own that it runs, as in ``magics.Magic``, and what its queries
+            ask databases for.
         defined: The code of functions and classes that it defines, by name.
         anew: Names whose content it sets anew before it reads them, and how, as
             ``overwrites.find_overwrites`` tells.

@@ -13,7 +13,11 @@ def _calls(given: int, functions: Mapping[str, str]) -> dict[str, int]:
     return {f"{home}.{name}": given for home, names in functions.items() for name in names.split()}
 
 
+QUERY_CLOCK, QUERY_RANDOM = "SQL now()", "SQL random()"
+"""What queries ask the database for, however it calls it."""
+
 CLOCKS: dict[str, int] = {
+    QUERY_CLOCK: ANY,
     **_calls(
         ANY,
         {
@@ -36,6 +40,7 @@ CLOCKS: dict[str, int] = {
 """Clocks: asked by a call with at most so many arguments that are not None."""
 
 ENTROPY: dict[str, int] = {
+    QUERY_RANDOM: ANY,
     **_calls(
         ANY,
         {
@@ -192,6 +197,10 @@ def sentence(name: str) -> str:
         return "the order of a set of objects hangs on where they lie in memory"
     if name == ADDRESS:
         return "the cell sorts by id, which tells where objects lie in memory"
+    if name == QUERY_RANDOM:
+        return "the query asks the database for random numbers: they are others each time"
+    if name == QUERY_CLOCK:
+        return "the query asks the database for the time: it answers differently each time"
     if name in STANDS or name == "os.getpid":
         what = "tells how the process or the machine stands: it may answer differently each time"
     elif name in PERSONS:

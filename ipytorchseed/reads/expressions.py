@@ -26,6 +26,7 @@ from ipytorchseed.reads.abstract import (
 from ipytorchseed.reads.frames import column_of_rows, columns_held, columns_of
 from ipytorchseed.reads.keys import PUTS, SIZES, constant_keys
 from ipytorchseed.reads.parsing import dotted_name
+from ipytorchseed.reads.queries import asked_by_query
 from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.taint import SET_OPERATORS, ask_order, combine, escape, mix
 
@@ -43,6 +44,7 @@ def _constant(scope: Scope, node: ast.Constant) -> AbstractValue:
     if type(node.value) is str:
         if _PATH.fullmatch(node.value):
             scope.effects.texts.add(node.value)
+        scope.effects.programs |= asked_by_query(node.value)
         return _TEXT if "\0" in node.value else replace(_TEXT, texts=(node.value,))
     return NEUTRAL if type(node.value) in (int, float, bool) else _TEXT
 

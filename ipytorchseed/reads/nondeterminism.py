@@ -21,6 +21,7 @@ from ipytorchseed.reads.entropy import (
 )
 from ipytorchseed.reads.hashes import SETS, hashes_of, order_of
 from ipytorchseed.reads.home import Home
+from ipytorchseed.reads.queries import asked_by_query
 from ipytorchseed.reads.resolution import MISSING, nondeterministic_call
 
 
@@ -122,12 +123,14 @@ class Nondeterminism:
             self.calls.add(on)
 
     def look_into(self, values: Iterable[object], uncalled: Iterable[Effects]) -> None:
-        """Look up sets by their names, once all is noted.
+        """Look at queries that names hold, and look up sets by their names, once all is noted.
 
         Args:
             values: What the code reads, whose attributes they may be.
             uncalled: What code does that is not called, and may have made them before.
         """
+        values = [*values]
+        self.calls.update(*(asked_by_query(each) for each in values if type(each) is str))
         if not self._orders:
             return
         asked = self._sets.union(*(each.holds for each in uncalled)) & self._orders

@@ -38,7 +38,7 @@ class Listener(Protocol):
         """Hear that a file is about to be opened; ``anew`` where it is empty then."""
 
     def changes(self, path: str) -> None:
-        """Hear that a file is about to be replaced, renamed, cut or removed."""
+        """Hear that a file is about to be replaced, renamed, cut or removed; or a folder, removed."""
 
     def makes(self, folder: str) -> None:
         """Hear that a folder is about to be made."""
@@ -170,7 +170,7 @@ def names_of(module: str) -> dict[Any, Any]:
 _of_system = vars(sys.modules[os.name])  # where `os` has them from, whatever others put there
 _told: dict[str, Function] = {
     "open": _open_descriptor, "mkdir": _make_folder, "listdir": _list, "scandir": _list,
-    "remove": _remove, "unlink": _remove, "rename": _rename, "replace": _rename,
+    "remove": _remove, "unlink": _remove, "rmdir": _remove, "rename": _rename, "replace": _rename,
     "truncate": _truncate, "system": _system, "urandom": _ask, "posix_spawn": _spawn,
 }  # fmt: skip
 _calls: tuple[tuple[Function | None, Function], ...] = (

@@ -197,7 +197,7 @@ class FileWatch:
     def changes(self, path: str) -> None:
         """Note a file that the cell is about to replace, and name its content if it was read."""
         if path and path not in self._written and len(self._written) < _MOST:
-            self._written[path] = os.path.lexists(path)
+            self._written[path] = os.path.lexists(path) and f"{path}/" not in self._folders
         if path in self.paths and self.paths[path] is None:
             self.paths[path] = self._name(path, monotonic() + _IN_CELL)
 

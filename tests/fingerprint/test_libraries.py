@@ -6,7 +6,9 @@ import ctypes
 import functools
 import importlib
 import io
+import json
 import sqlite3
+import unicodedata
 
 import numpy as np
 import pyarrow as pa
@@ -251,6 +253,38 @@ def test_numbers_of_ctypes_are_content():
     """Which are no pointers."""
     assert same(fingerprint(ctypes.c_int(3)), fingerprint(ctypes.c_int(3)))
     assert not same(fingerprint(ctypes.c_int(3)), fingerprint(ctypes.c_int(4)))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: functools.cmp_to_key(min)(1),
+        lambda: json.scanner.c_make_scanner(json.JSONDecoder()),
+        lambda: unicodedata.ucd_3_2_0,
+    ],
+)
+def test_what_a_small_class_of_c_keeps_cannot_be_seen(make):
+    """Also where that is no more than a pointer or two, as those of attributes would take."""
+    assert fingerprint(make()).opaque
+
+
+def test_classes_of_python_hide_nothing():
+    """With slots, with a dictionary and weak references of their own or of a base."""
+
+    class Slots:
+        __slots__ = ("a", "b")
+
+    class Dict(Slots):
+        __slots__ = ("__dict__",)
+
+    class Both(Dict):
+        __slots__ = ("__weakref__", "c")
+
+    class Plain(Both):
+        pass
+
+    kinds = Slots, Dict, Both, Plain, type("Empty", (), {"__slots__": ()})
+    assert not any(anatomy(kind).hidden for kind in kinds)
 
 
 def test_an_address_in_a_member_of_a_class_of_c_is_no_content():

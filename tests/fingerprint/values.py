@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import collections
+import contextvars
 import dataclasses
 import datetime as dt
 import decimal
 import enum
 import fractions
 import functools
+import hashlib
+import hmac
 import io
 import itertools
 import operator
 import pathlib
 import random
 import re
+import sqlite3
 import types
 import uuid
 from array import array
@@ -324,8 +328,20 @@ CHANGED = {
     "repeat": (lambda: itertools.repeat(1, 3), next),
     "chain": (lambda: itertools.chain([1, 2], [3]), next),
     "memory file": (lambda: io.BytesIO(b"abc"), lambda it: it.read(1)),
+    "hash": (lambda: hashlib.sha256(b"a"), lambda it: it.update(b"b")),
+    "hash of any length": (lambda: hashlib.shake_128(b"a"), lambda it: it.update(b"b")),
+    "blake2": (lambda: hashlib.blake2b(b"a"), lambda it: it.update(b"b")),
+    "keyed hash": (lambda: hmac.new(b"key", b"a", "sha256"), lambda it: it.update(b"b")),
+    "context variable": (lambda: contextvars.ContextVar("level"), lambda it: it.set(1)),
 }  # fmt: skip
 """Of each kind: a builder, and a change of one thing."""
+
+
+def row(query):
+    """Make a row as SQLite gives it, which tells its columns."""
+    connection = sqlite3.connect(":memory:")
+    connection.row_factory = sqlite3.Row
+    return connection.execute(query).fetchone()
 
 
 def different():
@@ -352,6 +368,8 @@ def different():
         torch.zeros(1).to_sparse(), torch.zeros(1, 1).to_sparse_csr(),
         torch.zeros(1, 1).to_sparse_csc(), torch.zeros(1, requires_grad=True), torch.float32,
         torch.float64, torch.device("cpu"), torch.Size([1]), len, abs, [].append, {}.get,
+        hashlib.sha256(b"a"), hashlib.sha256(b"b"), hashlib.sha512(b"a"), hashlib.blake2b(b"a"),
+        row("select 1 as a"), row("select 2 as a"), row("select 1 as b"), row("select 1 as a, 1 as b"),
         np.add, np.multiply, torch.relu, torch.sigmoid, Plain, Slotted, Config, nn.Linear,
         nn.ReLU, np, torch, pd.NaT, pd.NA, pd.Timestamp(0), pd.Timestamp(1), pd.Timedelta(1),
         pd.Index([1]), pd.Index([2]), pd.RangeIndex(2), pd.RangeIndex(3), pd.Categorical(["a"]),

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import torch
 
-from ipytorchseed.reads.entropy import NONDETERMINISTIC, SIZED
+from ipytorchseed.reads.entropy import NONDETERMINISTIC, QUERY_CLOCK, QUERY_RANDOM, SIZED
 
 MODULES = {
     "np": np, "torch": torch, "random": random, "secrets": secrets, "time": time, "uuid": uuid,
@@ -210,7 +210,7 @@ def test_beyond_functions(notebook):
 def test_table():
     """Every function of the table that this interpreter has is found where it is called."""
     # Sets call object.__hash__: see test_hashes.py.
-    missing = {"uuid.uuid6", "uuid.uuid7", "object.__hash__"} | {
+    missing = {"uuid.uuid6", "uuid.uuid7", "object.__hash__", QUERY_CLOCK, QUERY_RANDOM} | {
         name for name in NONDETERMINISTIC if name.startswith("pandas.")
     }
     from ipytorchseed.reads.cell import effects_of_cell
@@ -227,6 +227,36 @@ def test_table():
             seconds=math.inf,
         ).nondeterministic_calls
         assert asks == {name}
+
+
+QUERIES = {
+    "select id from t order by random() limit 5": QUERY_RANDOM,
+    """
+    SELECT id FROM t
+    ORDER BY RANDOM ( )
+    """: QUERY_RANDOM,
+    "WITH s AS (SELECT * FROM t TABLESAMPLE system(5)) SELECT * FROM s": QUERY_RANDOM,
+    "insert into t values (randomblob(16))": QUERY_RANDOM,
+    "select * from t where day > date('now')": QUERY_CLOCK,
+    "update t set seen = CURRENT_TIMESTAMP": QUERY_CLOCK,
+    "select * from t tablesample system(5) repeatable (42)": "",
+    "select rand(42), random from t": "",  # a seed, a column
+    "select nowhere() from t": "",
+    "With random (seeded) weights": "",
+    "order by random()": "",
+}
+
+
+@pytest.mark.parametrize(("query", "asked"), QUERIES.items())
+def test_queries(notebook, query, asked):
+    """What a query asks the database for, be it in the cell, in a name or in a function."""
+    for before, cell in (
+        ("", f"con.execute({query!r})"),
+        (f"QUERY = {query!r}", "con.execute(QUERY)"),
+        (f"def load(con): return con.execute({query!r})", "load(con)"),
+    ):
+        notebook.run(f"con = object()\n{before}")
+        assert notebook.dependencies(cell).nondeterministic_calls == ({asked} if asked else set())
 
 
 # --------------------------------------------------------------------------------------------------

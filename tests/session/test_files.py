@@ -358,6 +358,17 @@ def test_what_is_made_and_removed_again_is_no_output(notebook, folder):
     assert run.wrote == (str(folder / "there.txt"),)
 
 
+def test_a_folder_that_is_removed_is_noted(notebook, folder):
+    """By its own name, as what lay in it goes with it; not one that the cell itself made."""
+    (folder / "there" / "deep").mkdir(parents=True)
+    (folder / "there" / "deep" / "x.txt").write_text("x")
+    run = notebook.run(
+        "import shutil\nos.makedirs('new/deep')\nshutil.rmtree('new')\nshutil.rmtree('there')"
+    )
+    assert str(folder / "there") in run.wrote
+    assert not any("new" in path for path in run.wrote)
+
+
 def test_a_folder_that_the_cell_makes_is_no_input(notebook, folder):
     """Nor what lies in it, whoever wrote it; one that was there is, if the cell makes it sure."""
     notebook.run("import tempfile, subprocess, sys")

@@ -19,6 +19,9 @@ _TICK = 0.01
 _REMOVES = lazy_pattern(r"remove|unlink|rmtree|rmdir|rename|replace|move|cleanup|\brm\b")
 """Text of cells that take files away."""
 
+_REMOVES_FOLDERS = lazy_pattern(r"rmtree|rmdir|removedirs|cleanup|\brm\b")
+"""Text of cells that take folders away."""
+
 _SETS_PATH = lazy_pattern(
     r"\bsys\.path\b|\bPYTHONPATH\b|\baddsitedir\b|\bchdir\b|^%cd\b", re.MULTILINE
 )
@@ -53,7 +56,7 @@ def _writer(case: Evidence, file: FileRead) -> tuple[Blame, ...]:
         for run in case.history
         for path in run.wrote
         if path == file.path
-        or file.path.startswith(f"{path}/")  # a link to a folder, or one that was renamed
+        or file.path.startswith(f"{path}/")  # a link to a folder, or one that is gone
         or (file.is_folder and _parent(path) == file.path)
     ]
     if file.is_folder:
@@ -74,6 +77,7 @@ def _doing(run: Run, file: FileRead, path: str) -> str:
     if file.is_folder and _parent(path) == file.path:
         return f"wrote {path[len(file.path) :]}"
     how = "moved or removed" if file.size < 0 else "replaced"
+    how = "removed" if _REMOVES_FOLDERS.search(run.source) else how
     return f"{how} {os.path.basename(path)}"  # noqa: PTH119 -- a string is at hand
 
 

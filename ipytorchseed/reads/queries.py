@@ -1,0 +1,38 @@
+"""What queries in SQL ask the database for: random numbers, the time."""
+
+from __future__ import annotations
+
+import re
+
+from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.entropy import QUERY_CLOCK, QUERY_RANDOM
+
+_QUERY = lazy_pattern(r"[\s(]*(?:create|delete|insert|replace|select|update|with)\s", re.IGNORECASE)
+"""How a query begins."""
+
+_RANDOM = lazy_pattern(
+    r"\b(?:gen_random_uuid|newid|rand|random|uuid)\s*\(\s*\)|\brandomblob\s*\("
+    r"|\btablesample\b(?!.*\brepeatable\b)|\busing\s+sample\b(?!.*\brepeatable\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+_CLOCK = lazy_pattern(
+    r"\bcurrent_(?:date|time|timestamp)\b|\b(?:getdate|julianday|now|sysdate|unixepoch)\s*\(\s*\)"
+    r"|\(\s*'now'",
+    re.IGNORECASE,
+)
+"""What SQLite, DuckDB, PostgreSQL, MySQL and SQL Server call them; a number given is a seed."""
+
+_LONGEST = 10_000
+"""Characters of a text that is looked through."""
+
+
+def asked_by_query(text: str) -> set[str]:
+    """Return what a text asks a database for, as the table of nondeterministic functions names it.
+
+    Args:
+        text: Any text; one that is no query asks nothing.
+    """
+    if len(text) > _LONGEST or not _QUERY.match(text):
+        return set()
+    rows = ((_RANDOM, QUERY_RANDOM), (_CLOCK, QUERY_CLOCK))
+    return {name for pattern, name in rows if pattern.search(text)}

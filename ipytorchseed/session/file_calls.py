@@ -38,7 +38,7 @@ class Listener(Protocol):
         """Hear that a file is about to be opened; ``anew`` where it is empty then."""
 
     def changes(self, path: str) -> None:
-        """Hear that a file is about to be replaced, renamed, cut or removed; or a folder, removed."""
+        """Hear that a file or a folder is about to be replaced, renamed, cut or removed."""
 
     def makes(self, folder: str) -> None:
         """Hear that a folder is about to be made."""

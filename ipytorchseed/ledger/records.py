@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.patterns import lazy_pattern
 
 
 class GeneratorState(Struct, frozen=True):
@@ -244,6 +245,14 @@ class Run(Struct, frozen=True, omit_defaults=True):
     def ended(self) -> dict[str, str]:
         """The same when it ended."""
         return {**self.after, **_digests(self.generators_after)}
+
+    @property
+    def asks_when_written(self) -> bool:
+        """Whether its text asks when a file was written, which then counts as content."""
+        return _WHEN.search(self.source) is not None
+
+
+_WHEN = lazy_pattern(r"\bget[cm]time\(|\.st_[cm]time")
 
 
 def _digests(generators: Mapping[str, GeneratorState]) -> dict[str, str]:

@@ -156,7 +156,8 @@ class RecordedKernel:
 
     def changed_files(self, run: Run) -> list[str]:
         """Return the paths of files that a run read, and that are known to be others now."""
-        return [file.path for file in [*run.files, *run.loaded.values()] if _is_changed(file)]
+        changed = _is_touched if run.asks_when_written else _is_changed
+        return [file.path for file in [*run.files, *run.loaded.values()] if changed(file)]
 
 
 class LiveKernel(RecordedKernel):
@@ -201,10 +202,14 @@ def _has_graph(value: Any) -> bool:  # noqa: ANN401
     return hasattr(torch, "nn") and type(value) is torch.Tensor and value.grad_fn is not None
 
 
-def _is_changed(file: FileRead) -> bool:
-    """Tell whether a file is known to be another than when it was read."""
+def _is_touched(file: FileRead) -> bool:
+    """Tell whether a file was written to since it was read."""
     with suppress(OSError, ValueError):
         about = Path(file.path).stat()
-        if (about.st_size, about.st_mtime_ns) == (file.size, file.modified):
-            return False
-    return file.same(FileWatch().look(file.path, _IN_FILES)) is False
+        return (about.st_size, about.st_mtime_ns) != (file.size, file.modified)
+    return file.size >= 0
+
+
+def _is_changed(file: FileRead) -> bool:
+    """Tell whether a file is known to be another than when it was read."""
+    return _is_touched(file) and file.same(FileWatch().look(file.path, _IN_FILES)) is False

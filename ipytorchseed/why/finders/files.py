@@ -36,16 +36,20 @@ def find_files(case: Evidence) -> Iterator[Cause | Cleared]:
     earlier = {file.path: file for file in case.against.files}
     for after in case.run.files:
         before = earlier.get(after.path)
-        if before is None or before.same(after) is not False or after.is_folder:
+        if before is None or after.is_folder:
             continue
-        blame = _writer(case, after)
-        yield Cause(
-            kind="file",
-            name=after.path,
-            message=_how(before, after) + case.doings(blame),
-            proof=f"content {before.digest[:8]} → {after.digest[:8]}",
-            blame=blame,
-        )
+        same, blame = before.same(after), _writer(case, after)
+        if same is False:
+            yield Cause(
+                kind="file",
+                name=after.path,
+                message=_how(before, after) + case.doings(blame),
+                proof=f"content {before.digest[:8]} → {after.digest[:8]}",
+                blame=blame,
+            )
+        elif same and before.modified != after.modified and case.run.asks_when_written:
+            message = f"{after.path} was written since, and the cell asks when{case.doings(blame)}"
+            yield Cause("file", after.path, message, blame=blame)
     yield from _modules(case)
 
 

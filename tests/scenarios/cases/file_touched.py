@@ -1,18 +1,20 @@
-"""The file that the cell reads was touched, and written again as it was.
+"""The cell asks when a file was written, and another writes the same into it once more.
 
-run: write read touch read
-ask: read
-probe: total
-changed: no
+run: setup ask write ask
+ask: ask
+probe: written
+changed: yes
+expect: file data.csv 3
+says: data.csv was written since, and the cell asks when; In[3] wrote it
 """
-# %% write
+# %% setup
 import os
-from pathlib import Path
-path = Path("values.txt")
-_ = path.write_text("1\n2\n3\n")
-# %% read
-total = sum(map(int, path.read_text().split()))
-# %% touch
-text = path.read_text()
-_ = path.write_text(text)
-os.utime(path, (1, 1))
+import time
+
+open("data.csv", "w").write("a,b\n1,2\n")
+# %% ask
+written = os.path.getmtime("data.csv")
+print(written)
+# %% write
+time.sleep(0.02)
+open("data.csv", "w").write("a,b\n1,2\n")

@@ -67,6 +67,9 @@ class Known(Struct, frozen=True):
         objects: Those of other objects of libraries, which may change whenever they are used.
         others: Those of all else: code of the user's may run with them.
         inside: Names that the user's functions may look up; None for any.
+        scalars: Those of ``plain`` that hold a number or a text, which nobody can change.
+        sharing: Names of values from before the cell that may share objects with each other, in
+            sets that share none; None where any may.
     """
 
     plain: set[str]
@@ -74,6 +77,8 @@ class Known(Struct, frozen=True):
     objects: set[str]
     others: set[str]
     inside: set[str] | None = None
+    scalars: set[str] = set()
+    sharing: Sequence[set[str]] | None = None
 
     @property
     def values(self) -> set[str]:
@@ -139,8 +144,8 @@ def find_slice(source: str, goals: Collection[str], known: Known) -> Slice | Non
         made |= each.sets - each.imports
         statements.append(each)
     times = Counter(name for each in statements for name in each.sets)
-    holders = known.holders.union(name for name, count in times.items() if count > 1)  # meanwhile
-    kept = _backwards(statements, {*goals}, _aliases(statements, known, holders))
+    varies = {name for name, count in times.items() if count > 1}  # and holds others meanwhile
+    kept = _backwards(statements, {*goals}, _aliases(statements, known, varies))
     opaque = any(each.opaque for each in kept)
     touched = {RESULT, OUTPUT}.union(*(each.sets | each.changes for each in kept))
     if not kept or not (opaque or touched.issuperset(goals)):
@@ -175,15 +180,17 @@ def _texts(statements: Sequence[_Statement], told: set[str]) -> tuple[str, ...]:
     return tuple(ast.unparse(each.node) for each in statements)
 
 
-def _aliases(statements: Sequence[_Statement], known: Known, holders: set[str]) -> Aliases:
+def _aliases(statements: Sequence[_Statement], known: Known, varies: set[str]) -> Aliases:
     found = Aliases()
     values = known.values.union(*(each.sets - each.imports for each in statements))
+    values -= known.scalars - varies
     for each in statements:
-        sharing = [names_in(piece) for piece in find_sharing(each.node, holders)]
+        sharing = [names_in(piece) for piece in find_sharing(each.node, known.holders | varies)]
         for names in (*sharing, each.names if each.users else set[str]()):
             found.join(names & values)
     outside = set[str]().union(*(each.outside for each in statements))
-    found.join(outside & known.values)  # they may, nobody knows
+    for some in (known.values,) if known.sharing is None else known.sharing:
+        found.join(outside & some & values)  # they may, nobody knows
     return found
 
 

@@ -10,7 +10,7 @@ from ipytorchseed.why.evidence import Evidence, HistoryLookup, run_name, run_wor
 from ipytorchseed.why.explanation import Cause, Cleared, Explanation, Remedy, Unknown
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT
 from ipytorchseed.why.present import Present
-from ipytorchseed.why.reach import without_reach, without_unwritten
+from ipytorchseed.why.reach import without_counters, without_reach, without_unwritten
 from ipytorchseed.why.remedy import find_remedy, with_fixes
 from ipytorchseed.why.rivals import with_rivals, without_bearing, without_rounding
 from ipytorchseed.why.roots import with_roots
@@ -23,6 +23,11 @@ from ipytorchseed.why.unknown import (
     unseen,
 )
 from ipytorchseed.why.words import many
+
+_RULE_OUT = (
+    without_rounding, without_bearing, without_unwritten, without_reach, without_counters,
+)  # fmt: skip
+"""What tells causes apart that were found, in this order."""
 
 _TIMED = "holds times or addresses, and other causes account for the change"
 
@@ -63,7 +68,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     if rest:
         cleared += [Cleared("input", name, _TIMED) for name in timed & {c.name for c in causes}]
         causes = rest
-    for rule_out in (without_rounding, without_bearing, without_unwritten, without_reach):
+    for rule_out in _RULE_OUT:
         causes, without_effect = rule_out(case, causes)
         cleared += without_effect
     if not changed:

@@ -16,8 +16,11 @@ from ipytorchseed.why.changes import SHOWN_OTHERWISE
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Change, Cleared
 from ipytorchseed.why.finders.bearing import PLAIN
+from ipytorchseed.why.words import listed
 
 _OUT_OF_REACH = "acts, by the cell's text, on nothing that changed"
+
+_OWN = "acts, by the cell's text, on nothing that changed but {}"
 
 _UNWRITTEN = "is read only on the way to write a file, and none was written"
 
@@ -43,17 +46,58 @@ def without_reach(case: Evidence, causes: list[Cause]) -> tuple[list[Cause], lis
     """
     if len(causes) <= 1:
         return causes, []
-    goals = {_goal(each) for each in case.changed}
-    found = [_slice(case, run, goals) for run in (case.against, case.run)]
+    left = _within_reach(case, causes, case.changed)
+    return left or causes, [
+        Cleared(each.kind, each.name, _OUT_OF_REACH) for each in causes if left and each not in left
+    ]
+
+
+def without_counters(case: Evidence, causes: list[Cause]) -> tuple[list[Cause], list[Cleared]]:
+    """Clear variables that the cell itself goes on with, where nothing else hangs on them.
+
+    As on ``runs += 1``, and on ``scores[runs] = score``, which changes in each run.
+
+    Args:
+        case: The evidence.
+        causes: What was found in it.
+    """
+    made = {each.name for each in case.changed if each.what == "variable"}
+    own = [each for each in causes if each.kind == "input" and each.name in made]
+    names = {each.name for each in own}
+    others = [each for each in case.changed if each.what != "variable" or each.name not in names]
+    if not (own and others):
+        return causes, []
+    left = _within_reach(case, causes, others, _sharing(case))
+    gone = [each for each in own if left and each not in left]
+    reason = _OWN.format(listed(sorted(names)))
+    return [each for each in causes if each not in gone], [
+        Cleared(each.kind, each.name, reason) for each in gone
+    ]
+
+
+def _sharing(case: Evidence) -> list[set[str]]:
+    """Return the inputs that may hold the same objects: those that changed, and those that did not.
+
+    Who holds what changed has changed as well.
+    """
+    before, reads = case.against.reads, case.run.reads
+    alike = {name for name, each in reads.items() if name in before and same(before[name], each)}
+    return [alike, reads.keys() - alike]
+
+
+def _within_reach(
+    case: Evidence,
+    causes: Sequence[Cause],
+    changed: Sequence[Change],
+    sharing: Sequence[set[str]] | None = None,
+) -> list[Cause]:
+    """Return the causes on which some of what changed may hang; all where that is not known."""
+    goals = {_goal(each) for each in changed}
+    found = [_slice(case, run, goals, sharing) for run in (case.against, case.run)]
     slices = [each for each in found if each is not None]
     if None in goals or len(slices) < len(found):
-        return causes, []
-    left = [each for each in causes if _reaches(case, each, slices)]
-    if not left:
-        return causes, []
-    return left, [
-        Cleared(each.kind, each.name, _OUT_OF_REACH) for each in causes if each not in left
-    ]
+        return [*causes]
+    return [each for each in causes if _reaches(case, each, slices)]
 
 
 def _goal(change: Change) -> str | None:
@@ -64,7 +108,9 @@ def _goal(change: Change) -> str | None:
     )
 
 
-def _slice(case: Evidence, run: Run, goals: set[str | None]) -> Slice | None:
+def _slice(
+    case: Evidence, run: Run, goals: set[str | None], sharing: Sequence[set[str]] | None
+) -> Slice | None:
     if case.two_cells or case.elsewhere or run.error or run.replaced:
         return None
     tree = parse_text(run.source)
@@ -86,7 +132,8 @@ def _slice(case: Evidence, run: Run, goals: set[str | None]) -> Slice | None:
     if unnamed & others:  # of which objects may be made
         others |= objects | (holders & plain)
         plain, objects = plain - holders, set()
-    known = Known(plain, holders, objects, others, inside)
+    scalars = {name for name, of in kinds.items() if of <= _SCALARS}
+    known = Known(plain, holders, objects, others, inside, scalars, sharing)
     return find_slice(run.source, {*filter(None, goals)}, known)
 
 

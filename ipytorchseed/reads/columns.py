@@ -68,11 +68,33 @@ def _picks(call: ast.Call, method: str, rows: Rows) -> bool:
         if not keys or not all(keys):
             return False
         rows.columns += itertools.chain(*keys)
+    elif method == "assign":
+        read = [_columns_of(each.value) for each in call.keywords]
+        if call.args or None in read:
+            return False
+        rows.columns += itertools.chain(*filter(None, read))
     elif method not in _AS_THEY_ARE or (call.args and method == "copy"):
         return False
     rows.others += [each for each in given if each not in by]
     rows.methods.append(call)
     return True
+
+
+def _columns_of(value: ast.expr) -> list[str] | None:
+    """Return the columns that ``lambda d: d["km"] / d["h"]`` reads of a frame; None for any."""
+    if not isinstance(value, ast.Lambda):
+        return []
+    frame = [each.arg for each in value.args.args]
+    nodes = nodes_in(value.body)
+    read = [
+        (constant_keys(each.slice), each.value.id)
+        for each in nodes
+        if isinstance(each, ast.Subscript) and isinstance(each.value, ast.Name)
+    ]
+    keys = [each for each, name in read if name in frame and each]
+    named = sum(isinstance(each, ast.Name) and each.id in frame for each in nodes)
+    plain = len(frame) == 1 and len(keys) == named
+    return [*itertools.chain(*keys)] if plain else None
 
 
 def picked(node: ast.Subscript) -> tuple[list[str], Rows | None]:

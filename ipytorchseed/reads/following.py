@@ -29,7 +29,7 @@ from ipytorchseed.reads.names import NameFollower
 from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.options import Arguments, CallShape
 from ipytorchseed.reads.parsing import parse_text
-from ipytorchseed.reads.parts import find_parts, path_otherwise, without_puts
+from ipytorchseed.reads.parts import find_parts, is_frame, path_otherwise, without_puts
 from ipytorchseed.reads.patches import Place, find_at, find_used, is_replaced
 from ipytorchseed.reads.resolution import find_imported
 from ipytorchseed.reads.scope import Reader, TooMuchError
@@ -355,8 +355,8 @@ class _CodeFollower(NameFollower):
         found: dict[str, set[str] | None] = {}
         for name, function, place in effects.given:
             self.tick()
-            read = read_by(home.names, function, place)
             value = home.names.get(name)
+            read = read_by(home.names, function, place, of_frame=is_frame(value))
             if place == SPREAD and read is not None:  # of a dictionary, the items that it has
                 read = (
                     {each for each in read if each[1:-1] in value} if type(value) is dict else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Collection, Mapping
 from types import CodeType, FunctionType
 from typing import Any
@@ -126,8 +127,11 @@ def _find_renewed(
         if None in of_rows or not how.rows.isdisjoint(writes):
             break
         read = read.union(*filter(None, of_rows))
-        found |= {part for part in how.parts if not any(overlap(part, each) for each in read)}
-        read |= how.reads
+        columns = {key: _columns_in(key, writes, names) for key in how.keys}
+        found |= {part for part in how.parts if _is_first(part, how, columns, read)}
+        if None in columns.values():
+            break
+        read |= how.reads.union(*filter(None, columns.values()))
         fits = how.lent is not None and (
             _fits(how.lent, value, name) or (not how.again and _copies_unfitted(how.lent, names))
         )
@@ -140,6 +144,25 @@ def _find_renewed(
         renewed, writes, names = effects.renewed, effects.writes, function.__globals__
     heads = {each.partition(".")[0] for each in read}
     return set() if any(may_run(value, each) for each in heads) else found
+
+
+def _columns_in(key: str, writes: Collection[str], names: Mapping[str, Any]) -> set[str] | None:
+    """Return the columns that a list holds, as parts of a table; None for anything else."""
+    held = None if key in writes else names.get(key)
+    columns = [held] if type(held) is str else held if type(held) in (list, tuple) else None
+    if not columns or not all(type(each) is str for each in columns):
+        return None
+    return {f"[{each}]" for each in columns}
+
+
+def _is_first(
+    part: str, how: Renewal, columns: Mapping[str, set[str] | None], read: Collection[str]
+) -> bool:
+    """Tell whether a part is set before it is read, also by the lists of columns before it."""
+    before = [columns[key] for key in how.after[part]]
+    return None not in before and not any(
+        overlap(part, each) for each in (*read, *itertools.chain(*filter(None, before)))
+    )
 
 
 def _fits(lent: Lent, value: object, name: str) -> bool:

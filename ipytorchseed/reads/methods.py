@@ -67,24 +67,28 @@ _MOST, _MOST_PARTS = 200, 300
 """Methods that are followed for one object, and objects that it holds."""
 
 
-def read_by(names: Mapping[str, Any], function: str, place: int | str) -> set[str] | None:
+def read_by(
+    names: Mapping[str, Any], function: str, place: int | str, *, of_frame: bool = False
+) -> set[str] | None:
     """Find what a function reads of an argument, as ``argument_read`` does.
 
     Args:
         names: Where it is found.
         function: Its name; or that of a module or an object and, after a dot, the function's there.
         place: The argument's place, from 0, or its name.
+        of_frame: Whether the argument is a data frame.
     """
+    read = functools.partial(argument_read, of_frame=of_frame)
     root, _, inner = function.partition(".")
     value = names.get(root)
     if not inner:
-        return argument_read(value, place)
+        return read(value, place)
     if is_module(value):
-        return argument_read(module_names(value).get(inner), place)
+        return read(module_names(value).get(inner), place)
     member = find_member(type(value), inner)
     if user_function(member) is None or inner in dict(anatomy(type(value)).unsorted(value)):
         return None
-    return argument_read(member, place + 1 if isinstance(place, int) else place)
+    return read(member, place + 1 if isinstance(place, int) else place)
 
 
 def through_methods(value: object, parts: set[str]) -> set[str] | None:
@@ -207,7 +211,7 @@ class _Members:
         use = use_of(function, 0)
         given = use.given if use is not None else ()
         read = [argument_read(function.__globals__.get(each), place) for each, place in given]
-        if use is None or None in read:
+        if use is None or use.of_frame or None in read:
             return None
         inner = f"_{name_of_class(self._classes[at]).rpartition('.')[2].lstrip('_')}"
         names = use.names.union(*filter(None, read))

@@ -52,7 +52,7 @@ def find_parts(
         parts -= set() if path in varies else {"a:get"}
     for root, key in effects.columns:
         held = names.get(root)
-        columns = _columns(held, key, effects, names) if _is_frame(held) else None
+        columns = _columns(held, key, effects, names) if is_frame(held) else None
         if columns is None and type(held) in (dict, list, tuple):
             columns = _item(key, effects, names)
         if columns is not None:
@@ -121,7 +121,8 @@ _LOOKS = frozenset({ITERATE, "__len__", "copy", "index"})
 """What may be asked of a list that stays as it is."""
 
 
-def _is_frame(value: object) -> bool:
+def is_frame(value: object) -> bool:
+    """Tell whether a value is a table of pandas, and of none of its subclasses."""
     made = type(value)
     package = module_of_class(made).partition(".")[0]
     return (package, name_of_class(made)) == ("pandas", "DataFrame")

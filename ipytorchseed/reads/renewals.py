@@ -30,6 +30,8 @@ class Renewal(Struct):
         parts: Parts that it sets before it reads them: ``total``, ``[rate]``, ``[0].bias``.
         reads: Those that it has read by then.
         rows: Functions that it has given each row of the object by then.
+        keys: Names of lists of columns that it has read by then, as in ``frame[features]``.
+        after: By part that it sets, those of them that it has read before.
         lent: The function, or method of the object, that comes next, with the argument's place.
         open: Whether it has done nothing else with it.
         again: Whether it does something with it after that function.
@@ -38,6 +40,8 @@ class Renewal(Struct):
     parts: set[str] = set()
     reads: set[str] = set()
     rows: set[str] = set()
+    keys: set[str] = set()
+    after: dict[str, set[str]] = {}
     lent: Lent | None = None
     open: bool = True
     again: bool = False
@@ -57,6 +61,7 @@ class Renewal(Struct):
         """Note that a part is set."""
         if self.open and not any(overlap(part, each) for each in self.reads):
             self.parts.add(part)
+            self.after.setdefault(part, {*self.keys})
 
     def close(self, lent: Lent | None = None) -> None:
         """Note that something else is done with the object."""
@@ -131,7 +136,11 @@ class _Scan(Visitor):
 
     def visit_Attribute(self, node: ast.expr) -> None:
         name, part = _place(node)
-        if not part:
+        held = _held(node)
+        if held is not None and self._of(held[0]).open:
+            self._of(held[0]).keys.add(held[1])
+            self._of(held[1]).close()
+        elif not part:
             self._pick(node)
         elif isinstance(getattr(node, "ctx", None), ast.Load) or not any(
             node is each for each in self._targets
@@ -217,6 +226,15 @@ class _Scan(Visitor):
             self._of(owner.id).close(Lent(function, "") if self._certain else None)
         else:
             self.visit(owner)
+
+
+def _held(node: ast.expr) -> tuple[str, str] | None:
+    """Return the names in ``frame[features]``, which may be columns that the second one holds."""
+    if not (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)):
+        return None
+    if not (isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Name)):
+        return None
+    return node.value.id, node.slice.id
 
 
 def _place(node: ast.expr) -> tuple[str, str]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from msgspec import Struct
 
 from ipytorchseed.reads.abstract import CALL, CONTAINS, ITERATE
+from ipytorchseed.reads.columns import Rows, picked, rows_of
 from ipytorchseed.reads.keys import PUTS, over_sizes
 from ipytorchseed.reads.parsing import INNER, Visitor, names_in, nodes_in
 
@@ -29,11 +30,13 @@ class Uses(Struct, frozen=True):
             inside of them: ``settings.rate``.
         above: Methods that it asks ``super()`` for.
         given: Functions that it gives the argument to, each with the place or name it has there.
+        of_frame: Whether that is so of a data frame alone; of anything else, nothing is known.
     """
 
     names: frozenset[str] = frozenset()
     above: frozenset[str] = frozenset()
     given: frozenset[tuple[str, int | str]] = frozenset()
+    of_frame: bool = False
 
 
 def uses_of_parameters(function: Function, taken: Collection[str]) -> dict[str, Uses | None]:
@@ -74,6 +77,7 @@ class _Scan(Visitor):
         names: Attributes and items that are read, as in ``Uses``.
         above: Methods that ``super()`` is asked for.
         given: Functions that it is given to, and where.
+        of_frame: As in ``Uses``.
         escapes: Whether anything else is done with it.
     """
 
@@ -84,6 +88,7 @@ class _Scan(Visitor):
         self.names: set[str] = set()
         self.above: set[str] = set()
         self.given: set[tuple[str, int | str]] = set()
+        self.of_frame = False
         self.escapes = False
         self._named: dict[str, str] = {}
 
@@ -95,6 +100,7 @@ class _Scan(Visitor):
         """
         paths = {name: self._path(value) for name, value in named.items()}
         self._named = {name: path for name, path in paths.items() if path and path != "__dict__"}
+        self._named |= {name: "" for name, value in named.items() if self._rows(value) is not None}
 
     def heeds(self, names: set[str]) -> bool:
         """Tell whether code may do something with the object in which these names stand."""
@@ -104,10 +110,26 @@ class _Scan(Visitor):
         """Return what was found; None where the object is used in some other way."""
         if self.escapes:
             return None
-        return Uses(frozenset(self.names), frozenset(self.above), frozenset(self.given))
+        found = frozenset(self.names), frozenset(self.above), frozenset(self.given)
+        return Uses(*found, self.of_frame)
 
     def _is_self(self, node: ast.AST | None) -> bool:
-        return isinstance(node, ast.Name) and node.id == self._self
+        return isinstance(node, ast.Name) and self._path(node) == ""
+
+    def _rows(self, node: ast.expr) -> Rows | None:
+        """Return what ``frame.copy()`` or ``frame[frame.n > 1]`` picks of it; None for others."""
+        rows = None if isinstance(node, ast.Name) else rows_of(node)
+        return rows if rows is not None and self._is_self(ast.Name(rows.name)) else None
+
+    def _pick(self, rows: Rows | None, keys: Iterable[str] = ()) -> bool:
+        """Note the columns that are read of some rows, if they are such of it; tell whether."""
+        if rows is None or not self._is_self(ast.Name(rows.name)):
+            return False
+        self.of_frame = True
+        self.names |= {f"[{key}]" for key in (*rows.columns, *keys)}
+        for each in rows.others:
+            self.visit(each)
+        return True
 
     def _path(self, node: ast.AST | None) -> str | None:
         """Return by which attributes and items code comes from the object to something else.
@@ -132,8 +154,9 @@ class _Scan(Visitor):
         return path
 
     def visit_Name(self, node: ast.Name) -> None:
-        self.names |= {self._named[node.id]} if node.id in self._named else set()
-        self.escapes |= node.id == self._self or node.id in _LOOKS_AT_ALL
+        path = self._path(node)
+        self.names |= {path} if path else set()
+        self.escapes |= path == "" or node.id in _LOOKS_AT_ALL
         self.escapes |= self._is_first and node.id == "super"
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
@@ -148,11 +171,16 @@ class _Scan(Visitor):
             self.visit(owner)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
-        if self._follow(node) is None:
+        keys, rows = picked(node)
+        if self._follow(node) is None and not self._pick(rows, keys):
             self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        if _name_set(node) not in self._named:
+        name = _name_set(node)
+        if name == self._self or self._named.get(name) == "":
+            if not self._pick(self._rows(node.value)):
+                self.generic_visit(node)
+        elif name not in self._named:
             self.generic_visit(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:

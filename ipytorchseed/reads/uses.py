@@ -29,13 +29,19 @@ def part_named(name: str) -> str:
     return f"k:{name[1:].replace(']', '', 1)}" if name[:1] == "[" else f"a:{name}"
 
 
-def argument_read(function: Any, place: int | str) -> set[str] | None:  # noqa: ANN401
+def argument_read(
+    function: Any,  # noqa: ANN401
+    place: int | str,
+    *,
+    of_frame: bool = False,
+) -> set[str] | None:
     """Find which attributes and items a function or class of the user's reads of an argument.
 
     Args:
         function: The function, or the class that is called.
         place: The argument's place, from 0, or its name; ``SPREAD`` for a dictionary whose items
             are given by name.
+        of_frame: Whether the argument is a data frame.
 
     Returns:
         Names as in ``Uses``. None where that cannot be told.
@@ -54,7 +60,7 @@ def argument_read(function: Any, place: int | str) -> set[str] | None:  # noqa: 
             continue
         seen.add((user.__code__, at))
         use = use_of(user, at)
-        if use is None or use.above:
+        if use is None or use.above or use.of_frame > of_frame:
             return None
         found |= use.names
         queue += [(user.__globals__.get(each), where) for each, where in use.given]
@@ -122,7 +128,7 @@ def use_of_own(function: Function, place: int | str) -> Uses | None:
     except RecursionError:
         return None
     use = uses.get(*wanted) if wanted else None
-    return None if use is None or use.above else use
+    return None if use is None or use.above or use.of_frame else use
 
 
 def _spread(code: types.CodeType) -> Uses | None:

@@ -166,7 +166,6 @@ class Arguments:
             shape: How it is called.
         """
         key, bound = id(function.__code__), _bind(function.__code__, shape)
-        self.decided += [each for each in map(bound.get, options) if isinstance(each, Decision)]
         values = {
             name: each.value(self._names)
             if isinstance(each, Decision)
@@ -175,6 +174,10 @@ class Arguments:
             else _OPEN
             for name, each in bound.items()
         }
+        for name in {*options} & bound.keys():
+            each = bound[name]
+            if isinstance(each, Decision) and type(values[name]) in _PLAIN:
+                self.decided.append(each)
         given = arguments_given(function, values, options) if shape.complete else {}
         all_given = frozenset(bound)
         self._given[key] = self._given.get(key, all_given) & all_given

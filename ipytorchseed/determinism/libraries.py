@@ -63,6 +63,31 @@ def _display_options(pandas: Any) -> dict[str, Any]:  # a module
     return _plain({name: each for name, each in display.items() if type(each) is not dict})
 
 
+_COMPUTES = {
+    "compute": ("use_bottleneck", "use_numba", "use_numexpr"),
+    "future": ("distinguish_nan_and_na", "infer_string", "no_silent_downcasting", "python_scalars"),
+    "mode": ("copy_on_write", "string_storage"),
+}
+"""Options of pandas by which it computes, and of which types it makes columns."""
+
+
+def _computing_options(pandas: Any) -> dict[str, Any]:
+    held = pandas._config.config._global_config  # noqa: SLF001 -- as above
+    return _plain(
+        {
+            f"{group}.{name}": held[group][name]
+            for group, names in _COMPUTES.items()
+            for name in names
+            if name in held.get(group, ())
+        }
+    )
+
+
+def _of_polars(_: object) -> dict[str, Any]:
+    """Return how tables of Polars are shown, which it keeps in the environment."""
+    return {name: value for name, value in os.environ.items() if name.startswith("POLARS_FMT_")}
+
+
 _NOT_DRAWN = (
     "_", "animation.", "backend", "docstring.", "figure.max_open_warning", "figure.raise_window",
     "interactive", "keymap.", "macosx.", "savefig.directory", "tk.", "toolbar", "webagg.",
@@ -249,6 +274,8 @@ SETTINGS: tuple[Setting, ...] = (
             "torch.set_printoptions({})"),
     Setting("pandas.options.display", "pandas", TEXT, _display_options,
             asked=r"\boptions\.display\b|\bget_option\("),
+    Setting("pandas.options", "pandas", NUMBERS, _computing_options),
+    Setting("polars.Config", "polars", TEXT, _of_polars),
     Setting("matplotlib.rcParams", "matplotlib", FIGURES, _rc, through=_DRAWS,
             asked=r"\brcParams\[|\bget_(?:dpi|figwidth|figheight|size_inches)\("),
     Setting("matplotlib.pyplot.figure", "matplotlib.pyplot", FIGURES, _figures,

@@ -178,6 +178,9 @@ KINDS: tuple[tuple[Any, ...], ...] = (
         "callbacks.progress.progress_bar:ProgressBar", "loggers.logger:Logger",
         "profilers.profiler:Profiler")),
     (_object(*_CHECKPOINTS), *_of_lightning("callbacks.model_checkpoint:ModelCheckpoint")),
+    (_object("_func_code_id", "_func_code_info", "timestamp"), "joblib.memory:Memory",
+     "joblib.memory:MemorizedFunc"),
+    (_object("cache"), "jinja2.environment:Environment"),  # of templates
     (_object("epoch_start_time_"), "skorch.callbacks.logging:EpochTimer"),
     (_object("extra_dict_ref", "hooks_dict_ref", "id"), "torch.utils.hooks:RemovableHandle"),
     (_wraps("hook", "hook", "module", "with_module"),  # its copies lack the names of what it wraps

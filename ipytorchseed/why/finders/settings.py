@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ipytorchseed.determinism import environment
@@ -16,7 +16,7 @@ from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.draws import are_silent
-from ipytorchseed.reads.parsing import parse_text
+from ipytorchseed.reads.parsing import dotted_name, nodes_in, parse_text
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.changers import find_setter
@@ -85,7 +85,11 @@ def _harmless(case: Evidence, name: str, moved: set[str]) -> str:  # noqa: C901,
     """Say why a setting cannot account for the change, or return nothing."""
     leader = FLAGS[name].follows if name in FLAGS else ""
     if is_secret(name) or (name.isupper() and name in case.run.source):
-        return ""  # the cell's code names it
+        both = (case.run.source, case.against.source)
+        anew = all(_sets_first(each, name) for each in both) or (
+            all(map(_OVERRIDES.search, both)) and not _setters(case, name)
+        )
+        return _SET_ANEW if anew else ""  # the cell names it
     if leader in moved:
         return f"goes with {leader}"
     if name in _NEVER:
@@ -116,6 +120,34 @@ def _harmless(case: Evidence, name: str, moved: set[str]) -> str:  # noqa: C901,
     if _ON_FLOATS.search(name) and _only_integers(case):
         return "acts on floating-point numbers only"
     return ""
+
+
+def _sets_first(source: str, name: str) -> bool:
+    """Tell whether a cell sets an environment variable before anything in it may ask for it."""
+    tree = parse_text(source)
+    for statement in tree.body if tree is not None else ():
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        nodes = nodes_in(statement)
+        told = any(isinstance(each, ast.Constant) and each.value == name for each in nodes)
+        if told and isinstance(target, ast.Subscript):
+            return dotted_name(target.value) in _ENVIRONS and not _calls(nodes)
+        if told or _calls(nodes):
+            return False
+    return False
+
+
+def _calls(nodes: Iterable[ast.AST]) -> bool:
+    """Tell whether anything is called but what makes a text of a number."""
+    calls = [each.func for each in nodes if isinstance(each, ast.Call)]
+    return any(dotted_name(each) not in {"repr", "str"} for each in calls)
+
+
+_ENVIRONS = frozenset({"environ", "os.environ"})
+
+_OVERRIDES = lazy_pattern(r"^(?:\w+\.)?load_dotenv\(.*\boverride\s*=\s*True", re.MULTILINE)
+"""Text of cells that set what a file says, whatever was set before."""
+
+_SET_ANEW = "set by the cell before it asks for it"
 
 
 def _may_reach_cudnn(case: Evidence) -> bool:

@@ -20,10 +20,12 @@ from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.finders.changers import MADE, MOST_TOLD, find_changers, makes_anew
+from ipytorchseed.why.finders.generators import drew_more
 from ipytorchseed.why.words import first_of
 
-_KEPT = "kept"
-"""The aspect of a function with a cache that tells how many results it keeps."""
+_KEPT, _FILLED = "kept", "filled"
+"""The aspect of a function with a cache that tells how many results it keeps, fewer than before or
+more."""
 
 _SPAWNED = "spawned"
 """The aspect of numpy's generators that tells how many others they have spawned."""
@@ -43,6 +45,7 @@ _FORMS = {
     _SPAWNED: ("had spawned another number of generators", "spawned from it"),
     DERIVED: ("keeps another {}, which it worked out before", "worked it out"),
     _KEPT: ("no longer keeps results, which may be older than what they are made of", "emptied it"),
+    _FILLED: ("already kept a result, and did not draw numbers for it again", "made it"),
 }
 """By aspect, what is said of a value and of who changed it."""
 
@@ -54,6 +57,7 @@ def find_forms(case: Evidence) -> Iterator[Cause]:
     deeper, or in a module. The order of a set is another in each kernel; told is one within a
     kernel.
     """
+    drew_less = any(drew_more(case, name) for name in case.run.ended)
     for name, after in case.run.reads.items():
         before = case.against.reads.get(name)
         if before is None:
@@ -71,6 +75,7 @@ def find_forms(case: Evidence) -> Iterator[Cause]:
         if same(before, after) is True:
             kept = [int(value.parts.get(_KEPT, "0")) for value in (before, after)]
             moved += [_KEPT] if kept[1] < kept[0] else []
+            moved += [_FILLED] if kept[1] > kept[0] and drew_less else []
             known = results(before)
             result = next((n for n, it in results(after).items() if known.get(n, it) != it), "")
             moved += [DERIVED] if result else []
@@ -84,14 +89,15 @@ def find_forms(case: Evidence) -> Iterator[Cause]:
                 yield from _outdated(case, name, before, after)
                 continue
             what, how = _FORMS[part][0].format(result), _FORMS[part][1]
+            aspect = _KEPT if part == _FILLED else part
             blame = tuple(
                 Blame(run, MADE if makes_anew(run, name) else how)
-                for run in _changed_form(case, name, part)
+                for run in _changed_form(case, name, aspect)
             )
             message = f"{name} {what}{case.doings(blame[-MOST_TOLD:])}"
-            stood = [_state(value, part, result) for value in (before, after)]
+            stood = [_state(value, aspect, result) for value in (before, after)]
             proof = f"state {' → '.join(stood)}"
-            lost = part in (DERIVED, _KEPT, _SPAWNED)  # which nothing puts back
+            lost = part in (DERIVED, _KEPT, _FILLED, _SPAWNED)  # which nothing puts back
             yield Cause("input", name, message, proof, blame=blame, prevents=lost)
 
 

@@ -239,12 +239,27 @@ def find_cleared_again(case: Evidence) -> Iterator[Cause]:
         if name in early or (name in generators and draws_before_it_sets(source, name))
     ]
     if not drew:
-        drew = [name for name in suspects if ends[0].get(name) != ends[1].get(name)]
+        drew = [
+            name
+            for name in suspects
+            if ends[0].get(name) != ends[1].get(name) and not drew_more(case, name)
+        ]
     for name in drew:
         if name in after:
             yield rng_cause(case, name, before.get(name), after[name])
         else:
             yield never_seeded(name, ends[0][name], ends[1][name])
+
+
+def drew_more(case: Evidence, name: str) -> bool:
+    """Tell whether both runs seeded a source alike, and one of them then drew more."""
+    if case.run.ended.get(name) == case.against.ended.get(name) or not all(
+        _leaves(case, run, name) for run in (case.against, case.run)
+    ):
+        return False
+    ends = [case.states.position(name, run.ended[name]) for run in (case.against, case.run)]
+    seeds = {None if each is None else each.seed for each in ends}
+    return len(seeds) == 1 and None not in seeds
 
 
 def find_inherited(case: Evidence) -> Iterator[Cause]:

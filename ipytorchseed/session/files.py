@@ -82,6 +82,7 @@ class FileWatch:
         self._hears = False
         self._listed = 0
         self._named: dict[str, Mark] = {}
+        self._inside: Callable[[], dict[str, Mark]] | None = None
         self._known: dict[str, tuple[tuple[int, ...], FileRead]] = {}
         self._since: int | None = None
         self._printing: Callable[[], object] | None = None
@@ -96,7 +97,7 @@ class FileWatch:
         self._asked.clear()
         self._hears = False
         self._listed = 0
-        self._named = {}
+        self._named, self._inside = {}, None
 
     def start(self, programs: Callable[[], object] | None = None) -> None:
         """Begin to note.
@@ -176,9 +177,19 @@ class FileWatch:
         unheard = NUMPY_SEEDED - self._asked if heard else frozenset[str]()
         return (self._asked - {""}).union(may) - unheard
 
-    def names(self, files: dict[str, Mark]) -> None:
-        """Note files that the cell may open in native code, as they are before it."""
-        self._named = files
+    def names(
+        self, files: dict[str, Mark], inside: Callable[[], dict[str, Mark]] | None = None
+    ) -> None:
+        """Note files that the cell may open in native code, as they are before it.
+
+        Args:
+            files: Those that it names.
+            inside: Finds those in folders that it names, in which it may write others; None where
+                it does not read any so.
+        """
+        self._named, self._inside = files, inside
+        if inside is not None:
+            self._named = inside() | files
 
     def _is_made(self, path: str) -> bool:
         """Tell whether the cell made a file or folder, or the folder that it lies in."""
@@ -209,6 +220,8 @@ class FileWatch:
             ours: The ledger, which is not the user's; so are files whose names begin so.
         """
         made = {*self._made, *self._written}
+        if self._inside is not None:
+            self._named = dict.fromkeys(self._inside(), ()) | self._named
         for path, mark in self._named.items():
             if mark != mark_of(path):
                 self._written.setdefault(path, True)

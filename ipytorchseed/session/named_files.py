@@ -6,6 +6,8 @@ stands in the cell, in a function that it calls, or in a variable that they read
 
 from __future__ import annotations
 
+import glob
+import itertools
 import os
 import re
 import stat
@@ -21,6 +23,9 @@ Mark = tuple[int, ...]
 
 _SUFFIX = lazy_pattern(r"(?<=\w)\.\w{1,16}\Z")
 """What the name of a file ends with: ``.h5``, ``.safetensors``."""
+
+_PATTERN = lazy_pattern(r"\*.*\.\w{1,16}\Z")
+"""A pattern of names of files: ``shards/*.parquet``."""
 
 _QUOTED = lazy_pattern(r"""["']([^"'\n]{1,223}\.\w{1,16})["']""")
 
@@ -117,6 +122,48 @@ def find_named(texts: Iterable[str]) -> dict[str, Mark]:
     folders = filter(os.path.isdir, words[:_MOST] if missing else ())
     inside = (_absolute(folder, name) for folder in folders for name in missing)
     return found | {path: mark for path in inside if (mark := mark_of(path))}
+
+
+def find_inside(texts: Iterable[str]) -> dict[str, Mark]:
+    """Find the files of tables in folders that texts name, and those that patterns name.
+
+    Libraries of tables list both in native code: ``read_parquet("parts")``, ``"shards/*.parquet"``.
+
+    Args:
+        texts: Constants and values that a cell reads.
+
+    Returns:
+        As ``find_named``, of files that are there.
+    """
+    words = sorted(word for word in {*texts} if 0 < len(word) <= _LONGEST and "\n" not in word)
+    patterns = [word for word in words[:_MOST] if _PATTERN.search(word)]
+    plain = [word for word in words[:_MOST] if "*" not in word and not _SUFFIX.search(word)]
+    folders = [*filter(os.path.isdir, map(_absolute, plain))][:_FOLDERS]
+    pairs = itertools.starmap(_absolute, itertools.product(folders, plain))
+    matching = (
+        glob.iglob(_absolute(each), recursive="**" in each)  # noqa: PTH207 -- as below
+        for each in patterns
+    )
+    found = itertools.chain(
+        *matching, *map(_tables, dict.fromkeys((*folders, *filter(os.path.isdir, pairs))))
+    )
+    each = dict.fromkeys(itertools.islice(found, _MOST))
+    return {path: mark for path in each if (mark := mark_of(path))}
+
+
+def _tables(folder: str) -> Iterator[str]:
+    """Yield the files of tables in a folder and in those of its partitions, the first few."""
+    names = itertools.islice(os.walk(folder), _MOST)
+    for inside, folders, files in names:
+        folders.sort()
+        yield from (f"{inside}/{name}" for name in sorted(files) if name.endswith(_OF_TABLES))
+
+
+_FOLDERS = 8
+"""Folders that are looked into."""
+
+_OF_TABLES = (".arrow", ".avro", ".feather", ".ipc", ".orc", ".parquet")
+"""How files of tables end that are read by folders."""
 
 
 def _absolute(*parts: str) -> str:

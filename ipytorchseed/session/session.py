@@ -7,6 +7,7 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -30,7 +31,7 @@ from ipytorchseed.session.confinement import is_confined
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.identity import Identity
 from ipytorchseed.session.importing import ImportWatch
-from ipytorchseed.session.named_files import find_named, texts_in, with_scripts
+from ipytorchseed.session.named_files import find_inside, find_named, texts_in, with_scripts
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.outputs import outputs_of
 from ipytorchseed.session.own_modules import read_there, set_in_packages
@@ -45,6 +46,9 @@ _SHARE, _REST = 0.1, 0.25
 
 _MOST_SEEDS = 100
 """Seeds that one run has in the log: a loop may apply any number."""
+
+_OF_TABLES = frozenset({"dask", "datasets", "pandas", "polars", "pyarrow"})
+"""Packages that read the files of whole folders in native code."""
 
 _TOO_MUCH = "not all of your code could be followed: there is too much, or its source is gone"
 _TOO_MANY = "too many variables to look at them all"
@@ -239,7 +243,9 @@ class Session:
             programs = any(map(is_program, dependencies.nondeterministic_calls))
             self._files.start(pending.outputs.passed_by if programs else None)
             self._files.runs(dependencies.files)
-            self._files.names(find_named(dependencies.texts))
+            of_tables = not dependencies.packages.isdisjoint(_OF_TABLES)
+            inside = partial(find_inside, dependencies.texts) if of_tables else None
+            self._files.names(find_named(dependencies.texts), inside)
             self._imports.start()
         pending.started, pending.clock = time.time(), time.perf_counter()
 

@@ -13,6 +13,7 @@ from xxhash import xxh3_64_hexdigest
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.bindings import bound_by
 from ipytorchseed.reads.conditions import known_flags, supposed_by
+from ipytorchseed.reads.draws import accumulates
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.magics import magic_of
@@ -140,6 +141,7 @@ def _effects(source: str, parse: Parse, answers: Mapping[str, bool] | None = Non
         return _every_name(nodes)
     # Also those of code that it defines and may hand to others to call.
     effects.attributes.update(node.attr for node in nodes if isinstance(node, ast.Attribute))
+    effects.accumulates |= accumulates(nodes, effects.attributes)
     statements = tee(statements_in(tree.body, parse))
     effects.anew = find_overwrites(statements[0], effects.reads)
     effects.renewed = find_renewals(statements[1], effects.reads)

@@ -15,12 +15,13 @@ from types import CodeType
 
 from ipytorchseed.introspection.anatomy import per_object
 from ipytorchseed.reads.conditions import known_flags, supposed_by
+from ipytorchseed.reads.draws import accumulates
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ANY
 from ipytorchseed.reads.evaluator import follow_function
 from ipytorchseed.reads.options import deciding
 from ipytorchseed.reads.overwrites import find_overwrites, statements_in
-from ipytorchseed.reads.parsing import parse_text
+from ipytorchseed.reads.parsing import nodes_in, parse_text
 from ipytorchseed.reads.renewals import find_renewals
 from ipytorchseed.reads.scope import Reader, TooMuchError
 from ipytorchseed.reads.source import find_source
@@ -46,6 +47,7 @@ def _effects_of_code(
             options = deciding(function) if len(found) == 1 else set()
             reader = Reader(parse_text, answers=answers, deciding=options, arguments=arguments)
             effects.add(follow_function(function, code.co_freevars, reader))
+            effects.accumulates |= accumulates(nodes_in(function), effects.attributes)
             body = getattr(function, "body", None)
             block = [ast.Expr(body)] if isinstance(body, ast.expr) else body or []
             statements = tee(statements_in(block, parse_text))

@@ -8,8 +8,9 @@ results do not hang on that source.
 
 from __future__ import annotations
 
+import ast
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -90,7 +91,7 @@ class Draws:
         self.names: set[str] = set()
         self.attributes: set[str] = set()
         self._loaders: list[bool | None] = []
-        self._layers = self._active = self._heed_mode = self._rated = False
+        self._layers = self._active = self._heed_mode = self._rated = self._accumulates = False
         self._submodules: set[str] = set()
 
     def use(self, named: type) -> None:
@@ -102,6 +103,7 @@ class Draws:
         self._loaders += effects.loaders
         self.names |= effects.calls.keys() | effects.handed | effects.paths
         self.attributes |= effects.attributes
+        self._accumulates |= effects.accumulates
 
     def meet(self, value: Any) -> None:  # noqa: ANN401
         """Note an object that the cell may reach."""
@@ -161,7 +163,7 @@ class Draws:
             complete: Whether all of its code is known.
         """
         lasts = self._lasts()
-        clears = "zero_grad" in lasts
+        clears = "zero_grad" in lasts and not self._accumulates
         if not complete or not are_silent(packages):
             return frozenset(HEEDED) - ({"grad"} if clears else set())
         found = set()
@@ -192,6 +194,25 @@ class Draws:
     def _lasts(self) -> set[str]:
         """Return the last parts of all names."""
         return {_last(path) for path in self.names} | self.attributes - self._submodules
+
+
+def accumulates(nodes: Iterable[ast.AST], attributes: Collection[str]) -> bool:
+    """Tell whether code computes gradients before it clears any, in the order of its text.
+
+    What others left there counts then, whatever is cleared later.
+
+    Args:
+        nodes: All of it.
+        attributes: Names of all attributes in it.
+    """
+    if not {*attributes} >= _CLEARS:
+        return False
+    found = [each for each in nodes if isinstance(each, ast.Attribute) and each.attr in _CLEARS]
+    first = min(found, key=lambda each: (each.end_lineno or 0, each.end_col_offset or 0))
+    return first.attr == "backward"
+
+
+_CLEARS = frozenset({"backward", "zero_grad"})
 
 
 def are_silent(packages: Iterable[str]) -> bool:

@@ -39,6 +39,7 @@ class Effects(Struct):
             an object and its method, and with the argument's place or name.
         attributes: Names of attributes that it reads, of whatever object.
         counted: Names of attributes that it adds to, as in ``self.calls += 1``.
+        accumulates: Whether it clears gradients only once it has computed some.
         imports: Packages that it imports.
         stars: Modules from which it imports all names.
         files: Files that it runs, in the notebook or as programs of their own.
@@ -82,6 +83,7 @@ class Effects(Struct):
     given: set[tuple[str, str, int | str]] = set()
     attributes: set[str] = set()
     counted: set[str] = set()
+    accumulates: bool = False
     imports: set[str] = set()
     stars: set[str] = set()
     files: set[str] = set()
@@ -144,6 +146,7 @@ class Effects(Struct):
         self.held |= other.held
         self.attributes |= other.attributes
         self.counted |= other.counted
+        self.accumulates |= other.accumulates
         self.imports |= other.imports
         self.stars |= other.stars
         self.files |= other.files

@@ -335,4 +335,4 @@ def _is_as_good(now: Fingerprint, wanted: Fingerprint, reader: Run, *, alike: bo
     if alike:
         return _random(now) == _random(wanted)
     moved = changed_parts(wanted, now).keys()
-    return moved == {"grad"} and "zero_grad" in reader.source
+    return moved == {"grad"} and "zero_grad" in reader.source and "grad" not in reader.heeds

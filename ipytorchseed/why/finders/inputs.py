@@ -137,18 +137,23 @@ def _harmless(  # noqa: PLR0911 -- one reason each
         return _COUNTED
     if moved <= _without_effect(case):
         return f"{_ONLY}{' and '.join(_ASPECTS[each] for each in sorted(moved))}"
+    mode = {"mode"} if _sets_mode(case, name) else set[str]()
     replaced = _replaced(before) | _replaced(after) | _without_effect(case)
-    if moved <= replaced and _set_anew(case, name, after):
+    if moved <= replaced | mode and not moved <= mode and _set_anew(case, name, after):
         return _set_anew(case, name, after)
-    modes_set = {*_SETS_MODE.findall(case.run.source)} & case.run.reads.keys() or {name}
-    own = name in modes_set and case.heeds("own mode")
-    if own and "mode" in moved and moved <= {"mode", *_without_effect(case)}:
+    if mode <= moved <= mode | _without_effect(case):
         return _OWN_MODE
     if _is_filled_in(case, name, before, after):
         return _FILLED
     if _is_mixed(before, after) and bears_on_nothing(case, [name]):
         return _MIXED
     return _borrowed(case, after) if {_BORROWED.get(after.kind, ("",))[0]} == moved else ""
+
+
+def _sets_mode(case: Evidence, name: str) -> bool:
+    """Tell whether the cell puts a model in a mode itself, for all one knows."""
+    modes_set = {*_SETS_MODE.findall(case.run.source)} & case.run.reads.keys() or {name}
+    return name in modes_set and case.heeds("own mode")
 
 
 def _is_mixed(before: Fingerprint, after: Fingerprint) -> bool:
@@ -295,7 +300,9 @@ def _parts_told(case: Evidence, name: str, before: Fingerprint, after: Fingerpri
     parts = _parts_read(case, name, before, after)
     borrowed = {_BORROWED.get(after.kind, ("",))[0]} if _borrowed(case, after) else set[str]()
     replaced = _replaced(before) | _replaced(after) if _set_anew(case, name, after) else set[str]()
-    for spared in (_parts_set_anew(case, name, parts), _without_effect(case), borrowed, replaced):
+    mode = {"mode"} if _sets_mode(case, name) else set[str]()
+    anew = _parts_set_anew(case, name, parts)
+    for spared in (anew, _without_effect(case), borrowed, replaced, mode):
         parts = parts - spared or parts
     return parts
 

@@ -9,14 +9,14 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ipytorchseed.introspection import values as introspection
-from ipytorchseed.introspection.anatomy import anatomy, module_of_class
+from ipytorchseed.introspection.anatomy import anatomy, module_of_class, mro
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.home import Home
 from ipytorchseed.reads.methods import may_run, method_of
 from ipytorchseed.reads.overwrites import UNREAD, WHOLE, Lent
-from ipytorchseed.reads.renewals import FITTED, Renewal, overlap
+from ipytorchseed.reads.renewals import EVERY, FITTED, Renewal, overlap
 from ipytorchseed.reads.uses import argument_read
 
 _RUNS_LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -136,6 +136,7 @@ def _find_renewed(
             _fits(how.lent, value, name) or (not how.again and _copies_unfitted(how.lent, names))
         )
         found |= {FITTED} if fits else set()
+        found |= {EVERY} if how.lent is not None and _resets(how.lent, value, name) else set()
         function = _function_of(how.lent, value, name, writes, names)
         if how.lent is None or function is None:
             break
@@ -176,6 +177,15 @@ def _fits(lent: Lent, value: object, name: str) -> bool:
     if not module_of_class(type(value)).startswith("sklearn."):
         return False
     return (anatomy(type(value)).dictionary(value) or {}).get("warm_start") is not True
+
+
+def _resets(lent: Lent, value: object, name: str) -> bool:
+    """Tell whether a metric of torchmetrics is put back to where it began.
+
+    https://lightning.ai/docs/torchmetrics/stable/pages/implement.html
+    """
+    ours = any(module_of_class(each).startswith("torchmetrics.metric") for each in mro(type(value)))
+    return lent.function == f"{name}.reset" and ours
 
 
 _COPIES = frozenset({

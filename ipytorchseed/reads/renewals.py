@@ -70,8 +70,8 @@ class Renewal(Struct):
         self.open = False
 
 
-FITTED = "*_"
-"""The part that stands for all attributes which estimators set when they are fitted."""
+FITTED, EVERY = "*_", "*"
+"""The parts that stand for all attributes that estimators set when they are fitted, and for all."""
 
 
 def find_renewals(statements: Iterable[Statement], names: Iterable[str]) -> dict[str, Renewal]:

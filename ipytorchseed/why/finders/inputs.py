@@ -9,7 +9,8 @@ from ipytorchseed.fingerprint.value import BELONGS, SHARED, Fingerprint, same
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.methods import INSIDE, LAYER
-from ipytorchseed.reads.renewals import FITTED
+from ipytorchseed.reads.renewals import EVERY, FITTED
+from ipytorchseed.reads.rewrites import sets_items_first
 from ipytorchseed.why.evidence import Evidence, differ
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.batches import say_batch_size
@@ -143,6 +144,8 @@ def _harmless(  # noqa: PLR0911 -- one reason each
         return _set_anew(case, name, after)
     if mode <= moved <= mode | _without_effect(case):
         return _OWN_MODE
+    if _is_rewritten(case, name, before, after):
+        return _OVERWRITTEN
     if _is_filled_in(case, name, before, after):
         return _FILLED
     if _is_mixed(before, after) and bears_on_nothing(case, [name]):
@@ -188,6 +191,8 @@ def _parts_set_anew(case: Evidence, name: str, moved: set[str]) -> set[str]:
     """Name the parts of a value that both runs set before they read them."""
     both = {*case.run.overwritten} & {*case.against.overwritten}
     found = set[str]()
+    if f"{name}.{EVERY}" in both:
+        found |= {part for part in moved if part[:2] == "a:"}
     if f"{name}.{FITTED}" in both:
         found |= {part for part in moved if part.startswith("a:_") or part[:2] + part[-1] == "a:_"}
     for path in (each.removeprefix(f"{name}.") for each in both if each.startswith(f"{name}.")):
@@ -210,6 +215,43 @@ def _replaced(value: Fingerprint) -> set[str]:
     if value.kind in ("tensor", "array"):
         return {"content", *(part for part in value.parts if part[:2] == "k:")}
     return {*value.parts} - _KEPT if value.kind in _EMPTIED else set()
+
+
+def _is_rewritten(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> bool:
+    """Tell whether all items that differ are set by both runs before they look at any.
+
+    What one of them set, the same text sets in the other as well.
+    """
+    alike = case.run.code == case.against.code and before.kind == after.kind
+    if not alike or not (before.exact and after.exact):
+        return False
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    source, *helpers = case.texts()
+    if any(map(word.search, helpers)) or not sets_items_first(source, name):
+        return False
+    left = [run.writes.get(name) for run in (case.against, case.run)]
+    keys = {None if value is None else value.parts.get("keys") for value in (*left, after)}
+    if len(keys) == 1 and None not in keys and before.parts.get("length") == "0":
+        return True  # those that the one set, it had from nowhere else
+    begun, ended = (_items(before), _items(after)), map(_items, left)
+    sets = {
+        key
+        for begin, end in zip(begun, ended, strict=True)
+        for key in end
+        if end[key] != begin.get(key)
+    }
+    differ_in = {key for begin in begun for key in begin if begun[0].get(key) != begun[1].get(key)}
+    return len(differ_in) > 0 and differ_in <= sets
+
+
+def _items(value: Fingerprint | None) -> dict[str, object]:
+    """Return what is known of each item of a dictionary or a short array; nothing of others."""
+    if value is None or value.kind not in ("array", "dict", "tensor"):
+        return {}
+    if value.kind != "dict":
+        return {str(place): each for place, each in enumerate(value.series or ())}
+    few = sum(part[:2] == "k:" for part in value.parts) == int(value.parts.get("length", "-1"))
+    return {part: each for part, each in value.parts.items() if few and part[:2] == "k:"}
 
 
 def _is_filled_in(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> bool:

@@ -242,8 +242,10 @@ def statements_in(body: Iterable[ast.stmt], parse: Parse) -> Iterator[Statement]
 def _overwrites(node: ast.stmt, name: str) -> str | None:
     """Tell how a statement sets anew what a name holds; None where it does not, or reads it too."""
     if isinstance(node, ast.For):
-        anew = _method(node.iter, name) in _LAYERS and any(map(_initialises, nodes_in(node)))
-        return LAYERS if anew else None
+        over = _method(node.iter, name) in _LAYERS
+        anew = over and any(map(_initialises, nodes_in(node)))
+        own = over or getattr(node.iter, "id", "") == name
+        return LAYERS if anew or (own and _sets_each(node)) else None
     value = node.value if isinstance(node, ast.Expr | ast.Assign) else None
     if not isinstance(value, ast.Call):
         return None
@@ -284,7 +286,27 @@ def _is_every_item(node: ast.expr, name: str) -> bool:
 
 def _goes_through_layers(node: ast.For) -> bool:
     called = node.iter.func if isinstance(node.iter, ast.Call) else None
+    if isinstance(node.iter, ast.Name):
+        return _sets_each(node)
     return isinstance(called, ast.Attribute) and called.attr in _LAYERS
+
+
+def _sets_each(node: ast.For) -> bool:
+    """Tell whether a loop sets what it goes over: ``layer.reset_parameters()``, ``p.fill_(0)``.
+
+    And does nothing else with it, but for asking of what class it is.
+    """
+    names, body = names_in(node.target), [each for part in node.body for each in nodes_in(part)]
+    sets, asks = set[int](), set[int]()
+    for each in body:
+        called = each.func if isinstance(each, ast.Call) else None
+        if isinstance(called, ast.Attribute):
+            if called.attr == "reset_parameters" or called.attr in WHOLE_BY_METHOD:
+                sets.add(id(called.value))
+        elif isinstance(each, ast.Call) and dotted_name(called) in {"hasattr", "isinstance"}:
+            asks |= {id(given) for given in each.args}
+    mentions = {id(each) for each in body if isinstance(each, ast.Name) and each.id in names}
+    return not mentions.isdisjoint(sets) and mentions <= sets | asks
 
 
 def _initialises(node: ast.AST) -> bool:

@@ -303,7 +303,7 @@ def _sets_each(node: ast.For) -> bool:
         if isinstance(called, ast.Attribute):
             if called.attr == "reset_parameters" or called.attr in WHOLE_BY_METHOD:
                 sets.add(id(called.value))
-        elif isinstance(each, ast.Call) and dotted_name(called) in {"hasattr", "isinstance"}:
+        elif isinstance(each, ast.Call) and dotted_name(each.func) in {"hasattr", "isinstance"}:
             asks |= {id(given) for given in each.args}
     mentions = {id(each) for each in body if isinstance(each, ast.Name) and each.id in names}
     return not mentions.isdisjoint(sets) and mentions <= sets | asks

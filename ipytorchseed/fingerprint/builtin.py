@@ -175,6 +175,16 @@ def proxied(value: Any) -> object:
     return gc.get_referents(value)
 
 
+def viewed(value: Any) -> object:
+    """Return the keys behind a view of them, or the dictionary behind another view."""
+    import gc
+
+    return [[*each] if type(value) is _KEYS else each for each in gc.get_referents(value)]
+
+
+_KEYS: type = type({}.keys())
+
+
 def referred(value: Any) -> object:
     """Return what a weak reference leads to, held no longer than the look takes."""
     return weakref.ref.__call__(value)

@@ -85,6 +85,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_state("range", builtin.bounds, show=True), range),
     (_state("slice", builtin.bounds), slice),
     (_state("proxy", builtin.proxied), types.MappingProxyType, types.CellType),
+    (_state("view", builtin.viewed), type({}.keys()), type({}.values()), type({}.items())),
     (_state("reference", builtin.referred), "weakref:ref"),
     (_state("reference", lambda _: None), "weakref:ProxyType", "weakref:CallableProxyType"),
     (_state("pattern", builtin.pattern), "re:Pattern"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 from collections.abc import Iterable
 
 from msgspec.structs import replace
@@ -15,6 +16,7 @@ from ipytorchseed.reads.keys import constant_keys
 from ipytorchseed.reads.scope import Scope
 
 _NAME_IN_QUERY = lazy_pattern(r"@([A-Za-z_]\w{0,200})")
+_TABLE_IN_QUERY = lazy_pattern(r"\b(?:from|join)\s+([A-Za-z_]\w{0,200})", re.IGNORECASE)
 
 _MASKS = (ast.BoolOp, ast.Call, ast.Compare, ast.UnaryOp, ast.BinOp)
 """What picks rows by whether something holds of them."""
@@ -128,8 +130,8 @@ def column_of_rows(scope: Scope, node: ast.expr, name: str) -> AbstractValue | N
 
 
 def ask_frame(scope: Scope, node: ast.Call) -> None:
-    """Follow the names in ``frame.query("price > @limit")``."""
-    if isinstance(node.func, ast.Attribute) and node.func.attr in ("query", "eval"):
+    """Follow the names in ``frame.query("price > @limit")`` and ``polars.sql("… FROM rides")``."""
+    if isinstance(node.func, ast.Attribute) and node.func.attr in ("query", "eval", "sql"):
         given = [*node.args, *(word.value for word in node.keywords)]
         for text in [text for each in given for text in scope.visit(each).text()]:
             scope.effects.held |= {("query", text)} if "\0" in text else set()
@@ -138,5 +140,5 @@ def ask_frame(scope: Scope, node: ast.Call) -> None:
 
 
 def names_in_query(text: str) -> list[str]:
-    """Return the names in ``"price > @limit"``, which a data frame looks up."""
-    return _NAME_IN_QUERY.findall(text)
+    """Return the names in ``"price > @limit"``, which a data frame looks up, and tables in SQL."""
+    return [*_NAME_IN_QUERY.findall(text), *_TABLE_IN_QUERY.findall(text)]

@@ -10,6 +10,7 @@ import decimal
 import enum
 import fractions
 import functools
+import gc
 import hashlib
 import hmac
 import io
@@ -332,6 +333,9 @@ CHANGED = {
     "hash of any length": (lambda: hashlib.shake_128(b"a"), lambda it: it.update(b"b")),
     "blake2": (lambda: hashlib.blake2b(b"a"), lambda it: it.update(b"b")),
     "keyed hash": (lambda: hmac.new(b"key", b"a", "sha256"), lambda it: it.update(b"b")),
+    "view of keys": (lambda: dict.keys({"a": 1}), lambda it: gc.get_referents(it)[0].update(b=2)),
+    "view of values": (lambda: dict.values({"a": 1}), lambda it: gc.get_referents(it)[0].update(a=2)),
+    "view of items": (lambda: dict.items({"a": 1}), lambda it: gc.get_referents(it)[0].update(a=2)),
     "context variable": (lambda: contextvars.ContextVar("level"), lambda it: it.set(1)),
 }  # fmt: skip
 """Of each kind: a builder, and a change of one thing."""

@@ -21,8 +21,9 @@ from ipytorchseed.session.sharing import Places
 _UNCHANGING = frozenset({"none", "bool", "int", "float", "complex", "str", "bytes", "function"})
 """Kinds of values that are the same as long as their name is bound to the same object."""
 
-_SHARE, _LEAST, _MOST = 0.1, 0.001, 0.02
-"""Seconds to look for changes of variables that the cell does not name: a tenth of its time."""
+_SHARE, _LEAST, _MOST = 0.1, 0.002, 0.02
+"""Of a cell's time, to look for changes of variables that it does not name; at least and at most so
+many seconds."""
 
 MOST_NAMES = 5_000
 """Variables that one run sets and that are looked at, those that its text names first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from tests.render.explanations import (
     AGAIN,
@@ -58,12 +59,14 @@ def test_another_cell_that_made_it_anew_ends_the_search(between, told):
 )
 def test_no_source_lies_behind_what_a_cell_sets_to_a_constant(text, told):
     """That the cell was edited is all that lies behind it."""
+    kind = "list" if "[0.1]" in text else "float"
+    first, second = (replace(number(each), kind=kind) for each in (0.1, 0.3))
     runs = [
-        run(1, text, **states(START, TRAINED), writes={"rate": number(0.1)}, cell="maker"),
-        run(2, READ, reads={"rate": number(0.1)}, writes={"loss": number(2.3)}),
+        run(1, text, **states(START, TRAINED), writes={"rate": first}, cell="maker"),
+        run(2, READ, reads={"rate": first}, writes={"loss": number(2.3)}),
         run(3, text.replace("0.1", "0.3").replace("(3)", "(4)"), **states(SHUFFLED, AGAIN),
-            writes={"rate": number(0.3)}, cell="maker"),
-        run(4, READ, reads={"rate": number(0.3)}, writes={"loss": number(1.9)}),
+            writes={"rate": second}, cell="maker"),
+        run(4, READ, reads={"rate": second}, writes={"loss": number(1.9)}),
     ]  # fmt: skip
     (cause,) = explain(runs[3], runs[1], runs[1:3], States(runs)).causes
     assert ("torch.cpu began elsewhere" in cause.message) is told

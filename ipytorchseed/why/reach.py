@@ -33,6 +33,9 @@ _OBJECTS = frozenset({"dtype", "module", "namespace", "object", "optimizer", "sc
 _HOLDERS = frozenset({"deque", "dict", "list", "set", "tuple"})
 """Kinds of values that hold other objects, unless all are numbers."""
 
+_COUNTS = frozenset({"deque", "dict", "int", "list", "set"})
+"""Kinds of values that cells count by, or keep what they did in."""
+
 _SCALARS = frozenset({"bool", "bytes", "complex", "float", "int", "none", "number", "str"})
 """Kinds of values that nobody can change who holds them as well."""
 
@@ -53,7 +56,7 @@ def without_reach(case: Evidence, causes: list[Cause]) -> tuple[list[Cause], lis
 
 
 def without_counters(case: Evidence, causes: list[Cause]) -> tuple[list[Cause], list[Cleared]]:
-    """Clear variables that the cell itself goes on with, where nothing else hangs on them.
+    """Clear counts and logs that the cell itself goes on with, where nothing else hangs on them.
 
     As on ``runs += 1``, and on ``scores[runs] = score``, which changes in each run.
 
@@ -61,9 +64,14 @@ def without_counters(case: Evidence, causes: list[Cause]) -> tuple[list[Cause], 
         case: The evidence.
         causes: What was found in it.
     """
+    reads, before = case.run.reads, case.against.reads
     made = {each.name for each in case.changed if each.what == "variable"}
-    own = [each for each in causes if each.kind == "input" and each.name in made]
-    names = {each.name for each in own}
+    names = {
+        name
+        for name in made & reads.keys() & before.keys()
+        if reads[name].kind in _COUNTS and same(before[name], reads[name]) is False
+    }
+    own = [each for each in causes if each.kind == "input" and each.name in names]
     others = [each for each in case.changed if each.what != "variable" or each.name not in names]
     if not (own and others):
         return causes, []
@@ -78,9 +86,10 @@ def without_counters(case: Evidence, causes: list[Cause]) -> tuple[list[Cause], 
 def _sharing(case: Evidence) -> list[set[str]]:
     """Return the inputs that may hold the same objects: those that changed, and those that did not.
 
-    Who holds what changed has changed as well.
+    Who holds what changed has changed as well; a generator holds nothing.
     """
-    before, reads = case.against.reads, case.run.reads
+    before = case.against.reads
+    reads = {name: each for name, each in case.run.reads.items() if each.kind != "rng"}
     alike = {name for name, each in reads.items() if name in before and same(before[name], each)}
     return [alike, reads.keys() - alike]
 

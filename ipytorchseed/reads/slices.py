@@ -226,7 +226,7 @@ def _look(node: ast.stmt, known: Known, made: set[str]) -> _Statement | None:
         found.quiet = False
     if not found.names.isdisjoint(known.others | (made - values)):
         _run_users(found, known)
-    found.shows = _shows([node])
+    found.shows = _shows([node]) and not _returns_nothing(node, known.holders)
     for each in nodes:
         if isinstance(each, (ast.Import, ast.ImportFrom)):
             found.imports |= set_by(each.names)
@@ -249,6 +249,15 @@ def _look(node: ast.stmt, known: Known, made: set[str]) -> _Statement | None:
 def _shows(statements: Sequence[ast.stmt]) -> bool:
     """Tell whether the last of some statements is an expression, which may be shown."""
     return isinstance(next(reversed(statements), None), ast.Expr)
+
+
+def _returns_nothing(node: ast.stmt, holders: set[str]) -> bool:
+    """Tell whether an expression is ``log.append(loss)``, of which there is nothing to show."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    called = call.func if isinstance(call, ast.Call) else None
+    if not (isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name)):
+        return False
+    return called.attr in CHANGES and called.value.id in holders
 
 
 def _is_users(node: ast.Import | ast.ImportFrom) -> bool:

@@ -208,8 +208,8 @@ def accumulates(nodes: Iterable[ast.AST], attributes: Collection[str]) -> bool:
     if not {*attributes} >= _CLEARS:
         return False
     found = [each for each in nodes if isinstance(each, ast.Attribute) and each.attr in _CLEARS]
-    first = min(found, key=lambda each: (each.end_lineno or 0, each.end_col_offset or 0))
-    return first.attr == "backward"
+    found.sort(key=lambda each: (each.end_lineno or 0, each.end_col_offset or 0))
+    return [each.attr for each in found[:1]] == ["backward"]
 
 
 _CLEARS = frozenset({"backward", "zero_grad"})

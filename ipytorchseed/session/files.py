@@ -187,9 +187,8 @@ class FileWatch:
             inside: Finds those in folders that it names, in which it may write others; None where
                 it does not read any so.
         """
-        self._named, self._inside = files, inside
-        if inside is not None:
-            self._named = inside() | files
+        there = inside() if inside is not None else {}
+        self._named, self._inside = there | files, inside if there else None
 
     def _is_made(self, path: str) -> bool:
         """Tell whether the cell made a file or folder, or the folder that it lies in."""

@@ -6,12 +6,14 @@ stands in the cell, in a function that it calls, or in a variable that they read
 
 from __future__ import annotations
 
-import glob
 import itertools
 import os
 import re
 import stat
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
+from fnmatch import fnmatch
+from operator import attrgetter
 from pathlib import Path, PosixPath, PurePosixPath, PureWindowsPath, WindowsPath
 from typing import Any
 
@@ -24,7 +26,7 @@ Mark = tuple[int, ...]
 _SUFFIX = lazy_pattern(r"(?<=\w)\.\w{1,16}\Z")
 """What the name of a file ends with: ``.h5``, ``.safetensors``."""
 
-_PATTERN = lazy_pattern(r"\*.*\.\w{1,16}\Z")
+_PATTERN = lazy_pattern(r"\S*\*\S*\.\w{1,16}")
 """A pattern of names of files: ``shards/*.parquet``."""
 
 _QUOTED = lazy_pattern(r"""["']([^"'\n]{1,223}\.\w{1,16})["']""")
@@ -136,31 +138,47 @@ def find_inside(texts: Iterable[str]) -> dict[str, Mark]:
         As ``find_named``, of files that are there.
     """
     words = sorted(word for word in {*texts} if 0 < len(word) <= _LONGEST and "\n" not in word)
-    patterns = [word for word in words[:_MOST] if _PATTERN.search(word)]
+    patterns = [word for word in words[:_MOST] if _PATTERN.fullmatch(word)]
     plain = [word for word in words[:_MOST] if "*" not in word and not _SUFFIX.search(word)]
     folders = [*filter(os.path.isdir, map(_absolute, plain))][:_FOLDERS]
     pairs = itertools.starmap(_absolute, itertools.product(folders, plain))
-    matching = (
-        glob.iglob(_absolute(each), recursive="**" in each)  # noqa: PTH207 -- as below
-        for each in patterns
-    )
+    folders += filter(os.path.isdir, pairs)
+    tables = (path for each in dict.fromkeys(folders) for path in _files_in(each))
     found = itertools.chain(
-        *matching, *map(_tables, dict.fromkeys((*folders, *filter(os.path.isdir, pairs))))
+        *map(_matching, patterns), (path for path in tables if path.endswith(_OF_TABLES))
     )
     each = dict.fromkeys(itertools.islice(found, _MOST))
     return {path: mark for path in each if (mark := mark_of(path))}
 
 
-def _tables(folder: str) -> Iterator[str]:
-    """Yield the files of tables in a folder and in those of its partitions, the first few."""
-    names = itertools.islice(os.walk(folder), _MOST)
-    for inside, folders, files in names:
-        folders.sort()
-        yield from (f"{inside}/{name}" for name in sorted(files) if name.endswith(_OF_TABLES))
+def _matching(pattern: str) -> Iterator[str]:
+    """Yield the files that a pattern of names matches, as ``glob`` does, but of few entries."""
+    whole = _absolute(pattern)
+    base = os.path.dirname(whole.partition("*")[0])  # noqa: PTH120 -- as below
+    depth = None if "**" in whole else whole.count(os.sep)
+    told = whole.replace(f"**{os.sep}", "*")
+    for path in _files_in(base):
+        if fnmatch(path, told) and depth in (None, path.count(os.sep)):
+            yield path
 
 
-_FOLDERS = 8
-"""Folders that are looked into."""
+def _files_in(folder: str) -> Iterator[str]:
+    """Yield the files in a folder and in those inside of it, as far as few entries lead."""
+    queue, left = [folder], _ENTRIES
+    while queue and left > 0:
+        inside: list[os.DirEntry[str]] = []
+        with suppress(OSError), os.scandir(queue.pop(0)) as entries:
+            inside = sorted(itertools.islice(entries, left), key=attrgetter("name"))
+        left -= len(inside)
+        for each in inside:
+            if each.is_dir(follow_symlinks=False):
+                queue.append(each.path)
+            else:
+                yield each.path
+
+
+_FOLDERS, _ENTRIES = 8, 2_000
+"""Folders that are looked into, and entries in one of them: there may be a million pictures."""
 
 _OF_TABLES = (".arrow", ".avro", ".feather", ".ipc", ".orc", ".parquet")
 """How files of tables end that are read by folders."""

@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from ipytorchseed.session.named_files import find_named, mark_of, texts_in, texts_of, with_scripts
+from ipytorchseed.session import named_files
+from ipytorchseed.session.named_files import (
+    find_inside,
+    find_named,
+    mark_of,
+    texts_in,
+    texts_of,
+    with_scripts,
+)
 
 
 @pytest.fixture
@@ -49,6 +57,38 @@ def test_a_folder_is_no_file(folder):
     (folder / "parts.parquet").mkdir()
     os.mkfifo(folder / "pipe.csv")
     assert not any(find_named(["parts.parquet", "pipe.csv"]).values())
+
+
+@pytest.mark.parametrize(
+    ("texts", "names"),
+    [
+        (["lake"], "a.parquet b.orc c.parquet"),
+        (["data", "inner"], "d.arrow"),
+        (["data"], "d.arrow"),
+        (["lake/*.parquet"], "a.parquet"),
+        (["lake/**/*.parquet"], "a.parquet c.parquet"),
+        (["**/*.csv"], "x.csv"),
+        (["lake/*/*.parquet"], "c.parquet"),
+        (["nothing/*.csv", "nothing", "a*b", "select * from a.b"], ""),
+    ],
+)
+def test_tables_of_folders_and_of_patterns(folder, texts, names):
+    """As libraries read them, which list both in native code."""
+    for name in ("lake/a.parquet", "lake/b.orc", "lake/day=1/c.parquet", "lake/x.csv",
+                 "data/inner/d.arrow"):  # fmt: skip
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    assert sorted(Path(path).name for path in find_inside(texts)) == sorted(names.split())
+
+
+def test_a_folder_of_too_many_files_is_left_early(folder, monkeypatch):
+    """Of a million pictures, few are looked at."""
+    monkeypatch.setattr(named_files, "_ENTRIES", 10)
+    for number in range(30):
+        (folder / "data" / f"{number:02}.parquet").touch()
+        (folder / "data" / f"{number:02}").mkdir()
+    assert len(find_inside(["data"])) <= 10
+    assert len(find_inside(["data/*.parquet"])) <= 10
 
 
 def test_a_script_names_files_in_quotes(folder):

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import replace
 from xxhash import xxh3_64_hexdigest, xxh3_128, xxh3_128_digest
 
 from ipytorchseed.fingerprint import buffers
@@ -172,8 +173,13 @@ def write_image(value: Any, walk: Walk) -> Writing:
     fields: dict[str, Any] = dict(made.attributes(value))
     touched = getattr(fields.get("palette"), "dirty", 0)
     users = not made.name.startswith("PIL.")  # whose code would run
-    if users or touched or fields.get("_im") is None or is_lent_image(fields):
+    if users or touched or fields.get("_im") is None:
         return (yield from write_object(value, walk))
+    if is_lent_image(fields):  # until something is drawn on it, which makes a copy
+        draft = yield from write_object(value, walk)
+        width, height = fields["_size"]
+        shown = f"{fields['_mode']} image of {width} x {height}"
+        return replace(draft, kind="image", summary=shown, parts={})
     tokens = yield from attribute_tokens([(each, fields.get(each)) for each in _OF_IMAGE], walk)
     (width, height), hasher = fields["_size"], xxh3_128()
     for start, count in _rows(walk, height, 4 * width * height):

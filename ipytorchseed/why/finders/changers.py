@@ -13,6 +13,9 @@ from ipytorchseed.why.evidence import Evidence, differ
 from ipytorchseed.why.explanation import Blame
 from ipytorchseed.why.value_changes import changed_parts, say_parts
 
+_AS_IT_CHANGED = "ran as it changed"
+"""Said of the one run between two looks that is not known to have done anything with a value."""
+
 MADE = "made it anew"
 """Said of a run that bound a name."""
 
@@ -44,7 +47,9 @@ def find_changers(case: Evidence, name: str, only: Collection[str] | None = None
             by = by or [run for run in unwatched if _imported(run, name)][:1] or unwatched
             if len(by) == 1 and differ(known, seen):
                 anew = makes_anew(by[0], name)
-                blame.append(Blame(by[0], _how(known, seen, only, anew=anew)))
+                how = _how(known, seen, only, anew=anew)
+                known_to = name in by[0].writes or _imported(by[0], name)
+                blame.append(Blame(by[0], how if known_to or how != MADE else _AS_IT_CHANGED))
             known = seen
             unwatched.clear()
         made = run.writes.get(name)

@@ -131,3 +131,28 @@ def test_a_package_that_may_draw_is_not_trusted(notebook, monkeypatch):
     monkeypatch.setitem(sys.modules, "augment", package)
     notebook.run(HELD, "from augment import flip")
     assert not notebook.dependencies("for x, in plain: flip(x)").only_loader_seed_draws
+
+
+@pytest.mark.parametrize(
+    ("cell", "heeds"),
+    [
+        ("opt.zero_grad()\nloss.backward()\nopt.step()", False),
+        ("loss.backward()\nopt.step()\nopt.zero_grad()", True),
+        ("for x in data:\n    opt.zero_grad(); loss.backward(); opt.step()", False),
+        (
+            "for i, x in enumerate(data):\n    loss.backward()\n    if i % 4 == 3: opt.zero_grad()",
+            True,
+        ),
+        (
+            "opt.zero_grad()\nfor x in data:\n    loss.backward(); opt.step(); opt.zero_grad()",
+            False,
+        ),
+        ("def fit():\n    loss.backward()\n    opt.step()\n    opt.zero_grad()\nfit()", True),
+        ("loss.backward()\nopt.step()", True),
+        ("print(loss)", False),
+    ],
+)
+def test_gradients_that_were_there_count_until_they_are_cleared(notebook, cell, heeds):
+    """Those that a cell clears at the end only went into its first step."""
+    notebook.run(HELD, "opt, loss = torch.optim.SGD(net.parameters(), lr=0.1), net(torch.ones(1))")
+    assert ("grad" in notebook.dependencies(cell).heeded) is heeds

@@ -6,6 +6,27 @@ import pytest
 
 HELD = """
 from types import SimpleNamespace
+import pandas as pd
+df = pd.DataFrame({"a": [1, 2], "b": [3, 4], "c": [5, 6]})
+def copied(t):
+    t = t.copy()
+    t["r"] = t["a"] * 2
+    return t["r"].sum()
+def kept(t):
+    rows = t[t["a"] > 1].dropna(subset=["c"])
+    rows["r"] = rows["a"] * 2
+    return rows["r"].sum()
+def grouped(t): return t.groupby("a")["b"].mean()
+def made(t): return t.assign(r=lambda d: d["a"] / d["b"])["r"].sum()
+def whole(t):
+    t = t.copy()
+    t["a"] = 0
+    return t.sum().sum()
+def gives(t):
+    t = t.copy()
+    t["r"] = t["a"]
+    return t
+def every_column(t): return t.assign(r=lambda d: d.sum())["r"]
 cfg = {"width": 3, "deep": False, "depth": 2, "note": "", "kind": "plain"}
 args = SimpleNamespace(width=3, deep=False, depth=2)
 def make(width, depth=1, **_): return [width] * depth
@@ -57,6 +78,21 @@ PARTS = {
     "x = Keeps(cfg)": None,
     "x = Odd(cfg)": None,
 }
+
+
+COLUMNS = {
+    "copied": {"k:a", "k:r"}, "kept": {"k:a", "k:c", "k:r"}, "grouped": {"k:a", "k:b"},
+    "made": {"k:a", "k:b", "k:r"}, "whole": {"a:sum"}, "gives": None, "every_column": {"a:assign"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "columns"), COLUMNS.items(), ids=COLUMNS)
+def test_columns_that_a_function_reads(notebook, function, columns):
+    """Of the table that it is given, or of a copy or some rows of it; of nothing but a table."""
+    notebook.run(HELD)
+    assert notebook.dependencies(f"x = {function}(df)").parts.get("df") == columns
+    of_others = notebook.dependencies(f"x = {function}(cfg)").parts.get("cfg")
+    assert of_others in (None, {"a:assign"})  # which may be a method that looks at everything
 
 
 @pytest.mark.parametrize(("cell", "parts"), PARTS.items(), ids=PARTS)

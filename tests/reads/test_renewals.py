@@ -47,6 +47,7 @@ def play(n, one):
     return [one.step() for _ in range(n)]
 import pandas as pd
 df = pd.DataFrame({"a": [1, 2], "k": [1, 1], "b": [0, 0]})
+some, all_of_it, mask = ["a", "k"], ["a", "b"], df["a"] > 1
 def ratio(row): return row["a"] / row.k
 def taken(row): return row["b"]
 def whole(row): return sum(row)
@@ -79,6 +80,7 @@ SET = {
             "df['b'] = df.groupby('k')['a'].transform('mean')\nx = df['b'].sum()",
             "df['b'] = df[['a', 'k']].sum(axis=1)\nx = df['b'].sum()",
             "df['b'] = df[df['a'] > 1]['a']\nx = df",
+            "df['b'] = df[some].sum(axis=1)\nx = df['b'].sum()",
             "df['b'] = df.apply(ratio, axis=1)\nx = df['b'].sum()",
             "df['b'] = df.apply(lambda row: row.a + row['k'], axis=1)\nx = df['b'].sum()",
             "df.loc[:, 'b'] = df['a']\nx = df['b'].sum()",
@@ -97,6 +99,9 @@ NOT_SET = [
     "df['b'] = [v + df['b'].sum() for v in df['a']]",
     "df['b'] = df.groupby('b')['a'].transform('mean')",
     "df['b'] = df[df['b'] > 1]['a']",
+    "df['b'] = df[all_of_it].sum(axis=1)",
+    "df['b'] = df[mask].sum(axis=1)",
+    "some = ['b']\ndf['b'] = df[some].sum(axis=1)",
     "df['b'] = df.apply(taken, axis=1)",
     "df['b'] = df.apply(whole, axis=1)",
     "def ratio(row): return row['b']\ndf['b'] = df.apply(ratio, axis=1)",

@@ -177,17 +177,14 @@ class FileWatch:
         unheard = NUMPY_SEEDED - self._asked if heard else frozenset[str]()
         return (self._asked - {""}).union(may) - unheard
 
-    def names(
-        self, files: dict[str, Mark], inside: Callable[[], dict[str, Mark]] | None = None
-    ) -> None:
+    def names(self, files: dict[str, Mark], inside: Callable[[], dict[str, Mark]] = dict) -> None:
         """Note files that the cell may open in native code, as they are before it.
 
         Args:
             files: Those that it names.
-            inside: Finds those in folders that it names, in which it may write others; None where
-                it does not read any so.
+            inside: Finds those in folders that it names, in which it may write others.
         """
-        there = inside() if inside is not None else {}
+        there = inside()
         self._named, self._inside = there | files, inside if there else None
 
     def _is_made(self, path: str) -> bool:

@@ -126,17 +126,20 @@ def find_named(texts: Iterable[str]) -> dict[str, Mark]:
     return found | {path: mark for path in inside if (mark := mark_of(path))}
 
 
-def find_inside(texts: Iterable[str]) -> dict[str, Mark]:
+def find_inside(texts: Iterable[str], packages: Collection[str]) -> dict[str, Mark]:
     """Find the files of tables in folders that texts name, and those that patterns name.
 
     Libraries of tables list both in native code: ``read_parquet("parts")``, ``"shards/*.parquet"``.
 
     Args:
         texts: Constants and values that a cell reads.
+        packages: Packages that it reaches.
 
     Returns:
         As ``find_named``, of files that are there.
     """
+    if _READ_FOLDERS.isdisjoint(packages):
+        return {}
     words = sorted(word for word in {*texts} if 0 < len(word) <= _LONGEST and "\n" not in word)
     patterns = [word for word in words[:_MOST] if _PATTERN.fullmatch(word)]
     plain = [word for word in words[:_MOST] if "*" not in word and not _SUFFIX.search(word)]
@@ -176,6 +179,9 @@ def _files_in(folder: str) -> Iterator[str]:
             else:
                 yield each.path
 
+
+_READ_FOLDERS = frozenset({"dask", "datasets", "pandas", "polars", "pyarrow"})
+"""Packages of such libraries."""
 
 _FOLDERS, _ENTRIES = 8, 2_000
 """Folders that are looked into, and entries in one of them: there may be a million pictures."""

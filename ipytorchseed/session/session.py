@@ -47,9 +47,6 @@ _SHARE, _REST = 0.1, 0.25
 _MOST_SEEDS = 100
 """Seeds that one run has in the log: a loop may apply any number."""
 
-_OF_TABLES = frozenset({"dask", "datasets", "pandas", "polars", "pyarrow"})
-"""Packages that read the files of whole folders in native code."""
-
 _TOO_MUCH = "not all of your code could be followed: there is too much, or its source is gone"
 _TOO_MANY = "too many variables to look at them all"
 _CUT_SHORT = "the run was interrupted while it was looked at: not all values are known"
@@ -243,8 +240,7 @@ class Session:
             programs = any(map(is_program, dependencies.nondeterministic_calls))
             self._files.start(pending.outputs.passed_by if programs else None)
             self._files.runs(dependencies.files)
-            of_tables = not dependencies.packages.isdisjoint(_OF_TABLES)
-            inside = partial(find_inside, dependencies.texts) if of_tables else None
+            inside = partial(find_inside, dependencies.texts, dependencies.packages)
             self._files.names(find_named(dependencies.texts), inside)
             self._imports.start()
         pending.started, pending.clock = time.time(), time.perf_counter()

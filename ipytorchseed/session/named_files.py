@@ -26,9 +26,6 @@ Mark = tuple[int, ...]
 _SUFFIX = lazy_pattern(r"(?<=\w)\.\w{1,16}\Z")
 """What the name of a file ends with: ``.h5``, ``.safetensors``."""
 
-_PATTERN = lazy_pattern(r"\S*\*\S*\.\w{1,16}")
-"""A pattern of names of files: ``shards/*.parquet``."""
-
 _QUOTED = lazy_pattern(r"""["']([^"'\n]{1,223}\.\w{1,16})["']""")
 
 _RUN_INSIDE = lazy_pattern(r"^%run[ \t]+-i[ \t]+(\S+\.py)\b.*", re.MULTILINE)
@@ -141,7 +138,7 @@ def find_inside(texts: Iterable[str], packages: Collection[str]) -> dict[str, Ma
     if _READ_FOLDERS.isdisjoint(packages):
         return {}
     words = sorted(word for word in {*texts} if 0 < len(word) <= _LONGEST and "\n" not in word)
-    patterns = [word for word in words[:_MOST] if _PATTERN.fullmatch(word)]
+    patterns = filter(_is_pattern, words[:_MOST])
     plain = [word for word in words[:_MOST] if "*" not in word and not _SUFFIX.search(word)]
     folders = [*filter(os.path.isdir, map(_absolute, plain))][:_FOLDERS]
     pairs = itertools.starmap(_absolute, itertools.product(folders, plain))
@@ -152,6 +149,12 @@ def find_inside(texts: Iterable[str], packages: Collection[str]) -> dict[str, Ma
     )
     each = dict.fromkeys(itertools.islice(found, _MOST))
     return {path: mark for path in each if (mark := mark_of(path))}
+
+
+def _is_pattern(word: str) -> bool:
+    """Tell whether a text may be a pattern of names of files: ``shards/*.parquet``."""
+    suffix = os.path.splitext(word)[1]  # noqa: PTH122 -- as below
+    return "*" in word and " " not in word and suffix[1:].isalnum()
 
 
 def _matching(pattern: str) -> Iterator[str]:

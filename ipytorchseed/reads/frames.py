@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import itertools
-import re
 from collections.abc import Iterable
 
 from msgspec.structs import replace
@@ -13,10 +12,10 @@ from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.abstract import AbstractValue
 from ipytorchseed.reads.columns import ALL_BUT, Rows, columns_in_query, dropped_by, picked, rows_of
 from ipytorchseed.reads.keys import constant_keys
+from ipytorchseed.reads.queries import tables_in_query
 from ipytorchseed.reads.scope import Scope
 
 _NAME_IN_QUERY = lazy_pattern(r"@([A-Za-z_]\w{0,200})")
-_TABLE_IN_QUERY = lazy_pattern(r"\b(?:from|join)\s+([A-Za-z_]\w{0,200})", re.IGNORECASE)
 
 _MASKS = (ast.BoolOp, ast.Call, ast.Compare, ast.UnaryOp, ast.BinOp)
 """What picks rows by whether something holds of them."""
@@ -141,4 +140,4 @@ def ask_frame(scope: Scope, node: ast.Call) -> None:
 
 def names_in_query(text: str) -> list[str]:
     """Return the names in ``"price > @limit"``, which a data frame looks up, and tables in SQL."""
-    return [*_NAME_IN_QUERY.findall(text), *_TABLE_IN_QUERY.findall(text)]
+    return [*_NAME_IN_QUERY.findall(text), *tables_in_query(text)]

@@ -16,6 +16,7 @@ from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.home import Home
 from ipytorchseed.reads.methods import may_run, method_of
 from ipytorchseed.reads.overwrites import UNREAD, WHOLE, Lent
+from ipytorchseed.reads.parts import columns_held
 from ipytorchseed.reads.renewals import EVERY, FITTED, Renewal, overlap
 from ipytorchseed.reads.uses import argument_read
 
@@ -127,11 +128,11 @@ def _find_renewed(
         if None in of_rows or not how.rows.isdisjoint(writes):
             break
         read = read.union(*filter(None, of_rows))
-        columns = {key: _columns_in(key, writes, names) for key in how.keys}
+        columns = {key: None if key in writes else columns_held(names.get(key)) for key in how.keys}
         found |= {part for part in how.parts if _is_first(part, how, columns, read)}
         if None in columns.values():
             break
-        read |= how.reads.union(*filter(None, columns.values()))
+        read |= how.reads.union(map(_part, itertools.chain(*filter(None, columns.values()))))
         fits = how.lent is not None and (
             _fits(how.lent, value, name) or (not how.again and _copies_unfitted(how.lent, names))
         )
@@ -147,23 +148,17 @@ def _find_renewed(
     return set() if any(may_run(value, each) for each in heads) else found
 
 
-def _columns_in(key: str, writes: Collection[str], names: Mapping[str, Any]) -> set[str] | None:
-    """Return the columns that a list holds, as parts of a table; None for anything else."""
-    held = None if key in writes else names.get(key)
-    columns = [held] if type(held) is str else held if type(held) in (list, tuple) else None
-    if not columns or not all(type(each) is str for each in columns):
-        return None
-    return {f"[{each}]" for each in columns}
+def _part(column: str) -> str:
+    return f"[{column}]"
 
 
 def _is_first(
-    part: str, how: Renewal, columns: Mapping[str, set[str] | None], read: Collection[str]
+    part: str, how: Renewal, columns: Mapping[str, list[str] | None], read: Collection[str]
 ) -> bool:
     """Tell whether a part is set before it is read, also by the lists of columns before it."""
     before = [columns[key] for key in how.after[part]]
-    return None not in before and not any(
-        overlap(part, each) for each in (*read, *itertools.chain(*filter(None, before)))
-    )
+    listed = map(_part, itertools.chain(*filter(None, before)))
+    return None not in before and not any(overlap(part, each) for each in (*read, *listed))
 
 
 def _fits(lent: Lent, value: object, name: str) -> bool:

@@ -100,12 +100,16 @@ def _columns(
         path.startswith(f"{name}.") and path.partition(".")[2] not in _LOOKS
         for path in effects.paths
     )
-    value = names.get(name)
+    return None if changes else columns_held(names.get(name))
+
+
+def columns_held(value: Any) -> list[str] | None:  # noqa: ANN401
+    """Return the columns that a text or a list of texts names; None for anything else, or many."""
     found: list[Any] = [value] if type(value) is str else []
     if type(value) is list or type(value) is tuple:
         found = [*value]
     known = 0 < len(found) <= MOST_TEXTS and all(type(each) is str for each in found)
-    return found if known and not changes else None
+    return found if known else None
 
 
 def _item(key: str, effects: Effects, names: Mapping[str, Any]) -> list[str] | None:

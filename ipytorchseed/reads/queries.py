@@ -1,4 +1,4 @@
-"""What queries in SQL ask the database for: random numbers, the time."""
+"""What queries in SQL name: tables, random numbers, the time."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ _CLOCK = lazy_pattern(
 )
 """What SQLite, DuckDB, PostgreSQL, MySQL and SQL Server call them; a number given is a seed."""
 
+_TABLE = lazy_pattern(r"\b(?:from|join)\s+([A-Za-z_]\w{0,200})", re.IGNORECASE)
+
 _LONGEST = 10_000
 """Characters of a text that is looked through."""
 
@@ -32,7 +34,16 @@ def asked_by_query(text: str) -> set[str]:
     Args:
         text: Any text; one that is no query asks nothing.
     """
-    if len(text) > _LONGEST or not _QUERY.match(text):
+    if not _is_query(text):
         return set()
     rows = ((_RANDOM, QUERY_RANDOM), (_CLOCK, QUERY_CLOCK))
     return {name for pattern, name in rows if pattern.search(text)}
+
+
+def tables_in_query(text: str) -> list[str]:
+    """Return the names of tables in a text; none in one that is no query."""
+    return _TABLE.findall(text) if _is_query(text) else []
+
+
+def _is_query(text: str) -> bool:
+    return len(text) <= _LONGEST and _QUERY.match(text) is not None

@@ -6,9 +6,6 @@ probe: out
 changed: yes
 expect: rng numpy 2
 innocent: input results
-innocent: input curve
-innocent: input models
-innocent: input clf
 """
 # %% setup
 import numpy as np

@@ -55,6 +55,11 @@ def find_files(case: Evidence) -> Iterator[Cause | Cleared]:
 
 def _writer(case: Evidence, file: FileRead) -> tuple[Blame, ...]:
     """Return the run that wrote a file: one that was heard to, or that ran as it was written."""
+    return _heard(case, file) or _ran(case, file)
+
+
+def _heard(case: Evidence, file: FileRead) -> tuple[Blame, ...]:
+    """Return the last run that was heard to write or remove a file."""
     heard = [
         Blame(run, _doing(run, file, path))
         for run in case.history
@@ -63,14 +68,20 @@ def _writer(case: Evidence, file: FileRead) -> tuple[Blame, ...]:
         or file.path.startswith(f"{path}/")  # a link to a folder, or one that is gone
         or (file.is_folder and _parent(path) == file.path)
     ]
-    if file.is_folder:
-        return (*heard[-1:],)
+    return (*heard[-1:],)
+
+
+def _ran(case: Evidence, file: FileRead) -> tuple[Blame, ...]:
+    """Return the last run in whose time a file was written, by the time that the file bears."""
+    if file.is_folder or not file.modified:
+        return ()
+    written = file.modified / 1e9
     ran = [
         Blame(run, "ran as it was written")
         for run in case.history
-        if file.modified and run.started - _TICK <= file.modified / 1e9 <= run.started + run.seconds
+        if run.started - _TICK <= written <= run.started + run.seconds
     ]
-    return (*(heard or ran)[-1:],)
+    return (*ran[-1:],)
 
 
 def _doing(run: Run, file: FileRead, path: str) -> str:
@@ -95,7 +106,8 @@ def _modules(case: Evidence) -> Iterator[Cause]:
                 message = f"{name} is now imported from {after.path}, not from {before.path}"
                 movers = [run for run in case.history if _SETS_PATH.search(run.source)]
                 moved = tuple(Blame(run, "changed where modules are found") for run in movers[-1:])
-                blame = blame or moved
+                # The other file may be older than the run before, and its time says nothing.
+                blame = _heard(case, after) or moved or blame
             yield Cause("file", after.path, message + case.doings(blame), blame=blame)
 
 

@@ -14,6 +14,7 @@ a server of its own.
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import gc
 import importlib
 import importlib.util
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 
 CAN_FORK = sys.platform == "linux" and hasattr(os, "pidfd_open")
 """Whether kernels can be forked here: libraries of other systems do not bear it."""
+
+TELL_STACKS = signal.SIGRTMAX if CAN_FORK else None
+"""What has a forked kernel, and what it forks, write to standard error where each thread is."""
 
 LATE = (
     "GITHUB_ACTIONS",
@@ -271,6 +275,7 @@ def main() -> None:
     os.environ.clear()
     os.environ.update(env, JPY_PARENT_PID=parent)
     libraries.renew()
+    faulthandler.register(TELL_STACKS, os.dup(sys.stderr.fileno()))  # ipykernel takes stderr's own
     first = [*filter(None, env.get("PYTHONPATH", "").split(os.pathsep))]
     sys.path[:] = [*first, *(each for each in sys.path if each not in first)]
     sys.meta_path.insert(0, libraries)

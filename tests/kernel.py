@@ -20,7 +20,7 @@ from jupyter_client.manager import KernelManager
 
 from ipytorchseed.ledger.place import NAME
 from ipytorchseed.ledger.store import Ledger
-from tests.forking import CAN_FORK, ForkProvisioner
+from tests.forking import CAN_FORK, TELL_STACKS, ForkProvisioner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -233,7 +233,7 @@ class Kernel:
         ident = self._send(code, {**sent, **(metadata or {})}, silent, store_history)
         reply = Reply()
         while True:
-            message = self._client.get_iopub_msg(timeout=PATIENCE)
+            message = self._published()
             if message["parent_header"].get("msg_id") != ident:
                 continue
             reply.take(message)
@@ -253,7 +253,7 @@ class Kernel:
         idents, replies = [self._send(code, {}, silent=False, store_history=True)], []
         running = 1
         while running:
-            message = self._client.get_iopub_msg(timeout=PATIENCE)
+            message = self._published()
             if message["parent_header"].get("msg_id") not in idents:
                 continue
             replies += [Reply() for _ in idents[len(replies) :]]
@@ -315,6 +315,16 @@ class Kernel:
         message["header"]["subshell_id"] = subshell
         self._client.shell_channel.send(message)
         return message["header"]["msg_id"]
+
+    def _published(self) -> dict[str, Any]:
+        """Return the next message to all; where there is none, have the processes say why."""
+        try:
+            return self._client.get_iopub_msg(timeout=PATIENCE)
+        except queue.Empty:
+            if isinstance(self._manager.provisioner, ForkProvisioner):
+                os.killpg(self._manager.provisioner.pgid, TELL_STACKS)
+                time.sleep(1)
+            raise
 
     def _answer(self, ident: str) -> dict[str, Any]:
         while True:

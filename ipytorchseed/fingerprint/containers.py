@@ -19,8 +19,9 @@ from ipytorchseed.fingerprint.buffers import CHUNK
 from ipytorchseed.fingerprint.meter import BATCH, ITEMS
 from ipytorchseed.fingerprint.objects import PARTS, extra
 from ipytorchseed.fingerprint.scalars import LEAVES, number
+from ipytorchseed.fingerprint.value import CLASSES
 from ipytorchseed.fingerprint.walk import SHORT, Bytes, Draft, Walk, Writer, Writing, digest_of
-from ipytorchseed.introspection.anatomy import find_member
+from ipytorchseed.introspection.anatomy import find_member, module_of_class
 
 SERIES = 8192
 """Numbers kept as values at most."""
@@ -162,6 +163,22 @@ def sequence_writer(base: Any) -> Writer:
     return write
 
 
+_NO_OBJECTS = frozenset({"builtins", "numpy", "pandas", "torch"})
+"""Packages whose classes say nothing of what an object does."""
+
+
+def classes_of(items: Iterable[object]) -> dict[str, str]:
+    """Tell the classes of objects, also of those paired with a name, as a part: ``CLASSES``."""
+    last = (each[-1] if type(each) is tuple and each else each for each in items)
+    kinds = [kind for kind in map(type, last) if id(kind) not in LEAVES]
+    names = {
+        type.__dict__["__name__"].__get__(kind)
+        for kind in kinds
+        if module_of_class(kind).partition(".")[0] not in _NO_OBJECTS
+    }
+    return {CLASSES: " ".join(sorted(names))} if names else {}
+
+
 _NUMBERED = frozenset(map(id, (list, tuple, deque)))
 """Types that number their items from 0; a class of the user's may do so otherwise. By identity."""
 
@@ -185,6 +202,7 @@ def _sequence_parts(
         else:
             walk.tick(length)
         parts["items"] = xxh3_64_hexdigest(b"".join(sorted(tokens)))
+        parts |= classes_of(series)
         named = zip(_fields(type(value)), tokens, strict=False)
         parts |= {f"a:{name}": digest_of(token) for name, token in named}
     if id(type(value)) not in _NUMBERED:

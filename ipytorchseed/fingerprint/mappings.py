@@ -10,7 +10,7 @@ from typing import Any
 from xxhash import xxh3_64_hexdigest, xxh3_128, xxh3_128_digest
 
 from ipytorchseed.fingerprint.budget import SpentError
-from ipytorchseed.fingerprint.containers import batches, write_batch, write_tokens
+from ipytorchseed.fingerprint.containers import batches, classes_of, write_batch, write_tokens
 from ipytorchseed.fingerprint.meter import ITEMS
 from ipytorchseed.fingerprint.objects import PARTS, extra
 from ipytorchseed.fingerprint.scalars import LEAVES
@@ -125,6 +125,7 @@ def write_dict(value: Any, walk: Walk) -> Writing:
                 parts |= {name: digest_of(t) for (key, _), t in told if (name := _name_item(key))}
                 parts["keys"] = xxh3_64_hexdigest(b"".join(tokens[::2]))
                 parts |= yield from _inner_parts(batch, walk)
+                parts |= classes_of([each for _, each in batch])
         else:
             keys, values = zip(*batch, strict=True)
             hasher.update((yield from write_batch(keys, walk)))

@@ -14,6 +14,10 @@ DERIVED = "derived"
 """The part that names results which objects inside a value keep of their own properties, such as
 ``Data.total=1f3a9c02; Data.rate=02b0c5d7``; they are not in its digest."""
 
+CLASSES = "classes"
+"""The part that names the classes of the objects in a short list, tuple or dictionary, such as
+``Lasso Ridge``, also of those in pairs with a name; not arrays, tensors and what is builtin."""
+
 BELONGS = "belongs"
 """The part that names, in the record of a run, the models read there whose parameters an optimizer
 moves, and the optimizers whose rate a scheduler sets."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -17,7 +17,7 @@ from ipytorchseed.reads.home import Home
 from ipytorchseed.reads.methods import may_run, method_of
 from ipytorchseed.reads.overwrites import UNREAD, WHOLE, Lent
 from ipytorchseed.reads.parts import columns_held
-from ipytorchseed.reads.renewals import EVERY, FITTED, Renewal, overlap
+from ipytorchseed.reads.renewals import EVERY, FITS, FITTED, Renewal, overlap
 from ipytorchseed.reads.uses import argument_read
 
 _RUNS_LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -28,6 +28,9 @@ _SET_ALL_OF_OUT = frozenset({"numpy", "torch"})
 
 https://numpy.org/doc/stable/reference/ufuncs.html
 """
+
+_MOST_FITTED = 100
+"""Estimators that one loop fits, of which each is looked at."""
 
 _DEEPEST = 8
 """Functions that hand an object on to each other."""
@@ -167,11 +170,22 @@ def _fits(lent: Lent, value: object, name: str) -> bool:
     https://scikit-learn.org/stable/developers/develop.html#fitting
     """
     owner, _, method = lent.function.rpartition(".")
-    if owner != name or method not in ("fit", "fit_predict", "fit_transform"):
+    if owner not in (name, f"{name}[]") or method not in FITS:
         return False
-    if not module_of_class(type(value)).startswith("sklearn."):
-        return False
-    return (anatomy(type(value)).dictionary(value) or {}).get("warm_start") is not True
+    fitted = [value] if owner == name else [*_estimators_in(value)]
+    return bool(fitted) and all(
+        module_of_class(type(each)).startswith("sklearn.")
+        and (anatomy(type(each)).dictionary(each) or {}).get("warm_start") is not True
+        for each in fitted
+    )
+
+
+def _estimators_in(value: Any) -> Iterator[object]:  # noqa: ANN401
+    """List the items of a list or dictionary, without the names that some are paired with."""
+    held = [*value.values()] if type(value) is dict else value
+    if type(value) in (dict, list, tuple) and len(held) <= _MOST_FITTED:
+        for each in held:
+            yield from each[-1:] if type(each) is tuple else [each]
 
 
 def _resets(lent: Lent, value: object, name: str) -> bool:

@@ -108,14 +108,15 @@ class Statement:
     Args:
         node: The statement.
         parse: Parses the bodies of magics such as ``%%time``.
+        loop: The loop over it, where it stands for what a loop goes over.
 
     Attributes:
         kinds: The kinds of nodes in it.
         mentions: Where each name stands in it.
     """
 
-    def __init__(self, node: ast.stmt, parse: Parse) -> None:
-        self.node, self.parse = node, parse
+    def __init__(self, node: ast.stmt, parse: Parse, loop: ast.For | None = None) -> None:
+        self.node, self.parse, self.loop = node, parse, loop
         self._parts = nodes_in(node)
         self.kinds = {*map(type, self._parts)}
         self.mentions: dict[str, list[ast.Name]] = {}
@@ -233,7 +234,7 @@ def statements_in(body: Iterable[ast.stmt], parse: Parse) -> Iterator[Statement]
             yield from (Statement(ast.Expr(each.context_expr), parse) for each in node.items)
             yield from statements_in(node.body, parse)
         elif isinstance(node, ast.For) and not _goes_through_layers(node):
-            yield Statement(ast.Expr(node.iter), parse)
+            yield Statement(ast.Expr(node.iter), parse, node)
             yield from statements_in(node.body, parse)
         else:
             yield Statement(node, parse)

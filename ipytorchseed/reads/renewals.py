@@ -7,12 +7,12 @@ class of the user's, ``torch.nn.init.zeros_(net[0].bias)``.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
 from ipytorchseed.reads.columns import by_row, columns_named
-from ipytorchseed.reads.overwrites import WHOLE_BY_METHOD, Lent, Statement
+from ipytorchseed.reads.overwrites import WHOLE_BY_METHOD, Lent, Parse, Statement, statements_in
 from ipytorchseed.reads.parsing import Visitor, dotted_name, names_in
 
 _CERTAIN = {ast.Expr, ast.Assign, ast.AnnAssign, ast.Return}
@@ -88,6 +88,8 @@ def find_renewals(statements: Iterable[Statement], names: Iterable[str]) -> dict
             break
         if not left.isdisjoint(each.mentions):
             runs = type(each.node) in _CERTAIN
+            if each.loop is not None:
+                _go_through(each.loop, each.parse, found)
             scan = _Scan(found, certain=runs and each.kinds.isdisjoint(_MAY_NOT_RUN))  # all, once
             if runs:
                 scan.certain_to_set(each.node)
@@ -98,6 +100,30 @@ def find_renewals(statements: Iterable[Statement], names: Iterable[str]) -> dict
         if not left or not each.kinds.isdisjoint(_LEAVES):
             break
     return {name: found[name] for name in names if found[name].parts or found[name].lent}
+
+
+FITS = frozenset({"fit", "fit_predict", "fit_transform"})
+"""Methods of estimators that begin anew."""
+
+
+def _go_through(loop: ast.For, parse: Parse, found: Mapping[str, Renewal]) -> None:
+    """Note that a loop fits all that a value holds, as in ``for name, model in models.items():``.
+
+    The method is said to be one of ``models[]``.
+    """
+    owner, method = loop.iter, ""
+    called = owner.func if isinstance(owner, ast.Call) and not owner.args else None
+    if isinstance(called, ast.Attribute):
+        owner, method = called.value, called.attr
+    if not isinstance(owner, ast.Name) or method not in ("", "items", "values"):
+        return
+    name, items = owner.id, names_in(loop.target)
+    if name not in found or any(name in names_in(each) for each in loop.body):
+        return
+    for item, how in find_renewals(statements_in(loop.body, parse), items).items():
+        lent = "" if how.lent is None else how.lent.function
+        if lent.startswith(f"{item}.") and lent.removeprefix(f"{item}.") in FITS:
+            found[name].close(Lent(lent.replace(item, f"{name}[]", 1), ""))
 
 
 def overlap(one: str, other: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from ipytorchseed.fingerprint.value import BELONGS, DERIVED, Fingerprint
+from ipytorchseed.fingerprint.value import BELONGS, CLASSES, DERIVED, Fingerprint
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.words import first_of, many
 
@@ -142,7 +142,8 @@ def changed_parts(
         after: The value now.
         only: The aspects that count, where not all do.
     """
-    names = dict.fromkeys(name for name in [*before.parts, *after.parts] if name != DERIVED)
+    told = (name for name in [*before.parts, *after.parts] if name not in (CLASSES, DERIVED))
+    names = dict.fromkeys(told)
     if before.kind == after.kind and _are_too_many(before) != _are_too_many(after):
         # Of one, no attribute is told: any that the other tells may be the same.
         names = {name: None for name in names if name[:2] != "a:"}

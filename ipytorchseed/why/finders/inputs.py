@@ -56,6 +56,9 @@ _GOES_ON = lazy_pattern(r"partial_fit|warm_start")
 _SETS_INSIDE = lazy_pattern(r"set_params|setattr|\.\w+\s*(?:[-+/]|\*\*?)?=(?!=)")
 """Text of cells that fit anew, that go on from what is there, and that set parts of objects."""
 
+_HOLD_ESTIMATORS = frozenset({"dict", "list", "tuple"})
+"""Kinds of values of which a loop may fit each item."""
+
 _SETS_MODE = lazy_pattern(r"\b(\w+)\.(?:eval|train)\(")
 """Finds the models whose mode a cell sets in so many words."""
 
@@ -265,6 +268,7 @@ def _is_filled_in(case: Evidence, name: str, before: Fingerprint, after: Fingerp
     refits = _REFITS.search(source) is not None
     inside = _fitted_inside(case, name, every)
     fitted = moved.keys() == {"length"} and after.kind == "object" and refits
+    fitted |= after.kind in _HOLD_ESTIMATORS and moved.keys() <= inside | {"items"}
     if (
         not moved
         or _GOES_ON.search(source)
@@ -283,14 +287,15 @@ def _is_filled_in(case: Evidence, name: str, before: Fingerprint, after: Fingerp
 
 
 def _fitted_inside(case: Evidence, name: str, moved: Collection[str]) -> set[str]:
-    """Name the parts of an estimator in which others are that fitting it fits, as in a pipeline.
+    """Name the parts in which estimators are that fitting fits: of a pipeline, or in a list.
 
-    Those that the cell does not name itself, which hands the estimator to nobody. What a class of
-    the user's keeps when it is fitted, nobody knows.
+    Those that the cell does not name itself, which hands them to nobody, but for a loop. What a
+    class of the user's keeps when it is fitted, nobody knows.
     """
     source = case.run.source
     fits = f"{name}.{FITTED}" in {*case.run.overwritten} & {*case.against.overwritten}
-    alters = re.search(rf"\b{re.escape(name)}\b(?!\s*[.\[])", source) or _SETS_INSIDE.search(source)
+    handed = rf"(?<!\bin )\b{re.escape(name)}\b(?!\s*[.\[])"
+    alters = re.search(handed, source) or _SETS_INSIDE.search(source)
     goes_on = any("warm_start" in each.source for each in case.states.latest(case.run))
     users = any(value.kind == "class" for value in case.run.reads.values())
     known = fits and not (alters or goes_on or users or "random" in moved)

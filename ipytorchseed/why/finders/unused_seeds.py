@@ -8,7 +8,9 @@ descent where it picks coordinates at random (sklearn/linear_model/_coordinate_d
 from __future__ import annotations
 
 import ast
+import re
 
+from ipytorchseed.fingerprint.value import CLASSES, Fingerprint
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.why.evidence import Evidence
 
@@ -19,6 +21,9 @@ _UNLESS = {
     **dict.fromkeys(("MultiTaskLasso", "MultiTaskLassoCV"), "selection"),
 }
 """By estimator, the argument by which it comes to use its seed."""
+
+_NONE_UNLESS = dict.fromkeys(("LogisticRegression", "Ridge", "RidgeClassifier"), "solver")
+"""By estimator that draws nothing, the argument by which it comes to draw."""
 
 _DRAW_NOTHING = frozenset({
     "ColumnTransformer", "ConfusionMatrixDisplay", "GridSearchCV", "GroupKFold",
@@ -44,13 +49,25 @@ def draw_unused_seeds(case: Evidence) -> bool:
     objects = [value for value in case.run.reads.values() if value.kind == "object"]
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     used = {value.summary.partition(",")[0] for value in objects}
+    used |= {each for value in case.run.reads.values() for each in _held(value)}
     used |= {_name(call.func) for call in calls if not _has_seed(call)}
-    fitted = used & _UNLESS.keys()
+    unless = _UNLESS | _NONE_UNLESS
+    texts = [run.source for run in case.states.latest(case.run)]
     return (
-        bool(fitted)
-        and used <= _UNLESS.keys() | _DRAW_NOTHING
-        and not any(_UNLESS[each] in case.run.source for each in fitted)
+        not used.isdisjoint(_UNLESS)
+        and used <= unless.keys() | _DRAW_NOTHING
+        and not any(_sets(unless[each], text) for each in used & unless.keys() for text in texts)
     )
+
+
+def _sets(argument: str, text: str) -> bool:
+    """Tell whether a text may set an argument: ``solver=``, ``"solver":``, ``svc__solver=``."""
+    return re.search(rf"(?:\b|__){argument}\b\s*[=\"']", text) is not None
+
+
+def _held(value: Fingerprint) -> list[str]:
+    """Name the classes of the objects in a list or dictionary."""
+    return value.parts.get(CLASSES, "").split()
 
 
 def _name(func: ast.expr) -> str:

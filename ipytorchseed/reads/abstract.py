@@ -30,6 +30,9 @@ ENTER = "__enter__", "__exit__"
 HELD = lazy_pattern("\0([*]?)(\\w+)\0")
 """In a text, what stands for the text that a name holds; with a star, for each text in it."""
 
+PUT = "\0="
+"""The key of an item that is set by a key which varies: of a dictionary, nothing is read then."""
+
 UNKNOWN_ORDER = "?"
 """The order of a set made of we know not what."""
 

@@ -29,8 +29,8 @@ class Effects(Struct):
         columns: Names and columns that it reads of them, if they hold data frames, else all: as in
             ``prices.loc[rows, "open"]``; ``columns.ALL_BUT`` those that ``drop`` leaves out. A
             text as in ``abstract.HELD`` stands for those that a name holds, ``.open`` for an
-            attribute of some rows, and nothing where a function is given each row: of other
-            values, items are read, or ``apply``.
+            attribute of some rows, nothing where a function is given each row, ``abstract.PUT``
+            an item that is set: of other values, items are read, or ``apply``.
         held: Texts that it takes to be a ``name`` of the namespace, ``code`` or a ``query`` of a
             data frame, where names hold them: as in ``abstract.AbstractValue.texts``.
         calls: Dotted names called, each with the smallest number of arguments, None not counted.

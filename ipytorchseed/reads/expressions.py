@@ -14,6 +14,7 @@ from ipytorchseed.reads.abstract import (
     ITEM,
     NEUTRAL,
     NOTHING,
+    PUT,
     UNKNOWN,
     UNKNOWN_ORDER,
     AbstractValue,
@@ -149,6 +150,12 @@ def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractVa
         inner = owner.value if isinstance(owner, ast.Subscript) else owner
         if isinstance(inner, ast.Attribute):  # of param_groups[0]["lr"]
             return _attribute(scope, inner, f"{outer}.[{keys[0]}]")
+    if not (keys or reads) and isinstance(owner, ast.Name):
+        value = scope.load(owner.id)
+        named = {*filter(str.isidentifier, value.paths)}
+        scope.effects.columns.update((path, PUT) for path in named)
+        scope.effects.paths.update({*value.paths} - named)
+        return value
     if not keys or not isinstance(name, ast.Name):
         return scope.visit_by(owner, ITEM) if reads else scope.visit(owner)
     value = scope.load(name.id)

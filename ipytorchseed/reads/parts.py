@@ -14,7 +14,7 @@ from ipytorchseed.introspection.anatomy import (
     own,
 )
 from ipytorchseed.introspection.values import identities
-from ipytorchseed.reads.abstract import HELD, ITEM, ITERATE, MOST_TEXTS
+from ipytorchseed.reads.abstract import HELD, ITEM, ITERATE, MOST_TEXTS, PUT
 from ipytorchseed.reads.columns import ALL_BUT
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.keys import PUTS
@@ -52,6 +52,12 @@ def find_parts(
         parts -= set() if path in varies else {"a:get"}
     for root, key in effects.columns:
         held = names.get(root)
+        if key == PUT:
+            if id(type(held)) in _DICTIONARIES:
+                used.setdefault(root, set())
+            else:
+                whole.add(root)
+            continue
         columns = _columns(held, key, effects, names) if is_frame(held) else None
         if columns is None and type(held) in (dict, list, tuple):
             columns = _item(key, effects, names)

@@ -56,6 +56,9 @@ _GOES_ON = lazy_pattern(r"partial_fit|warm_start")
 _SETS_INSIDE = lazy_pattern(r"set_params|setattr|\.\w+\s*(?:[-+/]|\*\*?)?=(?!=)")
 """Text of cells that fit anew, that go on from what is there, and that set parts of objects."""
 
+_ASKS = lazy_pattern(r"\bexcept\b|\b(?:get|setdefault|pop|defaultdict|suppress)\(|\bin\s+\w+\s*[:)]")
+"""Text that may ask whether an item is there."""
+
 _HOLD_ESTIMATORS = frozenset({"dict", "list", "tuple"})
 """Kinds of values of which a loop may fit each item."""
 
@@ -147,7 +150,7 @@ def _harmless(  # noqa: PLR0911 -- one reason each
         return _set_anew(case, name, after)
     if mode <= moved <= mode | _without_effect(case):
         return _OWN_MODE
-    if _is_rewritten(case, name, before, after):
+    if _is_rewritten(case, name, before, after) or _is_made_each_time(case, name, moved):
         return _OVERWRITTEN
     if _is_filled_in(case, name, before, after):
         return _FILLED
@@ -245,6 +248,25 @@ def _is_rewritten(case: Evidence, name: str, before: Fingerprint, after: Fingerp
     }
     differ_in = {key for begin in begun for key in begin if begun[0].get(key) != begun[1].get(key)}
     return len(differ_in) > 0 and differ_in <= sets
+
+
+def _is_made_each_time(case: Evidence, name: str, moved: Collection[str]) -> bool:
+    """Tell whether both runs set all items that differ, and the earlier one had none to read.
+
+    Functions may set them, as hooks do. What asks for an item that need not be there may go on
+    from it.
+    """
+    before, after = case.against.reads[name], case.run.reads[name]
+    read, left = case.run.parts.get(name), case.run.writes.get(name)
+    alike = case.run.code == case.against.code and before.kind == after.kind == "dict"
+    if not alike or not (before.exact and after.exact) or read is None or left is None:
+        return False  # of what another item would be, an earlier run may know less than this one
+    return not any(map(_ASKS.search, case.texts())) and all(
+        part[:2] == "k:"
+        and part not in before.parts
+        and left.parts.get(part) not in (None, after.parts.get(part))
+        for part in {*moved}.intersection(read)
+    )
 
 
 def _items(value: Fingerprint | None) -> dict[str, object]:

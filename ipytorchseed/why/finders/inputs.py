@@ -350,7 +350,8 @@ def _parts_read(case: Evidence, name: str, before: Fingerprint, after: Fingerpri
     """Return the parts in which a value differs, without those that neither run reads."""
     moved = {*changed_parts(before, after)}
     wanted = [run.parts.get(name) for run in (case.against, case.run)]
-    if None in wanted or not (before.exact and after.exact):
+    other_class = after.kind == "class" and not moved  # alike in all but the name
+    if None in wanted or other_class or not (before.exact and after.exact):
         return moved or {"content"}
     read = _IN_EVERY_PART.union(*filter(None, wanted))
     return {part for part in moved if part in read or _is_inside(part, read)}

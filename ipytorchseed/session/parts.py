@@ -160,7 +160,7 @@ def parts_read(
     A column of a data frame may be read as an attribute; any other name that is no part is that of
     a method or property, which may look at everything.
     """
-    found = {}
+    found: dict[str, tuple[str, ...]] = {}
     for name, wanted in parts.items():
         known = values[name].parts if name in values else {}
         spared = {part[1:] for part in wanted if part[:1] == "-"}

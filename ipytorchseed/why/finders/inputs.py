@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from math import isnan
 
 from ipytorchseed.fingerprint.value import BELONGS, SHARED, Fingerprint, same
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.dependencies import is_result
+from ipytorchseed.reads.inside import look_inside
 from ipytorchseed.reads.methods import INSIDE, LAYER
 from ipytorchseed.reads.renewals import EVERY, FITTED
 from ipytorchseed.reads.rewrites import sets_items_first
+from ipytorchseed.reads.unordered import heeds_no_order
 from ipytorchseed.why.evidence import Evidence, differ
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.batches import say_batch_size
@@ -38,6 +41,8 @@ _BATCHES = "num_batches_tracked"
 """The end of the names of buffers that count, and that layers do not heed as a rule."""
 
 _MIXED = "holds the same items in another order, on which nothing hangs that changed"
+
+_ANY_ORDER = "holds the same items in another order, which the cell does not heed"
 
 _FILLED = "filled in by the cell's own earlier run"
 
@@ -154,6 +159,9 @@ def _harmless(  # noqa: PLR0911 -- one reason each
         return _OVERWRITTEN
     if _is_filled_in(case, name, before, after):
         return _FILLED
+    numbers = after.series or ()
+    if _is_mixed(before, after) and not any(map(isnan, numbers)) and _is_in_any_order(case, name):
+        return _ANY_ORDER
     if _is_mixed(before, after) and bears_on_nothing(case, [name]):
         return _MIXED
     return _borrowed(case, after) if {_BORROWED.get(after.kind, ("",))[0]} == moved else ""
@@ -171,6 +179,14 @@ def _is_mixed(before: Fingerprint, after: Fingerprint) -> bool:
     if items is None and before.series and after.series:
         return sorted(before.series) == sorted(after.series)
     return items is not None and items == after.parts.get("items")
+
+
+def _is_in_any_order(case: Evidence, name: str) -> bool:
+    """Tell whether the cell only sorts a value, counts it or asks what is in it."""
+    source, *makers = case.texts()
+    inside = [*map(look_inside, makers)]
+    elsewhere = any(each is None or name in each[1] for each in inside)
+    return case.run.code == case.against.code and not elsewhere and heeds_no_order(source, name)
 
 
 def _borrowed(case: Evidence, value: Fingerprint) -> str:

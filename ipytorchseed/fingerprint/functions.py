@@ -126,6 +126,7 @@ _closure = types.FunctionType.__dict__["__closure__"].__get__
 _cell = types.CellType.__dict__["cell_contents"].__get__
 
 _DYNAMO = "_torchdynamo_orig_callable"  # what torch.compile keeps of the function in its wrapper
+_CALLED = "__dynamo_disable"  # what torch keeps of its own, as manual_seed, from the first call on
 
 
 _LOOKED_UP = frozenset({"_clear_cache", "cache_token", "dispatch_cache"})
@@ -154,7 +155,8 @@ def write_function(value: Any, walk: Walk) -> Writing:
         return Draft(digest, "function", f"compiled {name}", {"code": digest_of(token)})
     code = code_digest(value.__code__)
     defaults = yield from attribute_tokens(_defaults(value), walk)
-    closed_over, own = cells(value), _by_name(dict.items(attributes))
+    closed_over = cells(value)
+    own = [each for each in _by_name(dict.items(attributes)) if each[0] != _CALLED]
     if value.__globals__ is vars(functools):
         closed_over, own = (
             [each for each in items if each[0] not in _LOOKED_UP] for items in (closed_over, own)

@@ -143,7 +143,7 @@ def _effects(source: str, parse: Parse, answers: Mapping[str, bool] | None = Non
     effects.attributes.update(node.attr for node in nodes if isinstance(node, ast.Attribute))
     effects.accumulates |= accumulates(nodes, effects.attributes)
     statements = tee(statements_in(tree.body, parse))
-    effects.anew = find_overwrites(statements[0], effects.reads)
+    effects.anew = find_overwrites(statements[0], effects.reads, effects.before)
     effects.renewed = find_renewals(statements[1], effects.reads)
     effects.inert = all(map(_is_inert, tree.body))
     return effects

@@ -49,6 +49,7 @@ class Effects(Struct):
         defined: The code of functions and classes that it defines, by name.
         anew: Names whose content it sets anew before it reads them, and how, as
             ``overwrites.find_overwrites`` tells.
+        before: By such a name, the dotted names that it calls until then.
         renewed: Names of objects of which it sets parts anew before it reads them.
         loaders: Of each ``DataLoader`` that it makes, whether it goes over its data in their order,
             in no worker.
@@ -91,6 +92,7 @@ class Effects(Struct):
     programs: set[str] = set()
     defined: dict[str, Effects] = {}
     anew: dict[str, str | Lent] = {}
+    before: dict[str, frozenset[str]] = {}
     renewed: dict[str, Renewal] = {}
     loaders: tuple[bool, ...] = ()
     timed: dict[str, frozenset[str]] = {}

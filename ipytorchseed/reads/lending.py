@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import itertools
 from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -44,6 +46,7 @@ class Overwritten:
         self._not_whole: set[str] = set()
         self._as_left: set[str] = set()
         self._renewed: dict[str, set[str]] = {}
+        self._first: set[str] = set()
 
     def look_up(self, effects: Effects, home: Home) -> None:
         """Note which names some code sets anew before it reads them.
@@ -54,6 +57,8 @@ class Overwritten:
         """
         for name in effects.reads:
             shown = home.shown(name)
+            if shown in self._first:
+                continue
             parts = _find_renewed(name, effects.renewed, effects.writes, home.names)
             self._renewed[shown] = self._renewed.get(shown, parts) & parts
             how = _how_set_anew(effects.anew.get(name), effects.writes, home.names)
@@ -61,6 +66,8 @@ class Overwritten:
                 self._read.add(shown)
                 self._not_whole |= set() if how == WHOLE else {shown}
                 self._as_left |= {shown} if how is None else set()
+            if how == WHOLE and _is_first(name, effects, home):
+                self._first.add(shown)
 
     @property
     def whole(self) -> set[str]:
@@ -76,6 +83,32 @@ class Overwritten:
     def parts(self) -> set[str]:
         """Parts of objects that are set anew: ``meter.total``."""
         return {f"{name}.{part}" for name, parts in self._renewed.items() for part in parts}
+
+
+def _is_first(name: str, effects: Effects, home: Home) -> bool:
+    """Tell whether no code of the user's runs before a cell sets a name anew, but its own text.
+
+    Functions that read the name then run later.
+
+    Args:
+        name: The name, whose own methods may set it.
+        effects: What the cell does.
+        home: Where names are found.
+    """
+    called = effects.before.get(name)
+    if called is None:
+        return False
+    roots = {each.partition(".")[0] for each in called} - {name}
+    known = [home.names[root] for root in roots if root in home.names]
+    builtin = vars(builtins).keys() - home.names.keys()
+    return (
+        len(known) == len(roots - builtin)
+        and roots.isdisjoint(effects.writes)
+        and not any(
+            type(each) is partial or is_local_module(introspection.module_of(each))
+            for each in known
+        )
+    )
 
 
 def _how_set_anew(
@@ -132,7 +165,7 @@ def _find_renewed(
             break
         read = read.union(*filter(None, of_rows))
         columns = {key: None if key in writes else columns_held(names.get(key)) for key in how.keys}
-        found |= {part for part in how.parts if _is_first(part, how, columns, read)}
+        found |= {part for part in how.parts if _is_set_first(part, how, columns, read)}
         if None in columns.values():
             break
         read |= how.reads.union(map(_part, itertools.chain(*filter(None, columns.values()))))
@@ -155,7 +188,7 @@ def _part(column: str) -> str:
     return f"[{column}]"
 
 
-def _is_first(
+def _is_set_first(
     part: str, how: Renewal, columns: Mapping[str, list[str] | None], read: Collection[str]
 ) -> bool:
     """Tell whether a part is set before it is read, also by the lists of columns before it."""

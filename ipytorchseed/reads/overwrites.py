@@ -58,21 +58,27 @@ _OUTER = frozenset({"device", "dtype", "numel", "requires_grad", "requires_grad_
 """What may be asked of a parameter without reading its numbers."""
 
 
-def find_overwrites(statements: Iterable[Statement], names: Iterable[str]) -> dict[str, str | Lent]:
+def find_overwrites(
+    statements: Iterable[Statement],
+    names: Iterable[str],
+    before: dict[str, frozenset[str]] | None = None,
+) -> dict[str, str | Lent]:
     """Find the names whose content some code sets anew before it reads them.
 
     Args:
         statements: Those of a cell or a function.
         names: The names that are asked for.
+        before: Takes, by name that is found, the dotted names that are called until then.
 
     Returns:
         By name, ``WHOLE``, ``LAYERS``, ``UNREAD``, or the function that it is given to first.
     """
     found: dict[str, str | Lent] = {}
-    left, passed = {*names}, set[str]()
+    left, passed, called_before = {*names}, set[str](), set[str]()
     functions: dict[str, _Function] = {}
     for statement in statements:
         node, used = statement.node, statement.mentions.keys()
+        called_before |= statement.called
         if isinstance(node, ast.FunctionDef) and statement.runs_when_called():
             functions[node.name] = _Function(statement)
             continue  # what it does counts where it is named
@@ -95,6 +101,8 @@ def find_overwrites(statements: Iterable[Statement], names: Iterable[str]) -> di
             left.discard(name)
             if how is not None:
                 found[name] = how
+                if before is not None:
+                    before[name] = frozenset(called_before)
         if not left or statement.may_leave():
             break  # what follows is not certain to run
     else:
@@ -134,6 +142,12 @@ class Statement:
         if isinstance(self.node, ast.FunctionDef | ast.ClassDef):
             return False
         return not self.kinds.isdisjoint((ast.Return, ast.Break, ast.Continue))
+
+    @cached_property
+    def called(self) -> set[str]:
+        """The dotted names that a statement may call; one is empty where it calls something else."""
+        calls = (each for each in self._parts if isinstance(each, ast.Call))
+        return {dotted_name(each.func) for each in calls}
 
     @cached_property
     def calls(self) -> list[ast.Call]:

@@ -180,7 +180,8 @@ def _find_called_by_name(made: type) -> frozenset[str] | None:
     if not all(f"{module_of_class(base)}.".startswith(_PLAIN_BASES) for base in theirs):
         return None
     copied = any(find_member(made, each) is not None for each in _MADE_AGAIN)
-    listed = copied or find_member(made, _FIELDS) is not None
+    fields = find_member(made, _FIELDS)
+    listed = own(made).keys() if copied else fields if type(fields) is dict else ()
     written = _written(made)
     inner = f"_{name_of_class(made).rpartition('.')[2].lstrip('_')}__"
     return frozenset(
@@ -189,7 +190,7 @@ def _find_called_by_name(made: type) -> frozenset[str] | None:
         if type(name) is str
         and not (type(member) is property and member.fset)  # which may be set by any name
         and not (copied and name in _CONSTRUCTORS)
-        and not (listed and type(member) not in _MEMBERS and name not in written)
+        and not (name in listed and type(member) not in _MEMBERS and name not in written)
         and (name in _CONSTRUCTORS or name in written or not _is_asked(name, inner, theirs))
     )
 

@@ -145,7 +145,7 @@ class Statement:
 
     @cached_property
     def called(self) -> set[str]:
-        """The dotted names that a statement may call; one is empty where it calls something else."""
+        """The dotted names that a statement may call, "" for what has no such name."""
         calls = (each for each in self._parts if isinstance(each, ast.Call))
         return {dotted_name(each.func) for each in calls}
 

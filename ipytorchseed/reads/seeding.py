@@ -49,6 +49,26 @@ def may_set_state(source: str, name: str) -> bool:
     )
 
 
+_SETTERS = {
+    "np.random.set_state": "numpy",
+    "numpy.random.set_state": "numpy",
+    "random.setstate": "python",
+    "torch.random.set_rng_state": "torch.cpu",
+    "torch.set_rng_state": "torch.cpu",
+}
+"""The sources that functions put in a state that they are given."""
+
+
+def sets_state(source: str, name: str) -> bool:
+    """Tell whether a statement of a cell certainly puts a source in a state that it has at hand."""
+    tree = parse_text(source)
+    calls = (getattr(each, "value", None) for each in (tree.body if tree is not None else ()))
+    return any(
+        isinstance(each, ast.Call) and _SETTERS.get(dotted_name(each.func)) == name
+        for each in calls
+    )
+
+
 def _without_idle(tree: ast.Module) -> list[ast.AST]:
     """Return the nodes of a cell but for functions that it defines and does not use itself."""
     used = _used(nodes_in(tree))

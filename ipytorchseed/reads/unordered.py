@@ -25,7 +25,9 @@ def heeds_no_order(source: str, name: str) -> bool:
         return False
     nodes = [each for statement in tree.body for each in nodes_in(statement)]
     names = [each for each in nodes if isinstance(each, ast.Name)]
-    if any(each.id in _IN_ANY_ORDER | _HOLDS and not isinstance(each.ctx, ast.Load) for each in names):
+    if any(
+        each.id in _IN_ANY_ORDER | _HOLDS and not isinstance(each.ctx, ast.Load) for each in names
+    ):
         return False  # it is another function now
     known = [given for each in nodes for given in _given_in_any_order(each)]
     return all(each.id != name or any(each is given for given in known) for each in names)

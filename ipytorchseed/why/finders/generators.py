@@ -6,7 +6,12 @@ from collections.abc import Iterator
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import BY_HASH, ENTROPY, MEMORY, is_program
-from ipytorchseed.reads.seeding import drawn_before_seeding, draws_before_it_sets, may_set_state
+from ipytorchseed.reads.seeding import (
+    drawn_before_seeding,
+    draws_before_it_sets,
+    may_set_state,
+    sets_state,
+)
 from ipytorchseed.why.evidence import Evidence, most_draws
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.bearing import bears_on_nothing
@@ -162,6 +167,8 @@ def _reseeded(
     is itself the reason.
     """
     same_code = case.run.code == case.against.code
+    if same_code and sets_state(case.run.source, name) and name not in _drawn_early(case):
+        return _BY_ITSELF
     if ends[0].get(name) == ends[1].get(name):  # other begins, one end: nothing else leads there
         runs = zip((case.against, case.run), begins, ends, strict=True)
         drew, *both = [run for run, begin, end in runs if begin.get(name) != end.get(name)]
@@ -229,9 +236,7 @@ def find_cleared_again(case: Evidence) -> Iterator[Cause]:
     suspects = [each.name for each in find_rng(case) if each.message in _MAY_BE]
     before, after = case.against.begun, case.run.begun
     ends = case.against.ended, case.run.ended
-    classes = {name for name, value in case.run.reads.items() if value.kind == "class"}
-    source, *helpers = case.texts()
-    early = drawn_before_seeding(source, classes, helpers)
+    source, early = case.run.source, _drawn_early(case)
     generators = case.run.generators_after
     drew = [
         name
@@ -249,6 +254,13 @@ def find_cleared_again(case: Evidence) -> Iterator[Cause]:
             yield rng_cause(case, name, before.get(name), after[name])
         else:
             yield never_seeded(name, ends[0][name], ends[1][name])
+
+
+def _drawn_early(case: Evidence) -> set[str]:
+    """Find the sources that the cell may draw from before it seeds any."""
+    classes = {name for name, value in case.run.reads.items() if value.kind == "class"}
+    source, *helpers = case.texts()
+    return drawn_before_seeding(source, classes, helpers)
 
 
 def drew_more(case: Evidence, name: str) -> bool:

@@ -61,7 +61,9 @@ _GOES_ON = lazy_pattern(r"partial_fit|warm_start")
 _SETS_INSIDE = lazy_pattern(r"set_params|setattr|\.\w+\s*(?:[-+/]|\*\*?)?=(?!=)")
 """Text of cells that fit anew, that go on from what is there, and that set parts of objects."""
 
-_ASKS = lazy_pattern(r"\bexcept\b|\b(?:get|setdefault|pop|defaultdict|suppress)\(|\bin\s+\w+\s*[:)]")
+_ASKS = lazy_pattern(
+    r"\bexcept\b|\b(?:get|setdefault|pop|defaultdict|suppress)\(|\bin\s+\w+\s*[:)]"
+)
 """Text that may ask whether an item is there."""
 
 _HOLD_ESTIMATORS = frozenset({"dict", "list", "tuple"})
@@ -159,11 +161,8 @@ def _harmless(  # noqa: PLR0911 -- one reason each
         return _OVERWRITTEN
     if _is_filled_in(case, name, before, after):
         return _FILLED
-    numbers = after.series or ()
-    if _is_mixed(before, after) and not any(map(isnan, numbers)) and _is_in_any_order(case, name):
-        return _ANY_ORDER
-    if _is_mixed(before, after) and bears_on_nothing(case, [name]):
-        return _MIXED
+    if _is_mixed(before, after) and (reason := _order_unheeded(case, name, after)):
+        return reason
     return _borrowed(case, after) if {_BORROWED.get(after.kind, ("",))[0]} == moved else ""
 
 
@@ -181,12 +180,19 @@ def _is_mixed(before: Fingerprint, after: Fingerprint) -> bool:
     return items is not None and items == after.parts.get("items")
 
 
-def _is_in_any_order(case: Evidence, name: str) -> bool:
-    """Tell whether the cell only sorts a value, counts it or asks what is in it."""
+def _order_unheeded(case: Evidence, name: str, value: Fingerprint) -> str:
+    """Say that nothing hangs on the order of items; nothing where that may be.
+
+    The cell only sorts them, counts them or asks what is among them, and its functions do not know
+    the name; or nothing that changed hangs on the order.
+    """
     source, *makers = case.texts()
     inside = [*map(look_inside, makers)]
     elsewhere = any(each is None or name in each[1] for each in inside)
-    return case.run.code == case.against.code and not elsewhere and heeds_no_order(source, name)
+    sortable = not any(map(isnan, value.series or ())) and case.run.code == case.against.code
+    if sortable and not elsewhere and heeds_no_order(source, name):
+        return _ANY_ORDER
+    return _MIXED if bears_on_nothing(case, [name]) else ""
 
 
 def _borrowed(case: Evidence, value: Fingerprint) -> str:

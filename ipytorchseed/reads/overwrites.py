@@ -7,7 +7,7 @@ training cell, ``model.apply(reset)``, ``losses.clear()``.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 
 from msgspec import Struct
@@ -257,10 +257,7 @@ def statements_in(body: Iterable[ast.stmt], parse: Parse) -> Iterator[Statement]
 def _overwrites(node: ast.stmt, name: str) -> str | None:
     """Tell how a statement sets anew what a name holds; None where it does not, or reads it too."""
     if isinstance(node, ast.For):
-        over = _method(node.iter, name) in _LAYERS
-        anew = over and any(map(_initialises, nodes_in(node)))
-        own = over or getattr(node.iter, "id", "") == name
-        return LAYERS if anew or (own and _sets_each(node)) else None
+        return LAYERS if _loop_overwrites(node, name) else None
     value = node.value if isinstance(node, ast.Expr | ast.Assign) else None
     if not isinstance(value, ast.Call):
         return None
@@ -269,7 +266,7 @@ def _overwrites(node: ast.stmt, name: str) -> str | None:
         alone = isinstance(node, ast.Expr) and [getattr(each, "id", "") for each in value.args] == [
             name
         ]
-        return LAYERS if alone and _initialises(value.func) else None
+        return LAYERS if (alone and _initialises(value.func)) or _unpacks(value, name) else None
     given = [*value.args, *(each.value for each in value.keywords)]
     if any(name in names_in(each) for each in given) or any(
         each.arg == "strict" and not getattr(each.value, "value", False) for each in value.keywords
@@ -279,6 +276,24 @@ def _overwrites(node: ast.stmt, name: str) -> str | None:
         return WHOLE
     apply = method == "apply" and any(_initialises(each) for arg in given for each in nodes_in(arg))
     return LAYERS if apply or method == "reset_parameters" else None
+
+
+def _loop_overwrites(node: ast.For, name: str) -> bool:
+    """Tell whether a loop over layers or parameters sets them anew."""
+    item = _paired(node, name)
+    if item:
+        return _sets_each(node, {item})
+    over = _method(node.iter, name) in _LAYERS
+    own = over or getattr(node.iter, "id", "") == name
+    anew = over and any(map(_initialises, nodes_in(node)))
+    return anew or (own and _sets_each(node, names_in(node.target)))
+
+
+def _unpacks(call: ast.Call, name: str) -> bool:
+    """Tell whether a call is ``vector_to_parameters(theta, net.parameters())``."""
+    given = call.args[-1:] if dotted_name(call.func).endswith("vector_to_parameters") else []
+    again = sum(isinstance(each, ast.Name) and each.id == name for each in nodes_in(call)) > 1
+    return any(_method(each, name) in _LAYERS for each in given) and not again
 
 
 def _fills(node: ast.stmt, name: str) -> bool:
@@ -302,26 +317,60 @@ def _is_every_item(node: ast.expr, name: str) -> bool:
 def _goes_through_layers(node: ast.For) -> bool:
     called = node.iter.func if isinstance(node.iter, ast.Call) else None
     if isinstance(node.iter, ast.Name):
-        return _sets_each(node)
-    return isinstance(called, ast.Attribute) and called.attr in _LAYERS
+        return _sets_each(node, names_in(node.target))
+    owners = names_in(node.iter) if getattr(called, "id", "") == "zip" else ()
+    paired = {item for owner in owners if (item := _paired(node, owner))}
+    return any(_sets_each(node, {item}) for item in paired) or (
+        isinstance(called, ast.Attribute) and called.attr in _LAYERS
+    )
 
 
-def _sets_each(node: ast.For) -> bool:
+def _paired(node: ast.For, name: str) -> str:
+    """Return ``p`` in ``for p, q in zip(net.parameters(), other.parameters())``, or nothing.
+
+    Args:
+        node: The loop.
+        name: The model, which is named nowhere else in it.
+    """
+    over, names = node.iter, getattr(node.target, "elts", [])
+    if not (isinstance(over, ast.Call) and dotted_name(over.func) == "zip"):
+        return ""
+    again = sum(isinstance(each, ast.Name) and each.id == name for each in nodes_in(node)) > 1
+    found = [
+        getattr(item, "id", "")
+        for given, item in zip(over.args, names, strict=False)
+        if _method(given, name) in _LAYERS
+    ]
+    return found[0] if found and not again else ""
+
+
+def _sets_each(node: ast.For, names: Collection[str]) -> bool:
     """Tell whether a loop sets what it goes over: ``layer.reset_parameters()``, ``p.fill_(0)``.
 
     And does nothing else with it, but for asking of what class it is.
+
+    Args:
+        node: The loop.
+        names: Those of what it goes over.
     """
-    names, body = names_in(node.target), [each for part in node.body for each in nodes_in(part)]
+    body = [each for part in node.body for each in nodes_in(part)]
     sets, asks = set[int](), set[int]()
     for each in body:
         called = each.func if isinstance(each, ast.Call) else None
         if isinstance(called, ast.Attribute):
             if called.attr == "reset_parameters" or called.attr in WHOLE_BY_METHOD:
-                sets.add(id(called.value))
+                sets.add(id(_without_data(called.value)))
+        elif isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store):
+            sets |= {id(each.value)} if each.attr == "data" else set()
         elif isinstance(each, ast.Call) and dotted_name(each.func) in {"hasattr", "isinstance"}:
             asks |= {id(given) for given in each.args}
     mentions = {id(each) for each in body if isinstance(each, ast.Name) and each.id in names}
     return not mentions.isdisjoint(sets) and mentions <= sets | asks
+
+
+def _without_data(node: ast.expr) -> ast.expr:
+    """Return the parameter whose ``data`` this is."""
+    return node.value if isinstance(node, ast.Attribute) and node.attr == "data" else node
 
 
 def _initialises(node: ast.AST) -> bool:

@@ -300,13 +300,17 @@ def _fills(node: ast.stmt, name: str) -> bool:
     """Tell whether a statement sets all items of what a name holds: ``sums[:] = 0``."""
     return (
         isinstance(node, ast.Assign)
-        and any(_is_every_item(each, name) for each in node.targets)
+        and any(
+            is_every_item(each) and getattr(getattr(each, "value", None), "id", "") == name
+            for each in node.targets
+        )
         and name not in names_in(node.value)
     )
 
 
-def _is_every_item(node: ast.expr, name: str) -> bool:
-    if not (isinstance(node, ast.Subscript) and getattr(node.value, "id", "") == name):
+def is_every_item(node: ast.expr) -> bool:
+    """Tell whether an expression is all items of something: ``sums[:]``, ``sums[...]``."""
+    if not isinstance(node, ast.Subscript):
         return False
     part = node.slice
     if isinstance(part, ast.Slice):

@@ -12,7 +12,14 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from ipytorchseed.reads.columns import by_row, columns_named
-from ipytorchseed.reads.overwrites import WHOLE_BY_METHOD, Lent, Parse, Statement, statements_in
+from ipytorchseed.reads.overwrites import (
+    WHOLE_BY_METHOD,
+    Lent,
+    Parse,
+    Statement,
+    is_every_item,
+    statements_in,
+)
 from ipytorchseed.reads.parsing import Visitor, dotted_name, names_in
 
 _CERTAIN = {ast.Expr, ast.Assign, ast.AnnAssign, ast.Return}
@@ -179,7 +186,12 @@ class _Scan(Visitor):
         """Note which columns ``frame.loc[rows, "open"]`` reads of some rows, or sets of all."""
         named = columns_named(node)
         if named is None:
-            self.generic_visit(node)
+            all_of = getattr(node, "value", None) if is_every_item(node) else None
+            name, part = ("", "") if all_of is None else _place(all_of)
+            if part and any(node is each for each in self._targets):  # of self.steps[:]
+                self.put.append((name, part))
+            else:
+                self.generic_visit(node)
             return
         name, columns, others = named
         every = not others or [type(each) for each in others] == [ast.Slice]

@@ -226,6 +226,7 @@ def _parts_set_anew(case: Evidence, name: str, moved: set[str]) -> set[str]:
     for path in (each.removeprefix(f"{name}.") for each in both if each.startswith(f"{name}.")):
         plain = path.replace("[", "").replace("]", "")
         found |= {plain, f"a:{plain}", f"p:{plain}", f"b:{plain}"} - {"", "content"}
+        found |= {part for part in moved if plain and part.startswith(f"a:{plain}.")}
         found |= {f"k:{plain}", f"k:[{plain}]"} if path[:1] == "[" else set()
     return found
 

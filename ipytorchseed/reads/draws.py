@@ -79,6 +79,10 @@ _IN_ORDER = frozenset(
 """Samplers that draw nothing, or from a generator that they seed themselves."""
 
 
+_SHUFFLING = frozenset({"RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler"})
+"""Samplers that draw from the generator that they are given, where they are given one."""
+
+
 class Draws:
     """What is met of a cell that may draw from torch.
 
@@ -241,12 +245,19 @@ def may_draw(name: str) -> bool:
     return not _DRAWS.isdisjoint(name.split("_")) or _has(name, _DRAW_TOO)
 
 
+def _has_generator(sampler: object) -> bool:
+    """Tell whether a sampler draws from a generator of its own."""
+    kind = type(sampler)
+    known = module_of_class(kind).startswith("torch.") and name_of_class(kind) in _SHUFFLING
+    return known and dict(attributes(sampler)).get("generator") is not None
+
+
 def _is_passive(fields: dict[str, Any]) -> bool | None:
     """Tell whether a pass over a loader draws its seed alone; None if the user's class decides."""
     batches = fields.get("batch_sampler")
     inner = {} if batches is None else dict(attributes(batches))
     samplers = (fields.get("sampler"), batches, inner.get("sampler"))
-    kinds = {type(each) for each in samplers if each is not None}
+    kinds = {type(each) for each in samplers if each is not None and not _has_generator(each)}
     users = {each for each in kinds if is_local_module(module_of_class(each))}
     if fields.get("num_workers") != 0 or not all(
         module_of_class(each).startswith("torch.utils.data.") and name_of_class(each) in _IN_ORDER

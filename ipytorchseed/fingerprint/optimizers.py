@@ -64,12 +64,38 @@ def write_optimizer(value: Any, walk: Walk) -> Writing:
         "parameters": xxh3_128_digest(blocks[0])[:8].hex(),
         "state": xxh3_128_digest(state)[:8].hex(),
         "steps": _steps(fields.get("state"), walk),
+        "groups": str(len(groups)),
     }
+    parts |= {f"s:{name}": ", ".join(told) for name, told in _settings(groups, walk).items()}
     parts |= {f"a:{name}": digest_of(token) for name, token in tokens if name[0] != "_"}
     hooks = [(name, token) for name, token in tokens if name.endswith(_HOOKS)]
     parts["hooks"] = xxh3_128_digest(join(hooks))[:8].hex()
     summary = f"{made.title}, {count(len(parameters), 'parameter')}, lr {parts['lr']}"
     return Draft(digest, "optimizer", summary, parts)
+
+
+def _settings(groups: list[dict[Any, Any]], walk: Walk) -> dict[str, list[str]]:
+    """Show the numbers, pairs of numbers and the like that groups are moved by, but for rates."""
+    names = [name for group in groups for name in group if type(name) is str]
+    found = {
+        name: [_short(group.get(name), walk) for group in groups]
+        for name in dict.fromkeys(names)
+        if name not in _TOLD_APART
+    }
+    return {name: told for name, told in found.items() if "unknown" not in told}
+
+
+def _short(value: Any, walk: Walk) -> str:
+    """Show a setting of one group."""
+    if value is None or type(value) is bool:
+        return str(value)
+    if type(value) is tuple and all(type(each) in (int, float) for each in value):
+        return f"({', '.join(f'{each:g}' for each in value)})"
+    return _shown(value, walk)
+
+
+_TOLD_APART = frozenset({"initial_lr", "lr", "params"})
+"""Settings that are told as parts of their own, or by the schedule."""
 
 
 def _list(value: Any) -> list[Any]:

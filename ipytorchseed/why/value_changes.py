@@ -22,6 +22,7 @@ def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
         return said or _beside(before, after)
     if _plain(before.summary) != _plain(after.summary):
         steps = _step_parts(changed_parts(before, after))
+        steps = [say_parts(before, after)] if steps and after.kind == "optimizer" else steps
         return ", ".join(steps) if steps else f"{before.summary} → {after.summary}"
     if _are_reordered(before, after):
         return "the same items in another order"
@@ -194,8 +195,12 @@ def say_parts(before: Fingerprint, after: Fingerprint, only: Collection[str] | N
         after: The value now.
         only: The aspects that count, where not all do; those of private names are said then.
     """
+    rows = _rows(before, after)
+    if rows:
+        return rows
     parts = changed_parts(before, after, only)
     said = _belonging(*parts.pop(BELONGS, (None, None)))
+    groups = _groups(before, after, parts)
     mode = parts.pop("mode", None)
     if mode is not None:
         said.append(f"switched to {mode[1]} mode")
@@ -207,16 +212,21 @@ def say_parts(before: Fingerprint, after: Fingerprint, only: Collection[str] | N
         every = sum(name.startswith(prefix) for name in after.parts)
         if moved:
             said.append(f"changed {len(moved)} of {many(every, noun)}")
-    said += [f"changed {noun}" for part, noun in _WHOLE.items() if parts.pop(part, None)]
+    whole = [f"changed {noun}" for part, noun in _WHOLE.items() if parts.pop(part, None)]
+    said += groups or whole
+    unsaid = _UNSAID if only is None else ()
+    named = {part: pair for part, pair in parts.items() if part[:3] not in unsaid}
+    items = [*_items_told(named, after.kind)]
+    told = any(each.startswith(("added ", "removed ")) for each in items)
+    if told and after.kind == "frame":
+        parts.pop("shape", None)
     length = parts.get("length")
     if length is not None and None not in length and after.kind != "object":
-        said.append(_length(*length))
-    for prefix, noun in (("k:", ""), ("a:", ".")):
-        unsaid = _UNSAID if only is None else ()
-        named = [part[2:] for part in parts if part[:2] == prefix and part[:3] not in unsaid]
-        keys = [key for key in named if not any(each.startswith(f"{key}.") for each in named)]
-        if keys:
-            said.append(f"changed {first_of([f'{noun}{key}' for key in keys], _TOLD)}")
+        said += [] if told else [_length(*length, after.kind)]
+    said += items
+    attributes = [part[2:] for part in named if part[:2] == "a:"]
+    if attributes:
+        said.append(f"changed {first_of([*map(_attribute, _innermost(attributes))], _TOLD)}")
     said += _step_parts(parts)
     said = said or [*_defaults(parts, before, after)]
     if not said and "index" in parts:
@@ -224,6 +234,74 @@ def say_parts(before: Fingerprint, after: Fingerprint, only: Collection[str] | N
     if not said and after.kind in _HOOKED:
         said += [f"changed {noun}" for part, noun in _BESIDE.items() if part in parts]
     return ", ".join(said)
+
+
+def is_another(before: Fingerprint, after: Fingerprint) -> bool:
+    """Tell whether a name that held a function or class holds one of another name."""
+    kinds = before.kind == after.kind and after.kind in ("class", "function")
+    was, now = (each.summary.partition(",")[0] for each in (before, after))
+    return kinds and was != now
+
+
+def _rows(before: Fingerprint, after: Fingerprint) -> str:
+    """Say that a table has more or fewer rows than before; nothing where it does not."""
+    was, now = (it.parts.get("shape", "") if it.kind == "frame" else "" for it in (before, after))
+    return _more(was.partition(" ")[0], now.partition(" ")[0], "row")
+
+
+def _more(was: str, now: str, noun: str) -> str:
+    """Say by how many a count is more or less than it was; nothing where it is neither."""
+    if not (was.isdecimal() and now.isdecimal()) or was == now:
+        return ""
+    more = int(now) - int(was)
+    return f"{'added' if more > 0 else 'removed'} {many(abs(more), noun)}"
+
+
+def _groups(
+    before: Fingerprint, after: Fingerprint, parts: dict[str, tuple[str | None, str | None]]
+) -> list[str]:
+    """Say what of an optimizer's groups changed, and take from ``parts`` what is told by that."""
+    was, now = (each.parts.get("groups", "") for each in (before, after))
+    more = _more(was, now, "parameter group")
+    if more:
+        parts.pop("lr", None)
+        return [more]
+    told = [
+        f"{name[2:]} {was} → {now}" for name, (was, now) in parts.items() if name[:2] == _SETTING
+    ]
+    if told:  # they are the first values of the same settings
+        parts.pop("a:defaults", None)
+    return told
+
+
+_SETTING = "s:"
+"""How the names of an optimizer's settings begin, as parts: ``s:weight_decay``."""
+
+
+def _items_told(parts: Mapping[str, tuple[str | None, str | None]], kind: str) -> Iterator[str]:
+    """Say which items of a dictionary, columns of a table or places of a list changed."""
+    pairs = {part[2:]: pair for part, pair in parts.items() if part[:2] == "k:"}
+    came = [name for name, (was, _) in pairs.items() if was is None]
+    gone = [name for name, (_, now) in pairs.items() if now is None]
+    other = [name for name in pairs if name not in {*came, *gone}]
+    if kind not in ("dict", "frame"):  # of a list, a place is no more than that
+        came, gone, other = [], [], [*pairs]
+    for verb, names in (("added", came), ("removed", gone), ("changed", other)):
+        found = _innermost(names)
+        if found:
+            noun = f"column{'s' * (len(found) > 1)} " if kind == "frame" else ""
+            yield f"{verb} {noun}{first_of(found, _TOLD)}"
+
+
+def _innermost(names: Collection[str]) -> list[str]:
+    """Leave out what is told by the names of its parts."""
+    return [name for name in names if not any(each.startswith(f"{name}.") for each in names)]
+
+
+def _attribute(name: str) -> str:
+    """Name an attribute for people: ``__len__`` is how long it is."""
+    owner = name.removesuffix(".__len__")
+    return f".{name}" if owner == name else f"the length of .{owner}"
 
 
 def _belonging(before: str | None, after: str | None) -> list[str]:
@@ -251,9 +329,10 @@ def _freezing(before: str | None, after: str | None) -> str:
     return f"{'froze' if more > 0 else 'unfroze'} {many(abs(more), 'parameter')}"
 
 
-def _length(before: str | None, after: str | None) -> str:
+def _length(before: str | None, after: str | None, kind: str) -> str:
     try:
         more = int(str(after)) - int(str(before))
     except ValueError:
         return f"length {before} → {after}"
-    return f"appended {many(more, 'item')}" if more > 0 else f"removed {many(-more, 'item')}"
+    verb = "appended" if kind in ("deque", "list") else "added"
+    return f"{verb} {many(more, 'item')}" if more > 0 else f"removed {many(-more, 'item')}"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 
+import pandas as pd
 import pytest
+import torch
 from msgspec.structs import replace
 
 from ipytorchseed.fingerprint import fingerprint
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.why.changes import find_changes, results_differ
-from ipytorchseed.why.value_changes import how_far, say_parts, write_step
+from ipytorchseed.why.value_changes import how_far, is_another, say_parts, write_step
 from tests.render.explanations import run, value
 
 
@@ -22,6 +24,11 @@ def _series(*numbers):
 
 def _typed(dtype, *numbers):
     return Fingerprint(dtype, "tensor", dtype, parts={"dtype": dtype}, series=numbers)
+
+
+def _sgd(groups=1, **settings):
+    weights = [{"params": [torch.nn.Parameter(torch.ones(2))]} for _ in range(groups)]
+    return torch.optim.SGD(weights, lr=0.1, **settings)
 
 
 def _matrix(**parts):
@@ -103,6 +110,34 @@ def test_how_far_a_value_moved(before, after, told):
 def test_how_far_items_moved(before, after, told):
     """Where all are told apart: in another order, or which."""
     assert how_far(fingerprint(before), fingerprint(after)) == told
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ({"a": 1}, {"a": 1, "b": 2, "c": 3}, "added b, c"),
+        ({"a": 1, "b": 2}, {"a": 3}, "removed b, changed a"),
+        ({1, 2, 3}, {1}, "removed 2 items"),
+        ({1}, {1, 2}, "added 1 item"),
+        ([1], ["x", 2], "appended 1 item"),
+        (pd.DataFrame({"a": [1, 2], "b": 0}), pd.DataFrame({"a": [1], "b": 0}), "removed 1 row"),
+        (pd.DataFrame({"a": [1]}), pd.DataFrame({"a": [1], "b": 0}), "added column b"),
+        (_sgd(), _sgd(momentum=0.5), "momentum 0 → 0.5"),
+        (_sgd(), _sgd(nesterov=True, momentum=0.9), "momentum 0 → 0.9, nesterov False → True"),
+        (_sgd(), _sgd(groups=2), "added 1 parameter group"),
+    ],
+)
+def test_what_came_and_went_is_named(before, after, told):
+    """Items, columns, rows, settings of an optimizer."""
+    assert say_parts(fingerprint(before), fingerprint(after)) == told
+
+
+def test_another_class_is_told_from_one_that_was_redefined():
+    """By its name, as another function is."""
+    one, other = (fingerprint(each) for each in (torch.nn.ReLU, torch.nn.SiLU))
+    assert is_another(one, other)
+    assert not is_another(one, one)
+    assert is_another(fingerprint(torch.nn.functional.relu), fingerprint(torch.nn.functional.silu))
 
 
 def test_what_cannot_be_seen_proves_nothing():
@@ -210,7 +245,7 @@ FRAME = Fingerprint("1", "frame", "DataFrame 3 x 2", parts={"k:load": "1", "inde
         (BOX, {"a:_width", "a:name"}, None, "changed .name"),
         (BOX, {"a:_width", "a:name"}, {"a:_width"}, "changed ._width"),
         (BOX, {"a:_width"}, None, ""),
-        (FRAME, {"k:load"}, None, "changed load"),
+        (FRAME, {"k:load"}, None, "changed column load"),
         (FRAME, {"index"}, None, "changed the index"),
         (FRAME, {"k:load", "index"}, {"index"}, "changed the index"),
     ],

@@ -9,9 +9,15 @@ from pathlib import PurePath
 
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Run
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.evidence import Evidence, differ
 from ipytorchseed.why.explanation import Blame
-from ipytorchseed.why.value_changes import changed_parts, say_parts
+from ipytorchseed.why.value_changes import changed_parts, is_another, say_parts
+
+_VERB = lazy_pattern(
+    r"(?:added|appended|changed|froze|no longer|now|removed|switched|the|unfroze)\b"
+)
+"""How it begins what a run is said to have done with a value."""
 
 _AS_IT_CHANGED = "ran as it changed"
 """Said of the one run between two looks that is not known to have done anything with a value."""
@@ -158,13 +164,15 @@ def _had_a_part(moved: Mapping[str, object], before: Fingerprint, after: Fingerp
 def _how(
     before: Fingerprint, after: Fingerprint, only: Collection[str] | None, *, anew: bool
 ) -> str:
+    if anew and is_another(before, after):
+        return MADE
     if "code" in changed_parts(before, after):
         return REDEFINED if anew else "changed it"
     if after.kind == "class" and anew:
         return REDEFINED
     told = None if only is None else {*only} & after.parts.keys()
     said = say_parts(before, after, told) or say_parts(before, after)
-    said = f"changed {said}" if said.startswith(("dtype ", "lr ", "maxlen ", "shape ")) else said
+    said = f"changed {said}" if said and not _VERB.match(said) else said
     if said and not anew:
         return said
     return MADE if anew else "changed it"

@@ -26,7 +26,7 @@ from ipytorchseed.why.finders.changers import (
     find_module_writers,
     find_shower,
 )
-from ipytorchseed.why.value_changes import changed_parts, how_far, say_parts
+from ipytorchseed.why.value_changes import changed_parts, how_far, is_another, say_parts
 
 READING = "is what a clock said, or an address: another each time"
 """Said of a variable that holds nothing else."""
@@ -406,7 +406,10 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
     blame = find_shower(case, name) if is_result(name) else find_changers(case, name, only)
     makers = [run for run in case.history if name in run.writes]
     anew = after.kind == "class" and (not blame or any(each.how == REDEFINED for each in blame))
-    if anew or "code" in changed_parts(before, after):
+    if is_another(before, after):
+        was, now = (each.summary.partition(",")[0] for each in (before, after))
+        message = f"{name} had changed: {was} → {now}"
+    elif anew or "code" in changed_parts(before, after):
         said = say_parts(before, after, only) if after.kind == "class" else ""
         message = f"{name} was redefined{f': {said}' if said else ''}"
     elif any(name in run.timed for run in makers[-1:]):
@@ -421,7 +424,11 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
         told = any(each.how == f"changed {far}" or each.how.endswith(far) for each in blame)
         message = f"{name} had changed" + ("" if told else f": {far}")
     blame = [*find_module_writers(case, name), *blame, *find_left_out(case, name)]
-    doings = [f"{case.name(each.run)} {each.how}" for each in blame[-MOST_TOLD:] if each.run]
+    doings = [
+        f"{case.name(each.run)}{':' * each.how.startswith('the ')} {each.how}"
+        for each in blame[-MOST_TOLD:]
+        if each.run
+    ]
     if doings:
         message += f"{';' if ': ' in message else ':'} {', '.join(doings)}"
     return Cause(

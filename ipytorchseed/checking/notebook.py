@@ -112,6 +112,11 @@ class Notebook(Struct, frozen=True):
         """The cells that are run, in their order."""
         return [cell for cell in self.cells if cell.count is not None]
 
+    def shows_error(self, cell: Cell, name: str) -> bool:
+        """Tell whether a cell's outputs in the file show an error of that class."""
+        outputs = self.node.cells[cell.index].outputs
+        return any(each["output_type"] == "error" and each["ename"] == name for each in outputs)
+
     def line(self, cell: Cell) -> int:
         """Return the line of the file that has a cell's id, or the first line."""
         found = re.search(rf'"id":\s*"{re.escape(cell.id)}"', self.text)

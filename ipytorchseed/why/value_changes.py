@@ -200,7 +200,24 @@ def say_parts(before: Fingerprint, after: Fingerprint, only: Collection[str] | N
         return rows
     parts = changed_parts(before, after, only)
     said = _belonging(*parts.pop(BELONGS, (None, None)))
-    groups = _groups(before, after, parts)
+    said += _model_told(before, after, parts)
+    said += _content_told(after.kind, parts, _UNSAID if only is None else ())
+    said += _step_parts(parts)
+    said = said or [*_defaults(parts, before, after)]
+    if not said and "index" in parts:
+        said.append("changed the index")
+    if not said and after.kind in _HOOKED:
+        said += [f"changed {noun}" for part, noun in _BESIDE.items() if part in parts]
+    return ", ".join(said)
+
+
+_Parts = dict[str, tuple[str | None, str | None]]
+"""Aspects in which a value differs, with what they were and are."""
+
+
+def _model_told(before: Fingerprint, after: Fingerprint, parts: _Parts) -> list[str]:
+    """Say what of a model or optimizer changed, and take it from ``parts``."""
+    said, groups = [], _groups(before, after, parts)
     mode = parts.pop("mode", None)
     if mode is not None:
         said.append(f"switched to {mode[1]} mode")
@@ -211,29 +228,32 @@ def say_parts(before: Fingerprint, after: Fingerprint, only: Collection[str] | N
         moved = [name for name in parts if name.startswith(prefix)]
         every = sum(name.startswith(prefix) for name in after.parts)
         if moved:
-            said.append(f"changed {len(moved)} of {many(every, noun)}")
+            which = f" ({moved[0][2:]})" if len(moved) == 1 < every else ""
+            said.append(f"changed {len(moved)} of {many(every, noun)}{which}")
     whole = [f"changed {noun}" for part, noun in _WHOLE.items() if parts.pop(part, None)]
-    said += groups or whole
-    unsaid = _UNSAID if only is None else ()
+    return said + (groups or whole)
+
+
+def _content_told(kind: str, parts: _Parts, unsaid: Collection[str]) -> list[str]:
+    """Say what of a container's items, or an object's attributes, changed.
+
+    Args:
+        kind: The value's.
+        parts: In what it differs, from which is taken what the rest tells.
+        unsaid: With what the names of parts begin that are nobody's business.
+    """
     named = {part: pair for part, pair in parts.items() if part[:3] not in unsaid}
-    items = [*_items_told(named, after.kind)]
-    told = any(each.startswith(("added ", "removed ")) for each in items)
-    if told and after.kind == "frame":
+    said = [*_items_told(named, kind)]
+    told = any(each.startswith(("added ", "removed ")) for each in said)
+    if told and kind == "frame":
         parts.pop("shape", None)
-    length = parts.get("length")
-    if length is not None and None not in length and after.kind != "object":
-        said += [] if told else [_length(*length, after.kind)]
-    said += items
+    length = parts.get("length", (None, None))
+    if None not in length and kind != "object" and not told:
+        said.insert(0, _length(*length, kind))
     attributes = [part[2:] for part in named if part[:2] == "a:"]
     if attributes:
         said.append(f"changed {first_of([*map(_attribute, _innermost(attributes))], _TOLD)}")
-    said += _step_parts(parts)
-    said = said or [*_defaults(parts, before, after)]
-    if not said and "index" in parts:
-        said.append("changed the index")
-    if not said and after.kind in _HOOKED:
-        said += [f"changed {noun}" for part, noun in _BESIDE.items() if part in parts]
-    return ", ".join(said)
+    return said
 
 
 def is_another(before: Fingerprint, after: Fingerprint) -> bool:
@@ -257,9 +277,7 @@ def _more(was: str, now: str, noun: str) -> str:
     return f"{'added' if more > 0 else 'removed'} {many(abs(more), noun)}"
 
 
-def _groups(
-    before: Fingerprint, after: Fingerprint, parts: dict[str, tuple[str | None, str | None]]
-) -> list[str]:
+def _groups(before: Fingerprint, after: Fingerprint, parts: _Parts) -> list[str]:
     """Say what of an optimizer's groups changed, and take from ``parts`` what is told by that."""
     was, now = (each.parts.get("groups", "") for each in (before, after))
     more = _more(was, now, "parameter group")

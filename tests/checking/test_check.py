@@ -230,6 +230,21 @@ def test_cells_that_were_not_reached(books):
     assert "cell-2" not in [cell.cell.id for cell in verdict.cells]
 
 
+def test_a_cell_that_raises_as_the_file_shows(tmp_path):
+    """It is meant to: what follows is checked. Another error than that ends the run."""
+    as_saved, other = (
+        book(tmp_path / name, "1 / 0", "import os\nos.urandom(4)", "1")
+        for name in ("as_saved", "other")
+    )
+    for path, ename in ((as_saved, "ZeroDivisionError"), (other, "KeyError")):
+        node = nbformat.read(path, nbformat.NO_CONVERT)
+        node.cells[0].outputs = [nbformat.v4.new_output("error", ename=ename, evalue="")]
+        nbformat.write(node, path)
+    verdict, stopped = look(as_saved, other)
+    assert (verdict.first.cell.id, verdict.exit_code, verdict.unreached) == ("cell-1", 1, None)
+    assert "raises ZeroDivisionError" in stopped.fault
+
+
 def test_programs_of_the_shell(books):
     """What is told of fetching is no result; another program's words are: the next step names it."""
     verdict = books["fetches"]

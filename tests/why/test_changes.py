@@ -86,7 +86,7 @@ def test_a_number_is_written_so_that_the_difference_is_seen(before, after, told)
          value("02", "list", "list", parts={"length": "5"}), "appended 3 items"),
         (value("01", "module", "Net", parts={"mode": "train", "p:w": "1", "p:b": "1", "b:m": "1"}),
          value("02", "module", "Net", parts={"mode": "eval", "p:w": "2", "p:b": "1", "b:m": "2"}),
-         "switched to eval mode, changed 1 of 2 parameters, changed 1 of 1 buffer"),
+         "switched to eval mode, changed 1 of 2 parameters (w), changed 1 of 1 buffer"),
         (value("01", "dict", "dict", parts={"k:a": "1", "k:b": "1"}),
          value("02", "dict", "dict", parts={"k:a": "2", "k:b": "1"}), "changed a"),
     ],

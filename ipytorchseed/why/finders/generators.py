@@ -57,6 +57,10 @@ _UNSEEDED_TORCH = 67_280_421_310_721
 """The seed of torch's generators where nobody seeds: c10/core/GeneratorImpl.h."""
 
 
+_ONE_DREW = "of both, only "
+"""How it begins what is said of a source that both left alike, and one is seen to have moved."""
+
+
 def find_rng(case: Evidence) -> Iterator[Cause | Cleared]:
     """Find the sources that began elsewhere and were drawn from, not reseeded first."""
     found = [*_find_moved(case)]
@@ -175,7 +179,7 @@ def _reseeded(
         other = case.against if drew is case.run else case.run
         sets = same_code or may_set_state(other.source, name)
         again = both or (sets and _leaves(case, drew, name))
-        return _BY_ITSELF if again else f"only {case.name(drew)} drew from it"
+        return _BY_ITSELF if again else f"{_ONE_DREW}{case.name(drew)} drew from it"
     left = [run for run in (case.against, case.run) if _leaves(case, run, name)]
     if not left or same_code or len(left) > 1:
         return _BY_ITSELF if left else ""
@@ -233,7 +237,11 @@ def find_cleared_again(case: Evidence) -> Iterator[Cause]:
 
     A cell may draw first and reseed then, which leads to one end; and what its code hides may draw.
     """
-    suspects = [each.name for each in find_rng(case) if each.message in _MAY_BE]
+    suspects = [
+        each.name
+        for each in find_rng(case)
+        if each.message in _MAY_BE or each.message.startswith(_ONE_DREW)
+    ]
     before, after = case.against.begun, case.run.begun
     ends = case.against.ended, case.run.ended
     source, early = case.run.source, _drawn_early(case)

@@ -57,7 +57,7 @@ _UNSEEDED_TORCH = 67_280_421_310_721
 """The seed of torch's generators where nobody seeds: c10/core/GeneratorImpl.h."""
 
 
-_ONE_DREW = "of both, only "
+_ONE_DREW = "only "
 """How it begins what is said of a source that both left alike, and one is seen to have moved."""
 
 
@@ -240,7 +240,8 @@ def find_cleared_again(case: Evidence) -> Iterator[Cause]:
     suspects = [
         each.name
         for each in find_rng(case)
-        if each.message in _MAY_BE or each.message.startswith(_ONE_DREW)
+        if each.message in _MAY_BE
+        or (each.message.startswith(_ONE_DREW) and each.message != _IMPORTS)
     ]
     before, after = case.against.begun, case.run.begun
     ends = case.against.ended, case.run.ended

@@ -85,6 +85,13 @@ class Evidence(Struct, frozen=True):
         """Say what runs did, each behind a semicolon, to go on with a sentence."""
         return "".join(f"; {self.name(each.run)} {each.how}" for each in blame if each.run)
 
+    @property
+    def made(self) -> set[str]:
+        """Return the files that the earlier run left and the later one found, by the same code."""
+        read = {file.path for file in self.run.files if file.size >= 0}
+        same_code = self.run.code == self.against.code
+        return read.intersection(self.against.wrote) - {*self.run.wrote} if same_code else set()
+
     def texts(self, of: Run | None = None) -> list[str]:
         """Return the text of a cell, and of the cells that made functions which it reaches.
 

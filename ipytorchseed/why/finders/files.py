@@ -27,6 +27,9 @@ _SETS_PATH = lazy_pattern(
 )
 """Text of cells that change where modules are found."""
 
+_EXISTS = lazy_pattern(r"^FileExistsError: .*?'(.+)'")
+"""Finds what was there already, in an error."""
+
 FOLDER = "folder"
 """The setting that tells the working folder."""
 
@@ -154,6 +157,11 @@ def find_other_files(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:
         if elsewhere:
             yield from elsewhere
             return
+    there = _EXISTS.search(case.run.error or "")
+    if there is not None and not _EXISTS.search(case.against.error or ""):
+        path = os.path.join(str(folders[1] or ""), there[1])  # noqa: PTH118 -- strings are at hand
+        yield Cause("file", path, f"{path} is there already")
+        return
     earlier, later = ({file.path: file for file in run.files} for run in (case.against, case.run))
     both = [(earlier[path], later[path]) for path in sorted(earlier.keys() & later.keys())]
     listed = [pair for pair in both if pair[1].is_folder and pair[0].same(pair[1]) is False]
@@ -176,6 +184,10 @@ def find_other_files(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:
 
 def _other(case: Evidence, file: FileRead, how: str) -> Cause:
     """Name a file that only one of the runs read."""
+    if file.path in case.made:
+        who = case.name(case.against) if case.same_kernel else "the earlier run of the cell"
+        message = f"{file.path} is there now; {who} made it"
+        return Cause("file", file.path, message, blame=(Blame(case.against, "made it"),))
     blame = _writer(case, file)
     return Cause("file", file.path, f"{file.path} {how}{case.doings(blame)}", blame=blame)
 

@@ -85,6 +85,8 @@ def _find_moved(case: Evidence) -> Iterator[Cause | Cleared]:
                 yield Cleared("rng", name, "began in the same state")
         elif not used:
             yield Cleared("rng", name, _why_unused(case, name, before))
+        elif case.made and after == ends[1].get(name):  # what the earlier run drew lies in the file
+            yield Cleared("rng", name, f"{_ONE_DREW}{case.name(case.against)} drew from it")
         elif reason := _reseeded(case, name, begins, ends) or _drawn_in_vain(case, name):
             yield Cleared("rng", name, reason)
         else:

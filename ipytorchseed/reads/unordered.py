@@ -1,10 +1,11 @@
-"""Whether code asks nothing of a value that hangs on the order of its items, as its text tells."""
+"""Whether code asks nothing of a value that hangs on the order of its items, or on its class."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection, Iterable
 
-from ipytorchseed.reads.parsing import nodes_in, parse_without_magics
+from ipytorchseed.reads.parsing import dotted_name, nodes_in, parse_without_magics
 
 _IN_ANY_ORDER = frozenset({"all", "any", "len", "max", "min", "sorted"})
 """Builtins that make the same of equal items in any order, where they are given no key."""
@@ -20,17 +21,61 @@ def heeds_no_order(source: str, name: str) -> bool:
         source: The cell's text.
         name: The value's name there.
     """
-    tree = parse_without_magics(source)
-    if tree is None:
-        return False
-    nodes = [each for statement in tree.body for each in nodes_in(statement)]
+    nodes = _nodes(source)
     names = [each for each in nodes if isinstance(each, ast.Name)]
     if any(
         each.id in _IN_ANY_ORDER | _HOLDS and not isinstance(each.ctx, ast.Load) for each in names
     ):
         return False  # it is another function now
     known = [given for each in nodes for given in _given_in_any_order(each)]
-    return all(each.id != name or any(each is given for given in known) for each in names)
+    return bool(nodes) and _are_all(name, names, known)
+
+
+def takes_any_sequence(source: str, name: str, users: Collection[str]) -> bool:
+    """Tell whether all that a cell does with a value does the same with a list as with a tuple.
+
+    It goes through it, takes an item of it, or gives it to a package's code.
+
+    Args:
+        source: The cell's text.
+        name: The value's name there.
+        users: Names of functions and classes of the user's.
+    """
+    nodes = _nodes(source)
+    known = [taken for each in nodes for taken in _taken(each, {*users, *_ASKS_CLASS})]
+    return bool(nodes) and _are_all(
+        name, [each for each in nodes if isinstance(each, ast.Name)], known
+    )
+
+
+_ASKS_CLASS = frozenset({
+    "ascii", "display", "format", "hash", "isinstance", "print", "repr", "str", "type",
+})  # fmt: skip
+"""Builtins to which a list is not the same as a tuple."""
+
+
+def _taken(node: ast.AST, apart: Collection[str]) -> list[ast.expr]:
+    """Return what a node takes as a sequence of any class."""
+    if isinstance(node, ast.For | ast.comprehension):
+        return [node.iter]
+    if isinstance(node, ast.Starred):
+        return [node.value]
+    if isinstance(node, ast.Subscript):
+        return [node.value] if isinstance(node.slice, ast.Constant) else []
+    if not isinstance(node, ast.Call) or dotted_name(node.func) in {"", *apart}:
+        return []
+    return [*node.args, *(each.value for each in node.keywords)]
+
+
+def _nodes(source: str) -> list[ast.AST]:
+    """Return all nodes of a cell; none where it cannot be parsed."""
+    tree = parse_without_magics(source)
+    return [each for node in (tree.body if tree is not None else ()) for each in nodes_in(node)]
+
+
+def _are_all(name: str, names: Iterable[ast.Name], known: Collection[ast.expr]) -> bool:
+    """Tell whether all mentions of a name are among some nodes."""
+    return all(each.id != name or any(each is one for one in known) for each in names)
 
 
 def _given_in_any_order(node: ast.AST) -> list[ast.expr]:

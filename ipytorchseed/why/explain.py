@@ -12,7 +12,7 @@ from ipytorchseed.why.finders import FINDERS, LAST_RESORT
 from ipytorchseed.why.present import Present
 from ipytorchseed.why.reach import without_counters, without_reach, without_unwritten
 from ipytorchseed.why.remedy import find_remedy, with_fixes
-from ipytorchseed.why.rivals import with_rivals, without_bearing, without_rounding
+from ipytorchseed.why.rivals import with_rivals, without_bearing, without_form, without_rounding
 from ipytorchseed.why.roots import with_roots
 from ipytorchseed.why.unknown import (
     find_unknown_inputs,
@@ -25,7 +25,8 @@ from ipytorchseed.why.unknown import (
 from ipytorchseed.why.words import many
 
 _RULE_OUT = (
-    without_rounding, without_bearing, without_unwritten, without_reach, without_counters,
+    without_rounding, without_form, without_bearing, without_unwritten, without_reach,
+    without_counters,
 )  # fmt: skip
 """What tells causes apart that were found, in this order."""
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from ipytorchseed.reads.inside import look_inside
+from ipytorchseed.reads.unordered import takes_any_sequence
 from ipytorchseed.why.changes import ROUNDING, find_distance
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Change, Cleared
@@ -61,6 +63,42 @@ def without_rounding(case: Evidence, causes: list[Cause]) -> tuple[list[Cause], 
         [each for each in causes if each not in cleared],
         [Cleared(each.kind, each.name, _MORE) for each in cleared],
     )
+
+
+def without_form(case: Evidence, causes: list[Cause]) -> tuple[list[Cause], list[Cleared]]:
+    """Clear lists that became tuples of the same numbers, and the other way, beside other causes.
+
+    They stay where the cell may tell them apart, or hands them to code of the user's.
+
+    Args:
+        case: The evidence.
+        causes: What was found in it.
+    """
+    same = [each for each in causes if each.kind == "input" and _is_of_same_items(case, each.name)]
+    if len(same) == len(causes):
+        return causes, []
+    return (
+        [each for each in causes if each not in same],
+        [Cleared(each.kind, each.name, _SAME_ITEMS) for each in same],
+    )
+
+
+_SAME_ITEMS = "holds the same numbers, be it a list or a tuple"
+
+
+def _is_of_same_items(case: Evidence, name: str) -> bool:
+    """Tell whether a value is a list in one run and a tuple in the other, to the same effect."""
+    before, after = case.against.reads.get(name), case.run.reads.get(name)
+    if before is None or after is None or {before.kind, after.kind} != {"list", "tuple"}:
+        return False
+    if before.series is None or before.series != after.series:
+        return False
+    users = {
+        each for each, value in case.run.reads.items() if {"bases", "code"} & value.parts.keys()
+    }
+    inside = [look_inside(each) for each in case.texts()[1:]]
+    elsewhere = any(each is None or name in each[1] for each in inside)
+    return not elsewhere and takes_any_sequence(case.run.source, name, users)
 
 
 def without_bearing(case: Evidence, causes: list[Cause]) -> tuple[list[Cause], list[Cleared]]:

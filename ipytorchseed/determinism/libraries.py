@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from msgspec import Struct
@@ -225,14 +225,30 @@ _OF_ALL_MODULES = {
 """Where torch keeps hooks that run in every module, and the functions that register them."""
 
 
+_OF_ALL_OPTIMIZERS = {
+    "_global_optimizer_pre_hooks": "register_optimizer_step_pre_hook",
+    "_global_optimizer_post_hooks": "register_optimizer_step_post_hook",
+}
+"""Where torch keeps hooks that run around the steps of every optimizer, and what registers them."""
+
+
 def _module_hooks(torch: Any) -> dict[str, Any]:
-    held = vars(torch.nn.modules.module)
+    return _hooks(torch.nn.modules.module, _OF_ALL_MODULES)
+
+
+def _optimizer_hooks(_: object) -> dict[str, Any]:
+    return _hooks(sys.modules["torch.optim.optimizer"], _OF_ALL_OPTIMIZERS)  # torch.optim hides it
+
+
+def _hooks(module: ModuleType, known: Mapping[str, str]) -> dict[str, Any]:
+    """Return the names of the hooks that a module keeps, by the function that registers them."""
+    held = vars(module)
     return {
         how: ", ".join(
             hook.__name__ if type(hook) is FunctionType else "a hook"  # no code of the user's runs
             for hook in [*held[name].values()]
         )
-        for name, how in _OF_ALL_MODULES.items()
+        for name, how in known.items()
         if held.get(name)
     }
 
@@ -264,6 +280,7 @@ SETTINGS: tuple[Setting, ...] = (
             lambda torch: torch.backends.mha.get_fastpath_enabled(),
             "torch.backends.mha.set_fastpath_enabled({})"),
     Setting("torch.nn.modules.module.hooks", "torch", NUMBERS, _module_hooks),
+    Setting("torch.optim.optimizer.hooks", "torch", NUMBERS, _optimizer_hooks),
     Setting("torch.set_flush_denormal", "torch", NUMBERS, lambda _: _SMALLEST[0] * 1.0 == 0.0,
             "torch.set_flush_denormal({})"),
     Setting("numpy.set_printoptions", "numpy", TEXT,

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.abstract import AbstractValue
+from ipytorchseed.reads.abstract import HELD, AbstractValue
 from ipytorchseed.reads.columns import ALL_BUT, Rows, columns_in_query, dropped_by, picked, rows_of
 from ipytorchseed.reads.keys import constant_keys
 from ipytorchseed.reads.queries import tables_in_query
@@ -114,6 +114,8 @@ def _column(scope: Scope, node: ast.expr) -> str:
     key = scope.visit(node)
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else ""
+    if isinstance(node, ast.Name) and len(key.texts) == 1 and HELD.fullmatch(key.texts[0]):
+        return key.texts[0]  # an item of a list that goes by a name: any of them
     known = isinstance(node, ast.Name) and not key.texts and len(key.paths) == 1
     return f"\0*{key.paths[0]}\0" if known and key.paths[0].isidentifier() else ""
 

@@ -143,7 +143,8 @@ def _harmless(  # noqa: PLR0911 -- one reason each
     moved = _parts_read(case, name, before, after)
     if not moved:
         return _OTHER_PARTS
-    moved -= _parts_set_anew(case, name, moved)
+    anew = _parts_set_anew(case, name, moved)
+    moved -= anew | _size_without(anew, before, after)
     if not moved:
         return _OVERWRITTEN
     counters = {f"a:{each}" for each in {*case.run.counted} & {*case.against.counted}}
@@ -229,6 +230,15 @@ def _parts_set_anew(case: Evidence, name: str, moved: set[str]) -> set[str]:
         found |= {part for part in moved if plain and part.startswith(f"a:{plain}.")}
         found |= {f"k:{plain}", f"k:[{plain}]"} if path[:1] == "[" else set()
     return found
+
+
+def _size_without(anew: set[str], before: Fingerprint, after: Fingerprint) -> set[str]:
+    """Name what tells the size of a table, where no more columns came or went than are set anew."""
+    tables = before.kind == after.kind == "frame"
+    columns = [{part for part in it.parts if part[:2] == "k:"} for it in (before, after)]
+    rows = [it.parts.get("shape", "").partition(" ")[0] for it in (before, after)]
+    alike = tables and all(columns) and rows[0] == rows[1]
+    return {"shape", "columns"} if alike and columns[0] ^ columns[1] <= anew else set()
 
 
 def _replaced(value: Fingerprint) -> set[str]:

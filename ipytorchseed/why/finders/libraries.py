@@ -52,9 +52,18 @@ def find_libraries(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  
             yield Cleared("flag", name, f"acts on {setting.acts_on} only")
 
 
+_DRAWS = lazy_pattern(
+    r"\b(?:plt|pyplot|pylab|sns|seaborn|px)\b"
+    r"|\.(?:plot|hist|box|boxplot|scatter|bar|barh|show|draw|savefig|imshow|plot_\w+|set_\w+)\b"
+    r"|[Pp]lot|[Ff]igure|[Dd]raw|\bstyle\b|\brc\w*\b|Display\b"
+)
+"""Text of cells that draw figures, or look into one."""
+
+
 def _is_used(case: Evidence, setting: libraries.Setting) -> bool:
     """Tell whether the cell uses the package, or displays something that another drew with it."""
-    used = not setting.through or case.uses(setting.package)
+    draws = setting.acts_on != libraries.FIGURES or any(map(_DRAWS.search, case.texts()))
+    used = draws and (not setting.through or case.uses(setting.package))
     return used or any(change.what == "display" for change in case.changed)
 
 

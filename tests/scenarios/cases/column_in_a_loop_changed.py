@@ -1,0 +1,18 @@
+"""A loop goes over the columns that a list names, of which one was changed.
+
+run: setup sums change sums
+ask: sums
+probe: sums
+changed: yes
+expect: input df 3
+needs: pandas
+"""
+# %% setup
+import pandas as pd
+df = pd.DataFrame({"age": [22, 35], "fare": [7.2, 71.3], "name": ["a", "b"]})
+wanted = ["age", "fare"]
+# %% sums
+sums = {name: float(df[name].sum()) for name in wanted}
+sums
+# %% change
+df["fare"] = df["fare"] * 2

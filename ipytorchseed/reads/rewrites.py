@@ -1,4 +1,4 @@
-"""Whether a cell sets items of a value before it looks at any, in the order of its text."""
+"""Whether code sets items of a value before it looks at any, or only counts, as its text tells."""
 
 from __future__ import annotations
 
@@ -40,6 +40,26 @@ def sets_items_first(source: str, name: str) -> bool:
         items = sorted([*sets, *looks], key=itemgetter(0))
         return len(items) == named and _sets_before([each for _, each in items])
     return False
+
+
+def only_counts(texts: Iterable[str], name: str) -> bool:
+    """Tell whether code does nothing with a number but to set it and add to it: ``calls += 1``.
+
+    Args:
+        texts: All that may know the name.
+        name: The name.
+    """
+    trees = [*map(parse_text, texts)]
+    nodes = [each for tree in trees for each in (() if tree is None else nodes_in(tree))]
+    adds = {id(each.target) for each in nodes if isinstance(each, ast.AugAssign)}
+    named = [each for each in nodes if isinstance(each, ast.Name) and each.id == name]
+    hidden = any(isinstance(each, ast.Name) and each.id in _BY_TEXT for each in nodes)
+    stored = all(isinstance(each.ctx, ast.Store) for each in named)
+    return None not in trees and not hidden and stored and any(id(each) in adds for each in named)
+
+
+_BY_TEXT = frozenset({"eval", "exec", "globals", "locals", "vars"})
+"""Functions by which code comes by what it does not name."""
 
 
 def _is_item(node: ast.AST, name: str) -> TypeGuard[ast.Subscript]:

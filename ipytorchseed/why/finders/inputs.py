@@ -12,7 +12,7 @@ from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.inside import look_inside
 from ipytorchseed.reads.methods import INSIDE, LAYER
 from ipytorchseed.reads.renewals import EVERY, FITTED
-from ipytorchseed.reads.rewrites import sets_items_first
+from ipytorchseed.reads.rewrites import only_counts, sets_items_first
 from ipytorchseed.reads.unordered import heeds_no_order
 from ipytorchseed.why.evidence import Evidence, differ
 from ipytorchseed.why.explanation import Cause, Cleared
@@ -147,8 +147,7 @@ def _harmless(  # noqa: PLR0911 -- one reason each
     moved -= anew | _size_without(anew, before, after)
     if not moved:
         return _OVERWRITTEN
-    counters = {f"a:{each}" for each in {*case.run.counted} & {*case.against.counted}}
-    if all(part in counters or part.endswith(_BATCHES) for part in moved):
+    if _is_counted(case, name, after, moved):
         return _COUNTED
     if moved <= _without_effect(case):
         return f"{_ONLY}{' and '.join(_ASPECTS[each] for each in sorted(moved))}"
@@ -165,6 +164,16 @@ def _harmless(  # noqa: PLR0911 -- one reason each
     if _is_mixed(before, after) and (reason := _order_unheeded(case, name, after)):
         return reason
     return _borrowed(case, after) if {_BORROWED.get(after.kind, ("",))[0]} == moved else ""
+
+
+def _is_counted(case: Evidence, name: str, value: Fingerprint, moved: Collection[str]) -> bool:
+    """Tell whether all that differs is what code counts and does not read."""
+    counters = {f"a:{each}" for each in {*case.run.counted} & {*case.against.counted}}
+    if all(part in counters or part.endswith(_BATCHES) for part in moved):
+        return True
+    source, *makers = case.texts()
+    itself = re.search(rf"\b{re.escape(name)}\b", source)
+    return value.kind in ("float", "int") and not itself and only_counts(makers, name)
 
 
 def _sets_mode(case: Evidence, name: str) -> bool:

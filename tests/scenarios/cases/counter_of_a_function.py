@@ -1,0 +1,21 @@
+"""A function counts its calls in a global that nothing heeds; its argument changed.
+
+run: setup use change use
+ask: use
+probe: out
+changed: yes
+expect: input x 3
+innocent: input calls
+"""
+# %% setup
+calls = 0
+def scale(v):
+    global calls
+    calls += 1
+    return v * 2
+x = 3
+# %% use
+out = scale(x)
+print(out)
+# %% change
+x = 4

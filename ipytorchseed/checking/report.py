@@ -73,7 +73,8 @@ def headline(verdict: Verdict) -> str:
     if verdict.first is not None and (verdict.fault is not None or verdict.unreached is not None):
         return "differs, not checked to its end"
     if verdict.fault is not None:
-        return "not checked"
+        some = verdict.failed is not None and len(verdict.cells) > 1  # the one that raised, too
+        return "not checked to its end" if some else "not checked"
     if verdict.written:
         return "mended"
     words = _RERUN if verdict.rerun else _WORDS

@@ -10,7 +10,12 @@ from ipytorchseed.why.evidence import Evidence, HistoryLookup, run_name, run_wor
 from ipytorchseed.why.explanation import Cause, Cleared, Explanation, Remedy, Unknown
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT
 from ipytorchseed.why.present import Present
-from ipytorchseed.why.reach import without_counters, without_reach, without_unwritten
+from ipytorchseed.why.reach import (
+    account_for_all,
+    without_counters,
+    without_reach,
+    without_unwritten,
+)
 from ipytorchseed.why.remedy import find_remedy, with_fixes
 from ipytorchseed.why.rivals import with_rivals, without_bearing, without_form, without_rounding
 from ipytorchseed.why.roots import with_roots
@@ -63,7 +68,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     for finder in FINDERS:
         _add(finder(case), causes, cleared)
     for last in LAST_RESORT:
-        _add(last(case, bool(causes)), causes, cleared)
+        _add(last(case, account_for_all(case, causes)), causes, cleared)
     timed = {*run.timed} & {*against.timed}
     rest = [cause for cause in causes if cause.kind != "input" or cause.name not in timed]
     if rest:
@@ -108,10 +113,11 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
 
 
 def _add(found: Iterable[Cause | Cleared], causes: list[Cause], cleared: list[Cleared]) -> None:
-    """Add a finder's causes."""
+    """Add a finder's causes, each once."""
     for each in found:
         if isinstance(each, Cause):
-            causes.append(each)
+            known = any((one.kind, one.name) == (each.kind, each.name) for one in causes)
+            causes.extend([] if known else [each])
         else:
             cleared.append(each)
 

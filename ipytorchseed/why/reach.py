@@ -55,6 +55,26 @@ def without_reach(case: Evidence, causes: list[Cause]) -> tuple[list[Cause], lis
     ]
 
 
+def account_for_all(case: Evidence, causes: Sequence[Cause]) -> bool:
+    """Tell whether causes account for all that changed, for all one knows.
+
+    An edit does not for a variable that the same statements make as before: it only prints.
+
+    Args:
+        case: The evidence.
+        causes: What was found in it.
+    """
+    if not causes or any(each.kind != "code" for each in causes):
+        return bool(causes)
+    timed = {*case.run.timed} & {*case.against.timed}
+    made = {each.name for each in case.changed if each.what == "variable"} - timed
+    for name in made:
+        was, now = (_slice(case, run, {name}, None) for run in (case.against, case.run))
+        if was is not None and now is not None and was.statements == now.statements:
+            return False
+    return True
+
+
 def without_counters(case: Evidence, causes: list[Cause]) -> tuple[list[Cause], list[Cleared]]:
     """Clear counts and logs that the cell itself goes on with, where nothing else hangs on them.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from msgspec.structs import replace
 
@@ -12,6 +12,7 @@ from ipytorchseed.why.evidence import Evidence, run_word
 from ipytorchseed.why.explanation import Cause, Remedy
 from ipytorchseed.why.plan import make_plan
 from ipytorchseed.why.present import Present
+from ipytorchseed.why.unknown import unseen
 
 
 def find_remedy(case: Evidence, causes: Sequence[Cause], present: Present | None) -> Remedy:
@@ -28,8 +29,23 @@ def find_remedy(case: Evidence, causes: Sequence[Cause], present: Present | None
     if plan.blocked:
         return Remedy(obstacle=plan.blocked)
     obstacles = [*plan.doubts, *filter(None, (_obstacle(case, cause) for cause in causes))]
+    obstacles += _unseen(case, {cause.name for cause in causes})
     command = f"%replay {run_word(case.against, present.kernel)}"
     return Remedy((command,), not obstacles, obstacles[0] if obstacles else "")
+
+
+def _unseen(case: Evidence, known: Collection[str]) -> list[str]:
+    """Say which inputs nobody can see into that other cells used since, but for ``known`` ones."""
+    found = []
+    for name in unseen(case.against.reads, case.run.reads):
+        users = [
+            run
+            for run in case.history
+            if run.cell != case.run.cell and name in {*run.reads, *run.writes}
+        ]
+        if users and name not in known:
+            found.append(f"{name} cannot be seen into, and {case.name(users[-1])} used it")
+    return found
 
 
 def _obstacle(case: Evidence, cause: Cause) -> str:

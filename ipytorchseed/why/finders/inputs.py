@@ -247,7 +247,8 @@ def _size_without(anew: set[str], before: Fingerprint, after: Fingerprint) -> se
     columns = [{part for part in it.parts if part[:2] == "k:"} for it in (before, after)]
     rows = [it.parts.get("shape", "").partition(" ")[0] for it in (before, after)]
     alike = tables and all(columns) and rows[0] == rows[1]
-    return {"shape", "columns"} if alike and columns[0] ^ columns[1] <= anew else set()
+    other = columns[0] ^ columns[1]
+    return {"shape", "columns"} if alike and other and other <= anew else set()
 
 
 def _replaced(value: Fingerprint) -> set[str]:

@@ -128,9 +128,9 @@ def _go_through(loop: ast.For, parse: Parse, found: Mapping[str, Renewal]) -> No
     if name not in found or any(name in names_in(each) for each in loop.body):
         return
     for item, how in find_renewals(statements_in(loop.body, parse), items).items():
-        lent = "" if how.lent is None else how.lent.function
-        if lent.startswith(f"{item}.") and lent.removeprefix(f"{item}.") in FITS:
-            found[name].close(Lent(lent.replace(item, f"{name}[]", 1), ""))
+        root, _, fit = ("" if how.lent is None else how.lent.function).rpartition(".")
+        if root == item and fit in FITS:
+            found[name].close(Lent(f"{name}[].{fit}", ""))
 
 
 def overlap(one: str, other: str) -> bool:

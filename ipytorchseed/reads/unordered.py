@@ -27,8 +27,7 @@ def heeds_no_order(source: str, name: str) -> bool:
         each.id in _IN_ANY_ORDER | _HOLDS and not isinstance(each.ctx, ast.Load) for each in names
     ):
         return False  # it is another function now
-    known = [given for each in nodes for given in _given_in_any_order(each)]
-    return bool(nodes) and _are_all(name, names, known)
+    return _are_all(name, names, [given for each in nodes for given in _given_in_any_order(each)])
 
 
 def takes_any_sequence(source: str, name: str, users: Collection[str]) -> bool:
@@ -42,10 +41,9 @@ def takes_any_sequence(source: str, name: str, users: Collection[str]) -> bool:
         users: Names of functions and classes of the user's.
     """
     nodes = _nodes(source)
-    known = [taken for each in nodes for taken in _taken(each, {*users, *_ASKS_CLASS})]
-    return bool(nodes) and _are_all(
-        name, [each for each in nodes if isinstance(each, ast.Name)], known
-    )
+    names = [each for each in nodes if isinstance(each, ast.Name)]
+    apart = {*users, *_ASKS_CLASS}
+    return _are_all(name, names, [taken for each in nodes for taken in _taken(each, apart)])
 
 
 _ASKS_CLASS = frozenset({
@@ -74,8 +72,9 @@ def _nodes(source: str) -> list[ast.AST]:
 
 
 def _are_all(name: str, names: Iterable[ast.Name], known: Collection[ast.expr]) -> bool:
-    """Tell whether all mentions of a name are among some nodes."""
-    return all(each.id != name or any(each is one for one in known) for each in names)
+    """Tell whether a name is mentioned, and that among some nodes alone."""
+    mentions = [each for each in names if each.id == name]
+    return bool(mentions) and all(any(each is one for one in known) for each in mentions)
 
 
 def _given_in_any_order(node: ast.AST) -> list[ast.expr]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ipytorchseed.reads.inside import look_inside
 from ipytorchseed.reads.unordered import takes_any_sequence
 from ipytorchseed.why.changes import ROUNDING, find_distance
 from ipytorchseed.why.evidence import Evidence
@@ -96,8 +95,7 @@ def _is_of_same_items(case: Evidence, name: str) -> bool:
     users = {
         each for each, value in case.run.reads.items() if {"bases", "code"} & value.parts.keys()
     }
-    inside = [look_inside(each) for each in case.texts()[1:]]
-    elsewhere = any(each is None or name in each[1] for each in inside)
+    elsewhere = case.may_be_named_elsewhere(name)
     return not elsewhere and takes_any_sequence(case.run.source, name, users)
 
 

@@ -9,7 +9,6 @@ from math import isnan
 from ipytorchseed.fingerprint.value import BELONGS, SHARED, Fingerprint, same
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.dependencies import is_result
-from ipytorchseed.reads.inside import look_inside
 from ipytorchseed.reads.methods import INSIDE, LAYER
 from ipytorchseed.reads.renewals import EVERY, FITTED
 from ipytorchseed.reads.rewrites import only_counts, sets_items_first
@@ -196,11 +195,9 @@ def _order_unheeded(case: Evidence, name: str, value: Fingerprint) -> str:
     The cell only sorts them, counts them or asks what is among them, and its functions do not know
     the name; or nothing that changed hangs on the order.
     """
-    source, *makers = case.texts()
-    inside = [*map(look_inside, makers)]
-    elsewhere = any(each is None or name in each[1] for each in inside)
     sortable = not any(map(isnan, value.series or ())) and case.run.code == case.against.code
-    if sortable and not elsewhere and heeds_no_order(source, name):
+    here_alone = sortable and not case.may_be_named_elsewhere(name)
+    if here_alone and heeds_no_order(case.run.source, name):
         return _ANY_ORDER
     return _MIXED if bears_on_nothing(case, [name]) else ""
 
@@ -303,7 +300,8 @@ def _is_made_each_time(case: Evidence, name: str, moved: Collection[str]) -> boo
     read, left = case.run.parts.get(name), case.run.writes.get(name)
     alike = case.run.code == case.against.code and before.kind == after.kind == "dict"
     if not alike or not (before.exact and after.exact) or read is None or left is None:
-        return False  # of what another item would be, an earlier run may know less than this one
+        return False
+    # What the earlier run reads is not asked: of an item that is not there yet, that is not known.
     return not any(map(_ASKS.search, case.texts())) and all(
         part[:2] == "k:"
         and part not in before.parts

@@ -15,7 +15,7 @@ from ipytorchseed.reads.unwritten import find_reading
 from ipytorchseed.why.changes import SHOWN_OTHERWISE
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Change, Cleared
-from ipytorchseed.why.finders.bearing import PLAIN
+from ipytorchseed.why.finders.bearing import PLAIN, SCALARS
 from ipytorchseed.why.words import listed
 
 _OUT_OF_REACH = "acts, by the cell's text, on nothing that changed"
@@ -35,9 +35,6 @@ _HOLDERS = frozenset({"deque", "dict", "list", "set", "tuple"})
 
 _COUNTS = frozenset({"deque", "dict", "int", "list", "set"})
 """Kinds of values that cells count by, or keep what they did in."""
-
-_SCALARS = frozenset({"bool", "bytes", "complex", "float", "int", "none", "number", "str"})
-"""Kinds of values that nobody can change who holds them as well."""
 
 
 def without_reach(case: Evidence, causes: list[Cause]) -> tuple[list[Cause], list[Cleared]]:
@@ -161,7 +158,7 @@ def _slice(
     if unnamed & others:  # of which objects may be made
         others |= objects | (holders & plain)
         plain, objects = plain - holders, set()
-    scalars = {name for name, of in kinds.items() if of <= _SCALARS}
+    scalars = {name for name, of in kinds.items() if of <= SCALARS}
     known = Known(plain, holders, objects, others, inside, scalars, sharing)
     return find_slice(run.source, {*filter(None, goals)}, known)
 
@@ -241,7 +238,7 @@ def _reaches(case: Evidence, cause: Cause, slices: Sequence[Slice]) -> bool:
         return True
     read = {each for each in case.run.reads if "." in each}.union(*(s.outside for s in slices))
     holders = [each for each in read & case.run.reads.keys() if _may_hold(case, each)]
-    return value.kind not in _SCALARS and bool(holders)
+    return value.kind not in SCALARS and bool(holders)
 
 
 def _may_hold(case: Evidence, name: str) -> bool:

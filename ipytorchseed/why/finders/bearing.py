@@ -13,6 +13,9 @@ PLAIN = frozenset({
 })  # fmt: skip
 """Kinds of values that draw nothing when they are read, added or gone through."""
 
+SCALARS = frozenset({"bool", "bytes", "complex", "float", "int", "none", "number", "str"})
+"""Kinds of values that nobody can change who holds them as well."""
+
 
 def bears_on_nothing(case: Evidence, mixed: Collection[str] = ()) -> bool:
     """Tell whether nothing of what changed hangs on what the cell draws, as its text tells.

@@ -12,6 +12,7 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.evidence import Evidence, differ
 from ipytorchseed.why.explanation import Blame
+from ipytorchseed.why.finders.bearing import SCALARS
 from ipytorchseed.why.value_changes import changed_parts, is_another, say_parts
 
 _VERB = lazy_pattern(
@@ -22,8 +23,8 @@ _VERB = lazy_pattern(
 _AS_IT_CHANGED = "ran as it changed"
 """Said of the one run between two looks that is not known to have done anything with a value."""
 
-MADE = "made it anew"
-"""Said of a run that bound a name."""
+MADE, SET = "made it anew", "set it"
+"""Said of a run that bound a name: to an object, or to a number or text."""
 
 REDEFINED = "redefined it"
 """Said of a run that defined a class or function anew."""
@@ -54,8 +55,8 @@ def find_changers(case: Evidence, name: str, only: Collection[str] | None = None
             if len(by) == 1 and differ(known, seen):
                 anew = makes_anew(by[0], name)
                 how = _how(known, seen, only, anew=anew)
-                known_to = name in by[0].writes or _imported(by[0], name)
-                blame.append(Blame(by[0], how if known_to or how != MADE else _AS_IT_CHANGED))
+                heard = name in by[0].writes or _imported(by[0], name) or how not in (MADE, SET)
+                blame.append(Blame(by[0], how if heard else _AS_IT_CHANGED))
             known = seen
             unwatched.clear()
         made = run.writes.get(name)
@@ -164,8 +165,8 @@ def _had_a_part(moved: Mapping[str, object], before: Fingerprint, after: Fingerp
 def _how(
     before: Fingerprint, after: Fingerprint, only: Collection[str] | None, *, anew: bool
 ) -> str:
-    if anew and is_another(before, after):
-        return MADE
+    if anew and (after.kind in SCALARS or is_another(before, after)):
+        return SET
     if "code" in changed_parts(before, after):
         return REDEFINED if anew else "changed it"
     if after.kind == "class" and anew:

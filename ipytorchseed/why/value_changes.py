@@ -285,7 +285,9 @@ def _groups(before: Fingerprint, after: Fingerprint, parts: _Parts) -> list[str]
         parts.pop("lr", None)
         return [more]
     told = [
-        f"{name[2:]} {was} → {now}" for name, (was, now) in parts.items() if name[:2] == _SETTING
+        f"{name[2:]} {was} → {now}"
+        for name, (was, now) in parts.items()
+        if name[:2] == _SETTING and was is not None and now is not None
     ]
     if told:  # they are the first values of the same settings
         parts.pop("a:defaults", None)

@@ -297,7 +297,7 @@ class WhyView(View):
             against=said.against and _run(said.against),
             again=said.again and _run(said.again),
             verdict=said.verdict,
-            message=said.message + (self._but if said.verdict == "same" else ""),
+            message=said.message + (say_timed(said.run) if said.verdict == "same" else ""),
             changed=[pick(change, "what", "name", "detail") for change in said.changed],
             causes=[named(cause_json(cause)) for cause in said.causes],
             mend=to_builtins(said.remedy),

@@ -177,6 +177,8 @@ def test_a_result_that_cannot_be_seen_into_is_not_called_the_same(new_kernel):
     new_kernel.run(plot)
     told = said(new_kernel.run("%why"))
     assert "In[8]: same result, bit for bit, as In[5]; fig cannot be seen into" in told
+    message = json.loads(new_kernel.run("%why --json").stdout)["message"]
+    assert message == "same result, bit for bit, as In[5]; fig cannot be seen into"
 
 
 def test_a_source_that_came_with_one_of_two_cells(new_kernel):

@@ -45,6 +45,12 @@ _STAYS_WHOLE = frozenset(
 _BY_CUDNN = lazy_pattern(r"(?i)conv|rnn|lstm|gru|norm|ctc|attention|pool|nn\.|cudnn")
 """Text of code that may call what cuDNN computes."""
 
+_BY_PRODUCTS = lazy_pattern(
+    r"(?i)@|mm\b|mm_|mat_?mul|einsum|dot|\bmv\b|addmv|linear|conv|rnn|lstm|gru|attention|nn\."
+    r"|linalg|cdist|outer|kron|\binv|solve|svd|eig|\bqr\b|corr|cov\b|lstsq|pca|compile|chain"
+)
+"""Text of code that may multiply matrices."""
+
 _SETS = lazy_pattern(r"environ|putenv|%(?:set_)?env\b|dotenv")
 """Text of cells that set environment variables."""
 
@@ -111,8 +117,10 @@ def _harmless(case: Evidence, name: str, moved: set[str]) -> str:  # noqa: C901,
         return "torch is not used by this cell"
     if any(part in name for part in _ON_GPU) and case.run.settings.get("gpu") in (None, "none"):
         return "acts on GPUs only, and there is none"
-    if "cudnn" in name and not _may_reach_cudnn(case):
+    if "cudnn" in name and not _may_reach(case, _BY_CUDNN):
         return "acts on convolutions, recurrent layers and the like only"
+    if name == "torch.float32_matmul_precision" and not _may_reach(case, _BY_PRODUCTS):
+        return "acts on products of matrices only"
     if name.startswith("torch._inductor"):
         return "" if _compiles(case) else "acts on compiled code only"
     if name == "torch.grad_enabled" and not case.heeds("grad") and _has_other_numbers(case):
@@ -150,12 +158,12 @@ _OVERRIDES = lazy_pattern(r"^(?:\w+\.)?load_dotenv\(.*\boverride\s*=\s*True", re
 _SET_ANEW = "set by the cell before it asks for it"
 
 
-def _may_reach_cudnn(case: Evidence) -> bool:
-    """Tell whether the cell may call what cuDNN computes: by a model, a library, or by name."""
+def _may_reach(case: Evidence, named: re.Pattern[str]) -> bool:
+    """Tell whether the cell may call what a setting acts on: by a model, a library, or by name."""
     runs = (case.run, case.against)
     models = any(value.kind == "module" for run in runs for value in run.reads.values())
     silent = all(are_silent(run.packages) for run in runs)
-    return models or not silent or any(map(_BY_CUDNN.search, case.texts()))
+    return models or not silent or any(map(named.search, case.texts()))
 
 
 def _same_threads(case: Evidence) -> bool:

@@ -264,8 +264,10 @@ _SMALLEST = [5e-324]
 """The smallest float, which is denormal; in a list, so that the compiler does not fold it."""
 
 
-def _errors_of_warnings(_: object) -> list[str]:
-    return [str(each[2]) for each in warnings.filters if each[0] == "error"]
+def _errors_of_warnings(_: object) -> dict[str, str]:
+    """Tell which classes of warnings are raised as errors."""
+    raised = (each for each in warnings.filters if each[0] == "error")
+    return {getattr(each[2], "__name__", str(each[2])): "raised" for each in raised}
 
 
 SETTINGS: tuple[Setting, ...] = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ipytorchseed.reads.rewrites import sets_items_first
+from ipytorchseed.reads.rewrites import only_counts, sets_items_first
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,20 @@ def test_items_set_first(cell):
 def test_items_looked_at_first(cell):
     """Or set by what nobody knows, or from what they were."""
     assert not sets_items_first(cell, "scores")
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        (["n = 0\ndef f():\n    global n\n    n += 1"], True),
+        (["n = 0", "def f(x):\n    global n\n    n += x"], True),
+        (["n = 0\ndef f():\n    global n\n    n += 1\n    return n"], False),
+        (["n = 0"], False),
+        (["n += 1\nprint(globals())"], False),
+        (["n += 1", "n +="], False),
+        ([], False),
+    ],
+)
+def test_numbers_that_are_only_added_to(cells, told):
+    """Whoever reads them, or may by a text, heeds them."""
+    assert only_counts(cells, "n") is told

@@ -201,6 +201,8 @@ def say_parts(before: Fingerprint, after: Fingerprint, only: Collection[str] | N
     parts = changed_parts(before, after, only)
     said = _belonging(*parts.pop(BELONGS, (None, None)))
     said += _model_told(before, after, parts)
+    if not (tells_items(before) and tells_items(after)):
+        parts = {name: pair for name, pair in parts.items() if name[:2] != "k:"}
     said += _content_told(after.kind, parts, _UNSAID if only is None else ())
     said += _step_parts(parts)
     said = said or [*_defaults(parts, before, after)]
@@ -296,6 +298,13 @@ def _groups(before: Fingerprint, after: Fingerprint, parts: _Parts) -> list[str]
 
 _SETTING = "s:"
 """How the names of an optimizer's settings begin, as parts: ``s:weight_decay``."""
+
+
+def tells_items(value: Fingerprint) -> bool:
+    """Tell whether parts of a dictionary or table name its items: of many, none is."""
+    empty = value.parts.get("length") == "0" or value.parts.get("shape", "").endswith(" x 0")
+    several = value.kind in ("dict", "frame") and not empty
+    return not several or any(part[:2] == "k:" for part in value.parts)
 
 
 def _items_told(parts: Mapping[str, tuple[str | None, str | None]], kind: str) -> Iterator[str]:

@@ -118,6 +118,13 @@ def test_how_far_items_moved(before, after, told):
         ({"a": 1}, {"a": 1, "b": 2, "c": 3}, "added b, c"),
         ({"a": 1, "b": 2}, {"a": 3}, "removed b, changed a"),
         ({1, 2, 3}, {1}, "removed 2 items"),
+        ({}, {"a": 1}, "added a"),
+        ({"a": 1}, dict.fromkeys("abcdefghijklmnopqrstuvwxyzABCDEFGH"), "added 33 items"),
+        (
+            pd.DataFrame({"a": [1]}),
+            pd.DataFrame({f"a{i}": [1] for i in range(40)}),
+            "shape 1 x 1 → 1 x 40",
+        ),
         ({1}, {1, 2}, "added 1 item"),
         ([1], ["x", 2], "appended 1 item"),
         (pd.DataFrame({"a": [1, 2], "b": 0}), pd.DataFrame({"a": [1], "b": 0}), "removed 1 row"),

@@ -25,7 +25,13 @@ from ipytorchseed.why.finders.changers import (
     find_module_writers,
     find_shower,
 )
-from ipytorchseed.why.value_changes import changed_parts, how_far, is_another, say_parts
+from ipytorchseed.why.value_changes import (
+    changed_parts,
+    how_far,
+    is_another,
+    say_parts,
+    tells_items,
+)
 
 READING = "is what a clock said, or an address: another each time"
 """Said of a variable that holds nothing else."""
@@ -299,7 +305,8 @@ def _is_made_each_time(case: Evidence, name: str, moved: Collection[str]) -> boo
     before, after = case.against.reads[name], case.run.reads[name]
     read, left = case.run.parts.get(name), case.run.writes.get(name)
     alike = case.run.code == case.against.code and before.kind == after.kind == "dict"
-    if not alike or not (before.exact and after.exact) or read is None or left is None:
+    known = alike and before.exact and after.exact and tells_items(before)
+    if not known or read is None or left is None:
         return False
     # What the earlier run reads is not asked: of an item that is not there yet, that is not known.
     return not any(map(_ASKS.search, case.texts())) and all(

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from operator import itemgetter
 from typing import TypeGuard
 
+from ipytorchseed.reads.inside import OPAQUE
 from ipytorchseed.reads.parsing import names_in, nodes_in, parse_text
 
 
@@ -53,13 +54,9 @@ def only_counts(texts: Iterable[str], name: str) -> bool:
     nodes = [each for tree in trees for each in (() if tree is None else nodes_in(tree))]
     adds = {id(each.target) for each in nodes if isinstance(each, ast.AugAssign)}
     named = [each for each in nodes if isinstance(each, ast.Name) and each.id == name]
-    hidden = any(isinstance(each, ast.Name) and each.id in _BY_TEXT for each in nodes)
+    hidden = any(isinstance(each, ast.Name) and each.id in OPAQUE for each in nodes)
     stored = all(isinstance(each.ctx, ast.Store) for each in named)
     return None not in trees and not hidden and stored and any(id(each) in adds for each in named)
-
-
-_BY_TEXT = frozenset({"eval", "exec", "globals", "locals", "vars"})
-"""Functions by which code comes by what it does not name."""
 
 
 def _is_item(node: ast.AST, name: str) -> TypeGuard[ast.Subscript]:

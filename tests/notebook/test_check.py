@@ -144,9 +144,9 @@ OUTSIDE = {
     "threads": (
         "import threading\ngot = []\n"
         "def work(n):\n    time.sleep(random.SystemRandom().random() / 20)\n    got.append(n)\n"
-        "threads = [threading.Thread(target=work, args=(n,)) for n in range(6)]\n"
+        "threads = [threading.Thread(target=work, args=(n,)) for n in range(12)]\n"
         "[t.start() for t in threads]\n[t.join() for t in threads]\ndel threads",
-        "It computed in 6 threads of its own",
+        "It computed in 12 threads of its own",
     ),
 }  # fmt: skip
 

@@ -29,7 +29,13 @@ from ipytorchseed.reads.names import NameFollower
 from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.options import Arguments, CallShape
 from ipytorchseed.reads.parsing import parse_text
-from ipytorchseed.reads.parts import find_parts, is_frame, path_otherwise, without_puts
+from ipytorchseed.reads.parts import (
+    find_parts,
+    is_frame,
+    path_otherwise,
+    with_each_item,
+    without_puts,
+)
 from ipytorchseed.reads.patches import Place, find_at, find_used, is_replaced
 from ipytorchseed.reads.resolution import find_imported
 from ipytorchseed.reads.scope import Reader, TooMuchError
@@ -379,7 +385,7 @@ class _CodeFollower(NameFollower):
 
     def _read_of(self, value: Any, parts: set[str]) -> set[str] | None:  # noqa: ANN401
         """Return what is read of a value where code uses these parts; None for all of it."""
-        parts = without_puts(value, parts)
+        parts = with_each_item(value, without_puts(value, parts))
         if self._about(type(value)).based or is_model(value):
             return through_methods(value, parts)
         by_keys = BY_KEYS if type(value) is dict else frozenset[str]()

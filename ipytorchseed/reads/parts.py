@@ -163,6 +163,21 @@ def without_puts(value: object, parts: set[str]) -> set[str]:
     return found
 
 
+def with_each_item(value: Any, parts: set[str]) -> set[str]:  # noqa: ANN401
+    """Name each item of a dictionary that is asked for keys which vary: no others can be found.
+
+    Args:
+        value: What is asked, as in ``prices[each]``.
+        parts: Parts of it that code uses, as in ``find_parts``.
+    """
+    if _ANY not in parts or type(value) is not dict or len(value) > MOST_TEXTS:
+        return parts
+    keys = [*value]
+    if not all(type(key) is int or (type(key) is str and key and "." not in key) for key in keys):
+        return parts
+    return parts - {_ANY} | {f"k:{key}" if type(key) is str else f"k:[{key}]" for key in keys}
+
+
 def _has_key(value: Any, key: str) -> bool:  # noqa: ANN401
     return id(type(value)) in _DICTIONARIES and dict.__contains__(value, key)
 

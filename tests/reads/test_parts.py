@@ -46,6 +46,7 @@ def rate(): return cfg.rate
 def dearest(): return frame["price"].max() * params["n"]
 def named(settings): return settings["name"]
 def listed(settings, key): return key in settings
+def one_of(key): return params[key]
 import numpy as np
 def ones_like(values): return values * 2
 array = np.arange(3)
@@ -79,6 +80,12 @@ PARTS = {
     "params['n'] += 1": ("params", {"k:n"}),
     "x = params.get('n', 2)": ("params", {"k:n"}),
     "x = params[key]": ("params", {"k:n"}),
+    "x = one_of('n')": ("params", {"k:n"}),
+    "x = one_of('n') if place else one_of('n')": ("params", {"k:n"}),
+    "x = one_of('n'), one_of(cfg.key)": ("params", {"k:n", "k:name"}),
+    "x = [*map(one_of, 'n')]": ("params", {"k:n", "k:name"}),
+    "key += 'x'\nx = params[key]": ("params", {"k:n", "k:name"}),
+    "for key in params: x = params[key]": ("params", {"a:__iter__", "k:n", "k:name"}),
     "x = rates[place]": ("rates", {"k:[1]"}),
     "x = cfg.rates[0]['low']": ("cfg", {"a:rates.0.low"}),
     "x = cfg.rates[0]": ("cfg", {"a:rates"}),
@@ -120,6 +127,7 @@ PARTS = {
     "grown[key + 'x'].append(3)": ("grown", set()),
     "mixed['n'].append(3)": ("mixed", set()),
     "mixed['x'].append(3)": ("mixed", {"k:x"}),
+    "mixed[key].append(3)": ("mixed", {"k:n", "k:x"}),
     "item.log.append(3)": ("item", set()),
     "item.net.append(3)": ("item", {"a:net.append"}),
     "rates.append(3)": ("rates", set()),
@@ -196,7 +204,6 @@ WHOLE = {
     "x = cfg": "cfg",
     "x = sorted(params)": "params",
     "x = params[key]['n']": "params",
-    "mixed[key].append(3)": "mixed",
     "x = deep[key]['n']": "deep",
     "x = frame[frame.day > 1].mean()": "frame",
     "x = frame[mask]": "frame",
@@ -213,7 +220,6 @@ WHOLE = {
     "x = params.copy()['n']": "params",
     "key += 'x'\nx = frame[key]": "frame",
     "columns.append('n')\nx = frame[columns]": "frame",
-    "key += 'x'\nx = params[key]": "params",
     "place = 0\nx = rates[place]": "rates",
     "for place in (0, 1): x = rates[place]": "rates",
     "x = rates[key > 1].net": "rates",
@@ -224,7 +230,6 @@ WHOLE = {
     "x = np.full_like(rates, array)": "array",
     "x = 1 in rates": "rates",
     "x = ones_like(rates)": "rates",
-    "for key in params: x = params[key]": "params",
     "x = named(params), sorted(params)": "params",
     "x = {**params}": "params",
     "rates[0] = 1": "rates",

@@ -71,6 +71,9 @@ _ASKS = lazy_pattern(
 )
 """Text that may ask whether an item is there."""
 
+_MAY_MISS = lazy_pattern(r"\bexcept\b|\bsuppress\(")
+"""Text that goes on where an item is not there."""
+
 _HOLD_ESTIMATORS = frozenset({"dict", "list", "tuple"})
 """Kinds of values of which a loop may fit each item."""
 
@@ -401,8 +404,20 @@ def _parts_read(case: Evidence, name: str, before: Fingerprint, after: Fingerpri
     other_class = after.kind == "class" and not moved  # alike in all but the name
     if None in wanted or other_class or not (before.exact and after.exact):
         return moved or {"content"}
-    read = _IN_EVERY_PART.union(*filter(None, wanted))
+    read = _IN_EVERY_PART.union(*filter(None, wanted)) - _unmet(case, name, before)
     return {part for part in moved if part in read or _is_inside(part, read)}
+
+
+def _unmet(case: Evidence, name: str, before: Fingerprint) -> set[str]:
+    """Name the items that a dictionary got since, of those that the cell finds by varying keys.
+
+    The earlier run found each that it asked for, and the same code asks for others only where
+    something else has changed.
+    """
+    if case.run.code != case.against.code or any(map(_MAY_MISS.search, case.texts())):
+        return set()
+    anew = {*case.run.parts[name]} - {*case.against.parts[name]}
+    return {part for part in anew if part[:2] == "k:" and part not in before.parts}
 
 
 def _is_inside(part: str, read: Collection[str]) -> bool:

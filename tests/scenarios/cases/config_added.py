@@ -1,0 +1,21 @@
+"""Another configuration was added beside the one that the cell uses; the noise changed.
+
+run: setup q more q
+ask: q
+probe: out
+changed: yes
+expect: rng torch.cpu
+"""
+# %% setup
+import torch
+torch.manual_seed(0)
+CONFIGS = {"small": {"width": 2}, "big": {"width": 64}}
+choice = "small"
+def build(name):
+    config = CONFIGS[name]
+    return torch.nn.Linear(config["width"], 1)
+# %% q
+model = build(choice)
+out = model.weight.sum().item()
+# %% more
+CONFIGS["huge"] = {"width": 1024}

@@ -135,6 +135,8 @@ def look_through() -> None:
     nobody is told after the cell.
     """
     global _ended  # noqa: PLW0603 -- as above
+    if _last(sys.modules) == _last(_looked):
+        return
     modules = {name: id(module) for name, module in [*sys.modules.items()]}
     for name, module in modules.items():
         if _looked.get(name) != module:
@@ -145,6 +147,11 @@ def look_through() -> None:
     _looked.update(modules)
     _ended = len(modules)
     _exchange(_ORIGINAL if _listener is None else _HEARD)
+
+
+def _last(modules: dict[str, Any]) -> tuple[int, str]:
+    """Return how many modules there are, and the one that came last: what is imported anew does."""
+    return len(modules), next(reversed(modules), "")
 
 
 def _of_numpy(names: dict[str, Any]) -> Iterator[Place]:

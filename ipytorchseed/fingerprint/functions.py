@@ -17,6 +17,7 @@ from ipytorchseed.fingerprint.objects import attribute_tokens, count, join
 from ipytorchseed.fingerprint.scalars import LEAVES, text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing, digest_of
 from ipytorchseed.introspection.anatomy import (
+    NOT_CONTENT,
     anatomy,
     full_name,
     module_of_class,
@@ -265,13 +266,6 @@ def _read(value: object, name: str) -> object:
 # --------------------------------------------------------------------------------------------------
 # Classes and modules
 
-_NOT_CONTENT = frozenset({
-    "__abstractmethods__", "__annotate__", "__annotate_func__", "__annotations__",
-    "__annotations_cache__", "__dict__", "__doc__", "__firstlineno__", "__module__",
-    "__qualname__", "__slotnames__", "__static_attributes__", "__weakref__", "_abc_impl",
-})  # fmt: skip
-"""What classes carry besides their content: places, texts and caches."""
-
 
 def write_class(value: type, walk: Walk) -> Writing:
     """Write a class: of a library by name and version, else by all that it defines."""
@@ -305,7 +299,7 @@ _TOLD = 64
 
 
 def _is_content(name: object, entry: object) -> bool:
-    return type(name) is str and name not in _NOT_CONTENT and id(type(entry)) not in _SLOTS
+    return type(name) is str and name not in NOT_CONTENT and id(type(entry)) not in _SLOTS
 
 
 def write_module(value: types.ModuleType, walk: Walk) -> Writing:  # noqa: ARG001

@@ -126,6 +126,8 @@ KINDS: tuple[tuple[Any, ...], ...] = (
      "numba.core.dispatcher:Dispatcher"),
     (_wraps("compiled function", "__wrapped__"), "numba.np.ufunc.dufunc:DUFunc",
      "numba.np.ufunc.gufunc:GUFunc"),
+    (_wraps("type", "__origin__", "__args__"), types.GenericAlias),
+    (_wraps("type", "__args__"), types.UnionType),
     (functions.write_code, types.CodeType),
     (functions.write_class, type),
     (functions.write_module, types.ModuleType),
@@ -205,6 +207,9 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_object("_study_name_to_id"), "optuna.storages._in_memory:InMemoryStorage"),
     (_object("name"), "optuna.storages._in_memory:_StudyInfo"),
     (_object("_datetime_start", "datetime_complete"), "optuna.trial._frozen:FrozenTrial"),
+    (_object("cls_ref"), "pydantic._internal._decorators:Decorator"),  # an address
+    (_object("core_schema", "serializer", "validator"),  # compiled of its type
+     "pydantic.type_adapter:TypeAdapter"),
     (_object("_source_dict"), "torch_geometric.inspector:Inspector"),  # texts of classes met so far
     (_object("_init_time", "init_time_"), "mlxtend._base:_BaseModel"),
     (_object("_document", "_temp_document", "_id"),  # where it was shown; counted in the process

@@ -164,6 +164,19 @@ def _is_of_c(kind: type) -> bool:
     return "__slots__" not in own(kind)
 
 
+NOT_CONTENT = frozenset({
+    "__abstractmethods__", "__annotate__", "__annotate_func__", "__annotations__",
+    "__annotations_cache__", "__dict__", "__doc__", "__firstlineno__", "__module__",
+    "__qualname__", "__slotnames__", "__static_attributes__", "__weakref__", "_abc_impl",
+    # of enum.Flag: combinations of its members, as they are first asked for
+    "_value2member_map_",
+    # of pydantic: what it compiles of the fields, with addresses, and what it fills as it is used
+    "__pydantic_complete__", "__pydantic_core_schema__", "__pydantic_parent_namespace__",
+    "__pydantic_serializer__", "__pydantic_setattr_handlers__", "__pydantic_validator__",
+    "__signature__",
+})  # fmt: skip
+"""What classes carry besides their content: places, texts and caches."""
+
 _ADDRESSES = frozenset({
     "__weakref__", "__weaklistoffset__", "__dictoffset__", "__vectorcalloffset__",
 })  # fmt: skip

@@ -12,7 +12,13 @@ from typing import Any
 from msgspec import Struct
 
 from ipytorchseed.introspection import values as introspection
-from ipytorchseed.introspection.anatomy import module_of_class, mro, name_of_class, own
+from ipytorchseed.introspection.anatomy import (
+    NOT_CONTENT,
+    module_of_class,
+    mro,
+    name_of_class,
+    own,
+)
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.members import Member, Members
 from ipytorchseed.reads.uses import called_through
@@ -28,7 +34,6 @@ _DEEPEST = 12
 
 _EVERY = 8  # requests for time between two looks at the clock, which is a system call
 
-_OF_CLASSES = frozenset({"__dict__", "__weakref__", "__module__", "__doc__", "__annotations__"})
 _GENERATORS: dict[int, str] = {
     id(types.GeneratorType): "gi_frame",
     id(types.CoroutineType): "cr_frame",
@@ -288,7 +293,7 @@ class ValueFollower(ABC):
                     for name, part in [*own(base).items()]
                     if type(name) is not str
                     or not (
-                        name in _OF_CLASSES
+                        name in NOT_CONTENT
                         or self._members.put_aside(Member(base, name, part, assigned))
                     )
                 ]

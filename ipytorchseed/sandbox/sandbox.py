@@ -15,14 +15,12 @@ from msgspec import Struct
 
 from ipytorchseed.determinism.libraries import read_libraries, restore_libraries
 from ipytorchseed.determinism.table import read_flags, restore_flags
-from ipytorchseed.introspection.anatomy import find_member, own
+from ipytorchseed.introspection.anatomy import NOT_CONTENT, find_member, own
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.patches import find_at, put_at
 from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
 from ipytorchseed.rng.torch_random import has_torch
 from ipytorchseed.sandbox.copier import Copier
-
-_OWN = frozenset({"__dict__", "__weakref__", "__doc__", "__module__", "__annotations__"})
 
 
 def working_folder() -> str:
@@ -116,7 +114,7 @@ class CapturedState(Struct):
                 held.modules[place] = find_at(place)
         for holder in _classes(namespace):
             for name, value in list(own(holder).items()):
-                if name not in _OWN and _is_data(value):
+                if name not in NOT_CONTENT and _is_data(value):
                     held.classes.append((holder, name, value))
         return held
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import operator
 import random
@@ -10,6 +11,7 @@ import types
 
 import numpy as np
 import pandas as pd
+import pydantic
 import pytest
 import scipy.sparse
 import sympy
@@ -131,7 +133,54 @@ def _asked(matrix):
     return matrix
 
 
+def _flags(*more, asked=()):
+    """Define flags, of which some combinations were asked for."""
+    made = enum.Flag("Options", ["FLIP", "CROP", "NOISE", *more])
+    for each in asked:
+        made(each)
+    return made
+
+
+_SETTINGS = """
+from pydantic import BaseModel, computed_field, field_validator
+class Settings(BaseModel):
+    rate: float = {rate}
+    @field_validator("rate")
+    @classmethod
+    def positive(cls, value):
+        return value
+    @computed_field
+    @property
+    def twice(self) -> float:
+        return 2 * self.rate
+"""
+
+
+def _settings(rate, *, used):
+    """Define a class of pydantic, whose objects fill it as they are used."""
+    names = {"__name__": "__main__"}
+    exec(_SETTINGS.format(rate=rate), names)  # noqa: S102 -- ours
+    if used:
+        made = names["Settings"](rate=3.0)
+        made.rate = 4.0
+        made.model_dump_json()
+    return names["Settings"]
+
+
+def _adapters():
+    """Make what pydantic compiles of types."""
+    return tuple(pydantic.TypeAdapter(each) for each in (list[int], list[int], list[str]))
+
+
 CASES = {
+    "combined flags": (_flags(), _flags(asked=(3, 5)), _flags("BLUR")),
+    "class of settings": (
+        _settings(0.1, used=False),
+        _settings(0.1, used=True),
+        _settings(0.2, used=True),
+    ),
+    "compiled types": _adapters(),
+    "types": (list[int] | None, list[int] | None, list[str] | None),
     "layers": (_recurrent(), _recurrent(moved=True), _recurrent(aliased=False)),
     "plot": tuple(
         _kept("seaborn._core.data", "PlotData", ids=ids, names=names)

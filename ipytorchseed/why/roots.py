@@ -12,7 +12,7 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause, Change
 from ipytorchseed.why.finders import FINDERS
-from ipytorchseed.why.finders.changers import NOT_RUN
+from ipytorchseed.why.finders.changers import NOT_RUN, front_end_id
 from ipytorchseed.why.finders.entropy import find_entropy
 from ipytorchseed.why.finders.libraries import find_libraries
 from ipytorchseed.why.reach import without_reach
@@ -58,9 +58,11 @@ def _with_root(case: Evidence, cause: Cause, known: set[tuple[str, str]]) -> Cau
 def _earlier(case: Evidence, maker: Run, name: str) -> Run | None:
     """Return the run that made an input as it was before, where only what else it read differs."""
     found = [
-        run
+        replace(run, cell=maker.cell)
         for run in case.states.latest(case.run)
-        if run.cell == maker.cell and _comes_before(run, maker) and name in run.writes
+        if front_end_id(run) == front_end_id(maker)
+        and _comes_before(run, maker)
+        and name in run.writes
     ]
     wanted = case.against.reads.get(name)
     exact = [run for run in found if wanted is not None and same(run.writes[name], wanted)]

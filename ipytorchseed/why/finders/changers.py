@@ -120,7 +120,8 @@ def find_left_out(case: Evidence, name: str) -> Iterator[Blame]:
     if case.same_kernel:
         return
     latest = case.states.latest(case.run)
-    run_again = {run.cell for run in [*case.history, case.run] if run.kernel == case.run.kernel}
+    here = [run for run in [*case.history, case.run] if run.kernel == case.run.kernel]
+    run_again = {run.cell for run in here}
     makers: list[Run] = []
     for run in latest:
         if run.kernel == case.against.kernel and (run.id or 0) < (case.against.id or 0):
@@ -129,8 +130,22 @@ def find_left_out(case: Evidence, name: str) -> Iterator[Blame]:
             makers.append(run)
             if makes_anew(run, name):
                 break
-    left_out = {run.cell: run for run in reversed(makers) if run.cell not in run_again}
+    edited = {front_end_id(run) for run in here if name in run.writes}
+    left_out = {
+        run.cell: run
+        for run in reversed(makers)
+        if run.cell not in run_again and front_end_id(run) not in edited
+    }
     yield from (Blame(run, NOT_RUN) for run in left_out.values())
+
+
+def front_end_id(run: Run) -> str:
+    """Return what the front end called a cell when it ran.
+
+    Two cells of a notebook that was not saved may have had one id, in two kernels. Where both made
+    a variable, it is one cell whose text was edited, for all that a user can tell.
+    """
+    return run.cell.partition(" ")[0]
 
 
 def _was_seen_unchanged(name: str, before: Fingerprint) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
@@ -22,10 +22,17 @@ from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.plan import Plan, make_plan
 
+_Result = tuple[object, ...]
+
 _AS_BEFORE = "names, sources and flags are as before"
 
 _LONG = 1.5
 """Seconds that cells took together, from which on it is told which of them runs."""
+
+_RESULTS = ("_", "__", "___")
+"""Names of the last results, which IPython binds while they hold what it bound them to."""
+
+_GONE = object()
 
 _LABEL = 36
 """Letters of a cell, in the line that tells which one runs."""
@@ -132,6 +139,7 @@ class Replays:
         self._tracking = player.tracking
         self._ran = ran
         self._before: Before | None = None
+        self._results: tuple[list[_Result], list[_Result]] = ([], [])
         self._what = ""
 
     def plan(self, target: Run) -> Plan:
@@ -161,7 +169,7 @@ class Replays:
     def _replay(self, plan: Plan) -> tuple[Run, tuple[str, ...]]:
         tracking, session = self._tracking, self._tracking.session
         name = run_name(plan.target, session.kernel)
-        scene = self._player.scene()
+        scene, results = self._player.scene(), self._last_results()
         before = Before(scene, [step.run for step in plan.steps])
         outer = tracking.set_aside()
         alone = outer is not None and only_asks(outer.source)
@@ -171,13 +179,14 @@ class Replays:
         except BaseException as error:
             with held_interrupts():
                 before.put_back()
+                self._put_results_back(results)
                 tracking.take_up(outer)
             if isinstance(error, KeyboardInterrupt):
                 raise ReplayError(f"interrupted; {_AS_BEFORE}") from None
             raise
         if not alone:  # the cell does more than to ask for this
             tracking.take_up(outer)
-        self._before, self._what = before, name
+        self._before, self._what, self._results = before, name, (results, self._last_results())
         return run, tuple(before.shared)
 
     def undo(self) -> tuple[str, tuple[str, ...]]:
@@ -193,7 +202,32 @@ class Replays:
             msg = "no replay to undo: none was played in this kernel since the last undo"
             raise LookupFailure(msg)
         before, self._before = self._before, None
-        return self._what, before.put_back()
+        results, left = self._results
+        since = self._last_results()
+        names = before.put_back()
+        if all(
+            one is other
+            for pair in zip(left, since, strict=True)
+            for one, other in zip(*pair, strict=True)
+        ):
+            since = results  # else other cells showed theirs
+        self._put_results_back(since)
+        return self._what, names
+
+    def _last_results(self) -> list[_Result]:
+        """Return the last results, each as IPython keeps it twice, and as the name holds it."""
+        hook, shell = vars(self._shell.displayhook), self._shell
+        places = hook, shell.user_ns_hidden, shell.user_ns
+        return [tuple([place.get(name, _GONE) for place in places]) for name in _RESULTS]
+
+    def _put_results_back(self, results: Sequence[_Result]) -> None:
+        hook, shell = vars(self._shell.displayhook), self._shell
+        for name, held in zip(_RESULTS, results, strict=True):
+            for place, value in zip((hook, shell.user_ns_hidden, shell.user_ns), held, strict=True):
+                if value is _GONE:
+                    place.pop(name, None)
+                else:
+                    place[name] = value
 
     def _play(self, plan: Plan, scene: Scene, number: int | None) -> Run:
         kernel = self._tracking.session.kernel

@@ -184,6 +184,21 @@ def test_a_value_that_an_undo_put_back_is_made_by_the_cell_that_made_it(new_kern
     assert reply.shown == first.shown
 
 
+@pytest.mark.parametrize("between", [[], ["5"], ["5", "_ = 'mine'"]])
+def test_the_last_result_goes_on_after_an_undo(new_kernel, between):
+    """IPython binds ``_`` no more where it holds another value than that which it bound last."""
+    new_kernel.run("import random\nrandom.seed(1)")
+    first = new_kernel.run("random.random()").shown
+    for line in ("%replay 3", *between):
+        new_kernel.run(line)
+    before = new_kernel.value("_") if between else float(first)
+    new_kernel.run("%replay --undo")
+    assert new_kernel.value("_") == before
+    new_kernel.run("6")
+    last = new_kernel.run("_")
+    assert last.shown == ("'mine'" if len(between) > 1 else "6")
+
+
 def test_undo_goes_alone(kernel):
     """With a run it would not be clear what is meant."""
     assert (

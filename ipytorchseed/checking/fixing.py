@@ -37,7 +37,9 @@ _STOPS = "it does not run to its end, and so it cannot be shown to repeat"
 _ALLOW = "; if {} may raise, give it the tag {}"
 
 
-async def fix_notebook(path: Path, setup: Setup, *, save: bool, tag: bool) -> Verdict:
+async def fix_notebook(
+    path: Path, setup: Setup, *, save: bool, tag: bool, anyway: bool = False
+) -> Verdict:
     """Find the edits with which a notebook repeats: ``--fix``, ``--diff`` and ``--tag``.
 
     Args:
@@ -45,6 +47,7 @@ async def fix_notebook(path: Path, setup: Setup, *, save: bool, tag: bool) -> Ve
         setup: How to run it.
         save: Whether the edits are written to the file: once, at the end, or not at all.
         tag: Whether cells that no edit mends get the tag ``VARIES``.
+        anyway: Whether they are also written to a file that git could not bring back.
 
     Returns:
         The verdict on the file as it then is.
@@ -62,6 +65,10 @@ async def fix_notebook(path: Path, setup: Setup, *, save: bool, tag: bool) -> Ve
     if _stopped(found):
         allow = _ALLOW.format(found.failed[0].name, RAISES) if found.failed else ""
         return replace(found, obstacles=[f"{_STOPS}{allow}"])
+    if save and not anyway and (why := unsaved(path)):
+        raise UncheckableError(
+            f"it would be written and could not be brought back: {why}; --yes allows it"
+        )
     trials = _Trials(notebook, setup)
     search = _Search(Program(notebook), own_file, tag=tag)
     verdict, differed = found, None

@@ -136,9 +136,7 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
 
     _consistent(ctx)
     paths = _found(notebooks)
-    if fix and not yes:
-        _kept_by_git(paths)
-    way = partial(fix_notebook, save=fix, tag=tag) if fix or diff else check_one
+    way = partial(fix_notebook, save=fix, tag=tag, anyway=yes) if fix or diff else check_one
     options = Options(
         **how,
         against=_there(paths, receipt, against),
@@ -222,8 +220,10 @@ def _consistent(ctx: click.Context) -> None:
         raise click.UsageError("--fix writes the edits and --diff only shows them: choose one")
     if fixes and others:
         raise click.UsageError(f"{fixes} mends what runs as it is: leave out {others[0]}")
-    if (given["tag"] and not fixes) or (given["yes"] and not given["fix"]):
-        raise click.UsageError(f"--{'tag' if given['tag'] else 'yes'} goes with --fix")
+    if given["tag"] and not fixes:
+        raise click.UsageError("--tag goes with --fix or --diff")
+    if given["yes"] and not given["fix"]:
+        raise click.UsageError("--yes goes with --fix")
     if given["rtol"] is not None and not given["saved"]:
         raise click.UsageError("--rtol goes with --saved, which compares number by number")
     clashes = [(word, each) for word in _NOT_WITH if given[word] for each in _NOT_WITH[word]]
@@ -252,22 +252,6 @@ def _there(paths: Sequence[Path], receipt: Path | None, against: Path | None) ->
         return None if against is None else read(against, Places.here(str(paths[0])))
     except ReceiptError as error:
         raise click.UsageError(str(error)) from error
-
-
-def _kept_by_git(paths: Sequence[Path]) -> None:
-    """Make sure that git could bring the files back that are to be written.
-
-    Raises:
-        UsageError: It could not.
-    """
-    from ipytorchseed.checking.fixing import unsaved
-
-    lost = {path: why for path in paths if path.is_file() and (why := unsaved(path))}
-    for path, why in lost.items():
-        more = f", nor {len(lost) - 1} more" if len(lost) > 1 else ""
-        raise click.UsageError(
-            f"{path} would be written and could not be brought back{more}: {why}; --yes allows it"
-        )
 
 
 def _writable(option: str, path: Path | None) -> None:

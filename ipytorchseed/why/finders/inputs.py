@@ -66,6 +66,10 @@ _GOES_ON = lazy_pattern(r"partial_fit|warm_start")
 _SETS_INSIDE = lazy_pattern(r"set_params|setattr|\.\w+\s*(?:[-+/]|\*\*?)?=(?!=)")
 """Text of cells that fit anew, that go on from what is there, and that set parts of objects."""
 
+_CLEARS = lazy_pattern(r"([\w.\[\]'\"]+)\.zero_grad\(")
+_STEPS = lazy_pattern(r"\b(\w+)\.step\(")
+"""Find what a cell clears the gradients of, and what it steps."""
+
 _ASKS = lazy_pattern(
     r"\bexcept\b|\b(?:get|setdefault|pop|defaultdict|suppress)\(|\bin\s+\w+\s*[:)]"
 )
@@ -378,6 +382,8 @@ def _fitted_inside(case: Evidence, name: str, moved: Collection[str]) -> set[str
 def _without_effect(case: Evidence) -> set[str]:
     """Name the aspects of modules and tensors that do not bear on what the cell does."""
     found = {aspect for aspect in _ASPECTS if not case.heeds(aspect)}
+    if "grad" in found and _steps_uncleared(case):
+        found -= {"grad"}
     shown = any(
         _is_text(case, each.name)
         if each.what == "variable"
@@ -385,6 +391,23 @@ def _without_effect(case: Evidence) -> set[str]:
         for each in case.changed
     )
     return found - ({"rates"} if shown else set())  # which a model that is printed tells
+
+
+def _steps_uncleared(case: Evidence) -> bool:
+    """Tell whether a cell steps an optimizer though it clears gradients of others or a part alone.
+
+    As ``opt_head.zero_grad()`` and ``model[1].zero_grad()`` do. Where it is told by other names what
+    is cleared, as in a function of the user's, that is all.
+    """
+    text, reads = "\n".join(case.texts()), case.run.reads
+    kinds = {name: value.kind for name, value in reads.items()}
+    cleared = {*_CLEARS.findall(text)}
+    if any(kinds.get(name) == "module" for name in cleared):
+        return False
+    stepped = {name for name in _STEPS.findall(text) if kinds.get(name) == "optimizer"}
+    owners = {owner: re.split(r"\W", owner)[0] for owner in cleared}
+    known = all(kinds.get(root) in ("module", "optimizer") for root in owners.values())
+    return known and not stepped <= cleared
 
 
 def _is_text(case: Evidence, name: str) -> bool:

@@ -167,10 +167,14 @@ def is_source(generator: object, kind: Kind) -> bool:
 
 def _hidden() -> set[int]:
     """Identities of the generators that are sources, not generators of the user's."""
-    found = {id(python_random.hidden())}
+    return {*map(id, hidden_generators())}
+
+
+def hidden_generators() -> list[object]:
+    """Return the generators that are sources; of numpy's, also the bit generator in it."""
+    found: list[object] = [python_random.hidden(), *torch_random.default_generators().values()]
     if numpy_random.MODULE in sys.modules:
-        found.add(id(numpy_random.engine(numpy_random.hidden())))
-    found |= {id(generator) for generator in torch_random.default_generators().values()}
+        found += [numpy_random.hidden(), numpy_random.engine(numpy_random.hidden())]
     return found
 
 

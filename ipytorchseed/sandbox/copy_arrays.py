@@ -84,8 +84,6 @@ def _finish(copier: ObjectCopier, value: Any, made: Any) -> Any:
 
 def _generator(_: ObjectCopier, value: Any) -> Any:
     torch = sys.modules["torch"]
-    if value is torch.default_generator:
-        return value
     made = torch.Generator(device=value.device)
     made.set_state(value.get_state())
     return made

@@ -12,6 +12,7 @@ from typing import Any
 from ipytorchseed.errors import in_brief
 from ipytorchseed.fingerprint.owners import is_lent_image
 from ipytorchseed.introspection.anatomy import full_name, module_of_class, name_of_class
+from ipytorchseed.rng.generators import hidden_generators
 from ipytorchseed.rng.table import holders
 from ipytorchseed.sandbox.memories import Memories, make_sure
 
@@ -52,6 +53,7 @@ class ObjectCopier(ABC):
         self.steps: list[str] = []
         self._memo: dict[int, Any] = {}
         self._kept: list[object] = []  # alive, so that no number in the memo is given again
+        self._sources = {*map(id, hidden_generators())}
 
     @abstractmethod
     def special(self, kind: type) -> Copies | None:
@@ -74,7 +76,7 @@ class ObjectCopier(ABC):
         kind = type(value)
         if id(kind) in ATOMIC or issubclass(kind, (type, types.ModuleType)):
             return value
-        if id(value) in holders:  # whose state goes back with the sources
+        if id(value) in holders or id(value) in self._sources:  # whose state goes back with those
             return value
         known = self._memo.get(id(value), self)
         if known is not self:

@@ -184,6 +184,22 @@ def test_a_value_that_an_undo_put_back_is_made_by_the_cell_that_made_it(new_kern
     assert reply.shown == first.shown
 
 
+def test_a_source_under_another_name_is_the_source(new_kernel):
+    """As scikit-learn's ``check_random_state(None)`` returns it."""
+    new_kernel.run(
+        "import random, numpy as np, torch\nnp.random.seed(1); random.seed(1); torch.manual_seed(1)\n"
+        "rs, bits = np.random.mtrand._rand, np.random.Generator(np.random.mtrand._rand._bit_generator)\n"
+        "inner, g = {'r': random._inst}, torch.default_generator"
+    )
+    draw = "rs.rand(), bits.random(), inner['r'].random(), torch.rand(1, generator=g).item()"
+    first = new_kernel.run(draw, "draw").shown
+    assert new_kernel.run(draw, "draw").shown != first
+    reply = new_kernel.run("%replay 3")
+    assert reply.shown == first
+    assert "✓" in said(reply)
+    new_kernel.run("%replay --undo")
+
+
 @pytest.mark.parametrize("between", [[], ["5"], ["5", "_ = 'mine'"]])
 def test_the_last_result_goes_on_after_an_undo(new_kernel, between):
     """IPython binds ``_`` no more where it holds another value than that which it bound last."""

@@ -333,12 +333,16 @@ def _attribute(name: str) -> str:
     return f".{name}" if owner == name else f"the length of .{owner}"
 
 
-def _belonging(before: str | None, after: str | None) -> list[str]:
+def owners_lost(before: str | None, after: str | None) -> list[str]:
+    """Name what a value belonged to, as an optimizer to its model, and belongs to no longer."""
     if before is None or after is None:
         return []
-    was, now = before.split(), after.split()
-    lost = [f"no longer belongs to {each}" for each in was if each not in now]
-    return lost or [f"now belongs to {each}" for each in now if each not in was]
+    return [each for each in before.split() if each not in after.split()]
+
+
+def _belonging(before: str | None, after: str | None) -> list[str]:
+    lost = [f"no longer belongs to {each}" for each in owners_lost(before, after)]
+    return lost or [f"now belongs to {each}" for each in owners_lost(after, before)]
 
 
 def _step_parts(parts: Mapping[str, tuple[str | None, str | None]]) -> list[str]:

@@ -46,8 +46,6 @@ def find_changers(case: Evidence, name: str, only: Collection[str] | None = None
     blame: list[Blame] = []
     known = case.against.reads[name]
     moved = changed_parts(known, case.run.reads[name], only)
-    if moved.keys() == {"grad"}:  # whatever became of the parameters meanwhile
-        only = {"grad"}
     unwatched: list[Run] = []  # since it was last looked at; a GPU may still compute what one made
     for run in [*case.history, case.run]:
         seen = run.reads.get(name)

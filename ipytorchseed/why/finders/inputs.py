@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from math import isnan
 
 from ipytorchseed.fingerprint.value import BELONGS, SHARED, Fingerprint, same
@@ -14,7 +14,7 @@ from ipytorchseed.reads.renewals import EVERY, FITTED
 from ipytorchseed.reads.rewrites import only_counts, sets_items_first
 from ipytorchseed.reads.unordered import heeds_no_order
 from ipytorchseed.why.evidence import Evidence, differ
-from ipytorchseed.why.explanation import Cause, Cleared
+from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.batches import say_batch_size
 from ipytorchseed.why.finders.bearing import bears_on_nothing
 from ipytorchseed.why.finders.changers import (
@@ -24,11 +24,13 @@ from ipytorchseed.why.finders.changers import (
     find_left_out,
     find_module_writers,
     find_shower,
+    makes_anew,
 )
 from ipytorchseed.why.value_changes import (
     changed_parts,
     how_far,
     is_another,
+    owners_lost,
     say_parts,
     tells_items,
 )
@@ -396,8 +398,8 @@ def _without_effect(case: Evidence) -> set[str]:
 def _steps_uncleared(case: Evidence) -> bool:
     """Tell whether a cell steps an optimizer though it clears gradients of others or a part alone.
 
-    As ``opt_head.zero_grad()`` and ``model[1].zero_grad()`` do. Where it is told by other names what
-    is cleared, as in a function of the user's, that is all.
+    As ``opt_head.zero_grad()`` and ``model[1].zero_grad()`` do. Where other names tell what is
+    cleared, as in a function of the user's, that is all.
     """
     text, reads = "\n".join(case.texts()), case.run.reads
     kinds = {name: value.kind for name, value in reads.items()}
@@ -463,13 +465,27 @@ def _parts_told(case: Evidence, name: str, before: Fingerprint, after: Fingerpri
     return parts
 
 
+def _made_owners(case: Evidence, owners: Iterable[str]) -> Iterator[Blame]:
+    """Yield the runs that made what a value belonged to anew, so that it belongs to the old one."""
+    since = [run for run in case.history if run.started > case.against.started]
+    for owner in owners:
+        makers = [run for run in since if owner in run.writes and makes_anew(run, owner)]
+        yield from (Blame(run, f"made {owner} anew") for run in makers[-1:])
+
+
 def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> Cause:
     parts = _parts_told(case, name, before, after)
-    only = parts if parts < changed_parts(before, after).keys() else None
+    apart = parts < changed_parts(before, after).keys() or parts == {"grad"}
+    only = parts if apart else None  # whatever became of others meanwhile
     blame = find_shower(case, name) if is_result(name) else find_changers(case, name, only)
     makers = [run for run in case.history if name in run.writes]
     anew = after.kind == "class" and (not blame or any(each.how == REDEFINED for each in blame))
-    if is_another(before, after):
+    owners = owners_lost(before.parts.get(BELONGS), after.parts.get(BELONGS))
+    cut_off = list(_made_owners(case, owners))
+    if cut_off:
+        message = f"{name} had changed: no longer belongs to {' and '.join(owners)}"
+        blame = cut_off
+    elif is_another(before, after):
         was, now = (each.summary.partition(",")[0] for each in (before, after))
         message = f"{name} had changed: {was} → {now}"
     elif anew or "code" in changed_parts(before, after):

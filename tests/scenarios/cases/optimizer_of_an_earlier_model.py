@@ -5,7 +5,7 @@ ask: train
 probe: loss
 changed: yes
 expect: input model 5
-expect: input opt 4
+expect: input opt 5
 says: opt had changed: no longer belongs to model
 """
 # %% setup

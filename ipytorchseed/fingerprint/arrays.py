@@ -218,6 +218,8 @@ def write_number(value: Any, walk: Walk) -> Writing:
         return Draft(digest, "number")
     series = (float(generic.item(value)),) if dtype.kind in "iuf" else None
     shown = f"{name} {series[0]:.6g}" if series else f"{name}{lost}"
+    if dtype.kind == "b":
+        shown = repr(generic.item(value))
     return Draft(digest, "number", shown, {"dtype": name}, series, opaque=bool(lost))
 
 

@@ -24,6 +24,9 @@ from ipytorchseed.why.words import first_of
 _TRIES = 300
 """Cells that may be the ones to run again."""
 
+_PLAIN = frozenset({"bool", "float", "int"})
+"""Kinds of values of which a record tells all."""
+
 _TOLD = 3
 """Names of what is in the way, or acts outside, that are told of one run."""
 
@@ -156,7 +159,7 @@ class _Planner:
                     if first not in reader.reads:
                         self._given_up.add(first)  # it may have been unbound then as well
                         continue
-                    return self._block(self._say_unmade(first, self._name(reader)))
+                    return self._block(self._say_unmade(first, reader))
             return True
         finally:
             self._under_way.discard(reader.id)
@@ -269,12 +272,15 @@ class _Planner:
         refusal = self._refusal(maker)
         return self._block(refusal) if refusal else True
 
-    def _say_unmade(self, name: str, reader: str) -> str:
+    def _say_unmade(self, name: str, run: Run) -> str:
         """Say that a variable is not what a run read, and that no recorded cell makes it so."""
+        reader, value = self._name(run), run.reads.get(name)
         then = f"then %replay {self._word(self._target)}"
         module = name.rpartition(".")[0]
         if is_result(name):
             return f"`{name}` is what a cell showed: show what {reader} read of it again, {then}"
+        if module and value is not None and value.kind in _PLAIN and " " not in value.summary:
+            return f"`{name}` is not what {reader} read: set it to {value.summary}, {then}"
         if module:
             return f"`{name}` is not what {reader} read: reload {module} as it was then, {then}"
         return f"no recorded cell makes `{name}` what {reader} read: make it again, {then}"

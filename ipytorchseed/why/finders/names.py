@@ -10,9 +10,13 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
-from ipytorchseed.why.finders.changers import find_left_out
+from ipytorchseed.why.finders.bearing import SCALARS
+from ipytorchseed.why.finders.changers import SET, find_left_out
+from ipytorchseed.why.value_changes import how_far
 
 _RESET = lazy_pattern(r"^%(?:reset|reset_selective|xdel)\b", re.MULTILINE)
+
+_RELOAD = lazy_pattern(r"\breload\(|^%autoreload\b", re.MULTILINE)
 
 
 def find_names(case: Evidence) -> Iterator[Cause | Cleared]:
@@ -36,11 +40,29 @@ def _replaced(case: Evidence) -> Iterator[Cause]:
         comes_by = value is not None and name in case.against.reads
         if not (setters or comes_by) and case.run.code != case.against.code:
             continue  # the one text comes by it, and the other does not
+        before = case.against.reads.get(name)
         how = "replaced it" if value else "put it back"
-        blame = *(Blame(run, how) for run in setters[-1:]), *find_left_out(case, name)
-        now = f"now {value.summary}, not the package's own" if value else "the package's own again"
-        message = f"{name} is {now}{case.doings(blame)}"
+        if value is not None and before is not None and _is_of_own_module(case, name):
+            said = f"had changed: {how_far(before, value)}"
+            how = SET if value.kind in SCALARS else "changed it"
+        else:
+            own = "the package's own"
+            said = f"is now {value.summary}, not {own}" if value else f"is {own} again"
+        blame = (
+            *(
+                Blame(run, "reloaded its module" if _RELOAD.search(run.source) else how)
+                for run in setters[-1:]
+            ),
+            *find_left_out(case, name),
+        )
+        message = f"{name} {said}{case.doings(blame)}"
         yield Cause("input", name, message, blame=blame, prevents=True)
+
+
+def _is_of_own_module(case: Evidence, name: str) -> bool:
+    """Tell whether a name is of a module of the user's, of which a run read the file."""
+    module = name.rpartition(".")[0]
+    return any(module in run.loaded for run in [*case.states.latest(case.run), case.run])
 
 
 def find_own_names(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001

@@ -73,6 +73,11 @@ def _picks(call: ast.Call, method: str, rows: Rows) -> bool:
         if call.args or None in read:
             return False
         rows.columns += itertools.chain(*filter(None, read))
+    elif method == "sample":
+        weights = [each.value for each in call.keywords if each.arg == "weights"]
+        if call.args[3:] or any(isinstance(each, ast.Name) for each in weights):
+            return False  # it may name a column
+        rows.columns += itertools.chain(*map(constant_keys, weights))
     elif method not in _AS_THEY_ARE or (call.args and method == "copy"):
         return False
     rows.others += [each for each in given if each not in by]

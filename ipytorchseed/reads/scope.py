@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping
+from itertools import zip_longest
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, Body, bodies_of, join, named
 from ipytorchseed.reads.effects import Effects
+from ipytorchseed.reads.seeding import as_if_seeded
 from ipytorchseed.reads.taint import ask_order, escape
 from ipytorchseed.reads.uses import use_of_own
 
@@ -143,12 +145,12 @@ class Scope:
 
     def block(self, statements: list[ast.stmt]) -> None:
         """Evaluate statements up to where they are left."""
-        for statement in statements:
+        for statement, following in zip_longest(statements, statements[1:]):
             if self.dead:
                 return
             if self.tries:
                 self.latest = self.state()
-            self.visit(statement)
+            self.visit(as_if_seeded(statement, following))
 
     # -- states --------------------------------------------------------------------------------
 

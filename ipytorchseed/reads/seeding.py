@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, zip_longest
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.draws import may_draw
@@ -67,6 +67,48 @@ def sets_state(source: str, name: str) -> bool:
         isinstance(each, ast.Call) and _SETTERS.get(dotted_name(each.func)) == name
         for each in calls
     )
+
+
+_MADE = frozenset({
+    "MT19937", "PCG64", "PCG64DXSM", "Philox", "Random", "RandomState", "SFC64", "default_rng",
+})  # fmt: skip
+"""What makes a generator, from entropy where it is given no seed."""
+
+
+def as_if_seeded(statement: ast.stmt, following: ast.stmt | None) -> ast.stmt:
+    """Return ``rng = default_rng()`` with a seed, where the next statement sets its state."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return statement
+    made, name = statement.value, dotted_name(statement.targets[0])
+    if not isinstance(made, ast.Call) or made.args or made.keywords or not name:
+        return statement
+    if dotted_name(made.func).rpartition(".")[2] not in _MADE:
+        return statement
+    called = following.value if isinstance(following, ast.Expr) else None
+    if isinstance(called, ast.Call) and called.args:
+        path = dotted_name(called.func)
+        known = path in {f"{name}.{each}" for each in ("seed", "set_state", "setstate")}
+    else:
+        target = following.targets[0] if isinstance(following, ast.Assign) else following
+        known = dotted_name(target or made) in {f"{name}.bit_generator.state", f"{name}.state"}
+    seeded = ast.Call(made.func, [ast.Constant(0)], [])
+    return (
+        ast.copy_location(ast.Assign(statement.targets, seeded), statement) if known else statement
+    )
+
+
+def made_in_a_state(source: str) -> set[str]:
+    """Return numpy's functions by which a cell makes generators whose states it sets at once."""
+    tree = parse_text(source)
+    if tree is None:
+        return set()
+    pairs = zip_longest(tree.body, tree.body[1:])
+    return {
+        f"numpy.random.{dotted_name(statement.value.func).rpartition('.')[2]}"
+        for statement, following in pairs
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call)
+        if as_if_seeded(statement, following) is not statement
+    }
 
 
 def _without_idle(tree: ast.Module) -> list[ast.AST]:

@@ -24,6 +24,7 @@ from ipytorchseed.reads.cell import code_digest, effects_among, effects_of_cell
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import is_program
 from ipytorchseed.reads.following import find_dependencies
+from ipytorchseed.reads.seeding import made_in_a_state
 from ipytorchseed.rng.table import import_lazy
 from ipytorchseed.session import hearing
 from ipytorchseed.session.config import Config
@@ -316,7 +317,7 @@ class Session:
         imported = self._imports.only(pending.states.digests, states.digests)
         pending.states = with_origins(pending.states, states, pending.may_seed)
         run = pending.run(
-            self._files.asked(dependencies.nondeterministic_calls),
+            self._asked(pending.source, dependencies.nondeterministic_calls),
             notebook=self.notebook,
             kernel=self.kernel,
             seconds=seconds,
@@ -353,6 +354,12 @@ class Session:
         else:
             self._later(self._maintain)
         return run
+
+    def _asked(self, source: str, may: set[str]) -> set[str]:
+        """Return what a cell asks for entropy and then uses, of what it ``may`` ask, and more."""
+        asked = self._files.asked(may)
+        heard = asked - may
+        return asked - (heard & made_in_a_state(source) if heard else set())
 
     def _states_after(self) -> States:
         if self._imports.may_draw:

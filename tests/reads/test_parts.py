@@ -174,7 +174,7 @@ PARTS = {
     "x = frame.query('day > 1').eval('price * @n')": ("frame", {"k:day", "k:price"}),
     "x = frame.sort_values(columns)['n']": ("frame", {"a:sort_values"}),
     "x = frame.dropna()['n']": ("frame", {"a:dropna"}),
-    "x = frame.sample(2)['n']": ("frame", {"a:sample"}),
+    "x = frame.sample(2)['n']": ("frame", {"k:n"}),
     "x = frame.agg({'price': 'max'})": ("frame", {"k:price"}),
     "x = frame.drop(columns='n').mean()": ("frame", {"a:columns", "k:day", "k:price"}),
     "x = frame.drop('n', axis=1) ** 2": ("frame", {"a:columns", "k:day", "k:price"}),

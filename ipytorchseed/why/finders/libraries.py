@@ -16,7 +16,7 @@ from ipytorchseed.why.words import first_of
 _TOLD = 3
 
 _CATCHES = lazy_pattern(r"\bexcept\b|\bsuppress\(|\bcatch_warnings\(")
-"""Text of cells that go on after an error, or hear warnings, and may answer otherwise then."""
+"""Text of code that goes on after an error, or hears warnings, and may answer otherwise then."""
 
 _LOCAL_TIMES = lazy_pattern(
     r"\b(fromtimestamp|localtime|mktime|ctime|astimezone|tzlocal)\b|\.timestamp\("
@@ -41,7 +41,7 @@ def find_libraries(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  
         libraries.RIGHTS: not others,
         libraries.LOCAL_TIMES: shown or any(map(_LOCAL_TIMES.search, case.texts())),
         libraries.ERRORS: case.against.error != case.run.error
-        or (not others and _CATCHES.search(case.run.source) is not None),
+        or (not others and any(map(_CATCHES.search, case.texts()))),
     }
     for name, setting in libraries.BY_NAME.items():
         if name not in before or name not in after or before[name] == after[name]:

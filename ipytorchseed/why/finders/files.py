@@ -175,11 +175,20 @@ def find_other_files(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:
     ]
     if not (others or found):
         yield from (_listing(case, *pair) for pair in listed)
+    changed = {folder.path for _, folder in listed}
+    since = {file.path for file in (*came, *went) if _came_or_went(case, file)}
     for cause in found:
-        if not others or any(_parent(cause.name) == folder.path for _, folder in listed):
+        if not others or (_parent(cause.name) in changed and cause.name in since):
             yield cause
         else:
             yield Cleared("file", cause.name, "other causes account for it")
+
+
+def _came_or_went(case: Evidence, file: FileRead) -> bool:
+    """Tell whether a file came since the earlier run, or is gone by now, for all one knows."""
+    if _heard(case, file) or not file.modified:
+        return True
+    return file.modified / 1e9 >= case.against.started - _TICK or not os.path.exists(file.path)  # noqa: PTH110 -- a string is at hand
 
 
 def _other(case: Evidence, file: FileRead, how: str) -> Cause:

@@ -107,6 +107,7 @@ SIZED: frozenset[str] = frozenset(_calls(ANY, _BY_SIZE))
 PROGRAMS: dict[str, int] = _calls(
     ANY,
     {
+        "asyncio": "create_subprocess_exec create_subprocess_shell",
         "os": "popen system",
         "subprocess": "Popen call check_call check_output getoutput getstatusoutput run",
     },

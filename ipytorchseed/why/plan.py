@@ -13,7 +13,7 @@ from ipytorchseed.fingerprint.value import PENDING, Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.entropy import CLOCKS, MEMORY, STANDS, is_program
-from ipytorchseed.reads.writers import writing_calls
+from ipytorchseed.reads.writers import writing_calls, written_to
 from ipytorchseed.why.doubts import find_doubts, moves
 from ipytorchseed.why.evidence import run_name, run_word
 from ipytorchseed.why.present import Present
@@ -105,9 +105,17 @@ def outside_of(run: Run, present: Present) -> tuple[str, ...]:
     """
     programs = [f"runs {name}" for name in run.nondeterministic_calls if is_program(name)]
     files = [f"writes {PurePath(path).name}" for path in run.wrote]
-    calls = writing_calls(present.effects(run))
-    files = files or [f"writes files: {name}" for name in calls]
+    effects = present.effects(run)
+    files = files or [f"writes files: {name.lstrip(':')}" for name in writing_calls(effects)]
+    opened = {name for name, value in run.reads.items() if _is_open(value)}
+    files += [f"writes to {name}" for name in written_to(run.source, effects, opened)]
     return (*programs, *files[:_TOLD])
+
+
+def _is_open(value: Fingerprint) -> bool:
+    """Tell whether a value may be a way out of the kernel: a file, a database, a pipe, a socket."""
+    wraps = "_csv.writer" in value.parts.get("unseen", "")
+    return wraps or (value.opaque and value.kind in ("file", "opaque"))
 
 
 class _Planner:

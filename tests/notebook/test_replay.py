@@ -367,7 +367,48 @@ OUTSIDE = {
     "import torch\ntorch.save([1], 'c.pt')": "writes",
     "x = !echo 1": "runs !echo",
     "import subprocess\nx = subprocess.run('true').returncode": "runs subprocess.run",
+    "import asyncio\nx = await (await asyncio.create_subprocess_shell('true')).wait()": (
+        "runs asyncio.create_subprocess_shell"
+    ),
 }
+
+
+OPENED = {
+    "con.execute('insert into t values (1)')\ncon.commit()": "con",
+    "x = db.execute('select count(*) from t').fetchall()": "",
+    "w.writerow([1, 2])": "w",
+    "rows.writerow({'a': 1})": "rows",
+    "print('x', file=log)": "log",
+    "log.write('x')": "log",
+    "import os\nos.write(fd, b'x')": "os.write",
+    "pipe.stdin.write(b'x')": "pipe",
+    "x = json.dumps({'file': 1}), kept.write('x')": "",
+}
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory):
+    """A kernel in which earlier cells opened what may be written to."""
+    with Kernel(tmp_path_factory.mktemp("kernel")) as kernel:
+        kernel.run("%load_ext ipytorchseed\nimport csv, io, json, os, random, sqlite3, subprocess")
+        kernel.run(
+            "con, db = sqlite3.connect('a.db'), sqlite3.connect('a.db').cursor()\n"
+            "con.execute('create table t (a)')\nlog = open('a.log', 'w')\n"
+            "w, rows, fd = csv.writer(log), csv.DictWriter(log, ['a']), os.open('b', 65)\n"
+            "pipe = subprocess.Popen(['cat'], stdin=subprocess.PIPE)"
+        )
+        kernel.run("kept = io.StringIO()")
+        yield kernel
+
+
+@pytest.mark.parametrize(("cell", "name"), OPENED.items(), ids=OPENED)
+def test_what_writes_to_what_was_opened_before_is_named_first(opened, cell, name):
+    """No file that it opens itself tells it."""
+    opened.run(f"{cell}\nrandom.random()", "cell")
+    number = opened.value("len(In) - 1")
+    shown = " ".join(said(opened.run(f"%replay {number} --dry")).split())
+    assert ("add --yes" in shown) is bool(name)
+    assert not name or f"{name}" in shown.partition("add --yes")[0]
 
 
 @pytest.mark.parametrize("cell", OUTSIDE)

@@ -414,6 +414,18 @@ def test_what_changes_between_cells_is_no_doing_of_the_cell_that_read_it(kernel,
     assert (cause["kind"], cause["name"], cause["blame"]) == ("input", "y", [])
 
 
+def test_a_cell_that_calls_a_function_is_not_blamed_for_its_file(new_kernel, tmp_path):
+    """Another program edited it, and ``%autoreload`` took it up."""
+    file = tmp_path / "called_here.py"
+    file.write_text("def f(x):\n    return x * 2\n")
+    new_kernel.run("%load_ext autoreload\n%autoreload 2\nimport called_here")
+    new_kernel.run("called_here.f(3)", "use")
+    file.write_text("def f(x):\n    return x * 3 + 1\n")
+    assert new_kernel.run("called_here.f(3)", "use").shown == "10"
+    (cause,) = json.loads(new_kernel.run("%why --json").stdout)["causes"]
+    assert (cause["name"], cause["blame"]) == ("called_here.f", [])
+
+
 def test_what_an_assigned_value_draws_as_it_is_shown(kernel):
     """IPython can be told to show it: then its class runs code."""
     kernel.run(

@@ -20,6 +20,9 @@ _VERB = lazy_pattern(
 )
 """How it begins what a run is said to have done with a value."""
 
+_DEFINES = lazy_pattern(r"\b(?:import|reload|setattr|patch|exec)|^%|\.\w+\s*=(?!=)", re.MULTILINE)
+"""Text of cells that may define functions of modules anew."""
+
 _AS_IT_CHANGED = "ran as it changed"
 """Said of the one run between two looks that is not known to have done anything with a value."""
 
@@ -50,8 +53,7 @@ def find_changers(case: Evidence, name: str, only: Collection[str] | None = None
     for run in [*case.history, case.run]:
         seen = run.reads.get(name)
         if seen is not None:
-            by = [run for run in unwatched if name in run.writes][-1:]
-            by = by or [run for run in unwatched if _imported(run, name)][:1] or unwatched
+            by = _may_have_changed(unwatched, name, seen)
             if len(by) == 1 and differ(known, seen):
                 anew = makes_anew(by[0], name)
                 how = _how(known, seen, only, anew=anew)
@@ -76,6 +78,21 @@ def find_changers(case: Evidence, name: str, only: Collection[str] | None = None
             blame.append(Blame(run, _how(known, made, only, anew=anew)))
         known = made
     return blame
+
+
+def _may_have_changed(unwatched: list[Run], name: str, seen: Fingerprint) -> list[Run]:
+    """Return the runs that may have changed a value between two looks; one where one is known to.
+
+    Args:
+        unwatched: The runs between the two.
+        name: The value's name.
+        seen: The value at the later look.
+    """
+    by = [run for run in unwatched if name in run.writes][-1:]
+    by = by or [run for run in unwatched if _imported(run, name)][:1]
+    if not by and "." in name and seen.kind in ("class", "function"):  # a call changes none
+        return [run for run in unwatched if _DEFINES.search(run.source)]
+    return by or unwatched
 
 
 def find_shower(case: Evidence, name: str) -> list[Blame]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 import msgspec
+from IPython.core.display_functions import display
 
 from ipytorchseed.commands import examples, flag, in_json, option
 from ipytorchseed.errors import LedgerError, LookupFailure, ReplayError, did_you_mean
@@ -86,11 +87,17 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
     except (LedgerError, LookupFailure) as error:  # known only now: no reason to lose the study
         record = msgspec.structs.replace(record, notes=(*record.notes, f"{error}."))
     study = Study(record, compared)
-    if not as_json:
+    failed = all(each.error is not None for each in outcomes)
+    if not as_json and not failed:
         return study
-    click.echo(study.to_json())
+    if as_json:
+        click.echo(study.to_json())
+    else:
+        display(study)
     hook: Any = state.shell.displayhook
     hook.update_user_ns(study)  # what a result does that is not shown
+    if failed:  # what runs all cells has to stop here
+        raise ReplayError(f"no seed ran to its end: {outcomes[0].error}")
     return None
 
 

@@ -63,6 +63,7 @@ class Body:
         """The names of the namespace whose values the code may reach."""
         return reachable(self._namespace, self._reached, self._hidden)
 
+    @hints_kept()  # the code may seed as well
     def run(self, seed: int) -> Outcome:
         """Run the code under a seed.
 
@@ -106,8 +107,7 @@ class Body:
 
     def _seed(self, seed: int, sandbox: Sandbox) -> tuple[str, ...]:
         """Seed all sources; return the generators that keep their states."""
-        with hints_kept():
-            seed_all(seed)
+        seed_all(seed)
         names = self._users()
         found = find_generators({name: names[name] for name in names if name in sandbox.names})
         return tuple(each.name for each in found)

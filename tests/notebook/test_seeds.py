@@ -94,6 +94,24 @@ def test_what_it_shows(ready, kernel):
     assert bundle["text/html"].count("<svg") == 3
 
 
+@pytest.mark.parametrize("option", ["", " --json"])
+def test_where_no_seed_ran_to_its_end_the_cell_fails(ready, kernel, option):
+    """Whatever runs all cells is to stop there; the study is shown all the same."""
+    reply = kernel.run(f"%%seeds 2{option}\nno_such_name")
+    assert reply.status == "error"
+    assert "%%seeds: no seed ran to its end: NameError: name 'no_such_name'" in reply.stderr
+    shown = reply.stdout if option else reply.displays[-1]["text/plain"]
+    assert "NameError" in shown
+    assert kernel.run("_.record.seeds[1]").shown == "1"
+
+
+def test_a_seed_in_the_body_is_not_the_last_one_afterwards(ready, kernel):
+    """As all else that the runs leave."""
+    kernel.run("%seed 42")
+    kernel.run("%%seeds 2\nimport ipytorchseed\nipytorchseed.seed(5)\nx = random.random()")
+    assert kernel.run("%seed").displays[-1]["text/plain"].startswith("Last seed: 42.\n")
+
+
 def test_a_number_is_shown_once(ready, kernel):
     """Also where the result is a dictionary that has a name."""
     reply = kernel.run("%%seeds 2 --json\nscored = {'val': random.random()}\nscored")

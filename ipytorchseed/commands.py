@@ -62,6 +62,10 @@ expect: Callable[[F], F] = option(
 )
 
 
+MOST_RUNS = 1000
+"""The most runs to compare that one may ask for: more is a slip of the finger."""
+
+
 class Whole(click.IntRange):
     """An integer between bounds; what is none is not called "no integer range"."""
 

@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ipytorchseed.commands import Number, Place, Seed, Whole, flag, in_json, option, written
+from ipytorchseed.commands import (
+    MOST_RUNS,
+    Number,
+    Place,
+    Seed,
+    Whole,
+    flag,
+    in_json,
+    option,
+    written,
+)
 from ipytorchseed.errors import LookupFailure
 
 if TYPE_CHECKING:
@@ -23,8 +33,6 @@ if TYPE_CHECKING:
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 """Of the lines of a diff, by their first character."""
-
-_MOST_RUNS = 1000
 
 _HIDDEN = ".ipynb_checkpoints"
 
@@ -46,7 +54,7 @@ class _CheckCommand(click.Command):
 @click.argument(
     "notebooks", nargs=-1, required=True, metavar="NOTEBOOK...", type=Place(path_type=Path)
 )
-@option("--runs", "N", "Fresh kernels for each notebook.", Whole(2, _MOST_RUNS), default=2)
+@option("--runs", "N", "Fresh kernels for each notebook.", Whole(2, MOST_RUNS), default=2)
 @option("--seed", "N", "Seed python, numpy and torch with N before the first cell.", Seed())
 @flag("--rerun", "One kernel, every cell a second time, last first: is each safe to run again?")
 @flag("--strict", "Cells that show the same and leave other values behind are a difference, too.")

@@ -8,7 +8,17 @@ from functools import partial
 import click
 from IPython.display import display
 
-from ipytorchseed.commands import Whole, Words, examples, flag, in_json, no_notebook, option, quiet
+from ipytorchseed.commands import (
+    MOST_RUNS,
+    Whole,
+    Words,
+    examples,
+    flag,
+    in_json,
+    no_notebook,
+    option,
+    quiet,
+)
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.runs import Run, Runs
@@ -116,7 +126,7 @@ def _off(target: Target, *, quiet: bool) -> None:
     "[N]",
     "Run the cell N times (2) from the same state with the flags as they are, compare, and name the"
     " first operation that gives another result.",
-    Whole(min=2),
+    Whole(2, MOST_RUNS),
     alone=2,
 )
 @option(

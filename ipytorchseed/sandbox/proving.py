@@ -13,7 +13,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from ipytorchseed.determinism.flag import plain
-from ipytorchseed.determinism.libraries import restore_libraries
 from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.errors import ReplayError
 from ipytorchseed.fingerprint.value import same
@@ -196,10 +195,13 @@ class Experiments:
         self._refuse_shared()
 
     def _begin(self, step: Step) -> None:
-        """Put the process to where a run began."""
+        """Put the process to where a run began.
+
+        Raises:
+            OSError: Its folder is gone.
+        """
         if step.settings.get(FOLDER):
             os.chdir(step.settings[FOLDER])
-        restore_libraries(step.settings)
         self._scene.put_back(step, run_name(step.run, self._present.kernel))
 
     def _is_set(self, trial: Trial) -> bool:

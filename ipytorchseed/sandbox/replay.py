@@ -14,6 +14,7 @@ from msgspec import Struct
 from ipytorchseed.determinism.environment import set_variable
 from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.interrupts import held_interrupts
+from ipytorchseed.determinism.libraries import restore_libraries
 from ipytorchseed.determinism.table import FLAGS, read_flags, restore_flags
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
@@ -23,6 +24,7 @@ from ipytorchseed.rng.torch_random import has_torch
 from ipytorchseed.sandbox.imports import import_sources
 from ipytorchseed.sandbox.rewind import put_back, rewind
 from ipytorchseed.sandbox.sandbox import CapturedState, Process, aliases, named
+from ipytorchseed.why.finders.files import FOLDER
 from ipytorchseed.why.plan import Step
 
 _GONE = object()
@@ -73,7 +75,7 @@ class Scene(Struct, frozen=True):
     generators: Callable[[], list[Found]]
 
     def put_back(self, step: Step, name: str) -> None:
-        """Put sources, generators and flags back to where they stood when a run began.
+        """Put sources, generators, settings and the working folder back to what a run found.
 
         Args:
             step: The run.
@@ -85,6 +87,9 @@ class Scene(Struct, frozen=True):
         import_sources(step.run.packages)
         _put_environment_back(step.run)
         _put_flags_back(step.settings)
+        restore_libraries(step.settings)
+        with suppress(OSError):  # the folder is gone, or was
+            os.chdir(str(step.settings.get(FOLDER, "")))
         rewind(self.ledger, step.run, self.generators(), name, after=False)
 
     @contextmanager

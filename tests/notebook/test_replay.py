@@ -184,6 +184,26 @@ def test_a_value_that_an_undo_put_back_is_made_by_the_cell_that_made_it(new_kern
     assert reply.shown == first.shown
 
 
+def test_the_folder_and_settings_of_libraries_are_as_then(new_kernel, tmp_path):
+    """And as they were before, after an undo."""
+    for folder, text in ((tmp_path, "first"), (tmp_path / "inner", "second")):
+        folder.mkdir(exist_ok=True)
+        (folder / "named.txt").write_text(text)
+    new_kernel.run("import os, numpy as np, torch\nx = torch.tensor([2 / 3])")
+    show = "print(open('named.txt').read(), np.array([1 / 3]))\nx"
+    first = new_kernel.run(show, "show")
+    new_kernel.run("os.chdir('inner')\nnp.set_printoptions(precision=2)")
+    new_kernel.run("torch.set_printoptions(precision=7)")
+    assert new_kernel.run(show, "show").shown != first.shown
+    reply = new_kernel.run("%replay 3")
+    assert (reply.shown, reply.stdout) == (first.shown, first.stdout)
+    assert "✓ In[7] is In[3]'s result again, bit for bit." in said(reply)
+    assert "does not put" not in said(reply)
+    new_kernel.run("%replay --undo")
+    there = "(os.path.basename(os.getcwd()), np.get_printoptions()['precision'])"
+    assert new_kernel.value(there) == ("inner", 2)
+
+
 def test_a_source_under_another_name_is_the_source(new_kernel):
     """As scikit-learn's ``check_random_state(None)`` returns it."""
     new_kernel.run(

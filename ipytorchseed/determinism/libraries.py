@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -56,6 +57,13 @@ def _plain(values: Mapping[Any, Any]) -> dict[str, Any]:
     return {
         str(name): value if type(value) in PLAIN else str(value) for name, value in values.items()
     }
+
+
+def _of_sklearn(package: Any, *, shown: bool) -> dict[str, Any]:
+    """Return scikit-learn's settings: those of how estimators are shown, or the others."""
+    config = _plain(package.get_config())
+    names = {"display", "print_changed_only"}
+    return {name: value for name, value in config.items() if (name in names) is shown}
 
 
 def _display_options(pandas: Any) -> dict[str, Any]:  # a module
@@ -276,8 +284,10 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("csv.register_dialect", "csv", NUMBERS, _dialects),
     Setting("decimal.getcontext", "decimal", NUMBERS, _context),
     Setting("sys.argv", "argparse", NUMBERS, _arguments, "sys.argv = {}", _PARSE),
-    Setting("sklearn.set_config", "sklearn", NUMBERS, lambda package: _plain(package.get_config()),
+    Setting("sklearn.set_config", "sklearn", NUMBERS, partial(_of_sklearn, shown=False),
             "sklearn.set_config({})"),
+    Setting("sklearn.set_config.display", "sklearn", TEXT, partial(_of_sklearn, shown=True),
+            "sklearn.set_config({})", asked=r"\bget_config\b"),
     Setting("torch.backends.mha.fastpath_enabled", "torch", NUMBERS,
             lambda torch: torch.backends.mha.get_fastpath_enabled(),
             "torch.backends.mha.set_fastpath_enabled({})"),

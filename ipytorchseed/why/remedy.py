@@ -60,9 +60,9 @@ def _obstacle(case: Evidence, cause: Cause) -> str:
     against = case.against
     stays = {
         "input": cause.prevents or cause.name not in {*against.reads, *against.missing},
-        "flag": cause.name in BY_NAME,
+        "flag": cause.name in BY_NAME and not BY_NAME[cause.name].restore,
         "environment": cause.name not in against.source,
-        "file": cause.name not in {file.path for file in against.files},
+        "file": not cause.fix and cause.name not in {file.path for file in against.files},
     }
     return f"%replay does not put {cause.name} back" if stays.get(cause.kind) else ""
 

@@ -271,8 +271,8 @@ REMEDIES: tuple[Remedy, ...] = (
     Remedy(
         lambda site: site.kind == "environment" and site.name == "PYTHONHASHSEED",
         _sort_sets,
-        "it hangs on the order of a set in a library's code; choose the kernel that `ipytorchseed"
-        " kernel install` makes",
+        "it hangs on hashes of texts, by hash() or in a library's code; choose the kernel that"
+        " `ipytorchseed kernel install` makes",
     ),
     Remedy(lambda site: site.cause is None, _sort_listings),
     Remedy(_may_take_seed, name_seed),

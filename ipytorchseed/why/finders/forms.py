@@ -27,6 +27,9 @@ _KEPT, _FILLED = "kept", "filled"
 """The aspect of a function with a cache that tells how many results it keeps, fewer than before or
 more."""
 
+_DROPPED = "dropped"
+"""The aspect of an object that keeps a result of its own property no longer."""
+
 _SPAWNED = "spawned"
 """The aspect of numpy's generators that tells how many others they have spawned."""
 
@@ -44,6 +47,7 @@ _FORMS = {
     "order": ("holds the same items in another order", "changed it"),
     _SPAWNED: ("had spawned another number of generators", "spawned from it"),
     DERIVED: ("keeps another {}, which it worked out before", "worked it out"),
+    _DROPPED: ("no longer keeps {}, which may be older than what it is made of", "dropped it"),
     _KEPT: ("no longer keeps results, which may be older than what they are made of", "emptied it"),
     _FILLED: ("already kept a result, and did not draw numbers for it again", "made it"),
 }
@@ -65,22 +69,7 @@ def find_forms(case: Evidence) -> Iterator[Cause]:
         if after.kind == "rng" and name not in case.run.generators_before:
             yield from _hidden_generator(case, name, before, after)
             continue
-        moved, result = [], ""
-        for part, was, now in zip(FORMS, forms(before), forms(after), strict=True):
-            if was == now:
-                continue
-            told = same(before, after) is True and (part != "order" or case.same_kernel)
-            told = told and (part != OUTDATED or _asks_class(case, after, was or now or ""))
-            moved += [part] if told or part == "random" else []
-        if same(before, after) is True:
-            kept = [int(value.parts.get(_KEPT, "0")) for value in (before, after)]
-            moved += [_KEPT] if kept[1] < kept[0] else []
-            moved += [_FILLED] if kept[1] > kept[0] and drew_less else []
-            known = results(before)
-            result = next((n for n, it in results(after).items() if known.get(n, it) != it), "")
-            moved += [DERIVED] if result else []
-        spawned = {value.parts.get(_SPAWNED) for value in (before, after)} - {None}
-        moved += [_SPAWNED] if len(spawned) > 1 else []
+        moved, result = _moved(case, name, before, after, drew_less=drew_less)
         for part in moved[:1]:
             if part == SHARED:
                 yield from _shared(case, name, before, after)
@@ -89,7 +78,7 @@ def find_forms(case: Evidence) -> Iterator[Cause]:
                 yield from _outdated(case, name, before, after)
                 continue
             what, how = _FORMS[part][0].format(result), _FORMS[part][1]
-            aspect = _KEPT if part == _FILLED else part
+            aspect = {_FILLED: _KEPT, _DROPPED: DERIVED}.get(part, part)
             blame = tuple(
                 Blame(run, MADE if makes_anew(run, name) else how)
                 for run in _changed_form(case, name, aspect)
@@ -97,8 +86,47 @@ def find_forms(case: Evidence) -> Iterator[Cause]:
             message = f"{name} {what}{case.doings(blame[-MOST_TOLD:])}"
             stood = [_state(value, aspect, result) for value in (before, after)]
             proof = f"state {' → '.join(stood)}"
-            lost = part in (DERIVED, _KEPT, _FILLED, _SPAWNED)  # which nothing puts back
+            lost = part in (DERIVED, _DROPPED, _KEPT, _FILLED, _SPAWNED)  # which nothing puts back
             yield Cause("input", name, message, proof, blame=blame, prevents=lost)
+
+
+def _moved(
+    case: Evidence, name: str, before: Fingerprint, after: Fingerprint, *, drew_less: bool
+) -> tuple[list[str], str]:
+    """Return the aspects in which a value differs, and the result of a property, if it is one.
+
+    Args:
+        case: The evidence.
+        name: The value's name.
+        before: The value at the earlier run.
+        after: The value at the later run.
+        drew_less: Whether the later run drew less from some source.
+    """
+    moved, result = list[str](), ""
+    for part, was, now in zip(FORMS, forms(before), forms(after), strict=True):
+        if was == now:
+            continue
+        told = same(before, after) is True and (part != "order" or case.same_kernel)
+        told = told and (part != OUTDATED or _asks_class(case, after, was or now or ""))
+        moved += [part] if told or part == "random" else []
+    if same(before, after) is True:
+        kept = [int(value.parts.get(_KEPT, "0")) for value in (before, after)]
+        moved += [_KEPT] if kept[1] < kept[0] else []
+        moved += [_FILLED] if kept[1] > kept[0] and drew_less else []
+        known = results(before)
+        result = next((n for n, it in results(after).items() if known.get(n, it) != it), "")
+        moved += [DERIVED] if result else []
+        if not result and not any(makes_anew(run, name) for run in _writers(case, name)):
+            result = next((each for each in known if each not in results(after)), "")
+            moved += [_DROPPED] if result else []
+    spawned = {value.parts.get(_SPAWNED) for value in (before, after)} - {None}
+    moved += [_SPAWNED] if len(spawned) > 1 else []
+    return moved, result
+
+
+def _writers(case: Evidence, name: str) -> list[Run]:
+    """Return the runs after the earlier one that set or changed a variable."""
+    return [run for run in case.history if run is not case.against and name in run.writes]
 
 
 def _shared(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> Iterator[Cause]:
@@ -168,7 +196,9 @@ def _hidden_generator(
 
 
 def _state(value: Fingerprint, part: str, result: str) -> str:
-    return results(value)[result] if part == DERIVED else value.parts.get(part, "none")[:8]
+    if part == DERIVED:
+        return results(value).get(result, "none")
+    return value.parts.get(part, "none")[:8]
 
 
 def _changed_form(case: Evidence, name: str, part: str) -> Iterator[Run]:

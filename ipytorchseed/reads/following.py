@@ -27,7 +27,7 @@ from ipytorchseed.reads.lending import Overwritten
 from ipytorchseed.reads.methods import BY_KEYS, BY_METHODS, is_model, read_by, through_methods
 from ipytorchseed.reads.names import NameFollower
 from ipytorchseed.reads.nondeterminism import Nondeterminism
-from ipytorchseed.reads.options import Arguments, CallShape
+from ipytorchseed.reads.options import Arguments, CallShape, constants_given
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.parts import (
     find_parts,
@@ -362,7 +362,13 @@ class _CodeFollower(NameFollower):
         for name, function, place in effects.given:
             self.tick()
             value = home.names.get(name)
-            read = read_by(home.names, function, place, of_frame=is_frame(value))
+            called = home.names.get(function)
+            keys = (
+                constants_given(called, effects.shapes.get(function, ()))
+                if type(called) is FunctionType
+                else {}
+            )
+            read = read_by(home.names, function, place, of_frame=is_frame(value), keys=keys)
             if place == SPREAD and read is not None:  # of a dictionary, the items that it has
                 read = (
                     {each for each in read if each[1:-1] in value} if type(value) is dict else None

@@ -135,6 +135,26 @@ def arguments_given(
     return {name: held[name] for name in options if type(held.get(name, _OPEN)) in _PLAIN}
 
 
+def constants_given(function: FunctionType, shapes: Iterable[CallShape]) -> dict[str, set[object]]:
+    """Return the constants that the arguments of a function are in some calls, where all are such.
+
+    Args:
+        function: The function.
+        shapes: The calls.
+    """
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    found: dict[str, set[object]] = {name: set() for name in names}
+    for shape in shapes:
+        values = {
+            name: each.value if isinstance(each, Known) else _OPEN
+            for name, each in _bind(code, shape).items()
+        }
+        held = arguments_given(function, values, names) if shape.complete else {}
+        found = {name: {*found[name], held[name]} for name in held if name in found}
+    return {name: values for name, values in found.items() if values}
+
+
 class Arguments:
     """What calls give to the functions of the user's that are followed, where all give the same.
 

@@ -6,6 +6,7 @@ import ast
 import functools
 import inspect
 import types
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ipytorchseed.introspection.anatomy import mro, own, per_object
@@ -34,6 +35,7 @@ def argument_read(
     place: int | str,
     *,
     of_frame: bool = False,
+    keys: Mapping[str, Collection[object]] = {},
 ) -> set[str] | None:
     """Find which attributes and items a function or class of the user's reads of an argument.
 
@@ -42,6 +44,7 @@ def argument_read(
         place: The argument's place, from 0, or its name; ``SPREAD`` for a dictionary whose items
             are given by name.
         of_frame: Whether the argument is a data frame.
+        keys: What the calls of the function give to its other arguments, where that is known.
 
     Returns:
         Names as in ``Uses``. None where that cannot be told.
@@ -62,9 +65,24 @@ def argument_read(
         use = use_of(user, at)
         if use is None or use.above or use.of_frame > of_frame:
             return None
-        found |= use.names
+        named = _with_keys(use.names, keys if called is function else {})
+        if named is None:
+            return None
+        found |= named
         queue += [(user.__globals__.get(each), where) for each, where in use.given]
     return found
+
+
+def _with_keys(
+    names: frozenset[str], keys: Mapping[str, Collection[object]]
+) -> frozenset[str] | None:
+    """Put in place of items whose keys are arguments those that these name; None if unknown."""
+    arguments = {each: each[2:-2] for each in names if each[:2] == "[\0"}
+    if not arguments:
+        return names
+    given = [key for each in arguments.values() for key in keys.get(each, (None,))]
+    known = all(type(key) is str and key and "." not in key for key in given)
+    return names.difference(arguments).union(f"[{key}]" for key in given) if known else None
 
 
 def _find_constructor(made: type) -> object:

@@ -34,6 +34,7 @@ _LABELS = {
     **{("tensor", f"a:new_{each}"): "dtype" for each in ("empty", "full", "ones", "zeros")},
     **{("dict", each): "keys" for each in BY_KEYS},
     **{("frame", each): each[2:] for each in ("a:columns", "a:index")},
+    ("frame", "a:__len__"): "index",
     **{("frame", f"a:{each}"): f"k:{each}" for each in ("dim", "numel")},  # no size of a frame
 }
 """Parts in which the answers of other attributes and methods lie, by kind."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 import msgspec
-from IPython.core.display_functions import display
+from IPython.display import display
 
 from ipytorchseed.commands import examples, flag, in_json, option
 from ipytorchseed.errors import LedgerError, LookupFailure, ReplayError, did_you_mean

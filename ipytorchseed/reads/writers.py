@@ -34,6 +34,7 @@ _CHANGES = lazy_pattern(r"(?i)\b(?:alter|create|delete|drop|insert|merge|replace
 """Methods that run a statement of SQL, and what is in one that changes a database."""
 
 _PRINTS_TO = lazy_pattern(r"\bfile\s*=\s*(\w+)")
+"""Finds what ``print`` is told to write to."""
 
 
 def written_to(source: str, effects: Effects, opened: Collection[str]) -> list[str]:

@@ -38,9 +38,9 @@ def _big():
 def test_large_values_are_sampled_where_the_budget_is_spent(name):
     """Quickly, the same way each time, and not claimed to be exact."""
     value = _big()[name]
-    began = time.perf_counter()
+    began = time.thread_time()
     found = fingerprint(value, budget=spent())
-    assert time.perf_counter() - began < 0.5
+    assert time.thread_time() - began < 0.5
     assert not found.exact
     assert found.digest == fingerprint(_big()[name], budget=spent()).digest
     assert not found.opaque
@@ -103,10 +103,10 @@ def test_what_cannot_be_read_in_time_leaves_the_time_to_others():
 def test_ten_thousand_variables():
     """Take their time each, and no more."""
     budget, memo = Budget(0.2), Memo()
-    began = time.perf_counter()
+    began = time.thread_time()
     for n in range(10_000):
         fingerprint({"n": n, "x": [n]}, memo=memo, budget=budget)
-    assert time.perf_counter() - began < 5
+    assert time.thread_time() - began < 5
 
 
 def _deep(kind, depth=100_000):

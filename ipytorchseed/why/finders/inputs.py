@@ -68,7 +68,7 @@ _GOES_ON = lazy_pattern(r"partial_fit|warm_start")
 _SETS_INSIDE = lazy_pattern(r"set_params|setattr|\.\w+\s*(?:[-+/]|\*\*?)?=(?!=)")
 """Text of cells that fit anew, that go on from what is there, and that set parts of objects."""
 
-_CLEARS = lazy_pattern(r"([\w.\[\]'\"]+)\.zero_grad\(")
+_CLEARS = lazy_pattern(r"(?<![\w.\[\]'\"])([\w.\[\]'\"]{1,80})\.zero_grad\(")
 _STEPS = lazy_pattern(r"\b(\w+)\.step\(")
 """Find what a cell clears the gradients of, and what it steps."""
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -205,11 +207,7 @@ class Replays:
         results, left = self._results
         since = self._last_results()
         names = before.put_back()
-        if all(
-            one is other
-            for pair in zip(left, since, strict=True)
-            for one, other in zip(*pair, strict=True)
-        ):
+        if all(map(operator.is_, chain(*left), chain(*since))):
             since = results  # else other cells showed theirs
         self._put_results_back(since)
         return self._what, names

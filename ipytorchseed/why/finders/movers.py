@@ -61,8 +61,9 @@ def rng_cause(case: Evidence, name: str, before: str | None, after: str) -> Caus
     left_out = () if case.same_kernel or case.elsewhere else _left_out(case, name, blame, after)
     stood = [_where(now, after), _where(was, before)]
     figures = "" if stood == [after[:8], before[:8]] else f" ({stood[0]}, not {stood[1]})"
-    if stood[0] == stood[1]:  # normal numbers are made in pairs, and the second one is kept
-        figures = f" ({stood[0]} both times, but for a normal number that was kept)"
+    if stood[0] == stood[1]:
+        known = now is not None and now.draws is not None
+        figures = f" ({stood[0]} both times, but for a number that was kept)" if known else ""
     how = _how_it_moved(case, blame)
     if left_out:
         blame = [*left_out]
@@ -245,8 +246,8 @@ def _move(case: Evidence, run: Run | None, name: str, begin: str, end: str) -> t
 
 def _numbers(run: Run | None, name: str, draws: int) -> str:
     """Write how many numbers were drawn, and of what size: a call may take several."""
-    if not draws:
-        return "the second normal number of a pair"
+    if not draws:  # of two that were made at once: normal numbers, or the halves of one
+        return "a number that was kept"
     made = None if run is None else run.generators_after.get(name)
     bits = " of 32 bits" if (name if made is None else made.type) in _OF_32_BITS else ""
     return f"{many(draws, 'number')}{bits}"

@@ -46,9 +46,9 @@ class SavedIds:
         self._version: tuple[int, int] | None = None
         self._ids: frozenset[str] = frozenset()
 
-    def around(self, ident: str | None) -> frozenset[str]:
+    def around(self, ident: str) -> frozenset[str]:
         """Return the file's ids, if ``ident`` may become one of them; else nothing."""
-        if ident is None or not _SAVED.fullmatch(ident) or self._path.suffix != ".ipynb":
+        if not _SAVED.fullmatch(ident) or self._path.suffix != ".ipynb":
             return frozenset()
         with suppress(OSError, ValueError):  # gone, elsewhere, being written: what was read holds
             about = self._path.stat()

@@ -167,7 +167,7 @@ class Tracking:
             self._transformed = str(info.raw_cell), transformed
         session, source = self.session, str(info.raw_cell)
         session.begin_cell(
-            cell=session.cell_of(ident, source, self._saved_ids(session, ident)),
+            cell=session.cell_of(ident, source, self._saved_ids),
             source=source,
             execution_count=self._count() if info.store_history else None,
             namespace=self._shell.user_ns,
@@ -176,9 +176,9 @@ class Tracking:
         self._shown = shown_traceback(self._shell)
         self._capture.start()
 
-    def _saved_ids(self, session: Session, ident: str | None) -> frozenset[str]:
+    def _saved_ids(self, ident: str) -> frozenset[str]:
         if self._saved is None:
-            self._saved = SavedIds(session.notebook)
+            self._saved = SavedIds(self.session.notebook)
         return self._saved.around(ident)
 
     def _line_of(self, error: BaseException) -> str:

@@ -37,10 +37,14 @@ class Identity:
         idents = {known: ident for ident, known in self._keys.items()}
         return idents.get(key, key)
 
-    def find(
+    def knows(self, ident: str) -> bool:
+        """Tell whether a cell has a key already."""
+        return ident in self._keys
+
+    def begin(
         self, ident: str, code: str, saved: Collection[str], ledger: Ledger, rank: int | None
-    ) -> str:
-        """Return the key of a cell that is about to run.
+    ) -> None:
+        """Give a cell that is about to run for the first time in this kernel its key.
 
         Args:
             ident: The front end's id.
@@ -49,12 +53,10 @@ class Identity:
             ledger: Where earlier runs are kept.
             rank: Of this process, among several that run the notebook.
         """
-        if ident not in self._keys:
-            known = ident in saved
-            self._keys[ident] = ident if known else self._begin(ident, code, saved, ledger, rank)
-        return self._keys[ident]
+        known = ident in saved
+        self._keys[ident] = ident if known else self._find(ident, code, saved, ledger, rank)
 
-    def _begin(
+    def _find(
         self, ident: str, code: str, saved: Collection[str], ledger: Ledger, rank: int | None
     ) -> str:
         """Return the key of the cell of an earlier kernel that had this text, or a new one."""

@@ -136,17 +136,23 @@ class Session:
         """Follow the code of a cell."""
         return effects_of_cell(source, self._transform)
 
-    def cell_of(self, ident: str | None, source: str, saved: Collection[str]) -> str:
+    def cell_of(
+        self, ident: str | None, source: str, saved: Callable[[str], Collection[str]]
+    ) -> str:
         """Return the identity of a cell that is about to run.
 
         Args:
             ident: The front end's id; None where it names none, or a new one for each run.
             source: The cell's text.
-            saved: Ids that stand in the notebook's file, where the front end's are such.
+            saved: Returns the ids that stand in the notebook's file, where this one is such;
+                called where the cell has not run in this kernel.
         """
         if ident is None:
             return source.strip()
-        return self.identity.find(ident, self.code_of(source), saved, self.ledger, self.rank)
+        if not self.identity.knows(ident):
+            told = self.code_of(source), saved(ident), self.ledger, self.rank
+            self.identity.begin(ident, *told)
+        return self.identity.key_of(ident)
 
     def choose(self, config: Config, ledger: Ledger | None = None) -> None:
         """Take the user's choices.
@@ -335,7 +341,7 @@ class Session:
             wrote=self.written(),
             imported=imported,
             code=self.code_of(pending.source),
-            rank=self.rank,
+            rank=self._rank if pending.inert and self.last is not None else self.rank,
             notes=(
                 *states.notes,
                 *(() if dependencies.complete else (_TOO_MUCH,)),

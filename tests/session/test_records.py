@@ -324,3 +324,28 @@ def test_runs_can_be_asked_for_by_another_process_at_once(tmp_path, put_back):
     with Ledger.open(tmp_path / "ledger.sqlite", read_only=True) as ledger:
         assert ledger.run(run.id) == run
     notebook.session.close()
+
+
+def test_the_notebooks_file_is_read_once_for_a_cell(notebook):
+    """It may be large, or lie behind a network, and front ends save it again and again."""
+    read = []
+
+    def saved(ident):
+        read.append(ident)
+        return frozenset({ident})
+
+    for _ in range(3):
+        assert notebook.session.cell_of("first", "x = 1", saved) == "first"
+    assert notebook.session.cell_of("second", "x = 1", saved) == "second"
+    assert read == ["first", "second"]
+
+
+def test_a_rank_is_known_from_the_first_cell_on_whatever_that_is(notebook, monkeypatch):
+    """A launcher has told it before; a cell that runs no code is not asked a second time."""
+    asked = []
+    monkeypatch.setattr(notebook.session, "_find_rank", lambda: asked.append(1) or None)
+    assert [notebook.run("x = 1").rank, len(asked)] == [None, 1]
+    assert [notebook.run("x = 2").rank, len(asked)] == [None, 1]
+    monkeypatch.setattr(notebook.session, "_find_rank", lambda: 3)
+    assert notebook.run("print(x)").rank == 3
+    assert notebook.run("x = 1").rank == 3

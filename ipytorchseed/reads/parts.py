@@ -144,6 +144,13 @@ _DICTIONARIES = identities([dict, defaultdict, OrderedDict])
 _FACTORY: Any = vars(defaultdict)["default_factory"]
 
 
+_PUTS_INTO = {
+    **dict.fromkeys(_LISTS, PUTS),
+    **dict.fromkeys(_DICTIONARIES, frozenset({"__setitem__", "update"})),
+}
+"""By type, methods that only put something in."""
+
+
 def without_puts(value: object, parts: set[str]) -> set[str]:
     """Leave out the lists and sets that code only puts something into: it reads nothing of them.
 
@@ -156,7 +163,7 @@ def without_puts(value: object, parts: set[str]) -> set[str]:
         owner, _, method = part.rpartition(".")
         puts = method in PUTS and not _has_key(value, part[2:])
         kinds = _kinds(value, owner) if puts else set[int]()
-        if part[2:] in PUTS and id(type(value)) in _LISTS:
+        if part[2:] in _PUTS_INTO.get(id(type(value)), ()):
             continue
         if not kinds or not kinds <= _LISTS:
             found.add(owner if puts and (owner == _ANY or owner[:2] == "k:") else part)

@@ -10,6 +10,7 @@ from ipytorchseed.fingerprint.value import BELONGS, SHARED, Fingerprint, same
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.methods import INSIDE, LAYER
+from ipytorchseed.reads.remembering import Remembering
 from ipytorchseed.reads.renewals import EVERY, FITTED
 from ipytorchseed.reads.rewrites import only_counts, sets_items_first
 from ipytorchseed.reads.unordered import heeds_no_order
@@ -26,6 +27,7 @@ from ipytorchseed.why.finders.changers import (
     find_shower,
     makes_anew,
 )
+from ipytorchseed.why.finders.generators import drew_more
 from ipytorchseed.why.value_changes import (
     changed_parts,
     how_far,
@@ -52,6 +54,8 @@ _MIXED = "holds the same items in another order, on which nothing hangs that cha
 _ANY_ORDER = "holds the same items in another order, which the cell does not heed"
 
 _FILLED = "filled in by the cell's own earlier run"
+
+_REMEMBERED = "keeps results of the same code, which the cell would work out again"
 
 _OVERWRITTEN = "set anew by the cell before it reads it"
 
@@ -139,7 +143,7 @@ def find_cleared_inputs(case: Evidence) -> Iterator[Cause]:
     suspects = [
         each.name
         for each in find_inputs(case)
-        if each.message in (_OWN_MODE, _FILLED, _MIXED, _COUNTED, _INITIALISED)
+        if each.message in (_OWN_MODE, _FILLED, _REMEMBERED, _MIXED, _COUNTED, _INITIALISED)
         or (
             each.message == _OTHER_PARTS
             and (each.name in made or case.run.reads[each.name].kind == "class")
@@ -173,8 +177,8 @@ def _harmless(  # noqa: PLR0911 -- one reason each
         return _OWN_MODE
     if _is_rewritten(case, name, before, after) or _is_made_each_time(case, name, moved):
         return _OVERWRITTEN
-    if _is_filled_in(case, name, before, after):
-        return _FILLED
+    if kept := _kept(case, name, before, after):
+        return kept
     if _is_mixed(before, after) and (reason := _order_unheeded(case, name, after)):
         return reason
     return _borrowed(case, after) if {_BORROWED.get(after.kind, ("",))[0]} == moved else ""
@@ -336,6 +340,13 @@ def _items(value: Fingerprint | None) -> dict[str, object]:
     return {part: each for part, each in value.parts.items() if few and part[:2] == "k:"}
 
 
+def _kept(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> str:
+    """Say that all that differs is what the code itself keeps there; nothing otherwise."""
+    if _is_filled_in(case, name, before, after):
+        return _FILLED
+    return _REMEMBERED if _is_remembered(case, name, before, after) else ""
+
+
 def _is_filled_in(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> bool:
     """Tell whether all that differs is what the cell itself keeps there, run for run.
 
@@ -363,6 +374,43 @@ def _is_filled_in(case: Evidence, name: str, before: Fingerprint, after: Fingerp
         return False
     blame = find_changers(case, name)
     return bool(blame) and all(each.run and each.run.cell == case.run.cell for each in blame)
+
+
+def _is_remembered(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> bool:
+    """Tell whether all that came to a value since are results that functions keep and look up.
+
+    Whatever the same code asked for in the earlier run is there as it was left, and is what was
+    found then; it asks for others only where something else has changed. Results that are no longer
+    there count, and those for which numbers were drawn: they are not drawn again.
+    """
+    left, leaves = case.against.writes.get(name, before), case.run.writes.get(name, after)
+    same_code = case.run.code == case.against.code and before.exact and after.exact
+    moved = changed_parts(before, after)
+    kept = _holds(after, left) and _holds(leaves, after) and (moved or before.kind == "None")
+    code = Remembering.of(case.texts()) if same_code and kept else None
+    if code is None or code.counts(but=name):
+        return False
+    if code.tells() and any(each.what in ("display", "stdout") for each in case.changed):
+        return False
+    # What the earlier run left alone, its code made, which sets no item that is there.
+    alone = before.kind in ("None", "dict") and same(left, after) is True
+    if before.kind == after.kind == "object":
+        found = all(part[:2] == "a:" and code.remembers(part[2:], attribute=True) for part in moved)
+    elif before.kind == after.kind == "dict" and not alone:
+        came = {part for part in moved if part not in before.parts}
+        told = tells_items(before) and tells_items(after) and all(part[:2] == "k:" for part in came)
+        found = told and {*moved} - came <= {"keys", "length"} and code.remembers(name)
+    else:
+        found = alone and code.remembers(name)
+    return found and not any(drew_more(case, each) for each in case.run.ended)
+
+
+def _holds(now: Fingerprint, before: Fingerprint) -> bool:
+    """Tell whether all that was in a value is there unchanged, and maybe more."""
+    if same(before, now) is True:
+        return True
+    inside = {part: each for part, each in before.parts.items() if part[:2] in ("a:", "k:")}
+    return before.kind == now.kind and bool(inside) and inside.items() <= now.parts.items()
 
 
 def _fitted_inside(case: Evidence, name: str, moved: Collection[str]) -> set[str]:
@@ -437,9 +485,10 @@ def _unmet(case: Evidence, name: str, before: Fingerprint) -> set[str]:
     """Name the items that a dictionary got since, of those that the cell finds by varying keys.
 
     The earlier run found each that it asked for, and the same code asks for others only where
-    something else has changed.
+    something else has changed. Unless it asks whether one is there.
     """
-    if case.run.code != case.against.code or any(map(_MAY_MISS.search, case.texts())):
+    asks = "keys" in case.run.parts[name] or any(map(_MAY_MISS.search, case.texts()))
+    if asks or case.run.code != case.against.code:
         return set()
     anew = {*case.run.parts[name]} - {*case.against.parts[name]}
     return {part for part in anew if part[:2] == "k:" and part not in before.parts}

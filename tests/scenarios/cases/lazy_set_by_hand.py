@@ -1,0 +1,22 @@
+"""A cell set by hand what is else worked out.
+
+run: setup q byhand q
+ask: q
+probe: n
+changed: yes
+expect: input d 3
+"""
+# %% setup
+class Data:
+    def __init__(self, n):
+        self.n = n
+        self._total = None
+    def total(self):
+        if self._total is None:
+            self._total = sum(range(self.n))
+        return self._total
+d = Data(5)
+# %% q
+n = d.total()
+# %% byhand
+d._total = 1

@@ -385,8 +385,11 @@ def _is_remembered(case: Evidence, name: str, before: Fingerprint, after: Finger
     """
     left, leaves = case.against.writes.get(name, before), case.run.writes.get(name, after)
     same_code = case.run.code == case.against.code and before.exact and after.exact
-    moved = changed_parts(before, after)
-    kept = _holds(after, left) and _holds(leaves, after) and (moved or before.kind == "None")
+    moved = {*changed_parts(before, after)}
+    if after.kind == "object":
+        moved = _parts_read(case, name, before, after)
+    alike = all(_holds(*pair, moved) for pair in ((after, left), (leaves, after)))
+    kept = alike and (moved or before.kind == "None")
     code = Remembering.of(case.texts()) if same_code and kept else None
     if code is None or code.counts(but=name):
         return False
@@ -399,17 +402,21 @@ def _is_remembered(case: Evidence, name: str, before: Fingerprint, after: Finger
     elif before.kind == after.kind == "dict" and not alone:
         came = {part for part in moved if part not in before.parts}
         told = tells_items(before) and tells_items(after) and all(part[:2] == "k:" for part in came)
-        found = told and {*moved} - came <= {"keys", "length"} and code.remembers(name)
+        found = told and moved - came <= {"keys", "length"} and code.remembers(name)
     else:
         found = alone and code.remembers(name)
     return found and not any(drew_more(case, each) for each in case.run.ended)
 
 
-def _holds(now: Fingerprint, before: Fingerprint) -> bool:
-    """Tell whether all that was in a value is there unchanged, and maybe more."""
+def _holds(now: Fingerprint, before: Fingerprint, attributes: Collection[str]) -> bool:
+    """Tell whether all items, and some attributes, of a value are unchanged; more may be there."""
     if same(before, now) is True:
         return True
-    inside = {part: each for part, each in before.parts.items() if part[:2] in ("a:", "k:")}
+    inside = {
+        part: each
+        for part, each in before.parts.items()
+        if part[:2] == "k:" or (part[:2] == "a:" and part in attributes)
+    }
     return before.kind == now.kind and bool(inside) and inside.items() <= now.parts.items()
 
 

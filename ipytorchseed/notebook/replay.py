@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
+from pathlib import PurePath
 
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -143,6 +144,7 @@ class Replays:
         self._before: Before | None = None
         self._results: tuple[list[_Result], list[_Result]] = ([], [])
         self._what = ""
+        self._stays: tuple[str, ...] = ()
 
     def plan(self, target: Run) -> Plan:
         """Find the way to a run's result from where the kernel stands.
@@ -159,8 +161,8 @@ class Replays:
             plan: With at least one step.
 
         Returns:
-            The new run of the target's cell; and what could not be copied, so that an undo does
-            not put back what became of it.
+            The new run of the target's cell; and what an undo does not put back: objects that
+            could not be copied, and files that were written.
 
         Raises:
             ReplayError: A cell failed, or it was interrupted: all is as it was before.
@@ -176,7 +178,7 @@ class Replays:
         outer = tracking.set_aside()
         alone = outer is not None and only_asks(outer.source)
         try:
-            run = self._play(plan, scene, outer.execution_count if outer and alone else None)
+            runs = self._play(plan, scene, outer.execution_count if outer and alone else None)
             before.done()
         except BaseException as error:
             with held_interrupts():
@@ -189,13 +191,16 @@ class Replays:
         if not alone:  # the cell does more than to ask for this
             tracking.take_up(outer)
         self._before, self._what, self._results = before, name, (results, self._last_results())
-        return run, tuple(before.shared)
+        files = sorted({PurePath(path).name for run in runs for path in run.wrote})
+        self._stays = (*before.shared, *files)
+        return runs[-1], self._stays
 
-    def undo(self) -> tuple[str, tuple[str, ...]]:
+    def undo(self) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """Put names, sources, generators and flags back to where they were before the last replay.
 
         Returns:
-            Which run had been replayed, and the names that were put back.
+            Which run had been replayed, the names that were put back, and what is not put back, as
+            of ``play``.
 
         Raises:
             LookupFailure: There is no replay to undo.
@@ -210,7 +215,7 @@ class Replays:
         if all(map(operator.is_, chain(*left), chain(*since))):
             since = results  # else other cells showed theirs
         self._put_results_back(since)
-        return self._what, names
+        return self._what, names, self._stays
 
     def _last_results(self) -> list[_Result]:
         """Return the last results, each as IPython keeps it twice, and as the name holds it."""
@@ -227,7 +232,7 @@ class Replays:
                 else:
                     place[name] = value
 
-    def _play(self, plan: Plan, scene: Scene, number: int | None) -> Run:
+    def _play(self, plan: Plan, scene: Scene, number: int | None) -> list[Run]:
         kernel = self._tracking.session.kernel
         long = sum(step.run.seconds for step in plan.steps) >= _LONG
         progress = Progress(self._shell, silent=not long, what="Replaying")
@@ -243,7 +248,7 @@ class Replays:
                     again = self._run(step.run, number if last else None, begin, quiet=not last)
                 runs.append(again)
             progress.clear()
-        return runs[-1]
+        return runs
 
     def _run(
         self, again: Run, number: int | None, begin: Callable[[], None], *, quiet: bool

@@ -12,7 +12,7 @@ from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.render.replay import PlanView, ReplayView, say_outside
-from ipytorchseed.render.text import wrap
+from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.session.asking import why
 from ipytorchseed.session.session import Session
 from ipytorchseed.why.evidence import run_name
@@ -44,10 +44,11 @@ def line(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool) -
     if undo:
         if run is not None or dry or yes:
             raise click.UsageError("--undo goes alone: it undoes the last replay")
-        name, names = state.replays.undo()
+        name, names, stays = state.replays.undo()
         which = f", and names: {', '.join(names)}" if names else ""
-        said = f"The replay of {name} is undone. Sources and flags are as before it"
-        click.echo(wrap(f"{said}{which}.", first=""))
+        said = f"The replay of {name} is undone. Sources and flags are as before it{which}."
+        kept = f" What became of {', '.join(stays)} stays." if stays else ""
+        click.echo(wrap(visible(f"{said}{kept}"), first=""))
         return
     if not state.options.tracking:
         raise LookupFailure(TRACKING_OFF)
@@ -66,9 +67,9 @@ def line(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool) -
         raise ReplayError(f"{outside}. Nothing was run; to run that again, add --yes")
     else:
         causes = _causes(session, wanted)
-        new, shared = state.replays.play(plan)
+        new, stays = state.replays.play(plan)
         explanation = why(session, new, wanted)
-        display(ReplayView(explanation, plan, session.kernel, shared, causes))
+        display(ReplayView(explanation, plan, session.kernel, stays, causes))
 
 
 def _causes(session: Session, wanted: Run) -> tuple[Cause, ...]:

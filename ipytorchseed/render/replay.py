@@ -77,7 +77,7 @@ class ReplayView(View):
         explanation: Of the new run, held against the one whose result was wanted.
         plan: What was played.
         kernel: The kernel that asks.
-        shared: What could not be copied, and an undo does not put back.
+        stays: What an undo does not put back: objects that could not be copied, files.
         causes: Why the cell gave another result before; all of that was put back.
     """
 
@@ -88,12 +88,12 @@ class ReplayView(View):
         explanation: Explanation,
         plan: Plan,
         kernel: str,
-        shared: Sequence[str] = (),
+        stays: Sequence[str] = (),
         causes: Sequence[Cause] = (),
     ) -> None:
         self.explanation = replace(explanation, remedy=Remedy())
         self._plan = plan
-        self._shared = shared
+        self._stays = stays
         self._causes = causes
         self._kernel = kernel
 
@@ -125,8 +125,8 @@ class ReplayView(View):
             names = ", ".join(map(suspect, self._causes))
             several = "s, together" if len(self._causes) > 1 else ""
             said.append(f"This proves the cause{several}: {names}.")
-        stays = f" But for what became of {', '.join(self._shared)}." if self._shared else ""
-        return [*said, f"To undo it: {_UNDO}.{stays}"]
+        but = f" But for what became of {', '.join(self._stays)}." if self._stays else ""
+        return [*said, visible(f"To undo it: {_UNDO}.{but}")]
 
     @property
     def why(self) -> WhyView | None:

@@ -445,6 +445,17 @@ def test_what_acts_outside_is_named_first(new_kernel, tmp_path, cell):
     assert new_kernel.run("%replay 2 --yes").status == "ok"
 
 
+def test_files_that_a_replay_writes_stay(new_kernel, tmp_path):
+    """The replay says so, and its undoing once more."""
+    new_kernel.run("x = 1\nwith open('kept.txt', 'w') as file:\n    _ = file.write('1')")
+    new_kernel.run("x = 2")
+    played = said(new_kernel.run("%replay 2 --yes"))
+    assert "To undo it: %replay --undo. But for what became of kept.txt." in played
+    undone = " ".join(new_kernel.run("%replay --undo").stdout.split())
+    assert undone.endswith("and names: file, x. What became of kept.txt stays.")
+    assert (tmp_path / "kept.txt").exists()
+
+
 def test_a_helper_that_writes_is_found_out(new_kernel, tmp_path):
     """By what the run did, not by the cell's text."""
     new_kernel.run("def keep(x):\n    with open('kept.txt', 'a') as file:\n        file.write(x)")

@@ -106,15 +106,15 @@ class OutputCapture:
         self._showing = 0
         if self._shell.system == self._shell.system_raw:  # not through standard output
             self._replaced.put(self._shell, "system", self._told(self._shell.system, mine))
-        with suppress(AttributeError):  # a stream that takes no attributes
-            self._replaced.put(self._stream, "write", captured_write)
         for holder, name, ours in (
+            (self._stream, "write", captured_write),
             (self._publisher, "publish", self._uncaptured(captured_publish)),
             (self._hook, "write_format_data", self._uncaptured(captured_result)),
             *((self._hook, name, self._uncaptured(getattr(self._hook, name))) for name in _HOOKS),
             (self._shell, _TRACEBACK, self._uncaptured(getattr(self._shell, _TRACEBACK))),
         ):
-            self._replaced.put(holder, name, ours)
+            with suppress(AttributeError):  # a stream that takes no attributes
+                self._replaced.put(holder, name, ours)
 
     def _note(self, note: Callable[..., None], *told: Any) -> None:
         """Have something noted that the cell shows; whatever we make of it, the cell shows it."""

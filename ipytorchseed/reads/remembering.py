@@ -8,7 +8,9 @@ from itertools import chain
 
 from msgspec import Struct
 
+from ipytorchseed.reads.bindings import arguments_of
 from ipytorchseed.reads.parsing import children_of, names_in, nodes_in, parse_without_magics
+from ipytorchseed.reads.scan import set_once
 
 _TELLS = frozenset({"display", "log", "logger", "logging", "print", "tqdm", "warnings"})
 """Names by which code shows that it works something out."""
@@ -111,7 +113,7 @@ def _keeps(function: _Function, is_it: Callable[[ast.AST], bool]) -> bool:
         if isinstance(node, ast.Name) and node.id in held and isinstance(node.ctx, ast.Load)
     )
     stored = any(each.stores for each in lookups)
-    return stored and alone and _is_key(function, nodes, [each.key for each in lookups])
+    return stored and alone and _is_key(function, [each.key for each in lookups])
 
 
 def _lookup(node: ast.AST, parents: Mapping[int, ast.AST]) -> _Lookup | None:
@@ -141,24 +143,16 @@ def _is_handed_on(node: ast.AST, parents: Mapping[int, ast.AST]) -> bool:
     return isinstance(user, ast.Assign | ast.Expr | ast.NamedExpr | ast.Return)
 
 
-def _is_key(function: _Function, nodes: Iterable[ast.AST], keys: Iterable[ast.expr]) -> bool:
-    """Tell whether one key stands for all that a function is given, but for ``self``."""
-    once: dict[str, ast.expr | None] = {}
-    for node in nodes:
-        if isinstance(node, ast.Assign):
-            for each in node.targets:
-                if isinstance(each, ast.Name):
-                    once[each.id] = None if each.id in once else node.value
-    meant = [once.get(key.id) or key if isinstance(key, ast.Name) else key for key in keys]
-    names = _given(function)
-    return len({ast.dump(each) for each in meant}) == 1 and names <= names_in(meant[0])
+def _is_key(function: _Function, keys: Iterable[ast.expr]) -> bool:
+    """Tell whether one key stands for all that a function is given."""
+    named = set_once(function)
+    meant = [named.get(key.id, key) if isinstance(key, ast.Name) else key for key in keys]
+    return len({ast.dump(each) for each in meant}) == 1 and _given(function) <= names_in(meant[0])
 
 
 def _given(function: _Function) -> set[str]:
     """Return the names of all that a function is given, but for ``self``."""
-    args = function.args
-    given = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
-    return {each.arg for each in given if each is not None} - {"self"}
+    return arguments_of(function.args) - {"self"}
 
 
 def _fills(function: _Function, is_it: Callable[[ast.AST], bool]) -> bool:

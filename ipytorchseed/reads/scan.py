@@ -56,7 +56,7 @@ def uses_of_parameters(function: Function, taken: Collection[str]) -> dict[str, 
         RecursionError: It is nested too deeply.
     """
     body = [function.body] if isinstance(function, ast.Lambda) else function.body
-    named = _set_once(function)
+    named = set_once(function)
     given = function.args
     every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
     found = {}
@@ -287,7 +287,7 @@ def _name_set(node: ast.AST) -> str:
     return only.id if isinstance(only, ast.Name) else ""
 
 
-def _set_once(function: ast.AST) -> dict[str, ast.expr]:
+def set_once(function: ast.AST) -> dict[str, ast.expr]:
     """Return the names that a function sets by one assignment alone, and to what."""
     bound = Counter[str]()
     found = {}

@@ -10,7 +10,6 @@ from ipytorchseed.fingerprint.value import BELONGS, SHARED, Fingerprint, same
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.methods import INSIDE, LAYER
-from ipytorchseed.reads.remembering import Remembering
 from ipytorchseed.reads.renewals import EVERY, FITTED
 from ipytorchseed.reads.rewrites import only_counts, sets_items_first
 from ipytorchseed.reads.unordered import heeds_no_order
@@ -27,7 +26,7 @@ from ipytorchseed.why.finders.changers import (
     find_shower,
     makes_anew,
 )
-from ipytorchseed.why.finders.generators import drew_more
+from ipytorchseed.why.finders.remembered import is_remembered
 from ipytorchseed.why.value_changes import (
     changed_parts,
     how_far,
@@ -177,7 +176,7 @@ def _harmless(  # noqa: PLR0911 -- one reason each
         return _OWN_MODE
     if _is_rewritten(case, name, before, after) or _is_made_each_time(case, name, moved):
         return _OVERWRITTEN
-    if kept := _kept(case, name, before, after):
+    if kept := _kept(case, name, moved):
         return kept
     if _is_mixed(before, after) and (reason := _order_unheeded(case, name, after)):
         return reason
@@ -340,11 +339,12 @@ def _items(value: Fingerprint | None) -> dict[str, object]:
     return {part: each for part, each in value.parts.items() if few and part[:2] == "k:"}
 
 
-def _kept(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> str:
+def _kept(case: Evidence, name: str, moved: Collection[str]) -> str:
     """Say that all that differs is what the code itself keeps there; nothing otherwise."""
+    before, after = case.against.reads[name], case.run.reads[name]
     if _is_filled_in(case, name, before, after):
         return _FILLED
-    return _REMEMBERED if _is_remembered(case, name, before, after) else ""
+    return _REMEMBERED if is_remembered(case, name, moved) else ""
 
 
 def _is_filled_in(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> bool:
@@ -374,50 +374,6 @@ def _is_filled_in(case: Evidence, name: str, before: Fingerprint, after: Fingerp
         return False
     blame = find_changers(case, name)
     return bool(blame) and all(each.run and each.run.cell == case.run.cell for each in blame)
-
-
-def _is_remembered(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> bool:
-    """Tell whether all that came to a value since are results that functions keep and look up.
-
-    Whatever the same code asked for in the earlier run is there as it was left, and is what was
-    found then; it asks for others only where something else has changed. Results that are no longer
-    there count, and those for which numbers were drawn: they are not drawn again.
-    """
-    left, leaves = case.against.writes.get(name, before), case.run.writes.get(name, after)
-    same_code = case.run.code == case.against.code and before.exact and after.exact
-    moved = {*changed_parts(before, after)}
-    if after.kind == "object":
-        moved = _parts_read(case, name, before, after)
-    alike = all(_holds(*pair, moved) for pair in ((after, left), (leaves, after)))
-    kept = alike and (moved or before.kind == "None")
-    code = Remembering.of(case.texts()) if same_code and kept else None
-    if code is None or code.counts(but=name):
-        return False
-    if code.tells() and any(each.what in ("display", "stdout") for each in case.changed):
-        return False
-    # What the earlier run left alone, its code made, which sets no item that is there.
-    alone = before.kind in ("None", "dict") and same(left, after) is True
-    if before.kind == after.kind == "object":
-        found = all(part[:2] == "a:" and code.remembers(part[2:], attribute=True) for part in moved)
-    elif before.kind == after.kind == "dict" and not alone:
-        came = {part for part in moved if part not in before.parts}
-        told = tells_items(before) and tells_items(after) and all(part[:2] == "k:" for part in came)
-        found = told and moved - came <= {"keys", "length"} and code.remembers(name)
-    else:
-        found = alone and code.remembers(name)
-    return found and not any(drew_more(case, each) for each in case.run.ended)
-
-
-def _holds(now: Fingerprint, before: Fingerprint, attributes: Collection[str]) -> bool:
-    """Tell whether all items, and some attributes, of a value are unchanged; more may be there."""
-    if same(before, now) is True:
-        return True
-    inside = {
-        part: each
-        for part, each in before.parts.items()
-        if part[:2] == "k:" or (part[:2] == "a:" and part in attributes)
-    }
-    return before.kind == now.kind and bool(inside) and inside.items() <= now.parts.items()
 
 
 def _fitted_inside(case: Evidence, name: str, moved: Collection[str]) -> set[str]:

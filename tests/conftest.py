@@ -32,20 +32,58 @@ from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.rng import generators, table
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Callable, Generator, Iterator
+    from typing import NoReturn
 
 import_nbformat()  # so that no test imports it in the slow way
 gc.freeze()  # what torch brings, 300,000 objects: to go through them at each turn takes 0.3 s
 
 pytest_plugins = ["pytester", "tests.golden.plugin", "tests.kernel"]
 
-hypothesis.settings.register_profile("local", deadline=None, max_examples=50)
-hypothesis.settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
-hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+# --------------------------------------------------------------------------------------------------
+# Options
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options that decide which tests run and what they are given."""
+    group = parser.getgroup("ipytorchseed")
+    group.addoption(
+        "--fresh-examples",
+        action="store_true",
+        help="let Hypothesis draw new examples, not the same ones in every run",
+    )
+    group.addoption(
+        "--require-all",
+        action="store_true",
+        help="fail the tests that need node or a browser where there is none, instead of skipping",
+    )
+    group.addoption(
+        "--torch-release",
+        action="store_true",
+        help="also run the tests that compare our tables with the torch release installed",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the examples of Hypothesis, whatever the environment says."""
+    hypothesis.settings.register_profile(
+        "tests",
+        deadline=None,
+        max_examples=50,
+        derandomize=not config.getoption("--fresh-examples"),
+    )
+    hypothesis.settings.load_profile("tests")
+
+
+@pytest.fixture(scope="session")
+def report_missing(request: pytest.FixtureRequest) -> Callable[[str], NoReturn]:
+    """Return what to call with a message where a tool is missing: it skips or fails the test."""
+    return pytest.fail if request.config.getoption("--require-all") else pytest.skip
 
 
 # --------------------------------------------------------------------------------------------------
-# Which tests run in one process, and in how many
+# Which tests run, in which processes
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
@@ -69,8 +107,15 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave the tests of ``SPREAD`` to the end, where they fill what long files leave free."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect what depends on torch's release, and leave the tests of ``SPREAD`` to the end.
+
+    There they fill what long files leave free.
+    """
+    if not config.getoption("--torch-release"):
+        left_out = [item for item in items if item.get_closest_marker("torch_release")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: item.nodeid.startswith(SPREAD))
 
 

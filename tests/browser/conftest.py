@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from contextlib import contextmanager
@@ -57,9 +56,12 @@ def _held(request: pytest.FixtureRequest, start: Callable[[], AbstractContextMan
 
 
 @pytest.fixture(scope="module")
-def browser(request, tmp_path_factory) -> BrowserContext:
-    """Chromium: the system's, or Playwright's own. In CI a missing one is a failure."""
-    return _held(request, lambda: chromium(tmp_path_factory.mktemp("chromium")))
+def browser(request, tmp_path_factory, report_missing) -> BrowserContext:
+    """Chromium: the system's, or Playwright's own."""
+    try:
+        return _held(request, lambda: chromium(tmp_path_factory.mktemp("chromium")))
+    except FileNotFoundError as error:
+        report_missing(str(error))
 
 
 @contextmanager
@@ -69,16 +71,17 @@ def chromium(profile: Path, **options: Any) -> Iterator[BrowserContext]:
     Args:
         profile: A folder for what it keeps.
         **options: As Playwright has them.
+
+    Raises:
+        FileNotFoundError: There is no browser; the message says how to install one.
     """
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         own = Path(playwright.chromium.executable_path)
         path = next(filter(None, map(shutil.which, BROWSERS)), str(own) if own.exists() else None)
-        if path is None and os.environ.get("CI"):
-            pytest.fail(HOW)
         if path is None:
-            pytest.skip(HOW)
+            raise FileNotFoundError(HOW)
         with playwright.chromium.launch_persistent_context(
             profile,  # one with files: a script that was compiled once is not compiled again
             executable_path=path,

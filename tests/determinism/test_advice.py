@@ -1,4 +1,8 @@
-"""The table of advice: complete for the installed torch, and found by the names in its errors."""
+"""The table of advice: complete, and found by the names in torch's errors.
+
+The tests marked ``torch_release`` compare it with the docstring of the installed torch. They run
+with ``--torch-release`` only, as a newer torch may list other operations.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,14 @@ import re
 
 import pytest
 import torch
+from torch.torch_version import TorchVersion
 
-from ipytorchseed.determinism.advice import ADVICE, find_advice, has_other_algorithm
+from ipytorchseed.determinism.advice import (
+    ADVICE,
+    SWITCHES_SINCE,
+    find_advice,
+    has_other_algorithm,
+)
 
 
 def documented(begin: str, end: str) -> frozenset[str]:
@@ -22,7 +32,7 @@ RAISING = documented("operations will throw a", "In addition")
 
 RELEASE = tuple(int(each) for each in re.findall(r"\d+", torch.__version__)[:2])
 
-ON_CPU = {  # what a release lists as raising beside what others do: to be done on the CPU
+ON_CPU = {  # what only this release lists as raising: to be done on the CPU
     (2, 6): {
         "torch.nn.MaxPool3d",
         "torch.nn.ReplicationPad1d",
@@ -38,10 +48,12 @@ ON_CPU = {  # what a release lists as raising beside what others do: to be done 
     },
 }.get(RELEASE, set())
 
-SWITCHES_SINCE = {"torch.cumsum": (2, 15), "torch.nn.Embedding": (2, 15)}
-"""What raised or was not listed before that release, and has another algorithm in it."""
+LISTED = {"cumsum": "torch.cumsum", "embedding_dense_backward": "torch.nn.Embedding"}
+"""How torch lists the operations that have another algorithm only since some release."""
 
-SWITCHES_NOW = {name for name, since in SWITCHES_SINCE.items() if since <= RELEASE}
+SWITCHES_NOW = {
+    LISTED[name] for name, since in SWITCHES_SINCE.items() if torch.__version__ >= since
+}
 
 UNLISTED_BY_TORCH = {  # operations that alert and are missing in torch's docstring
     "kthvalue CUDA",
@@ -125,17 +137,20 @@ OTHERS = [  # alerts for which nothing better is known than the CPU
 # Complete
 
 
+@pytest.mark.torch_release
 def test_what_torch_lists_as_raising_has_advice():
     """A release that adds or drops one makes this fail: add or drop its row."""
     assert set(KERNELS.values()) - SWITCHES_NOW == RAISING - ON_CPU
 
 
+@pytest.mark.torch_release
 def test_what_torch_lists_as_switching_is_known():
     """A release that adds or drops one makes this fail: change the pattern."""
     known = {entry for entries in SWITCHES.values() for entry in entries} | SWITCHES_NOW
     assert known - ON_CPU == SWITCHING - ON_CPU
 
 
+@pytest.mark.torch_release
 def test_the_docstring_is_read_where_the_lists_stand():
     """The second begins where the first ends."""
     assert len(RAISING) > 15
@@ -144,6 +159,7 @@ def test_the_docstring_is_read_where_the_lists_stand():
     assert "torch.nn.AvgPool3d" in RAISING - SWITCHING
 
 
+@pytest.mark.torch_release
 @pytest.mark.parametrize("entry", sorted(RAISING | SWITCHING))
 def test_an_entry_is_a_name_in_torch(entry):
     """Each can be imported as it is written."""
@@ -182,6 +198,16 @@ def test_kernels_of_one_entry_find_one_row():
 def test_an_operation_that_switches_is_known_by_its_name(kernel):
     """As a trace has it."""
     assert has_other_algorithm(kernel)
+
+
+@pytest.mark.parametrize("kernel", [*SWITCHES_SINCE, *(f"_{each}_" for each in SWITCHES_SINCE)])
+def test_an_operation_switches_from_some_release_on(kernel, monkeypatch):
+    """It has no other algorithm in an earlier torch, and one in all later ones."""
+    known = {}
+    for release in ("2.6.0", "2.13.0+cpu", "2.14.0", "2.14.1+cu130", "2.15.0"):
+        monkeypatch.setattr(torch, "__version__", TorchVersion(release))
+        known[release[:4].rstrip(".")] = has_other_algorithm(kernel)
+    assert known == {"2.6": False, "2.13": False, "2.14": True, "2.15": True}
 
 
 @pytest.mark.parametrize("kernel", ["mm", "add", "output", "avg_pool3d_backward", "input_put"])

@@ -13,6 +13,8 @@ import pytest
 
 from ipytorchseed.reads.cell import effects_among
 from ipytorchseed.reads.following import find_dependencies
+from tests.limits import LimitedCalls
+from tests.reads import programs
 
 _numbers = itertools.count()
 
@@ -64,3 +66,10 @@ def local_module(tmp_path, monkeypatch):
     for name in {*sys.modules} - before:
         if str(tmp_path) in str(getattr(sys.modules[name], "__file__", "")):
             del sys.modules[name]
+
+
+@pytest.fixture(scope="module")
+def limited_run():
+    """Run a random program along all its ways, in a process with limits."""
+    with LimitedCalls(programs.run) as calls:
+        yield calls

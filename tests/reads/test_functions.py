@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
 from ipytorchseed.reads.code import effects_of_code
-from tests.reads.programs import DATA, programs, run
+from tests.reads.programs import DATA, programs
 
 numbers = itertools.count()
 
@@ -140,13 +140,13 @@ def test_calls(body, calls):
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
-@given(programs())
-def test_programs(source):
+@given(source=programs())
+def test_programs(limited_run, source):
     """Whatever a program's runs read, its compiled code is known to look up."""
     assume("del " not in source and "exec(" not in source)
     assume("eval(" not in source and "globals()" not in source)
     try:
-        seen = run(source)
+        seen = limited_run(source)
     except UnboundLocalError:
         seen = None
     assume(seen is not None)

@@ -16,14 +16,14 @@ from tests.reads.programs import DATA, FUNCTIONS, programs, run
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
-@given(programs())
-def test_reads_and_writes(source):
+@given(source=programs())
+def test_reads_and_writes(limited_run, source):
     """Exactly the names are predicted that some run reads before it sets them; and all it sets.
 
     But where a branch defines a function: that it sets something else as well is not kept with it.
     """
     try:
-        seen = run(source)
+        seen = limited_run(source)
     except UnboundLocalError:  # the program is wrong
         seen = None
     assume(seen is not None)

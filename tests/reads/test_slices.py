@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.reads.inside import look_inside
 from ipytorchseed.reads.slices import OUTPUT, RESULT, Known, find_slice
+from tests.limits import LimitedCalls
 
 KNOWN = Known(
     plain={"a", "b", "c", "d", "n", "x", "y", "z", "rng"},
@@ -242,26 +243,56 @@ CELLS = st.lists(
 )  # fmt: skip
 
 
+MOST_ITEMS = 10_000
+"""Items of all values of a program: beyond that, or where a list holds itself, it is given up."""
+
+
+class TooLargeError(Exception):
+    """The values of a program have more than ``MOST_ITEMS`` items."""
+
+
+def check_size(names):
+    """Raise an error where values hold too many items, each counted as often as it is met."""
+    left, count = [*names], 0
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            value = [*value.values()]
+        elif isinstance(value, np.ndarray):
+            value = value.ravel().tolist()
+        count += len(value) if isinstance(value, (list, tuple, str)) else 1
+        if count > MOST_ITEMS:
+            raise TooLargeError
+        if isinstance(value, (list, tuple)):
+            left.extend(value)
+
+
 def play(statements, value):
-    """Run a cell over variables that share memory; return what each name holds, as text."""
+    """Run a cell over variables that share memory; return what each name holds."""
     shared = np.arange(4.0)
     names = {"np": np, "a": shared, "b": value, "c": [shared[1:], [1.0, 2.0]], "y": [3.0, 4.0]}
     np.random.seed(0)
-    exec("\n".join(statements), names)  # noqa: S102
-    return {name: names[name] for name in "abcxy" if name in names}
+    for statement in statements:
+        exec(statement, names)  # noqa: S102
+        held = {name: names[name] for name in "abcxy" if name in names}
+        check_size(held.values())
+    return held
 
 
 def is_flat(value):
-    """Tell whether a value holds numbers alone."""
+    """Return whether a value holds numbers alone."""
     if isinstance(value, list):
         return all(isinstance(each, (int, float)) for each in value)
     return not isinstance(value, (dict, tuple))
 
 
-@given(CELLS, st.sampled_from(["array", "list", "longer"]))
-@settings(max_examples=300, deadline=None)
-def test_what_is_left_out_never_acts(statements, kind):
-    """Run cells with two values of a variable: where results differ, it is in their slices."""
+def observe(statements, kind):
+    """Run a cell with two values of ``b``.
+
+    Returns:
+        What each name holds after either run, as text; the names of plain values, of those that
+        hold others, and of the rest. None where the cell makes no sense.
+    """
     first, second = {
         "array": (np.arange(4.0), np.arange(4.0) * 7 + 2),
         "list": ([1.0, 2.0], [5.0, 0.5]),
@@ -269,15 +300,42 @@ def test_what_is_left_out_never_acts(statements, kind):
     }[kind]
     try:
         then, now = play(statements, first), play(statements, second)
+    except MemoryError:
+        raise
     except Exception:  # noqa: BLE001 -- many make no sense
-        return
+        return None
     shown = [{n: repr(each) for n, each in held.items()} for held in (then, now)]
     plain = {n for n in then if all(isinstance(held.get(n), KINDS) for held in (then, now))}
     holders = {"b", "c"} - ({"b"} if kind == "array" else set())
     holders |= {n for n in plain if not all(is_flat(held[n]) for held in (then, now))}
+    return shown, plain, holders, {*then} - plain
+
+
+@pytest.fixture(scope="module")
+def observed():
+    """Run cells in a process with limits."""
+    with LimitedCalls(observe) as calls:
+        yield calls
+
+
+@given(statements=CELLS, kind=st.sampled_from(["array", "list", "longer"]))
+@settings(max_examples=300, deadline=None)
+def test_what_is_left_out_never_acts(observed, statements, kind):
+    """Run cells with two values of a variable: where results differ, it is in their slices."""
+    seen = observed(statements, kind)
+    if seen is None:
+        return
+    shown, plain, holders, others = seen
     looked = look_inside("\n".join(statements))
-    known = Known(plain, holders, set(), {*then} - plain, looked and looked[1])
+    known = Known(plain, holders, set(), others, looked and looked[1])
     for name in plain - {"b"}:
         if shown[0][name] != shown[1][name] and " at 0x" not in shown[0][name]:
             found = find_slice("\n".join(statements), {name}, known)
             assert found is None or found.opaque or "b" in found.names
+
+
+def test_no_program_grows_without_bound(observed):
+    """A list that holds itself is as deep as numpy goes: such a program is given up before."""
+    holding = ["a = [b, b]", "a[0] = a", "a[1] = a"]
+    assert observed([*holding, "x = np.asarray(a)"], "list") is None
+    assert observed(["a = b", *["a = a + a"] * 40], "list") is None

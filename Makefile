@@ -3,6 +3,7 @@
 #
 #   make lab      opens the quickstart notebook in JupyterLab
 #   make test     runs the tests                       make test ARGS="-x tests/rng"
+#   make record   plays the scenarios of %why whose recordings are stale, and writes them
 #   make bench    runs the benchmarks, beside their peers
 #   make lint     style, types, floors; changes nothing
 #   make format   mends what the style tools can mend
@@ -29,7 +30,7 @@ NPM = $(if $(NODE),$(JS)/node_modules/.installed,$(if $(CI),$(error $(NO_NODE)))
 
 OLD = This is Python %s; ipytorchseed needs 3.10 or newer. Name one: make PYTHON=python3.12
 
-.PHONY: help lab test bench docs picture lint format
+.PHONY: help lab test record bench docs picture lint format
 .NOTPARALLEL: # two installs into one environment would fight
 
 help:
@@ -42,6 +43,9 @@ lab: $(VENV)/.installed-lab
 test: $(VENV)/.installed-test $(VENV)/colab/.installed $$(NPM)
 	@$(BIN)/python -m compileall -q ipytorchseed # once, and not in each of many processes
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+
+record: $(VENV)/.installed-test
+	$(BIN)/python -m tests.scenarios --record $(ARGS)
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks $(ARGS)

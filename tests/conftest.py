@@ -63,6 +63,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="also run the tests that compare our tables with the torch release installed",
     )
+    group.addoption(
+        "--everything",
+        action="store_true",
+        help="also run the tests that repeat, with more cases, what others test: make test-all",
+    )
+
+
+OPTIONAL = {"torch_release": "--torch-release", "everything": "--everything"}
+"""Markers of tests that run only if an option asks for them."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -96,7 +105,7 @@ TOGETHER = "tests/browser/"
 """The folder whose tests share one process: two browsers at a time would starve each other."""
 
 SPREAD = (
-    "tests/scenarios/test_scenarios.py::test_names_the_true_cause[",
+    "tests/scenarios/test_scenarios.py::test_names_the_true_cause_and_replays[",
     "tests/scenarios/test_scenarios.py::test_experiments_clear_no_cause_and_prove_nothing_else[",
 )
 """Beginnings of the ids of tests that share nothing: each goes to whichever process is free."""
@@ -108,14 +117,15 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect what depends on torch's release, and leave the tests of ``SPREAD`` to the end.
+    """Deselect the tests that an option asks for; leave those of ``SPREAD`` to the end.
 
     There they fill what long files leave free.
     """
-    if not config.getoption("--torch-release"):
-        left_out = [item for item in items if item.get_closest_marker("torch_release")]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
+    for marker, option in OPTIONAL.items():
+        if not config.getoption(option):
+            left_out = {item for item in items if item.get_closest_marker(marker)}
+            config.hook.pytest_deselected(items=[*left_out])
+            items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: item.nodeid.startswith(SPREAD))
 
 

@@ -1,21 +1,43 @@
-"""``%why`` in notebooks whose true cause of change is known: that cause, and no other."""
+"""``%why`` in real kernels: it names the true cause, and its way back brings the result back.
+
+All scenarios are judged from their records in ``tests/why/test_recorded.py``. Those of ``LIVE`` are
+played in every run of the tests; ``--everything`` plays all.
+"""
 
 from __future__ import annotations
 
-import importlib.util
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING
-
 import pytest
 
-from tests.scenarios.runner import AT_ONCE, Outcome, Scenario, play, read_all
+from tests.scenarios.playing import missing_packages, play
+from tests.scenarios.scenario import Scenario, read_all
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+SCENARIOS = {scenario.name: scenario for scenario in read_all()}
 
-SCENARIOS = read_all()
-ENOUGH = 60
-
+LIVE = frozenset((
+    "accumulated", "appended_to_what_nothing_explains", "augment_own_rng", "augment_random_state",
+    "awaited", "batchnorm_statistics", "captured_output", "chain_dropout_restart", "chain_frame",
+    "chain_functions", "chain_training", "clock_as_seed", "clock_kept", "clock_of_pandas_as_text",
+    "code_edited", "columns_in_a_loop", "compiled_pattern_read", "context_variable_set",
+    "csv_changed", "default_device", "deque_cleared", "drawn_while_timed", "edited_beside_a_magic",
+    "edited_to_print_beside_identifiers", "enum_defined_anew", "environment_named_by_a_caller",
+    "environment_read", "estimator_of_many_attributes_fitted", "first_run", "folder_left_by_magic",
+    "function_imported_from_a_file_that_is_written", "generator_exhausted",
+    "generator_of_a_local_module", "generator_of_an_object_that_is_reset", "grad_disabled",
+    "hash_gone_on", "hash_order_and_data", "history_by_key_only_appended_to", "import_draws",
+    "iterator_taken", "loader_own_generator", "loader_shuffled", "magic_seed_between",
+    "magic_seed_each", "module_edited_while_away", "module_reloaded", "numpy_raises",
+    "operation_alerted", "operation_caught", "order_of_a_set_of_objects",
+    "package_function_replaced_by_anothers", "partial_keyword_set", "partitions_of_a_data_set",
+    "path_of_imports", "picture_of_an_array_drawn_on", "pictures_of_another_format",
+    "program_given_a_file", "pydantic_restart", "registered_source", "replay_buffer",
+    "restart_edited_setup", "restart_never_seeded", "restart_python", "restart_threads",
+    "safetensors_rewritten", "sampler_generator", "sampler_has_its_own_generator",
+    "sampler_own_generator", "scheduler_in_the_loop", "script_run_in_the_notebook",
+    "shown_by_names_given", "shown_with_precision", "shuffle_own_random", "spawned",
+    "steps_counted", "timed_cell_repeats", "two_clock_dtype", "two_clock_generator",
+    "type_of_autocast_switched_off", "view_of_keys_of_a_dictionary",
+))  # fmt: skip
+"""Scenarios that cover every kind of cause, restarts, settings and kinds of values."""
 
 PROVED = (
     "accumulated", "array_view", "augment_own_rng", "autocast_on", "awaited",
@@ -38,56 +60,34 @@ LIKELY = (
 """Scenarios in which something cannot be put back."""
 
 
-def _missing(scenario: Scenario) -> list[str]:
-    return [name for name in scenario.needs if importlib.util.find_spec(name) is None]
-
-
-@pytest.fixture(scope="session")
-def outcome_of(request) -> Iterator[Callable[[Scenario], Outcome]]:
-    """Ask for outcomes of the chosen scenarios, which are played several at once.
-
-    Where tests are spread over processes, each process plays what it is asked for.
-    """
-    if hasattr(request.config, "workerinput"):
-        yield play
-        return
-    chosen = [item.callspec.params["scenario"] for item in request.session.items
-              if item.originalname == "test_names_the_true_cause"]  # fmt: skip
-    pool = ThreadPoolExecutor(AT_ONCE)
-    futures: dict[str, Future[Outcome]] = {
-        each.name: pool.submit(play, each) for each in chosen if not _missing(each)
-    }
-    yield lambda scenario: futures[scenario.name].result()
-    pool.shutdown(cancel_futures=True)
-
-
-@pytest.mark.spread
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
-def test_names_the_true_cause(scenario: Scenario, outcome_of) -> None:
-    """Every cause is named with the runs to blame, no other is, and the verdict is right."""
-    if missing := _missing(scenario):
+def _scenario(name: str) -> Scenario:
+    scenario = SCENARIOS[name]
+    if missing := missing_packages(scenario):
         pytest.skip(f"needs {', '.join(missing)}")
-    outcome = outcome_of(scenario)
+    return scenario
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in LIVE else pytest.param(name, marks=pytest.mark.everything)
+        for name in SCENARIOS
+    ],
+)
+def test_names_the_true_cause_and_replays(name: str) -> None:
+    """Every cause is named, no other is, and the way back that is promised works."""
+    scenario = _scenario(name)
+    outcome = play(scenario)
     assert not outcome.problems, "\n".join([scenario.title, *outcome.problems])
 
 
-@pytest.mark.spread
 @pytest.mark.parametrize("name", [*PROVED, *LIKELY])
 def test_experiments_clear_no_cause_and_prove_nothing_else(name: str) -> None:
     """Every true cause that can be put back is proved, no other is, and all is as before."""
-    scenario = next(each for each in SCENARIOS if each.name == name)
-    if missing := _missing(scenario):
-        pytest.skip(f"needs {', '.join(missing)}")
+    scenario = _scenario(name)
     outcome = play(scenario, prove=True)
     assert not outcome.problems, "\n".join([scenario.title, *outcome.problems])
     levels = {cause["name"]: cause["proof"] for cause in outcome.answer["causes"]}
     for wanted in scenario.wanted if name in PROVED else ():
         named = wanted.among(outcome.answer["causes"])
         assert {cause["proof"] for cause in named} == {"proved"}, (wanted, levels)
-
-
-def test_a_third_is_innocent() -> None:
-    """Of the scenarios, a third have no cause to name, or a suspect that had no part in it."""
-    innocent = [each for each in SCENARIOS if not each.changed or each.innocent]
-    assert len(SCENARIOS) >= ENOUGH
-    assert 3 * len(innocent) >= len(SCENARIOS)

@@ -185,10 +185,9 @@ def find_other_files(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:
 
 
 def _came_or_went(case: Evidence, file: FileRead) -> bool:
-    """Tell whether a file came since the earlier run, or is gone by now, for all one knows."""
-    if _heard(case, file) or not file.modified:
-        return True
-    return file.modified / 1e9 >= case.against.started - _TICK or not os.path.exists(file.path)  # noqa: PTH110 -- a string is at hand
+    """Return whether a file may have come or gone since the earlier run."""
+    since = file.modified / 1e9 >= case.against.started - _TICK
+    return since or not file.modified or _heard(case, file)
 
 
 def _other(case: Evidence, file: FileRead, how: str) -> Cause:

@@ -1,0 +1,177 @@
+"""Plays scenarios in real kernels, and asks ``%why``."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import tempfile
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tests.kernel import Kernel
+from tests.scenarios.recording import Recording, record
+from tests.scenarios.scenario import Scenario, is_named, judge
+
+AT_ONCE = 3
+"""Kernels to run at the same time: they mostly wait, and small machines have two cores."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of playing a scenario.
+
+    Attributes:
+        changed: Whether the last two results differ, by the probe.
+        answer: What ``%why --json`` printed; None in a dry run.
+        problems: Why it is not right; empty if it is.
+        recording: The records from which ``%why`` answered, if they were asked for.
+    """
+
+    changed: bool
+    answer: dict[str, Any] | None
+    problems: tuple[str, ...]
+    recording: Recording | None = None
+
+
+def missing_packages(scenario: Scenario) -> list[str]:
+    """List the packages that a scenario needs and that are not installed."""
+    return [name for name in scenario.needs if importlib.util.find_spec(name) is None]
+
+
+def play(
+    scenario: Scenario, *, dry: bool = False, prove: bool = False, keep: bool = False
+) -> Outcome:
+    """Play a scenario in kernels of its own, and compare the answer with the truth.
+
+    Args:
+        scenario: What to play.
+        dry: Play without tracking, and look only at the result.
+        prove: Have the causes proved by experiment, instead of playing the way back.
+        keep: Return the recording too.
+    """
+    counts: dict[int, int | None] = {}
+    results: list[str] = []
+    recording = None
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {"JPY_SESSION_NAME": str(Path(folder, "scenario.ipynb"))}
+        start = partial(_start, folder, environment, cold=scenario.cold, dry=dry)
+        kernel = start()
+        try:
+            for step in scenario.steps:
+                if step == "!restart":
+                    kernel.stop()
+                    kernel = start()
+                elif step.startswith("!env:"):
+                    name, _, value = step.removeprefix("!env:").partition("=")
+                    environment[name] = value
+                else:
+                    cell = step.partition("@")[0]
+                    reply = kernel.run(scenario.cells[step], cell)
+                    counts[len(counts) + 1] = reply.execution_count
+                    if cell == scenario.ask:
+                        asked = reply.execution_count
+                        try:
+                            results.append(kernel.value(f"repr({scenario.probe})"))
+                        except AssertionError as error:
+                            return Outcome(False, None, (f"the probe fails: {error}",))
+            changed = len(results) > 1 and results[-1] != results[-2]
+            problems = [] if changed is scenario.changed else [_truth(changed, results)]
+            if dry:
+                return Outcome(changed, None, tuple(problems))
+            if prove:
+                answer, found = _proved(kernel, scenario, f"%why {asked} --json --prove --yes")
+                return Outcome(changed, answer, (*problems, *found))
+            if keep:
+                recording = record(kernel, scenario, counts)
+            reply = kernel.run(f"%why {asked} --json", "ask-why")
+            answer = next(map(json.loads, _objects(reply.stdout)), None)
+            if answer is None:
+                failed = reply.error
+                said = f"{failed.ename}: {failed.evalue}" if failed else reply.stdout + reply.stderr
+                return Outcome(changed, None, (*problems, f"%why gave no answer: {said}"))
+            problems += _replayed(kernel, scenario, answer, results)
+        finally:
+            kernel.stop()
+    problems += judge(scenario, answer, counts)
+    return Outcome(changed, answer, tuple(problems), recording)
+
+
+def _proved(
+    kernel: Kernel, scenario: Scenario, command: str
+) -> tuple[dict[str, Any] | None, list[str]]:
+    """Have causes proved; list what is wrong with that.
+
+    No true cause may be cleared, nothing else may be proved, and everything is as before.
+    """
+    look = "__import__('tests.scenarios.state', fromlist=['x']).look(globals())"
+    kernel.run(command.replace("--prove --yes", ""), "ask-first")  # imports what any answer needs
+    before = kernel.value(look)
+    reply, runs = kernel.record(command, "ask-why")
+    after = kernel.value(look)
+    answer = next(map(json.loads, _objects(reply.stdout)), None)
+    if answer is None:
+        said = f"{reply.error.ename}: {reply.error.evalue}" if reply.error else reply.stdout
+        return None, [f"no answer: {said}"]
+    problems = [
+        f"not as before: {name}: {before.get(name)} → {after.get(name)}"
+        for name in {*before, *(name for name in after if name.startswith(("name", "variable")))}
+        if before.get(name) != after.get(name)  # asking for states may load a library
+    ]
+    problems += [f"recorded: {run.source}" for run in runs if run.source != command]
+    problems += [
+        f"shown: {shown}" for shown in [*reply.displays, *reply.results, reply.stderr] if shown
+    ]
+    names = [name for wanted in scenario.wanted for name in wanted.names]
+    for cause in answer["causes"]:
+        named = any(is_named(cause, *name) for name in names)
+        allowed = named or any(is_named(cause, *name) for name in scenario.allowed)
+        if (named and cause["proof"].startswith("cleared")) or (
+            not allowed and cause["proof"] == "proved"
+        ):
+            problems.append(f"{cause['kind']} {cause['name']} is {cause['proof']}")
+    return answer, problems
+
+
+def _objects(printed: str) -> list[str]:
+    return [line for line in printed.splitlines() if line.startswith("{")]
+
+
+def _replayed(
+    kernel: Kernel, scenario: Scenario, answer: dict[str, Any], results: list[str]
+) -> list[str]:
+    """Play the way back that is offered, and compare the result.
+
+    A way back that is offered without a promise may fail, but must not claim that it worked.
+    """
+    mend = answer["mend"]
+    if scenario.complete and not mend["complete"]:
+        return [f"no way back is promised: {mend['obstacle']}"]
+    for command in mend["commands"]:
+        reply = kernel.run(command, "replay")
+        if reply.error is not None and "add --yes" in reply.error.evalue:
+            reply = kernel.run(f"{command} --yes", "replay")
+        said = " ".join(shown["text/plain"] for shown in reply.displays)
+        if reply.error is not None or "✓" not in said:
+            failed = reply.error.evalue if reply.error else said
+            return [f"{command} does not bring it back: {failed}"] if mend["complete"] else []
+        result = kernel.value(f"repr({scenario.probe})")
+        if result != results[-2]:
+            return [f"{command} says that it is back: {result}, not {results[-2]}"]
+    return []
+
+
+def _start(folder: str, environment: dict[str, str], *, cold: bool, dry: bool) -> Kernel:
+    """Start a kernel with the extension, before any cell of the user's runs."""
+    kernel = Kernel(Path(folder), cold=cold, **environment)
+    kernel.start()
+    for line in ("%load_ext ipytorchseed", f"%config IPyTorchSeed.tracking = {not dry}"):
+        reply = kernel.run(line, "load", store_history=False)
+        assert reply.error is None, reply.error
+    return kernel
+
+
+def _truth(changed: bool, results: list[str]) -> str:
+    what = "changed" if changed else "did not change"
+    return f"the scenario is wrong, its result {what}: {' → '.join(results[-2:])}"

@@ -1,0 +1,210 @@
+"""Records of played scenarios: ``%why`` is a function of records, so it can be judged without kernels.
+
+``make record`` plays scenarios and writes what their kernels recorded, a file for each initial.
+``GENERATION`` beside them holds a digest of the code that records. If that code changes, the records
+are stale: a test says so, and ``make record`` plays all scenarios again.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import lzma
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Struct
+from xxhash import xxh3_64_hexdigest
+
+from ipytorchseed.ledger.records import Run, Trace
+from ipytorchseed.ledger.store import Ledger
+from ipytorchseed.render.why import WhyView
+from ipytorchseed.rng.table import hints_kept, remember
+from ipytorchseed.session.asking import why
+from ipytorchseed.session.identity import Identity
+from ipytorchseed.session.session import Session
+from tests.scenarios.scenario import Scenario, judge, read_all
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from tests.kernel import Kernel
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "tests" / "why" / "recorded"
+GENERATION = FOLDER / "GENERATION"
+
+RECORDERS = ("session/session.py", "ledger/store.py", "trace/recorder.py", "notebook/runs.py")
+"""Where recording begins: what these modules import, directly or not, decides what is recorded."""
+
+
+class Recording(Struct, frozen=True):
+    """What kernels recorded while a scenario was played.
+
+    Attributes:
+        played: The scenario's digest when it was played.
+        counts: The number in ``In[...]`` by step, from 1.
+        asked: The number of the run that ``%why`` is asked about.
+        runs: All runs, the oldest first.
+        states: The full states that they refer to, by digest.
+        traces: What was seen of runs' operations, by the run's number.
+        seeds: The seeds that were applied last, the latest first.
+    """
+
+    played: str
+    counts: dict[int, int | None]
+    asked: int
+    runs: list[Run]
+    states: dict[str, bytes]
+    traces: dict[int, list[Trace]]
+    seeds: tuple[int, ...]
+
+
+def record(kernel: Kernel, scenario: Scenario, counts: dict[int, int | None]) -> Recording:
+    """Copy what the kernels of a scenario have recorded, before any question is asked.
+
+    Args:
+        kernel: The kernel that ran last.
+        scenario: What was played in it.
+        counts: The number in ``In[...]`` by step, from 1.
+    """
+    seeds = kernel.value("__import__('ipytorchseed.rng.table', fromlist=['x']).recent_seeds()")
+    with Ledger.open(kernel.ledger, read_only=True) as ledger:
+        runs = [*ledger.runs()][::-1]
+        states = ledger.states(sorted(_states_that_moved(runs)))
+        traces = ledger.traces(run.id for run in runs if run.id is not None)
+    asked = max(run.id or 0 for run in runs if run.cell == scenario.ask)
+    return Recording(scenario.digest, counts, asked, runs, states, traces, seeds)
+
+
+def _states_that_moved(runs: Iterable[Run]) -> set[str]:
+    """Return the digests of states of sources that were not always in the same one."""
+    seen: dict[str, set[str]] = {}
+    for run in runs:
+        for name, digest in (*run.begun.items(), *run.ended.items()):
+            seen.setdefault(name, set()).add(digest)
+    return {digest for digests in seen.values() if len(digests) > 1 for digest in digests}
+
+
+# --------------------------------------------------------------------------------------------------
+# Files
+
+
+def path_of(name: str) -> Path:
+    """Return the file that holds the recording of a scenario, with others of the same initial."""
+    return FOLDER / f"{name[0]}.xz"
+
+
+def save(recordings: Mapping[str, Recording]) -> None:
+    """Write recordings, by the scenario's name, in place of those that are there.
+
+    Recordings of scenarios that are gone are dropped.
+    """
+    FOLDER.mkdir(exist_ok=True)
+    known = {scenario.name for scenario in read_all()}
+    for path in {path_of(name) for name in known | {*recordings}} | {*FOLDER.glob("*.xz")}:
+        kept = {**_read(path), **recordings}
+        kept = {
+            name: kept[name] for name in sorted(kept) if name in known and path_of(name) == path
+        }
+        content = lzma.compress(msgspec.msgpack.encode(kept), preset=9)
+        if not kept:
+            path.unlink(missing_ok=True)
+        elif not path.exists() or path.read_bytes() != content:
+            path.write_bytes(content)
+    _read.cache_clear()
+
+
+def load(scenario: Scenario) -> Recording | None:
+    """Return the recording of a scenario; None if there is none of what it plays now."""
+    recording = _read(path_of(scenario.name)).get(scenario.name)
+    return recording if recording is not None and recording.played == scenario.digest else None
+
+
+@cache
+def _read(path: Path) -> dict[str, Recording]:
+    """Read a file of recordings; one that older code wrote counts as empty."""
+    with suppress(FileNotFoundError, msgspec.MsgspecError):
+        return msgspec.msgpack.decode(lzma.decompress(path.read_bytes()), type=dict[str, Recording])
+    return {}
+
+
+def generation() -> str:
+    """Return a digest of the code that records: comments, docstrings and layout do not count."""
+    package = ROOT / "ipytorchseed"
+    pending, trees = [package / name for name in RECORDERS], dict[Path, str]()
+    while pending:
+        path = pending.pop()
+        if path not in trees:
+            tree = ast.parse(path.read_bytes())
+            pending += _imported(tree, package)
+            trees[path] = ast.dump(_without_docstrings(tree))
+    content = sorted((path.relative_to(package).as_posix(), dump) for path, dump in trees.items())
+    return xxh3_64_hexdigest(repr(content).encode())
+
+
+def _imported(tree: ast.AST, package: Path) -> Iterator[Path]:
+    """Yield the files of our modules that a module imports, also inside functions."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ipytorchseed."):
+            module = package.joinpath(*node.module.split(".")[1:])
+            members = [module / f"{alias.name}.py" for alias in node.names]
+            files = [module.with_suffix(".py"), module / "__init__.py", *members]
+            yield from (path for path in files if path.exists())
+
+
+def _without_docstrings(tree: ast.AST) -> ast.AST:
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [each for each in body if not _is_text(each)]
+    return tree
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def recorded_generation() -> str:
+    """Return the digest of the code that wrote the recordings; empty if there are none."""
+    with suppress(FileNotFoundError):
+        return GENERATION.read_text(encoding="utf-8").strip()
+    return ""
+
+
+# --------------------------------------------------------------------------------------------------
+# Judging
+
+
+def answer_from(recording: Recording) -> dict[str, Any]:
+    """Return what ``%why --json`` says from a recording alone, in the kernel that ran last."""
+    with Ledger.in_memory() as ledger, hints_kept():
+        for run in recording.runs:
+            number = ledger.add(run, recording.states)
+            assert number == run.id, "runs of a recording are numbered from 1"
+        for number, traces in recording.traces.items():
+            for trace in traces:
+                ledger.add_trace(number, trace)
+        for seed in reversed(recording.seeds):
+            remember(seed)
+        asked = recording.runs[recording.asked - 1]
+        identity = Identity(asked.notebook, asked.kernel)
+        session = Session(asked.notebook, ledger, lambda source: source, identity=identity)
+        answer: dict[str, Any] = json.loads(WhyView(why(session, asked), asked.kernel).to_json())
+        return answer
+
+
+def problems_of(scenario: Scenario, recording: Recording) -> list[str]:
+    """List what is wrong with the answer from a recording."""
+    return judge(scenario, answer_from(recording), recording.counts)
+
+
+def stale(scenarios: Iterable[Scenario]) -> Iterator[Scenario]:
+    """Yield the scenarios that have to be played again: new, changed, or recorded by other code."""
+    everything = recorded_generation() != generation()
+    for scenario in scenarios:
+        if everything or load(scenario) is None:
+            yield scenario

@@ -78,9 +78,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """Choose the examples of Hypothesis, whatever the environment says."""
     hypothesis.settings.register_profile(
         "tests",
+        hypothesis.settings.get_profile("default"),  # not that for CI, which it else begins from
         deadline=None,
         max_examples=50,
         derandomize=not config.getoption("--fresh-examples"),
+        suppress_health_check=[hypothesis.HealthCheck.too_slow],  # the machine may be busy
     )
     hypothesis.settings.load_profile("tests")
 

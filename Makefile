@@ -4,6 +4,7 @@
 #   make lab      opens the quickstart notebook in JupyterLab
 #   make test     runs the tests                       make test ARGS="-x tests/rng"
 #   make record   plays the scenarios of %why whose recordings are stale, and writes them
+#   make test-newest   runs them with the newest of all libraries, in an environment of its own
 #   make bench    runs the benchmarks, beside their peers
 #   make lint     style, types, floors; changes nothing
 #   make format   mends what the style tools can mend
@@ -23,14 +24,14 @@ ARGS ?=
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root) # in a container; Jupyter asks for it
 
 JS := tests/browser
-# Node 20 or newer checks the inspector's module. Where there is none, that is left out, but for CI.
+# Node 20 or newer checks the inspector's module. Where there is none, that is left out.
 NODE := $(shell command -v npm)
 NO_NODE = node is not installed: the inspector's module is not checked. It takes node 20 or newer.
-NPM = $(if $(NODE),$(JS)/node_modules/.installed,$(if $(CI),$(error $(NO_NODE))))
+NPM = $(if $(NODE),$(JS)/node_modules/.installed)
 
 OLD = This is Python %s; ipytorchseed needs 3.10 or newer. Name one: make PYTHON=python3.12
 
-.PHONY: help lab test record bench docs picture lint format
+.PHONY: help lab test test-newest record bench docs picture lint format
 .NOTPARALLEL: # two installs into one environment would fight
 
 help:
@@ -46,6 +47,10 @@ test: $(VENV)/.installed-test $(VENV)/colab/.installed $$(NPM)
 
 record: $(VENV)/.installed-test
 	$(BIN)/python -m tests.scenarios --record $(ARGS)
+
+test-newest:
+	rm -rf .venv/newest-test
+	env -u PIP_CONSTRAINT $(MAKE) test VENV=.venv/newest-test ARGS='--torch-release $(ARGS)'
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from importlib.metadata import requires
 from pathlib import Path
 
@@ -11,9 +12,9 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.kernel import ROOT, Kernel
+from tests.kernel import Kernel
 
-PYTHON = ROOT / ".venv" / "colab" / "bin" / "python"
+PYTHON = Path(sys.prefix, "colab", "bin", "python")
 PINS = dict(
     re.findall(
         r"^([\w-]+)==(\S+)$",

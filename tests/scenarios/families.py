@@ -31,7 +31,7 @@ class Part(NamedTuple):
 PARTS = {
     "data": Part("data = [1.0]", "sum(data)", "data.append(2.0)", "input data 3"),
     "numpy": Part("np.random.seed(0)", "np.random.rand()", "n = np.random.rand(3)", "rng numpy 3"),
-    "clock": Part("", "time.time_ns() % 1000", "", "entropy time.time_ns"),
+    "clock": Part("", "time.time_ns() % 10**12", "", "entropy time.time_ns"),
     "torch": Part(
         "torch.manual_seed(0)", "torch.rand(1).item()", "t = torch.rand(3)", "rng torch.cpu 3"
     ),

@@ -8,6 +8,6 @@ expect: entropy time.time_ns
 """
 # %% fill
 import time
-k = time.time_ns() // 1000 % 99991
+k = time.time_ns() // 1000 % 999_999_937
 res = [1, k]
 print(res)

@@ -11,6 +11,6 @@ expect: entropy time.time_ns
 import time
 data = [1.0, 2.0]
 # %% score
-out = sum(data) + time.time_ns() % 1000
+out = sum(data) + time.time_ns() % 10**12
 # %% add
 data.append(3.0)

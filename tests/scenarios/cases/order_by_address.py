@@ -14,10 +14,10 @@ class Node:
 
 kept = []
 # %% make
-kept.append([object() for _ in range(3)])
-kept.append([Node(i) for i in range(500)])
-kept[-1][0], nodes = Node(0), kept[-1]
-kept[0].clear()
+nodes = sorted([Node(0) for _ in range(500)], key=id, reverse=bool(kept))
+for name, node in enumerate(nodes):
+    node.name = name
+kept.append(nodes)
 # %% order
 shown = [node.name for node in sorted(nodes, key=lambda node: id(node))]
 print(shown)

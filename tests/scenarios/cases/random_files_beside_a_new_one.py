@@ -8,6 +8,7 @@ expect: rng numpy 3
 innocent: file fig.png
 """
 # %% imports
+import os
 import numpy as np
 from pathlib import Path
 np.random.seed(5)
@@ -15,6 +16,7 @@ root = Path('run1'); root.mkdir(exist_ok=True)
 # %% write
 for i in range(20):
     np.save(root / f'img_{i:02}.npy', np.full(3, i))
+    os.utime(root / f'img_{i:02}.npy', (1e9, 1e9))  # long before the cell runs
 # %% use
 files = sorted(root.glob('*.npy'))
 pick = [np.load(p).tolist() for p in np.random.permutation(files)[:3]]

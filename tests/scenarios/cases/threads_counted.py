@@ -7,7 +7,7 @@ changed: yes
 expect: entropy threading.active_count
 """
 # %% setup
-import threading, time
+import threading
 # %% q
-t = threading.Thread(target=time.sleep, args=(30,), daemon=True); t.start()
+t = threading.Thread(target=threading.Event().wait, daemon=True); t.start()
 out = threading.active_count()

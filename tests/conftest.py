@@ -61,7 +61,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--torch-release",
         action="store_true",
-        help="also run the tests that compare our tables with the torch release installed",
+        help="also run the tests that depend on the release of torch",
     )
     group.addoption(
         "--everything",

@@ -38,7 +38,7 @@ def test_a_killed_process_ends_the_run(tmp_path):
         capture_output=True,
         encoding="utf-8",
         check=False,
-        timeout=60,  # seconds: a run that waits for ever fails
+        timeout=240,  # seconds: a run that waits for ever fails
     )
     assert done.returncode == 1, done.stdout + done.stderr
     assert "crashed while running 'test_dies.py::test_that_kills_its_process'" in done.stdout

@@ -4,7 +4,13 @@
 #   make lab      opens the quickstart notebook in JupyterLab
 #   make test     runs the tests                       make test ARGS="-x tests/rng"
 #   make record   plays the scenarios of %why whose recordings are stale, and writes them
-#   make test-newest   runs them with the newest of all libraries, in an environment of its own
+#
+#   make test-browser    tests the inspector in JupyterLab and Notebook, in Chromium
+#   make test-colab      tests the extension with Colab's versions of IPython and ipykernel
+#   make test-versions   tests with the oldest and newest libraries that pyproject.toml allows
+#   make test-newest     runs all tests with the newest libraries, in an environment of its own
+#   make test-all        all of that, every scenario in a real kernel, and the documentation
+#
 #   make bench    runs the benchmarks, beside their peers
 #   make lint     style, types, floors; changes nothing
 #   make format   mends what the style tools can mend
@@ -31,7 +37,8 @@ NPM = $(if $(NODE),$(JS)/node_modules/.installed)
 
 OLD = This is Python %s; ipytorchseed needs 3.10 or newer. Name one: make PYTHON=python3.12
 
-.PHONY: help lab test test-newest record bench docs picture lint format
+.PHONY: help lab test test-browser test-colab test-versions test-newest test-all record bench docs
+.PHONY: picture lint format
 .NOTPARALLEL: # two installs into one environment would fight
 
 help:
@@ -41,9 +48,29 @@ lab: $(VENV)/.installed-lab
 	$(BIN)/python -m jupyterlab notebooks/quickstart.ipynb $(AS_ROOT) $(ARGS)
 
 .SECONDEXPANSION:
-test: $(VENV)/.installed-test $(VENV)/colab/.installed $$(NPM)
+test: $(VENV)/.installed-test $$(NPM)
 	@$(BIN)/python -m compileall -q ipytorchseed # once, and not in each of many processes
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal --ignore=tests/browser --ignore=tests/colab $(ARGS)
+
+test-browser: $(VENV)/.installed-test $$(NPM)
+	$(BIN)/python -m pytest --require-all tests/browser $(ARGS)
+
+test-colab: $(VENV)/colab/.installed
+	$(BIN)/python -m pytest tests/colab $(ARGS)
+
+test-versions: $(VENV)/.installed-dev
+	.ci/versions
+
+test-newest:
+	rm -rf .venv/newest-test
+	env -u PIP_CONSTRAINT $(MAKE) test VENV=.venv/newest-test ARGS='--torch-release $(ARGS)'
+
+test-all:
+	$(MAKE) test ARGS='--everything --require-all --torch-release'
+	$(MAKE) test-browser
+	$(MAKE) test-colab
+	$(MAKE) test-versions
+	$(MAKE) docs
 
 record: $(VENV)/.installed-test
 	$(BIN)/python -m tests.scenarios --record $(ARGS)

@@ -103,46 +103,18 @@ def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
     return (yield) + 1
 
 
-TOGETHER = "tests/browser/"
-"""The folder whose tests share one process: two browsers at a time would starve each other."""
-
-SPREAD = (
-    "tests/scenarios/test_scenarios.py::test_names_the_true_cause_and_replays[",
-    "tests/scenarios/test_scenarios.py::test_experiments_clear_no_cause_and_prove_nothing_else[",
-)
-"""Beginnings of the ids of tests that share nothing: each goes to whichever process is free."""
-
-
 def pytest_collection_finish() -> None:
     """Leave what is there now, too, out of all later collections of garbage."""
     gc.freeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect the tests that an option asks for; leave those of ``SPREAD`` to the end.
-
-    There they fill what long files leave free.
-    """
+    """Deselect the tests that run only if an option asks for them."""
     for marker, option in OPTIONAL.items():
         if not config.getoption(option):
             left_out = {item for item in items if item.get_closest_marker(marker)}
             config.hook.pytest_deselected(items=[*left_out])
             items[:] = [item for item in items if item not in left_out]
-    items.sort(key=lambda item: item.nodeid.startswith(SPREAD))
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config, log):
-    """Under ``--dist loadfile``, keep the tests of a file together, but for those of ``SPREAD``."""
-    from xdist.scheduler import LoadFileScheduling
-
-    class Scheduling(LoadFileScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            if nodeid.startswith(TOGETHER):
-                return TOGETHER
-            return nodeid if nodeid.startswith(SPREAD) else super()._split_scope(nodeid)
-
-    return Scheduling(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 # --------------------------------------------------------------------------------------------------

@@ -10,16 +10,13 @@ from typing import Any, TypeVar
 
 import click
 
-from ipytorchseed.errors import SeedError, did_you_mean
+from ipytorchseed.errors import SeedError, did_you_mean, quoted
 from ipytorchseed.rng.seeds import check_seed, no_seed
 
 F = TypeVar("F", bound="Callable[..., Any]")
 P = TypeVar("P")
 
 _HELP = ("-h", "--help")
-
-_LONG = 60
-"""Characters of a bad seed that are shown."""
 
 
 def flag(names: str, told: str) -> Callable[[F], F]:
@@ -92,17 +89,12 @@ class Seed(click.ParamType):  # type: ignore[type-arg] # generic only since clic
     def convert(self, value: Any, param: Any, ctx: Any) -> int:  # noqa: ANN401, D102 -- click's
         text = str(value)
         message = no_seed(quoted(text))
-        if re.fullmatch(rf"[+-]?\d{{1,{_LONG}}}", text):
+        if re.fullmatch(r"[+-]?\d{1,60}", text):
             try:
                 return check_seed(int(text))
             except SeedError as error:
                 message = str(error)
         raise click.BadParameter(message, ctx, param)
-
-
-def quoted(text: str) -> str:
-    """Quote what was typed; of a long one, the beginning."""
-    return repr(text if len(text) <= _LONG else f"{text[:_LONG]}...")
 
 
 class Place(click.Path):

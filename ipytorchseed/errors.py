@@ -97,6 +97,15 @@ def in_brief(error: BaseException) -> str:
     return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
 
 
+_QUOTED = 60
+"""Characters of a mistyped word that are shown."""
+
+
+def quoted(text: str) -> str:
+    """Quote what was typed; of a long text, the beginning."""
+    return repr(text if len(text) <= _QUOTED else f"{text[:_QUOTED]}...")
+
+
 def did_you_mean(word: str, known: Iterable[str] | Mapping[str, str]) -> str:
     """Return ``; did you mean X?`` for the nearest of the known words, whatever the case.
 

@@ -19,11 +19,13 @@ from tests.kernel import ROOT
 from tests.test_schemas import check
 
 SERVER = """
-import asyncio, json, sys
+import asyncio, json, os, sys
 from jupyter_server.serverapp import ServerApp
 from ipytorchseed import agents
 
 CELLS = ["import torch\\n%load_ext ipytorchseed\\n%seed 42 -q", *["x = torch.rand(2)\\nx"] * 2]
+WRITES = "SECRET = 's3' + 'cret'\\nopen('written.txt', 'w').close()\\nprint(torch.rand(1))"
+ATTACKS = json.loads(sys.stdin.read())
 
 async def main():
     app = ServerApp.instance()
@@ -39,6 +41,19 @@ async def main():
         hush = lambda message: None
         await client.execute_interactive(code, output_hook=hush, timeout=120)
 
+    async def state():
+        # what the kernel holds, and the files beside the notebook
+        asked = {
+            "names": "sorted(each for each in globals() if each[0] != '_')",
+            "options": "get_ipython().configurables[-1].explain_on_change",
+            "count": "get_ipython().execution_count",
+        }
+        given = {"silent": True, "user_expressions": asked, "output_hook": lambda message: None}
+        reply = await client.execute_interactive("", **given, timeout=120)
+        told = reply["content"]["user_expressions"]
+        files = sorted(each for each in os.listdir(sys.argv[1]) if not each.startswith("IPY"))
+        return [{name: each["data"]["text/plain"] for name, each in told.items()}, files]
+
     told["bare"] = await agents.why("book.ipynb")
     for cell in CELLS:
         await run(cell)
@@ -48,6 +63,26 @@ async def main():
     told["dry"] = await agents.replay("book.ipynb", "2")
     told["replay"] = await agents.replay("book.ipynb", "2", dry=False)
     told["undo"] = await agents.replay("book.ipynb", "", undo=True)
+    for cell in [WRITES] * 2:
+        await run(cell)
+    os.remove(os.path.join(sys.argv[1], "written.txt"))
+    told["writer"] = await agents.why("book.ipynb")
+    told["refused"] = await agents.replay("book.ipynb", "4", dry=False)
+    told["before"] = await state()
+    told["attacks"] = {}
+    for number, word in enumerate(ATTACKS):
+        said = {
+            "cell": await agents.why("book.ipynb", word),
+            "against": await agents.why("book.ipynb", "", word),
+            "plan": await agents.replay("book.ipynb", word),
+            "replay": await agents.replay("book.ipynb", word, dry=False),
+            "notebook": await agents.why(word),
+        }
+        if number < 2:
+            said["check"] = await agents.check("book.ipynb", word)
+        told["attacks"].update({f"{number} {name}": each for name, each in said.items()})
+    told["check"] = [await agents.check(word * 200_000) for word in ("x", "\\0")]
+    told["after"] = await state()
     client.stop_channels()
     await app.session_manager.delete_session(made["id"])
     told["ledger"] = await agents.why("book.ipynb", "3")
@@ -56,6 +91,35 @@ async def main():
 
 asyncio.run(main())
 """
+
+
+ATTACKS = [
+    "{open(chr(112),chr(119)).write(chr(120))}",
+    "--yes",
+    "{SECRET}",
+    "$SECRET",
+    "--prove",
+    "-h",
+    "on",
+    "off",
+    "#4 --yes",
+    "4\nopen('p', 'w')",
+    "4; open('p', 'w')",
+    "`touch p`",
+    "$(touch p)",
+    "!touch p",
+    "'); open('p', 'w'); ('",
+    '"',
+    "\\",
+    "?",
+    "\u0664",  # a digit, and no ASCII
+    "\x00",
+    "\ud800",
+    "\u202e",
+    "x" * 100_000,
+    "{" * 100_000,
+]
+"""What an agent may be talked into handing on: each is a value of one argument."""
 
 
 def test_the_entry_point_names_them_as_jupyter_server_mcp_reads_it():
@@ -79,6 +143,7 @@ def told(tmp_path_factory):
     env = {**os.environ, **{each: str(folder / each) for each in homes}, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, "-c", SERVER, str(folder)],
+        input=json.dumps(ATTACKS),
         env=env,
         capture_output=True,
         text=True,
@@ -115,12 +180,40 @@ def test_mistakes_are_one_line(told):
     """A notebook without runs, a kernel without the extension, a run that is not there."""
     assert "there is no ledger" in told["nothing"]["error"]
     assert "%load_ext ipytorchseed" in told["bare"]["error"]
-    for name in ("odd", "unknown"):
-        assert "is recorded" in told[name]["error"]
-    assert "#3" not in told["odd"]["error"], "the question is on record"
-    for each in told.values():
-        assert "verdict" in each or check("answer", json.dumps(each))
-        assert "\n" not in each.get("error", "")
+    assert "names nothing" in told["odd"]["error"]
+    assert "is recorded" in told["unknown"]["error"]
+    for each in (told[name] for name in ("nothing", "none", "bare", "odd", "unknown")):
+        check("answer", json.dumps(each))
+        assert "\n" not in each["error"]
+
+
+def test_an_agent_does_not_get_past_what_is_for_the_user(told):
+    """A cell that writes a file is refused, whatever stands in an argument."""
+    assert "writes written.txt" in told["refused"]["error"]
+    assert "--yes" in told["refused"]["error"]
+
+
+def test_no_argument_is_code_or_an_option(told):
+    """Nothing runs, no variable comes back, the namespace stays; each error is one clear line."""
+    for each, said in told["attacks"].items():
+        check("answer", json.dumps(said))
+        assert "error" in said, each
+        assert len(said["error"]) < 700, each
+        assert said["error"].isprintable(), each
+        assert "s3cret" not in json.dumps(said), each
+    assert told["after"] == told["before"]
+    assert "written.txt" not in told["after"][1]
+
+
+def test_an_answer_names_what_an_argument_may_be(told):
+    """The line says which word is none, and what to give."""
+    number = ATTACKS.index("--prove")
+    said = told["attacks"][f"{number} cell"]["error"]
+    assert said.startswith("'--prove' names nothing: give 9 for In[9]")
+    said = told["attacks"][f"{number} replay"]["error"]
+    assert said.startswith("'--prove' names no run: give 9 for In[9]")
+    for each in told["check"]:
+        assert each["error"].endswith("is not a path")
 
 
 def test_check_runs_the_notebook_in_kernels_of_its_own(tmp_path):

@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 from msgspec.structs import replace
 
-from ipytorchseed.render.text import visible, wrap
+from ipytorchseed.render.text import escaped, wrap
 from ipytorchseed.render.why import mark
 from ipytorchseed.why.explanation import Cause
 
@@ -65,6 +65,6 @@ def tell(causes: Sequence[Cause]) -> Iterator[str]:
     for cause, after in zip_longest(causes, causes[1:]):
         yield wrap(cause.message, first=f"  {mark(cause)} ")
         if after is None or after.fix != cause.fix:
-            yield from (f"    try: {visible(line)}" for line in cause.fix.splitlines())
+            yield from (f"    try: {escaped(line)}" for line in cause.fix.splitlines())
         if cause.finding.how:
             yield wrap(f"{cause.finding.level}: {cause.finding.how}", first="    ")

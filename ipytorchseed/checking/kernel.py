@@ -17,6 +17,7 @@ from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.errors import UncheckableError
 from ipytorchseed.ledger.place import ENVIRONMENT, NAME
 from ipytorchseed.ledger.store import Ledger
+from ipytorchseed.questions import Prepare, Question, expression
 from ipytorchseed.receipts.record import Receipt
 
 if TYPE_CHECKING:
@@ -78,8 +79,6 @@ _POLL = 0.25
 
 _GONE = 0.5
 """Seconds to wait for killed processes to end; on some machines zombies stay for longer."""
-
-_ASK = "'seed' in get_ipython().magics_manager.magics['line']"
 
 
 class FreshKernel:
@@ -229,22 +228,31 @@ class FreshKernel:
 
     async def prepare(self) -> None:
         """Make sure that the extension is loaded, and seed, without firing a cell's events."""
-        seed = self._options.seed
-        code = "" if seed is None else f"get_ipython().run_line_magic('seed', '{seed} --quiet')"
-        kc: AsyncKernelClient = self._client.kc  # type: ignore[union-attr,assignment]
         try:
-            ident = kc.execute(
-                code, silent=True, user_expressions={"loaded": _ASK}, allow_stdin=False
-            )
-            reply: dict[str, Any] | None = await self._client.async_wait_for_reply(ident)  # type: ignore[union-attr]
+            told = await self.ask(Prepare(self._options.seed))
         except Exception as error:
             raise UncheckableError(self._not_started(error)) from error
-        told = (reply or {}).get("content", {}).get("user_expressions", {}).get("loaded", {})
-        if told.get("data", {}).get("text/plain") != "True":
+        if not told.get("ready"):
             raise UncheckableError(
                 f"its kernel {self._name!r} cannot load ipytorchseed; install it in that kernel's"
                 " environment, or choose another with --kernel"
             )
+
+    async def ask(self, question: Question) -> Mapping[str, Any]:
+        """Ask the extension in the kernel; return its answer, empty where there is none."""
+        assert self._client is not None  # noqa: S101 -- started
+        kc: AsyncKernelClient = self._client.kc  # type: ignore[assignment]
+        ident = type(kc).execute(  # not the one that `start` has put in its place
+            kc,
+            "",
+            silent=True,
+            user_expressions={"answer": expression(question)},
+            allow_stdin=False,
+        )
+        reply: dict[str, Any] | None = await self._client.async_wait_for_reply(ident)
+        said = (reply or {}).get("content", {}).get("user_expressions", {}).get("answer", {})
+        told: dict[str, Any] = said.get("data", {}).get("application/json", {})
+        return told
 
     def _missing(self) -> str:
         from jupyter_client.kernelspec import KernelSpecManager

@@ -19,6 +19,7 @@ from ipytorchseed.checking.kernel import FreshKernel, Options
 from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.errors import UncheckableError
+from ipytorchseed.questions import Prove
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.magics import parse_beside_magics
 from ipytorchseed.reads.writers import writing_calls
@@ -77,8 +78,7 @@ async def _test(
         cells += reversed(cells[place:])
     else:
         cells = cells[: place + 1]
-    question = f"%why {origin.cell.id} --prove --json"
-    told = await _ask(notebook, options, cells, question, folder)
+    told = await _ask(notebook, options, cells, Prove(origin.cell.id), folder)
     said = {
         (each["kind"], each["name"]): Finding(each["proof"], _reword(each["experiment"], told))
         for each in told.get("causes", ())
@@ -123,9 +123,20 @@ def _writes(source: str) -> bool:
 
 
 async def _ask(
-    notebook: Notebook, options: Options, cells: Sequence[Cell], question: str, folder: Path
+    notebook: Notebook,
+    options: Options,
+    cells: Sequence[Cell],
+    question: str | Prove,
+    folder: Path,
 ) -> Mapping[str, Any]:
-    """Run cells in a fresh kernel, then one more; return the JSON that it prints last.
+    """Run cells in a fresh kernel, then ask it; return the JSON of the answer.
+
+    Args:
+        notebook: The notebook.
+        options: How to run it.
+        cells: The cells before the question.
+        question: A typed question, or the text of one more cell, which prints JSON last.
+        folder: For the kernel's records.
 
     Raises:
         UncheckableError: A cell did not run to its end.
@@ -134,17 +145,20 @@ async def _ask(
     import nbformat
 
     node = copy.deepcopy(notebook.node)
-    node.cells.append(nbformat.v4.new_code_cell(question))
-    asking = Cell(len(node.cells) - 1, "experiment", "")
     kernel = FreshKernel(notebook, options, folder)
     try:
         await kernel.start(node)
-        for cell in (*cells, asking):
+        for cell in cells:
             await kernel.run(cell, node)
+        if isinstance(question, Prove):
+            said = str((await kernel.ask(question)).get("text", ""))
+        else:
+            node.cells.append(nbformat.v4.new_code_cell(question))
+            await kernel.run(Cell(len(node.cells) - 1, "experiment", ""), node)
+            outputs = node.cells[-1].outputs
+            said = "".join(each.text for each in outputs if each.get("name") == "stdout")
     finally:
         await kernel.stop(now=True)
-    outputs = node.cells[-1].outputs
-    said = "".join(each.text for each in outputs if each.get("name") == "stdout")
     told = None
     with suppress(ValueError):  # an error: nothing was found out
         told = json.loads(said.rstrip().rpartition("\n")[2])

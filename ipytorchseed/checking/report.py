@@ -15,7 +15,7 @@ from ipytorchseed.checking.saved import SavedCell, SavedVerdict
 from ipytorchseed.checking.saved_report import LABEL, MOST
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict, find_origins, own_causes
 from ipytorchseed.reads.entropy import say_programs
-from ipytorchseed.render.text import draw_table, visible, wrap
+from ipytorchseed.render.text import draw_table, escaped, visible, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.why import cause_json
@@ -193,7 +193,7 @@ def diffs(verdicts: Sequence[Verdict]) -> Iterator[str]:
     for verdict in verdicts:
         for cell, made in groupby(verdict.edits or (), key=lambda each: each.cell):
             told = diff(f"{visible(str(verdict.path))} {cell.name}", cell.source, [*made])
-            yield from ("", *(line.rstrip() for line in visible(told, lines=True).split("\n")))
+            yield from ("", *(line.rstrip() for line in escaped(told, lines=True).split("\n")))
 
 
 def _silent(verdict: Verdict) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The actions of the inspector's buttons: each runs a magic, after a question where needed."""
+"""The actions of the inspector's buttons: each calls a magic, after a question where needed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import Any
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.magic import as_word
-from ipytorchseed.notebook.state import State
+from ipytorchseed.notebook.seed_magic import NOW
+from ipytorchseed.notebook.state import Call, State
 from ipytorchseed.render.inspection import Model
 from ipytorchseed.render.replay import say_outside
+from ipytorchseed.rng.seeds import LIMIT
 from ipytorchseed.why.evidence import run_word
 
 _RUNNING = "A cell is running: nothing was done. Try again when it has ended."
@@ -41,7 +43,7 @@ def act(state: State, wish: Mapping[str, Any]) -> Model:
     session = state.tracking.session
     newest = session.last.id if session.last is not None else None
     try:
-        line = _line(state, wish)
+        call = _call(state, wish)
     except (LookupFailure, ValueError) as error:
         return {"say": "done", "ok": False, "text": f"{error}."}
     if state.at_work or (newest or 0) > int(wish.get("last") or 0):
@@ -49,13 +51,13 @@ def act(state: State, wish: Mapping[str, Any]) -> Model:
     question = "" if wish.get("sure") else _question(state, wish)
     if question:
         return {"say": "confirm", "question": question, "wish": {**wish, "sure": True}}
-    ok, text = state.run_magic(line)
+    ok, text = state.call_magic(call)
     after = session.last
     done = ok and after is not None and after.id != newest
     if text[:2] in _MARKS:  # those of a replay
         ok, text = text.startswith("✓"), text[2:]
     undo = _undo(str(wish.get("what")), after) if done and after is not None else None
-    return {"say": "done", "ok": ok, "text": text, "line": line, "undo": undo}
+    return {"say": "done", "ok": ok, "text": text, "line": call.line, "undo": undo}
 
 
 def _undo(what: str, after: Run) -> Model | None:
@@ -70,29 +72,37 @@ def _undo(what: str, after: Run) -> Model | None:
     return None if what in ("save", "undo-replay") else {"what": "rewind", "run": after.id}
 
 
-def _line(state: State, wish: Mapping[str, Any]) -> str:
-    """Return the magic for a wish, as one would type it."""
+def _call(state: State, wish: Mapping[str, Any]) -> Call:
+    """Return the magic that a wish stands for, with typed values.
+
+    Raises:
+        LookupFailure: There is no such button, or a value is none that the magic takes.
+    """
     what = wish.get("what")
-    if what == "rewind":
-        return f"%seed rewind {_word(state, int(wish['run']))}"
-    if what == "replay":
-        return f"%replay {_word(state, int(wish['run']))}{' --yes' if wish.get('sure') else ''}"
+    if what in ("rewind", "replay"):
+        run, sure = _run(state, int(wish["run"])), what == "replay" and bool(wish.get("sure"))
+        word = run_word(run, state.tracking.session.kernel)
+        named = {"run": f"#{run.id}"}
+        if what == "rewind":
+            return Call("seed", f"%seed rewind {word}", named, "rewind")
+        return Call("replay", f"%replay {word}{' --yes' if sure else ''}", named | {"yes": sure})
     if what == "undo-replay":
-        return "%replay --undo"
+        return Call("replay", "%replay --undo", {"undo": True})
     if what == "reseed":
-        seed = str(wish.get("seed", "")).strip()
-        if not re.fullmatch(r"\d{1,20}", seed):
-            raise LookupFailure("a seed is an integer from 0 to 4294967295")
-        return f"%seed {seed}{' --generators' if wish.get('generators') else ''}"
+        return _reseed(str(wish.get("seed", "")).strip(), generators=bool(wish.get("generators")))
     if what == "new":
-        return "%seed new"
+        return Call("seed", "%seed new", {}, "new")
     if what in ("save", "restore"):
-        return f"%seed {what} {as_word(str(wish.get('name', '')))}"
+        name = str(wish.get("name", "")).strip()
+        return Call("seed", f"%seed {what} {as_word(name)}", {"words": (name,)}, what)
     raise LookupFailure(f"there is no button {what!r}")
 
 
-def _word(state: State, number: int) -> str:
-    return run_word(_run(state, number), state.tracking.session.kernel)
+def _reseed(typed: str, *, generators: bool) -> Call:
+    if not re.fullmatch(r"[0-9]{1,20}", typed) or int(typed) >= LIMIT:
+        raise LookupFailure(f"a seed is an integer from 0 to {LIMIT - 1}")
+    line = f"%seed {typed}{' --generators' if generators else ''}"
+    return Call("seed", line, {"seed": int(typed), "generators": generators}, NOW)
 
 
 def _run(state: State, number: int) -> Run:

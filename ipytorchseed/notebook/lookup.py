@@ -6,7 +6,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ipytorchseed.errors import LookupFailure
+from ipytorchseed.errors import LookupFailure, quoted
 from ipytorchseed.why.evidence import run_name, run_word
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def find_run(session: Session, word: str) -> Run:
         count = int(named.group(2) or named.group(3))
         run = session.ledger.find(session.notebook, count, session.kernel, rank=session.rank)
     if run is None:
-        raise LookupFailure(f"no run {word!r} is recorded; {known_runs(session)}")
+        raise LookupFailure(f"no run {quoted(word)} is recorded; {known_runs(session)}")
     if run.notebook == session.notebook and run.rank != session.rank:
         ranks = f"{_of_rank(run.rank)}, and this process {_of_rank(session.rank)}"
         raise LookupFailure(f"#{run.id} is {ranks}: name a run of this process")

@@ -11,12 +11,12 @@ from IPython.core.magic import MAGIC_NO_VAR_EXPAND_ATTR
 
 from ipytorchseed.errors import IPyTorchSeedError, LookupFailure
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.render.text import visible
+from ipytorchseed.render.text import escaped, visible
 
 if TYPE_CHECKING:
     import click
 
-    from ipytorchseed.notebook.state import State
+    from ipytorchseed.notebook.state import Call, State
 
 
 _WORD = lazy_pattern(r"""#(?!\d).*|(?:[^\s"']|"[^"]*"|'[^']*')+""")
@@ -43,7 +43,7 @@ def as_word(name: str) -> str:
         LookupFailure: There is no way to type it.
     """
     name = name.strip()
-    if not name or name.startswith("-") or re.search(r"[\"'${}\\]", name) or visible(name) != name:
+    if not name or name.startswith("-") or re.search(r"[\"'${}\\]", name) or escaped(name) != name:
         raise LookupFailure(
             f"{name!r} is no name: a name needs at least one letter, no - in front, and none of"
             " \" ' $ { } \\ or of what cannot be seen"
@@ -113,7 +113,10 @@ class Magic:
     def _run(self, command: click.Command, line: str, cell: str | None) -> object:
         import click
 
+        call, self._state.called = self._state.called, None
         try:
+            if call is not None:
+                return self._invoke(command, call)
             words = self._words(line)
             with command.make_context(self.sign, words) as context:
                 context.obj = self._state, cell
@@ -126,6 +129,17 @@ class Magic:
             raise UsageError(visible(error.format_message())) from None
         except IPyTorchSeedError as error:
             raise UsageError(visible(f"{self.sign}: {error}")) from None
+
+    def _invoke(self, command: click.Command, call: Call) -> object:
+        """Call the function behind a command with typed values; no word is parsed."""
+        import click
+
+        with click.Context(command, info_name=self.sign, obj=(self._state, None)) as context:
+            inner: click.Command | None = command
+            if isinstance(command, click.Group):
+                inner = command.get_command(context, call.word)
+            assert inner is not None  # noqa: S101 -- the word is ours
+            return context.invoke(inner, **call.values)
 
     def complete(self, line: str) -> tuple[str, list[str]]:
         """Return the unfinished word of a line, and the words and options that it may become.

@@ -17,6 +17,7 @@ from ipytorchseed.session.asking import why
 from ipytorchseed.session.session import Session
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.explanation import Cause
+from ipytorchseed.why.plan import Plan
 
 
 @click.command()
@@ -54,12 +55,7 @@ def line(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool) -
         raise LookupFailure(TRACKING_OFF)
     session = state.tracking.session
     wanted = _last_asked(state) if run is None else find_run(session, run)
-    if only_asks(wanted.source):
-        name = run_name(wanted, session.kernel)
-        raise LookupFailure(f"{name} only asks or commands ipytorchseed: it made no result")
-    plan = state.replays.plan(wanted)
-    if plan.blocked:
-        raise ReplayError(plan.blocked)
+    plan = find_plan(state, wanted)
     outside = say_outside(plan, session.kernel)
     if dry:
         display(PlanView(plan, session.kernel))
@@ -70,6 +66,22 @@ def line(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool) -
         new, stays = state.replays.play(plan)
         explanation = why(session, new, wanted)
         display(ReplayView(explanation, plan, session.kernel, stays, causes))
+
+
+def find_plan(state: State, wanted: Run) -> Plan:
+    """Return the cells to run again for a run's result; nothing runs.
+
+    Raises:
+        LookupFailure: The run made no result.
+        ReplayError: There is no way to it.
+    """
+    if only_asks(wanted.source):
+        name = run_name(wanted, state.tracking.session.kernel)
+        raise LookupFailure(f"{name} only asks or commands ipytorchseed: it made no result")
+    plan = state.replays.plan(wanted)
+    if plan.blocked:
+        raise ReplayError(plan.blocked)
+    return plan
 
 
 def _causes(session: Session, wanted: Run) -> tuple[Cause, ...]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 from IPython.display import display
 
-from ipytorchseed.commands import Seed, Words, examples, flag, quiet, quoted, without_dashes
-from ipytorchseed.errors import LookupFailure, did_you_mean
+from ipytorchseed.commands import Seed, Words, examples, flag, quiet, without_dashes
+from ipytorchseed.errors import LookupFailure, did_you_mean, quoted
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.notebook.magic import as_word
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _SHOWN = 50
 """Seeds in the log, the last ones."""
 
-_NOW = ""  # what a seed without a word before it is parsed as
+NOW = ""  # what a seed without a word before it is parsed as
 
 
 class SeedValue(Seed):
@@ -52,7 +52,7 @@ class SeedValue(Seed):
             message = error.message
         text = str(value)
         meant = {**self._others, **({} if ctx is None else without_dashes(ctx.command))}
-        if ctx is not None and ctx.info_name == _NOW and not re.match(r"[+-]?[\d.]", text):
+        if ctx is not None and ctx.info_name == NOW and not re.match(r"[+-]?[\d.]", text):
             known = {name: name for name in line.commands}
             message = (
                 f"{quoted(text)} is neither a seed (0 to {LIMIT - 1}) nor one of {', '.join(known)}"
@@ -64,13 +64,16 @@ class SeedValue(Seed):
 class _SeedWords(Words):
     """The words of ``%seed``, with options before or after; a first word that is none is a seed."""
 
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return _now if cmd_name == NOW else super().get_command(ctx, cmd_name)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         first = next((at for at, word in enumerate(args) if not word.startswith("-")), 0)
         if args[first] in self.commands:
             return super().resolve_command(ctx, [args[first], *args[:first], *args[first + 1 :]])
-        return _NOW, _now, args
+        return NOW, _now, args
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         words = super().shell_complete(ctx, incomplete)
@@ -225,7 +228,7 @@ def _save(target: Target, words: tuple[str, ...], *, quiet: bool) -> None:
     word, states = as_word(name), state.states()
     session.ledger.save(session.shelf, name, states)
     if not quiet:
-        click.echo(f"Saved {', '.join(states)} as {name!r}. Back with: %seed restore {word}")
+        click.echo(f"Saved {', '.join(states)} as {quoted(name)}. Back with: %seed restore {word}")
 
 
 @line.command("restore")

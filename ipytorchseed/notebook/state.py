@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
 from ipytorchseed.notebook.config import IPyTorchSeed
 from ipytorchseed.notebook.errors import Guard, raised
@@ -45,6 +45,22 @@ Opener = Callable[["State"], Viewer]
 """Makes what shows runs as they happen; the package gives it, as it lies above this floor."""
 
 
+class Call(NamedTuple):
+    """A magic and its typed values, as a button or an agent asks for it.
+
+    Attributes:
+        magic: One of ours.
+        line: What a user would type for the same. It is recorded and shown, and never parsed.
+        values: The parameters of its command; those that are left out have their defaults.
+        word: The command's word: ``save`` of ``%seed save``; empty for none.
+    """
+
+    magic: str
+    line: str
+    values: Mapping[str, object]
+    word: str = ""
+
+
 class State:
     """Everything that the extension keeps for one shell.
 
@@ -62,6 +78,7 @@ class State:
         viewer: What shows runs as they happen; None until it is asked for.
         lock: Held while a cell begins, and by what must not happen while one runs.
         threads: Those in which a cell is running: the kernel's own, and those of subshells.
+        called: What the next magic is to do instead of reading its line.
     """
 
     def __init__(self, shell: InteractiveShell, opener: Opener | None = None) -> None:
@@ -75,6 +92,7 @@ class State:
         self.viewer: Viewer | None = None
         self.lock = threading.RLock()
         self.threads: set[int] = set()
+        self.called: Call | None = None
         self._opener = opener
 
     @cached_property
@@ -183,11 +201,11 @@ class State:
         if not self.rerunning:
             self.tracking.note_seed(seed, how)
 
-    def run_magic(self, line: str) -> tuple[bool, str]:
-        """Run a magic between two cells; it is recorded as a run without a number.
+    def call_magic(self, call: Call) -> tuple[bool, str]:
+        """Call a magic between two cells; it is recorded as a run without a number.
 
         Args:
-            line: The magic as one types it.
+            call: The magic and its typed values.
 
         Returns:
             Whether it did what it says, and what it said: what it displayed last, or printed.
@@ -195,13 +213,34 @@ class State:
         from IPython.utils.capture import capture_output
 
         with self.lock:  # a cell that begins meanwhile, in another thread, waits for us
-            with capture_output() as said:
-                result = self.shell.run_cell(line, store_history=False)
+            self.called = call
+            try:
+                with capture_output() as said:
+                    result = self._run_as_cell(call)
+            finally:
+                self.called = None
             error = raised(result)
             if error is not None:
                 return False, str(error)
             shown = [str(each.data["text/plain"]) for each in said.outputs if each.data]
             return True, shown[-1] if shown else said.stdout.strip()
+
+    def _run_as_cell(self, call: Call) -> ExecutionResult:
+        """Run a fixed line that has the magic take ``called``; ``call.line`` is only its label."""
+        events = self.shell.events
+        fixed = f"get_ipython().run_line_magic({call.magic!r}, '')"
+        running = self.shell.run_cell_async(call.line, transformed_cell=fixed)
+        result: ExecutionResult | None = None
+        try:
+            running.send(None)  # the line awaits nothing
+        except StopIteration as done:
+            result = done.value
+        finally:
+            running.close()
+            events.trigger("post_execute")
+            events.trigger("post_run_cell", result)
+        assert result is not None  # noqa: S101 -- as above
+        return result
 
     def open_viewer(self) -> Viewer | None:
         """Return what shows runs as they happen; None where nothing could show it."""

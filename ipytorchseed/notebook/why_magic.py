@@ -10,12 +10,13 @@ from IPython.core.inputtransformer2 import TransformerManager
 from IPython.display import display
 
 from ipytorchseed.commands import examples, flag, in_json, option
-from ipytorchseed.errors import LookupFailure, did_you_mean
+from ipytorchseed.errors import LookupFailure, did_you_mean, quoted
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, known_runs, recent_runs
 from ipytorchseed.notebook.state import Target
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.questions import Why
 from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.receipts.privacy import Places
 from ipytorchseed.receipts.reading import read
@@ -120,8 +121,15 @@ def run_of(session: Session, word: str) -> Run:
     Raises:
         LookupFailure: There is none; the message names those that there are.
     """
-    if _RUN.fullmatch(word):
-        return find_run(session, word)
+    return find_run(session, word) if _RUN.fullmatch(word) else run_named(session, word)
+
+
+def run_named(session: Session, word: str) -> Run:
+    """Return the last run of the cell with an id, or the one that last set a variable.
+
+    Raises:
+        LookupFailure: There is none; the message names those that there are.
+    """
     key = session.identity.key_of(word)
     run = session.ledger.last_run(session.notebook, key, rank=session.rank)
     if run is None or run.source.strip() == word:  # without an id, a cell is called by its text
@@ -131,19 +139,18 @@ def run_of(session: Session, word: str) -> Run:
         known = {name for each in recent for name in (each.cell, *each.writes)}
         meant = did_you_mean(word, known | _SWITCH.keys())
         if meant:
-            raise LookupFailure(f"no variable or cell {word!r} is on record{meant}")
-        said = f"no variable, cell or run {word!r} is recorded"
+            raise LookupFailure(f"no variable or cell {quoted(word)} is on record{meant}")
+        said = f"no variable, cell or run {quoted(word)} is recorded"
         raise LookupFailure(f"{said}; {known_runs(session)}")
     return run
 
 
-def why_by_ledger(notebook: str, what: str = "", against: str = "") -> str:
+def why_by_ledger(notebook: str, question: Why) -> str:
     """Explain a run as a kernel would that has just started; return the JSON of ``%why --json``.
 
     Args:
         notebook: The notebook's path, or how it ends.
-        what: What ``%why`` takes; nothing for the latest run of a cell that ran before.
-        against: What ``%why --against`` takes; nothing for the cell's run before.
+        question: About which run.
 
     Raises:
         LookupFailure: No such notebook or run is on record.
@@ -152,9 +159,35 @@ def why_by_ledger(notebook: str, what: str = "", against: str = "") -> str:
     with Ledger.open(read_only=True) as ledger:
         name = _known(notebook, ledger.notebooks())
         session = Session(name, ledger, TransformerManager().transform_cell)
-        run = run_of(session, what) if what else last_repeated(session)
-        said = why(session, run, find_run(session, against) if against else None)
-        return WhyView(said, session.kernel).to_json()
+        return explain_asked(session, question).to_json()
+
+
+def explain_asked(session: Session, question: Why) -> WhyView:
+    """Answer a typed question from records alone; no cell runs.
+
+    Raises:
+        LookupFailure: No such run of this notebook is on record.
+    """
+    if question.run is not None:
+        run = own_run(session, question.run)
+    elif question.name:
+        run = run_named(session, question.name)
+    else:
+        run = last_repeated(session)
+    against = None if question.against is None else own_run(session, question.against)
+    return WhyView(why(session, run, against), session.kernel)
+
+
+def own_run(session: Session, word: str) -> Run:
+    """Return the run that a word names, of this notebook.
+
+    Raises:
+        LookupFailure: There is none, or it is another notebook's.
+    """
+    run = find_run(session, word)
+    if run.notebook != session.notebook:
+        raise LookupFailure(f"{word} is a run of another notebook: ask there")
+    return run
 
 
 def is_same(path: str, other: str) -> bool:

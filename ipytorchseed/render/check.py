@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipytorchseed.render.text import visible, width, wrap
+from ipytorchseed.render.text import escaped, width, wrap
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View
 from ipytorchseed.sandbox.verdict import Checked, Culprit
@@ -173,7 +173,7 @@ class CheckView(View):
         if culprit is not None and checked.entry is not None:
             parts.append(wrap(self.where(culprit), first="  ▲ "))
         if culprit is not None and culprit.code:
-            code = visible(f"{culprit.line}: {culprit.code}")
+            code = escaped(f"{culprit.line}: {culprit.code}")
             parts.append(f"      {code}"[: width()].rstrip())
         parts += [wrap(each, first="    ") for each in self.evidence]
         if self.remedies:

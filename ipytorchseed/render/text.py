@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import random
+import re
 import sys
 import textwrap
 import unicodedata
@@ -12,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
+
+from ipytorchseed.patterns import lazy_pattern
 
 WIDTH = 80
 
@@ -27,6 +30,15 @@ _TAB = 4
 
 _LONGEST = 4_000
 """Characters of a paragraph that are shown: an error's message may be a whole file."""
+
+MOST_OF_NAME = 80
+"""Characters of a name that are shown."""
+
+_HEAD = 60
+"""Those of its beginning, where it is longer; the rest is its end."""
+
+_LONG_NAME = lazy_pattern(rf"(?<![\w/\\.-])\w[\w.\[\]]{{{MOST_OF_NAME},}}(?![\w/\\-])")
+"""A name longer than that, as of an item: ``x[0][0][0]``. Parts of paths are none."""
 
 _JOINERS = "\u200c\u200d"
 """Invisible, and part of how words and emoji are written."""
@@ -55,6 +67,22 @@ _ESCAPES = _Escapes()
 
 
 def visible(text: str, *, lines: bool = False) -> str:
+    """Return a text as it is shown: escaped, with long names shortened.
+
+    Args:
+        text: From outside: a name, a path, a message.
+        lines: Whether line ends are meant, and tabs indent.
+    """
+    if len(text) > MOST_OF_NAME:
+        text = _LONG_NAME.sub(_shortened, text)
+    return escaped(text, lines=lines)
+
+
+def _shortened(name: re.Match[str]) -> str:
+    return f"{name[0][:_HEAD]}…{name[0][_HEAD + 1 - MOST_OF_NAME :]}"
+
+
+def escaped(text: str, *, lines: bool = False) -> str:
     """Escape what would not be seen in a text, or would move, colour or turn what is seen.
 
     That is control characters (a terminal obeys them, and a log takes what follows a line's end for
@@ -62,7 +90,7 @@ def visible(text: str, *, lines: bool = False) -> str:
     halves of surrogate pairs, which no file can hold.
 
     Args:
-        text: From outside: a name, a path, a message, a line of code.
+        text: From outside, in full: code, a command, a path that programs read.
         lines: Whether line ends are meant, and tabs indent.
     """
     if text.isprintable():

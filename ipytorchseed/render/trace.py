@@ -6,7 +6,7 @@ import math
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.render.text import visible, width, wrap
+from ipytorchseed.render.text import escaped, width, wrap
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View
 from ipytorchseed.trace.comparison import Comparison, Operation, Parting, Span
@@ -133,7 +133,7 @@ class TraceView(View):
         """Draw it for a terminal of 80 columns."""
         parts = [wrap(self.title, first="")]
         if self.code:
-            parts.append(visible(f"    {self.code}")[: width()].rstrip())
+            parts.append(escaped(f"    {self.code}")[: width()].rstrip())
         parts += [wrap(each, first="    ") for each in self.evidence]
         for heading, rows in (
             (self.rounding_heading, self.roundings),

@@ -11,7 +11,7 @@ from msgspec import to_builtins
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.magics import CELL_MAGICS
 from ipytorchseed.render.curves import charted, curves_svg, sparklines
-from ipytorchseed.render.text import visible, wrap
+from ipytorchseed.render.text import escaped, visible, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View, fill
@@ -245,7 +245,7 @@ class WhyView(View):
         parts = [wrap(self.title, first="")]
         for cause in said.causes:
             parts.append(wrap(cause.message, first=f"  {mark(cause)} "))
-            parts += [f"      {visible(line, lines=True)}" for line in cause.proof.splitlines()]
+            parts += [f"      {escaped(line, lines=True)}" for line in cause.proof.splitlines()]
             parts += [wrap(line, first="      mend: ") for line in self._remedy(cause).splitlines()]
             if self.finding(cause):
                 parts.append(wrap(self.finding(cause), first="      "))
@@ -253,7 +253,7 @@ class WhyView(View):
             parts.append(wrap(self.one_reason, first="  "))
         if self.way_back:
             parts += ["", wrap(self.way_back, first="")]
-            parts += [f"    {visible(command)}" for command in said.remedy.commands]
+            parts += [f"    {escaped(command)}" for command in said.remedy.commands]
         if self.next_step:
             parts.append(wrap(self.next_step, first="  "))
         if said.changed:

@@ -28,7 +28,7 @@ from ipytorchseed.render.report import Report
 from ipytorchseed.render.rng import RngView, StateDifference, WhoView
 from ipytorchseed.render.scope import AlertTable
 from ipytorchseed.render.seeding import SeedLog, SeedStatus, restored_text, seeded_text
-from ipytorchseed.render.text import draw_table, visible, width, wrap
+from ipytorchseed.render.text import MOST_OF_NAME, draw_table, escaped, visible, width, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import write_value
 from ipytorchseed.render.why import WhyView
@@ -227,3 +227,25 @@ def test_what_stands_for_the_terminal_may_be_anything(monkeypatch, stream):
         patched.setattr(sys, "stdout", stream)
         told = width()
     assert told == 80
+
+
+@pytest.mark.parametrize("name", ["x" + "[0]" * 300, "abc" * 300, "model." * 50 + "weight"])
+def test_a_long_name_is_shown_shortened_everywhere(name):
+    """At most 80 characters of it, with its beginning and its end, in a sentence and in a table."""
+    short = visible(name)
+    assert len(short) == MOST_OF_NAME
+    head, tail = short.split("…")
+    assert name.startswith(head)
+    assert name.endswith(tail)
+    assert visible(f"`{name}` had changed") == f"`{short}` had changed"
+    assert name not in draw_table("", {"Name": {"overflow": "fold"}}, [[name]]).replace("\n", "")
+    assert visible_model({"name": name}) == {"name": short}
+
+
+@pytest.mark.parametrize(
+    "text", ["/data/" + "a" * 100 + "/b.csv", "x" * MOST_OF_NAME, "a b " * 100, "─" * 100]
+)
+def test_what_is_no_long_name_is_shown_whole(text):
+    """Paths among them; and what is to be typed or read by a program is never shortened."""
+    assert visible(text) == text
+    assert escaped(text * 9) == text * 9

@@ -1,0 +1,84 @@
+"""Answers to typed questions that come from outside the kernel: agents, and ``check``.
+
+A question is evaluated as a ``user_expressions`` entry of an empty, silent request, which runs no
+cell and leaves the user's history alone.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ipytorchseed import questions
+from ipytorchseed.errors import IPyTorchSeedError, LookupFailure
+from ipytorchseed.notebook.extension import running
+from ipytorchseed.notebook.lookup import TRACKING_OFF
+from ipytorchseed.notebook.replay_magic import find_plan
+from ipytorchseed.notebook.state import Call, State
+from ipytorchseed.notebook.why_magic import explain_asked, own_run, run_named
+from ipytorchseed.render.replay import PlanView
+from ipytorchseed.why.evidence import run_word
+
+
+class Answer:
+    """JSON values that IPython hands to who asked.
+
+    Args:
+        told: The values.
+    """
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        self._told = told
+
+    def __repr__(self) -> str:
+        return "<Answer>"
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        return {"application/json": self._told}
+
+
+def answer(text: str) -> Answer:
+    """Answer a question.
+
+    Args:
+        text: The question as JSON, as ``questions.expression`` writes it.
+    """
+    try:
+        state = running()
+        if state is None:
+            raise LookupFailure("no IPython runs here")
+        told = _answer(state, questions.decode(text))
+    except IPyTorchSeedError as error:
+        told = {"error": str(error)}
+    return Answer(told)
+
+
+def _answer(state: State, question: questions.Question) -> dict[str, Any]:
+    if isinstance(question, questions.Prepare):
+        if question.seed is not None:
+            state.apply(question.seed, "now")
+        return {"ready": True}
+    if isinstance(question, questions.Undo):
+        return _call(state, Call("replay", "%replay --undo", {"undo": True}))
+    if not state.options.tracking:
+        raise LookupFailure(TRACKING_OFF)
+    session = state.tracking.session
+    if isinstance(question, questions.Why):
+        view = explain_asked(session, question)
+        ident = session.identity.ident_of(view.explanation.run.cell)
+        told: dict[str, Any] = json.loads(view.to_json(ident))
+        return told
+    if isinstance(question, questions.Prove):
+        run = run_named(session, question.cell)
+        given = {"what": f"#{run.id}", "prove": True, "as_json": True}
+        return _call(state, Call("why", "%why --prove --json", given))
+    run = own_run(session, question.run)
+    if isinstance(question, questions.Plan):
+        return {"text": PlanView(find_plan(state, run), session.kernel).text()}
+    line = f"%replay {run_word(run, session.kernel)}"
+    return _call(state, Call("replay", line, {"run": f"#{run.id}"}))
+
+
+def _call(state: State, call: Call) -> dict[str, Any]:
+    done, said = state.call_magic(call)
+    return {"text": said} if done else {"error": said}

@@ -1,0 +1,119 @@
+"""Questions to a kernel: typed values, sent as one fixed expression and a JSON literal.
+
+A question never becomes a magic's line or a shell's word, so nothing in it can be an option, a
+variable to expand or a second statement.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+
+from ipytorchseed.errors import LookupFailure, quoted
+from ipytorchseed.patterns import lazy_pattern
+
+RunWord = Annotated[str, Meta(pattern=r"\A#?[0-9]{1,15}\Z")]
+"""``9`` for ``In[9]``, ``#17`` for the ledger's run 17."""
+
+_RUN = lazy_pattern(r"(?:In\[([0-9]{1,15})\]|(#?[0-9]{1,15}))\Z")
+_CELL = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")
+"""Cell ids of notebook files (nbformat 4.5). They allow a leading dash, and nobody writes one."""
+
+_MOST = 200
+"""Characters of a variable's name."""
+
+
+class Why(Struct, frozen=True, tag=True, omit_defaults=True):
+    """Ask why a cell gave another result. Records answer; nothing runs.
+
+    Attributes:
+        run: The run; None to go by ``name``.
+        name: A variable or a cell's id; empty for the last cell that ran again.
+        against: The run to compare with; None for the run before.
+    """
+
+    run: RunWord | None = None
+    name: str = ""
+    against: RunWord | None = None
+
+
+class Plan(Struct, frozen=True, tag=True):
+    """Ask which cells a replay would run."""
+
+    run: RunWord
+
+
+class Replay(Struct, frozen=True, tag=True):
+    """Replay a run. Cells that act outside the kernel are refused."""
+
+    run: RunWord
+
+
+class Undo(Struct, frozen=True, tag=True):
+    """Undo the last replay."""
+
+
+class Prove(Struct, frozen=True, tag=True):
+    """Explain the last run of a cell, with experiments. Cells that act outside are refused."""
+
+    cell: str
+
+
+class Prepare(Struct, frozen=True, tag=True):
+    """Ask whether the extension is loaded, and seed every source if a seed is given."""
+
+    seed: int | None = None
+
+
+Question = Why | Plan | Replay | Undo | Prove | Prepare
+
+
+def expression(question: Question) -> str:
+    """Return the Python expression that has a kernel answer a question."""
+    text = msgspec.json.encode(question).decode()
+    return f"__import__('ipytorchseed.notebook.answers', fromlist=['answer']).answer({text!r})"
+
+
+def decode(text: str) -> Question:
+    """Return the question in a JSON text.
+
+    Raises:
+        msgspec.ValidationError: It is no question, or a value in it has another type.
+    """
+    question: Question = msgspec.json.decode(text, type=Question)
+    return question
+
+
+def run_word(text: str) -> RunWord:
+    """Return how a run is named, from ``9``, ``In[9]`` or ``#17``.
+
+    Raises:
+        LookupFailure: The text names no run.
+    """
+    found = _RUN.match(text.strip())
+    if found is None:
+        raise LookupFailure(f"{quoted(text)} names no run: give 9 for In[9], or #17")
+    return found[1] or found[2]
+
+
+def why(what: str, against: str) -> Why:
+    """Return the question about a run, a variable or a cell.
+
+    Args:
+        what: ``9``, ``In[9]``, ``#17``, a variable or a cell's id; empty for the last re-run.
+        against: ``5``, ``In[5]`` or ``#17``; empty for the run before.
+
+    Raises:
+        LookupFailure: One of them is none of these.
+    """
+    what, earlier = what.strip(), run_word(against) if against.strip() else None
+    if _RUN.match(what):
+        return Why(run=run_word(what), against=earlier)
+    is_name = len(what) <= _MOST and what.isidentifier()
+    if what and not (is_name or _CELL.match(what)):
+        raise LookupFailure(
+            f"{quoted(what)} names nothing: give 9 for In[9], #17, a variable or a cell's id"
+        )
+    return Why(name=what, against=earlier)

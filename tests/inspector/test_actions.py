@@ -6,6 +6,8 @@ import threading
 
 import pytest
 
+from ipytorchseed.notebook.state import Call
+
 START = "import random, torch, numpy as np\n%seed 42 -q"
 DRAW = "x = torch.rand(3).sum().item()"
 
@@ -199,3 +201,13 @@ def test_what_the_magic_refuses_is_told_in_its_words(front_end):
     told = front_end.do("restore", name="nothing")
     assert (told["ok"], told["undo"]) == (False, None)
     assert "nothing is saved as 'nothing'" in told["text"]
+
+
+def test_the_line_of_a_button_is_a_label_that_is_never_parsed(front_end, tmp_path):
+    """The magic gets typed values; the line is recorded, and nothing in it runs."""
+    front_end.run(START)
+    line = "%seed {open('a', 'w')} $b\nopen('c', 'w')"
+    done, said = front_end.extension.call_magic(Call("seed", line, {"seed": 7}))
+    assert (done, said.splitlines()[0]) == (True, "Seeded python, numpy, torch.cpu with 7.")
+    assert front_end.extension.tracking.session.last.source == line
+    assert [each.name for each in tmp_path.iterdir() if len(each.name) == 1] == []

@@ -128,7 +128,15 @@ class Pair:
         changes = (*shown, *kept)
         unseen = () if causes else _unseen(against, run)
         return CellVerdict(
-            cell, outputs, state, changes, causes, programs, run.wrote, unseen=unseen
+            cell,
+            outputs,
+            state,
+            changes,
+            causes,
+            programs,
+            run.wrote,
+            connected=run.connected,
+            unseen=unseen,
         )
 
     def importers(

@@ -94,7 +94,7 @@ async def _test(
 async def _catch(notebook: Notebook, options: Options, origin: CellVerdict) -> CellVerdict:
     """Name the operation that ``%%deterministic --check`` catches in a cell."""
     source, cells = origin.cell.source, notebook.runnable
-    if origin.programs or origin.wrote or _writes(source):
+    if origin.programs or origin.wrote or origin.connected or _writes(source):
         return origin
     with tempfile.TemporaryDirectory(prefix="its-") as folder:
         before = cells[: cells.index(origin.cell)]

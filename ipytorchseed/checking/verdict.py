@@ -36,6 +36,7 @@ class CellVerdict(Struct, frozen=True):
         causes: The causes; none where nothing that was recorded differs.
         programs: Other programs that it runs, of which nothing is recorded.
         wrote: The files that it wrote.
+        connected: What it connected to.
         line: The line of the file that has its id.
         unseen: Values that it reads and that could only be sampled, where no cause was found.
         rounding: Whether all differences are rounding, as far as they were graded.
@@ -49,6 +50,7 @@ class CellVerdict(Struct, frozen=True):
     causes: tuple[Cause, ...] = ()
     programs: tuple[str, ...] = ()
     wrote: tuple[str, ...] = ()
+    connected: tuple[str, ...] = ()
     line: int = 1
     unseen: tuple[str, ...] = ()
     rounding: bool = False

@@ -155,6 +155,8 @@ class Run(Struct, frozen=True, omit_defaults=True):
         files: The files that it read.
         loaded: The files of the user's own modules that it loaded anew, by module.
         wrote: Paths of the files that it wrote, replaced or removed.
+        connected: What it opened a connection or sent to: ``example.org:443``, or the path of a
+            Unix socket.
         between: Sources that moved between the previous run's end and this one's begin, with
             their digests then and now.
         imported: Sources that only imports drew from, or that came with one and were left so.
@@ -214,6 +216,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     files: tuple[FileRead, ...] = ()
     loaded: Mapping[str, FileRead] = {}
     wrote: tuple[str, ...] = ()
+    connected: tuple[str, ...] = ()
     between: Mapping[str, tuple[str, str]] = {}
     imported: tuple[str, ...] = ()
     seeds: tuple[tuple[int, str], ...] = ()

@@ -60,7 +60,7 @@ class Proofs:
 
         Args:
             said: The explanation; where it names no cause, there is nothing to find out.
-            yes: Also run cells that write files or start programs.
+            yes: Also run cells that write files, start programs or open connections.
             silent: Do not tell how far it is.
 
         Raises:

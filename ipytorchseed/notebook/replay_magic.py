@@ -24,7 +24,7 @@ from ipytorchseed.why.plan import Plan
 @click.argument("run", required=False, metavar="[N]", shell_complete=recent_runs)
 @flag("--dry", "Only show which cells would run again.")
 @flag("--undo", "Put back what was there before the last replay.")
-@flag("--yes", "Also run cells that write files or start programs.")
+@flag("--yes", "Also run cells that write files, start programs or open connections.")
 @click.pass_obj
 def line(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool) -> None:
     """Bring the result of In[N] back, and check it bit for bit.

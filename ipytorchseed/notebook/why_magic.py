@@ -61,7 +61,7 @@ _SWITCH = {"on": True, "off": False}
     "Run the cell again on copies, each time with another cause put back to what it was, and say"
     " which of them bring the earlier result back.",
 )
-@flag("--yes", "With --prove: also run cells that write files or start programs.")
+@flag("--yes", "With --prove: also run cells that write files, start programs or use connections.")
 @in_json()
 @click.pass_obj
 def line(  # noqa: PLR0913 -- click passes each option by its name

@@ -126,6 +126,7 @@ def conceal(run: Run, places: Places) -> Run:
         cell=cell_name(run.cell),
         source="",
         notes=(),
+        connected=(),
         id=None,
         settings={name: _setting(name, each, places) for name, each in run.settings.items()},
         **{

@@ -1,9 +1,11 @@
-"""What Python's functions are about to do with files, programs and entropy, told to a listener."""
+"""What Python's functions do with files, programs, sockets and entropy, told to a listener."""
 
 from __future__ import annotations
 
 import _io
 import os
+import socket
+import ssl
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -12,6 +14,7 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from ipytorchseed.reads.shell import may_print_result, scripts_of
+from ipytorchseed.session.connections import Connections
 from ipytorchseed.session.unseeded import find_unseeded
 
 Function = Callable[..., Any]
@@ -33,6 +36,8 @@ _ENTROPY = 16
 
 class Listener(Protocol):
     """The listener. Its exceptions are dropped: they would be raised by the user's ``open``."""
+
+    connections: Connections
 
     def opens(self, path: str, *, reads: bool, writes: bool, anew: bool) -> None:
         """Hear that a file is about to be opened; ``anew`` where it is empty then."""
@@ -146,6 +151,30 @@ def _ask(listener: Listener, size: int) -> None:
             listener.asks(function)
 
 
+def _resolve(listener: Listener, host: object, *_: object, **__: object) -> Function | None:
+    """Have the addresses of a host told, once they are known."""
+    if not isinstance(host, str):
+        return None
+    return lambda found: listener.connections.resolves(host, {entry[4][0] for entry in found})
+
+
+def _resolve_one(listener: Listener, host: str) -> Function:
+    return lambda found: listener.connections.resolves(host, {found})
+
+
+def _connect(listener: Listener, made: socket.socket, *given: Any) -> None:
+    """Tell of ``connect(address)``, and of ``sendto(data, address)``."""
+    frame = sys._getframe(2)  # noqa: SLF001 -- of the function above
+    listener.connections.connects(made.family, given[-1], frame)
+
+
+def _send(listener: Listener, made: socket.socket, *_: object) -> None:
+    """Tell of what is sent over the network; earlier cells may have connected."""
+    if made.family in (socket.AF_INET, socket.AF_INET6):
+        frame = sys._getframe(2)  # noqa: SLF001 -- as above
+        listener.connections.connects(made.family, made.getpeername(), frame)
+
+
 def _absolute(path: object, folder: object = None) -> str:
     """Return an absolute path.
 
@@ -177,6 +206,20 @@ _calls: tuple[tuple[Function | None, Function], ...] = (
     (_io.open, _open),
     *((_of_system.get(name), tell) for name, tell in _told.items()),
     (getattr(sys.modules.get("_posixsubprocess"), "fork_exec", None), _start),
-)
+    (socket.getaddrinfo, _resolve), (socket.gethostbyname, _resolve_one),
+)  # fmt: skip
 CALLS = [(original, tell) for original, tell in _calls if original is not None]
 """The functions that this Python has, each with what tells a listener of its call."""
+
+METHODS: list[tuple[type, str, Function]] = [
+    *((socket.socket, name, _connect) for name in ("connect", "connect_ex", "sendto")),
+    *(
+        (made, name, _send)
+        for made in (socket.socket, ssl.SSLSocket)
+        for name in ("send", "sendall")
+    ),
+]
+"""Methods of classes that other code derives from, each with what tells a listener of its call.
+
+A function that tells may return another one, which is given what the original returned.
+"""

@@ -20,6 +20,7 @@ from ipytorchseed.ledger import forks
 from ipytorchseed.ledger.records import FileRead
 from ipytorchseed.reads.entropy import NUMPY_SEEDED
 from ipytorchseed.session import hearing
+from ipytorchseed.session.connections import Connections
 from ipytorchseed.session.importing import ImportWatch
 from ipytorchseed.session.named_files import Mark, mark_of
 from ipytorchseed.session.unseeded import numpy_is_heard
@@ -70,6 +71,9 @@ class FileWatch:
 
     Args:
         imports: Tells whether a package is being imported.
+
+    Attributes:
+        connections: Those of the cell.
     """
 
     def __init__(self, imports: ImportWatch | None = None) -> None:
@@ -87,6 +91,7 @@ class FileWatch:
         self._since: int | None = None
         self._printing: Callable[[], object] | None = None
         self._alone = True
+        self.connections = Connections()
 
     def clear(self) -> None:
         """Forget all notes."""
@@ -98,6 +103,7 @@ class FileWatch:
         self._hears = False
         self._listed = 0
         self._named, self._inside = {}, None
+        self.connections.clear()
 
     def start(self, programs: Callable[[], object] | None = None) -> None:
         """Begin to note.
@@ -109,6 +115,7 @@ class FileWatch:
         self._since = None if programs is None else time_ns()
         self._printing = programs
         self._hears = True
+        self.connections.start()
         hearing.start(self)
 
     def stop(self) -> None:

@@ -1,9 +1,10 @@
-"""Hears, while a cell runs, Python's functions that open, replace, remove and list files.
+"""Hears, while a cell runs, Python's functions that use files, programs and sockets.
 
 They are replaced wherever a module has bound them, and put back. An audit hook would hear more, but
 it cannot be removed, and with one each ``id()`` of the process takes several times as long.
 
-Of programs that Python starts, the files of code among their words are heard.
+Of programs that Python starts, the files of code among their words are heard. Of sockets, the
+methods of ``socket.socket`` are: gRPC, curl, ZeroMQ and torch.distributed connect in C code.
 
 Not heard: C code that opens files by itself (HDF5, Arrow, SQLite, ``torch.jit.load``), but for that
 of ``torch.save``, and ``io.FileIO``, which is a type that others derive from.
@@ -15,10 +16,11 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from types import FunctionType, ModuleType
 from typing import Any
 
-from ipytorchseed.session.file_calls import CALLS, Listener, names_of, tell_write
+from ipytorchseed.session.file_calls import CALLS, METHODS, Listener, names_of, tell_write
 
 Function = Callable[..., Any]
 Place = tuple[dict[Any, Any], object]
@@ -38,6 +40,7 @@ def start(listener: Listener) -> None:
             _note(name, _NAMES)
     _listener = listener
     _exchange(_HEARD)
+    _exchange_methods(heard=True)
 
 
 def stop(listener: Listener) -> None:
@@ -46,6 +49,7 @@ def stop(listener: Listener) -> None:
     if _listener is listener:
         _listener = None
         _exchange(_ORIGINAL)
+        _exchange_methods(heard=False)
         _ended = len(sys.modules)
 
 
@@ -54,20 +58,24 @@ def _heard(original: Function, tell: Function) -> Function:
 
     @functools.wraps(original)
     def function(*args: object, **kwargs: object) -> object:
-        listener = _listener
+        listener, then = _listener, None
         if listener is not None:
             args = tuple([_plain(each) for each in args])
             kwargs = {name: _plain(each) for name, each in kwargs.items()}
             try:  # noqa: SIM105 -- a context manager costs more than all of this
-                tell(listener, *args, **kwargs)
+                then = tell(listener, *args, **kwargs)
             except Exception:  # noqa: BLE001, S110 -- the original raises what is the user's
                 pass
         try:
-            return original(*args, **kwargs)
+            found = original(*args, **kwargs)
         except BaseException as error:
             # Before Python 3.11 this has no effect, and this frame is shown.
             error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
             raise
+        if then is not None:
+            with suppress(Exception):
+                then(found)
+        return found
 
     return function
 
@@ -87,6 +95,26 @@ _HEARD = {id(original): heard for original, heard in _PAIRS}
 _ORIGINAL = {id(heard): original for original, heard in _PAIRS}
 _NAMES = {original.__name__ for original, _ in _PAIRS}
 _IDS = frozenset(_HEARD) | frozenset(_ORIGINAL)
+
+_MISSING: Any = object()
+_METHODS = [
+    (made, name, vars(made).get(name, _MISSING), _heard(getattr(made, name), tell))
+    for made, name, tell in METHODS
+]
+"""Class, name, what the class itself has under it, and what hears."""
+
+
+def _exchange_methods(*, heard: bool) -> None:
+    """Put what hears into classes, or take it out; what others have put there stays."""
+    for made, name, own, hears in _METHODS:
+        before, after = (own, hears) if heard else (hears, own)
+        if vars(made).get(name, _MISSING) is not before:
+            continue
+        if after is _MISSING:
+            delattr(made, name)
+        else:
+            setattr(made, name, after)
+
 
 # --------------------------------------------------------------------------------------------------
 # Where they are bound

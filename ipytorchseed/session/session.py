@@ -339,6 +339,7 @@ class Session:
             files=self._files.read(pending.budget.seconds - pending.budget.used, ours),
             loaded={name: self._files.look(path, 0.0) for name, path in self._imports.own.items()},
             wrote=self.written(),
+            connected=self._files.connections.opened(),
             imported=imported,
             code=self.code_of(pending.source),
             rank=self._rank if pending.inert and self.last is not None else self.rank,

@@ -38,7 +38,7 @@ class Step(Struct, frozen=True):
         run: The run whose cell it is: with its text and states.
         settings: The flags to run it under.
         makes: The variables that are wanted of it; none for the last step.
-        outside: What it does outside the kernel: programs it starts, files it writes.
+        outside: What it does outside the kernel: starts programs, writes files, opens connections.
     """
 
     run: Run
@@ -109,7 +109,8 @@ def outside_of(run: Run, present: Present) -> tuple[str, ...]:
     files = files or [f"writes files: {name.lstrip(':')}" for name in writing_calls(effects)]
     opened = {name for name, value in run.reads.items() if _is_open(value)}
     files += [f"writes to {name}" for name in written_to(run.source, effects, opened)]
-    return (*programs, *files[:_TOLD])
+    hosts = [f"connects to {name}" for name in run.connected]
+    return (*programs, *files[:_TOLD], *hosts[:_TOLD])
 
 
 def _is_open(value: Fingerprint) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+import threading
 from contextlib import closing
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
@@ -629,3 +631,42 @@ def test_long_replays_tell_how_far_they_are(new_kernel):
         "",
     ]
     assert [shown["text/plain"][:1] for shown in reply.displays] == ["", "✓"]
+
+
+@pytest.fixture
+def orders():
+    """Orders that a server of this machine was sent, and its port."""
+
+    class Server(BaseHTTPRequestHandler):
+        def do_POST(self):
+            received.append(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_):
+            """Print nothing."""
+
+    received: list[bytes] = []
+    with HTTPServer(("127.0.0.1", 0), Server) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield received, server.server_port
+        server.shutdown()
+
+
+def test_what_connects_is_named_first(new_kernel, orders):
+    """An order is not sent again without --yes, neither by a replay nor for a proof."""
+    received, port = orders
+    send = (
+        "import random, urllib.request\n"
+        f"urllib.request.urlopen('http://localhost:{port}/', data=b'order').read()\n"
+        "random.random()"
+    )
+    new_kernel.run(send, "cell")
+    new_kernel.run(send, "cell")
+    assert new_kernel.runs()[-1].connected == (f"localhost:{port}",)
+    outside = f"connects to localhost:{port}. Nothing was run; to run that again"
+    assert f"In[2] {outside}, add --yes" in new_kernel.run("%replay 2").error.evalue
+    assert f"In[3] {outside} for a proof, add --yes" in new_kernel.run("%why --prove").error.evalue
+    assert received == [b"order"] * 2
+    assert "✓" in said(new_kernel.run("%replay 2 --yes"))
+    assert received == [b"order"] * 3

@@ -1,0 +1,135 @@
+"""The connections that a cell opens or writes to, by host and port."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterable
+from types import FrameType
+from typing import Any
+
+from ipytorchseed.introspection.ownership import is_installed_file
+
+_MOST = 16
+"""Connections noted of one run."""
+
+_MOST_HOSTS = 1_000
+"""Addresses of hosts that are remembered."""
+
+_LOCAL = ("127.", "::1", "::ffff:127.", "0.0.0.0", "localhost")  # noqa: S104 -- nothing is bound
+"""How addresses of this machine begin."""
+
+_POOL = "concurrent.futures.thread"
+"""Its threads outlive the cell that made them, and run what a later one hands them."""
+
+_BETWEEN_PROCESSES = frozenset({
+    "IPython", "accelerate", "ipykernel", "ipyparallel", "ipytorchseed", "joblib", "jupyter_client",
+    "lightning", "lightning_fabric", "multiprocessing", "pytorch_lightning", "torch", "zmq",
+})  # fmt: skip
+"""Packages that connect processes of this machine: a kernel's, a pool's, a training's."""
+
+
+class Connections:
+    """Notes the connections of the cell under way.
+
+    Those of threads that ran before the cell are not its own, unless they are a pool's that runs
+    the user's code. Nor are those that packages make between the processes of this machine.
+    """
+
+    def __init__(self) -> None:
+        self._opened: dict[str, None] = {}
+        self._hosts: dict[str, str] = {}
+        self._others: frozenset[int | None] = frozenset()
+
+    def clear(self) -> None:
+        """Forget all notes."""
+        self._opened.clear()
+
+    def start(self) -> None:
+        """Begin to note."""
+        others = {each.ident for each in threading.enumerate()}
+        self._others = frozenset(others - {threading.get_ident()})
+
+    def resolves(self, host: str, addresses: Iterable[str]) -> None:
+        """Note that a host has these addresses, so that a connection to one is named by it."""
+        if len(self._hosts) >= _MOST_HOSTS:
+            self._hosts.clear()
+        self._hosts.update((each, host) for each in addresses if each != host)
+
+    def connects(self, family: int, address: Any, frame: FrameType) -> None:  # noqa: ANN401
+        """Note a connection that is about to be opened or written to.
+
+        Args:
+            family: Of the socket, as ``socket.AF_INET``.
+            address: As the socket is given it.
+            frame: The code that calls the socket.
+        """
+        if len(self._opened) >= _MOST:
+            return
+        unix = family == getattr(socket, "AF_UNIX", None)
+        if unix:
+            name, local = _path_of(address), True
+        elif family in (socket.AF_INET, socket.AF_INET6):
+            host = _text(address[0])
+            name, local = self._name(host, int(address[1])), host.startswith(_LOCAL) or not host
+        else:  # inside the system: netlink, Bluetooth
+            return
+        if name in self._opened:
+            return
+        if threading.get_ident() in self._others and not _in_users_pool(frame):
+            return
+        if not local or _is_users(frame, by_name=unix):
+            self._opened[name] = None
+
+    def opened(self) -> tuple[str, ...]:
+        """Return what the cell connected to: ``example.org:443``, or the path of a socket."""
+        return tuple(self._opened)
+
+    def _name(self, host: str, port: int) -> str:
+        host = self._hosts.get(host, host) or "localhost"
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _text(value: str | bytes | bytearray) -> str:
+    return value if isinstance(value, str) else bytes(value).decode("ascii", "replace")
+
+
+def _path_of(address: str | bytes) -> str:
+    """Return the path of a Unix socket, or ``@`` and the name of an abstract one."""
+    path = address if isinstance(address, str) else bytes(address).decode("utf-8", "replace")
+    return f"@{path[1:]}" if path[:1] == "\0" else path
+
+
+def _callers(frame: FrameType) -> Iterable[tuple[str, bool]]:
+    """Yield the module of each caller and whether it is the user's, up to the first of these."""
+    caller: FrameType | None = frame
+    while caller is not None:
+        module = str(caller.f_globals.get("__name__"))
+        users = module == "__main__" or not is_installed_file(caller.f_code.co_filename)
+        yield module, users
+        if users:
+            return
+        caller = caller.f_back
+
+
+def _in_users_pool(frame: FrameType) -> bool:
+    """Return whether a pool's thread runs code of the user's."""
+    callers = [*_callers(frame)]
+    outer: FrameType | None = frame
+    while outer is not None and outer.f_globals.get("__name__") != _POOL:
+        outer = outer.f_back
+    return outer is not None and callers[-1][1]
+
+
+def _is_users(frame: FrameType, *, by_name: bool) -> bool:
+    """Return whether a connection inside this machine is the user's, and no package's own.
+
+    Args:
+        frame: The code that calls the socket.
+        by_name: The user's code has to be among its callers; an event loop has none.
+    """
+    callers = [*_callers(frame)]
+    between = any(
+        name.partition(".")[0] in _BETWEEN_PROCESSES for name, users in callers if not users
+    )
+    return not between and (callers[-1][1] or not by_name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,6 +16,7 @@ from ipytorchseed.rng.seeds import check_seed, no_seed
 
 F = TypeVar("F", bound="Callable[..., Any]")
 P = TypeVar("P")
+IsOurs = Callable[[Path], bool]
 
 _HELP = ("-h", "--help")
 
@@ -114,10 +116,34 @@ def no_notebook(ctx: click.Context, param: click.Parameter, file: P) -> P:
     return file
 
 
-def written(name: str, told: str) -> Callable[[F], F]:
-    """Declare an option that names a file to write."""
+def written(name: str, told: str, what: str, is_ours: IsOurs) -> Callable[[F], F]:
+    """Declare an option that names a file to write.
+
+    Args:
+        name: Of the option.
+        told: What it does.
+        what: What is written there: ``a receipt``.
+        is_ours: Returns whether a file has such content, and may be replaced.
+    """
     kind = Place(dir_okay=False, path_type=Path)
-    return option(name, "FILE", told, kind, callback=no_notebook)
+    return option(name, "FILE", told, kind, callback=partial(no_stranger, what, is_ours))
+
+
+def no_stranger(
+    what: str, is_ours: IsOurs, ctx: click.Context, param: click.Parameter, file: P
+) -> P:
+    """Refuse to write over a file that we did not write, or through a link: a callback."""
+    no_notebook(ctx, param, file)
+    path = Path(str(getattr(file, "name", file)))
+    if file is None or path.parts[:2] == (path.anchor, "dev"):  # /dev/stdout is a link
+        return file
+    if path.is_symlink():
+        to = f"{path} is a link to {path.readlink()}: name the file itself, or remove the link"
+        raise click.BadParameter(to, ctx, param)
+    if path.is_file() and path.stat().st_size and not is_ours(path):
+        said = f"{path} exists and is not {what}: choose another name, or remove it"
+        raise click.BadParameter(said, ctx, param)
+    return file
 
 
 class UnreadableError(click.ClickException):

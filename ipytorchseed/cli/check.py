@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ipytorchseed.cli.files import is_junit, is_receipt
 from ipytorchseed.commands import (
     MOST_RUNS,
     Number,
@@ -74,6 +75,8 @@ class _CheckCommand(click.Command):
 @written(
     "--receipt",
     "One fresh kernel: write what its run was made of, for other people and machines.",
+    "a receipt",
+    is_receipt,
 )
 @option(
     "--against",
@@ -82,7 +85,9 @@ class _CheckCommand(click.Command):
     Place(path_type=Path),
 )
 @in_json()
-@written("--junit", "Also write it as JUnit XML, as CI systems read it.")
+@written(
+    "--junit", "Also write it as JUnit XML, as CI systems read it.", "a JUnit report", is_junit
+)
 @option(
     "--timeout",
     "S",

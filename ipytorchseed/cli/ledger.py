@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import pathlib
 import time
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from ipytorchseed.cli.files import is_receipt
 from ipytorchseed.commands import (
     Number,
     UnreadableError,
@@ -16,7 +18,7 @@ from ipytorchseed.commands import (
     Words,
     flag,
     in_json,
-    no_notebook,
+    no_stranger,
     option,
 )
 from ipytorchseed.render.text import WIDTH, draw_table, visible
@@ -137,7 +139,7 @@ def verify(ctx: click.Context) -> None:
     "FILE",
     "Write it there instead of printing it.",
     click.File("wb", lazy=True),
-    callback=no_notebook,
+    callback=partial(no_stranger, "a receipt", is_receipt),
     default="-",
     show_default=False,
 )

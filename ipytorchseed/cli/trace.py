@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from ipytorchseed.cli.files import is_page
 from ipytorchseed.commands import Number, Place, UnreadableError, Words, in_json, option, written
 
 
@@ -25,7 +26,12 @@ def trace() -> None:
     Number(min=0),
 )
 @in_json()
-@written("--html", "Also write it as a page, with a picture of the difference over the run.")
+@written(
+    "--html",
+    "Also write it as a page, with a picture of the difference over the run.",
+    "such a page",
+    is_page,
+)
 @click.pass_context
 def diff(  # noqa: PLR0913 -- click passes each option by its name
     ctx: click.Context, *, a: Path, b: Path, rtol: float | None, as_json: bool, html: Path | None

@@ -95,6 +95,8 @@ class Watch(AbstractContextManager["Watch"]):
         self._callers = Callers()
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            if self.path.is_symlink():
+                raise RanksError(f"{self.path} is a link: remove it, or name another: folder=…")
             self._file = self.path.open("wb", buffering=0)
         except OSError as error:
             msg = f"{self.path} cannot be written to ({error.strerror}); name another: folder=…"

@@ -98,6 +98,14 @@ class _File(Struct):
     cells: list[dict[str, Any]]
 
 
+def is_receipt(path: Path) -> bool:
+    """Return whether a file's content is a receipt, by its kind."""
+    try:
+        return msgspec.json.decode(read_file(path, _LARGEST), type=_Head).kind == KIND
+    except (OSError, ValueError, RecursionError):
+        return False
+
+
 def read(path: str | Path, places: Places) -> Receipt:
     """Read a receipt. Nothing in it is run, imported or unpickled.
 

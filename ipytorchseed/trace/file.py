@@ -82,6 +82,10 @@ class TraceFile:
         self._lock = threading.Lock()
         self._process = os.getpid()
         try:
+            if self.path.is_symlink():
+                raise TraceError(
+                    f"{path} is a link to {self.path.readlink()}: name the file itself"
+                )
             if self.path.exists() and self.path.stat().st_size:
                 with self.path.open("rb") as before:
                     if before.read(len(MAGIC)) != MAGIC:

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from ipytorchseed.cli import main
+from ipytorchseed.cli.files import is_junit
 from tests.checking.books import book
 from tests.forking import forking
 from tests.render.hostile import unseen
@@ -237,6 +238,46 @@ def test_a_run_that_does_not_end_writes_over_no_receipt(tmp_path, monkeypatch):
     assert (tmp_path / "r.json").read_bytes() == kept
     assert run(tmp_path / "none.ipynb", "--receipt", "new.json").exit_code == 2
     assert not (tmp_path / "new.json").exists()
+
+
+FOREIGN = {
+    "thesis.txt": "my thesis",
+    "settings.json": '{"kind": "settings"}',
+    "page.xml": "<?xml version='1.0'?><page><testsuites/></page>",
+}
+
+
+def test_a_report_takes_no_other_files_place(tmp_path, monkeypatch):
+    """Nor does one go where a link leads; one line says what is there and what to do."""
+    monkeypatch.chdir(tmp_path)
+    path = book(tmp_path / "one", "1 / 0")
+    for name, content in FOREIGN.items():
+        (tmp_path / name).write_text(content)
+    (tmp_path / "link").symlink_to("thesis.txt")
+    (tmp_path / "loose").symlink_to("nothing.json")
+    for option, what in {"--receipt": "a receipt", "--junit": "a JUnit report"}.items():
+        for name in FOREIGN:
+            done = run(path, option, name)
+            assert (done.exit_code, done.stdout) == (2, "")
+            said = f"{name} exists and is not {what}: choose another name, or remove it"
+            assert done.stderr.splitlines()[-1].endswith(said)
+        for name, to in {"link": "thesis.txt", "loose": "nothing.json"}.items():
+            said = f"{name} is a link to {to}: name the file itself, or remove the link"
+            assert run(path, option, name).stderr.splitlines()[-1].endswith(said)
+    done = CliRunner().invoke(main, ["ledger", "export", "one.ipynb", "-o", "thesis.txt"])
+    assert "thesis.txt exists and is not a receipt" in done.stderr
+    assert {name: (tmp_path / name).read_text() for name in FOREIGN} == FOREIGN
+    assert not (tmp_path / "nothing.json").exists()
+
+
+@pytest.mark.parametrize(
+    "head", ["", "<testsuites>", "<?xml version='1.0'?>\n<!-- x -->\n<testsuite name='pytest'/>"]
+)
+def test_a_junit_report_of_whatever_made_it_is_replaced(tmp_path, head):
+    """So is an empty file."""
+    path = tmp_path / "junit.xml"
+    path.write_text(head)
+    assert is_junit(path) or not head
 
 
 def test_a_receipt_that_is_none_is_refused_before_anything_runs(folder, tmp_path):

@@ -34,6 +34,10 @@ def test_a_watch_needs_a_folder_and_a_number(tmp_path, put_back):
         its.ranks.watch(model, every=0)
     with pytest.raises(RanksError, match="not list"):
         its.ranks.watch([model])
+    (tmp_path / "rank-0.jsonl").symlink_to("elsewhere")
+    with pytest.raises(RanksError, match="rank-0.jsonl is a link"):
+        its.ranks.watch(model, folder=tmp_path)
+    assert not (tmp_path / "elsewhere").exists()
     (tmp_path / "file").touch()
     with pytest.raises(RanksError, match="cannot be written to"):
         its.ranks.watch(model, folder=tmp_path / "file")

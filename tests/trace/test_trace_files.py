@@ -199,6 +199,14 @@ def test_each_rank_has_a_file_of_its_own(tmp_path, monkeypatch):
     assert load(made.path).header.rank == 3
 
 
+def test_a_trace_does_not_go_where_a_link_leads(tmp_path):
+    """Also where nothing is there yet."""
+    (tmp_path / "link").symlink_to("elsewhere")
+    with pytest.raises(TraceError, match="is a link to elsewhere"), its.trace(tmp_path / "link"):
+        pass
+    assert not (tmp_path / "elsewhere").exists()
+
+
 def test_nothing_but_a_trace_is_replaced(tmp_path):
     """And what cannot be written is said before the block begins."""
     script = tmp_path / "train.py"

@@ -35,7 +35,7 @@ def test_a_watch_needs_a_folder_and_a_number(tmp_path, put_back):
     with pytest.raises(RanksError, match="not list"):
         its.ranks.watch([model])
     (tmp_path / "rank-0.jsonl").symlink_to("elsewhere")
-    with pytest.raises(RanksError, match="rank-0.jsonl is a link"):
+    with pytest.raises(RanksError, match="is a link: remove it"):
         its.ranks.watch(model, folder=tmp_path)
     assert not (tmp_path / "elsewhere").exists()
     (tmp_path / "file").touch()

@@ -196,9 +196,9 @@ class Saved:
         )
 
 
-def _blobs(content: object) -> Iterator[bytes]:
+def _blobs(content: object, depth: int = 0) -> Iterator[bytes]:
     if isinstance(content, bytes):
         yield content
-    elif isinstance(content, Mapping):
+    elif isinstance(content, Mapping) and depth < _DEEP:
         for item in content.values():
-            yield from _blobs(item)
+            yield from _blobs(item, depth + 1)

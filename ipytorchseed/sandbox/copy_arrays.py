@@ -6,8 +6,11 @@ import copy
 import sys
 from typing import Any
 
-from ipytorchseed.sandbox.copying import Copies, ObjectCopier
+from ipytorchseed.sandbox.copying import Copies, Copying, ObjectCopier
 from ipytorchseed.sandbox.memories import make_sure
+
+_DEEPEST = 1000
+"""Arrays of objects inside one another that are copied; numpy frees such by recursion in C."""
 
 
 def of_library(kind: type) -> Copies | None:
@@ -30,15 +33,15 @@ def of_library(kind: type) -> Copies | None:
     return _array if numpy is not None and kind is numpy.ndarray else None
 
 
-def _tensor(copier: ObjectCopier, value: Any) -> Any:
+def _tensor(copier: ObjectCopier, value: Any) -> Copying:
     made = _leaf(copier, value)
     if value.requires_grad:
         if value.grad_fn is not None:
-            copier.cut.append("".join(copier.steps))
+            copier.cut.append(copier.path())
             made = _computed(made)
         else:
             made = made.requires_grad_()
-    return _finish(copier, value, made)
+    return (yield from _finish(copier, value, made))
 
 
 def _computed(leaf: Any) -> Any:
@@ -54,9 +57,9 @@ def _computed(leaf: Any) -> Any:
     return line.clone().as_strided(leaf.size(), leaf.stride())
 
 
-def _parameter(copier: ObjectCopier, value: Any) -> Any:
+def _parameter(copier: ObjectCopier, value: Any) -> Copying:
     made = type(value)(_leaf(copier, value), value.requires_grad)
-    return _finish(copier, value, made)
+    return (yield from _finish(copier, value, made))
 
 
 def _leaf(copier: ObjectCopier, value: Any) -> Any:
@@ -68,54 +71,58 @@ def _leaf(copier: ObjectCopier, value: Any) -> Any:
     return made
 
 
-def _finish(copier: ObjectCopier, value: Any, made: Any) -> Any:
+def _finish(copier: ObjectCopier, value: Any, made: Any) -> Copying:
     """Give a tensor the gradient, the hooks and the attributes of another."""
     copier.keep(value, made)
     if value.is_leaf and value.grad is not None:
-        made.grad = copier.named(".grad", value.grad)
+        made.grad = yield ".grad", value.grad
     for name in ("_backward_hooks", "_post_accumulate_grad_hooks"):
         hooks = getattr(value, name, None)
         if hooks:
             setattr(made, name, copy.copy(hooks))
     if vars(value):
-        vars(made).update(copier.state(vars(value)))
+        vars(made).update((yield from copier.state(vars(value))))
     return made
 
 
-def _generator(_: ObjectCopier, value: Any) -> Any:
+def _generator(_: ObjectCopier, value: Any) -> Copying:
+    yield from ()
     torch = sys.modules["torch"]
     made = torch.Generator(device=value.device)
     made.set_state(value.get_state())
     return made
 
 
-def _array(copier: ObjectCopier, value: Any) -> Any:
+def _array(copier: ObjectCopier, value: Any) -> Copying:
     if value.dtype.hasobject:
+        if copier.depth(type(value)) > _DEEPEST:
+            return copier.share(value, "nested too deeply to copy")
         make_sure(value)
         made = value.copy(order="K")
         copier.keep(value, made)
         for index in range(made.size):
-            made.flat[index] = copier.copy(made.flat[index])
+            made.flat[index] = yield "", made.flat[index]
         return made
     return copier.memories.array(value)
 
 
-def _optimizer(copier: ObjectCopier, value: Any) -> Any:
+def _optimizer(copier: ObjectCopier, value: Any) -> Copying:
     """Copy also what its pickles leave out: hooks, and what a scheduler put around ``step``."""
-    made = copier.rebuild(value, *value.__reduce_ex__(4))
+    made: Any = yield from copier.rebuild(value, *value.__reduce_ex__(4))
     rest = {name: each for name, each in vars(value).items() if name not in vars(made)}
     hooks = {name: each for name, each in vars(value).items() if name.endswith("_hooks")}
-    vars(made).update(copier.state(rest | hooks))
+    vars(made).update((yield from copier.state(rest | hooks)))
     return made
 
 
-def _scaler(copier: ObjectCopier, value: Any) -> Any:
+def _scaler(copier: ObjectCopier, value: Any) -> Copying:
     """Copy it as it is: in its pickles the scale of now becomes the one that it began with."""
     made = object.__new__(type(value))
     copier.keep(value, made)
-    vars(made).update(copier.state(vars(value)))
+    vars(made).update((yield from copier.state(vars(value))))
     return made
 
 
-def _same(_: ObjectCopier, value: Any) -> Any:
+def _same(_: ObjectCopier, value: Any) -> Copying:
+    yield from ()
     return value

@@ -6,7 +6,7 @@ import copyreg
 import sys
 import types
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any
 
 from ipytorchseed.errors import in_brief
@@ -25,6 +25,9 @@ _INTERNAL = (
 _UNCHANGING = ("Array", "Buffer", "RecordBatch", "Scalar", "Schema", "Table", "Type")
 """How the names of Arrow's types end whose objects do not change."""
 
+_STEPS = 20
+"""Steps of a way that are named; behind them, the last one."""
+
 ATOMIC = frozenset(map(id, (
     type(None), type(Ellipsis), type(NotImplemented), int, float, bool, complex, str, bytes, range,
     slice, type, property, types.BuiltinFunctionType, types.CodeType,
@@ -36,24 +39,31 @@ ATOMIC = frozenset(map(id, (
 have a hash and an equality of their own."""
 
 
+Copying = Generator[tuple[str, Any], Any, Any]
+"""Makes one copy. It yields each part of the original with the step that reaches it, is sent the
+part's copy, and returns its own."""
+
+
 class ObjectCopier(ABC):
-    """Copies values as their classes say, or ``special`` does.
+    """Copies values as their classes say, or as ``special`` does.
+
+    Parts are copied from a stack in this class and not by recursion: a linked list of any length
+    fits, whatever the user's recursion limit, and C's stack does not grow.
 
     Attributes:
         shared: What could not be copied and is shared instead: how one reaches it, and why.
         cut: Tensors whose autograd graph could not be copied: how one reaches each.
         memories: The memory of tensors and arrays, copied once each.
-        steps: How one reaches what is being copied, from a name on.
     """
 
     def __init__(self) -> None:
         self.shared: dict[str, str] = {}
         self.cut: list[str] = []
         self.memories = Memories()
-        self.steps: list[str] = []
         self._memo: dict[int, Any] = {}
         self._kept: list[object] = []  # alive, so that no number in the memo is given again
         self._sources = {*map(id, hidden_generators())}
+        self._open: list[tuple[str, Any, Copying]] = []
 
     @abstractmethod
     def special(self, kind: type) -> Copies | None:
@@ -64,29 +74,43 @@ class ObjectCopier(ABC):
         return {name: self.named(name, value) for name, value in values.items()}
 
     def named(self, name: str, value: Any) -> Any:
-        """Copy a value that is reached by a name, or by a further step from what is copied."""
-        self.steps.append(name)
-        try:
-            return self.copy(value)
-        finally:
-            self.steps.pop()
+        """Copy the value of a name, or return it where it cannot be copied."""
+        made = self._enter(name, value)
+        while self._open:
+            _, value, copying = self._open[-1]
+            try:
+                part = copying.send(made)
+            except StopIteration as end:
+                made = end.value
+            except Exception as error:  # noqa: BLE001 -- anybody's code; what fails is shared and named
+                made = self.share(value, in_brief(error))
+            else:
+                made = self._enter(*part)
+                continue
+            self._open.pop()
+            self.keep(value, made)
+        return made
 
-    def copy(self, value: Any) -> Any:
-        """Copy a value, or return it where it cannot be copied."""
+    def _enter(self, step: str, value: Any) -> Any:
+        """Return the copy of a value, or None after putting what makes it on the stack."""
         kind = type(value)
         if id(kind) in ATOMIC or issubclass(kind, (type, types.ModuleType)):
             return value
         if id(value) in holders or id(value) in self._sources:  # whose state goes back with those
             return value
-        known = self._memo.get(id(value), self)
-        if known is not self:
+        known = self.known(value)
+        if known is not None:
             return known
-        made = self._make(value, kind)
-        self.keep(value, made)
-        return made
+        special = self.special(kind)
+        if special is None and _is_shared(value, kind):
+            self.keep(value, value)
+            return value
+        copying = self._by_class(value, kind) if special is None else special(self, value)
+        self._open.append((step, value, copying))
+        return None
 
     def knows(self, value: Any) -> bool:
-        """Tell whether a value, or a parameter of it, was copied on the way to others."""
+        """Return whether a value, or a parameter of it, was copied on the way to others."""
         if id(type(value)) in ATOMIC:
             return False
         if id(value) in self._memo:
@@ -105,26 +129,21 @@ class ObjectCopier(ABC):
         self._memo[id(value)] = made
         self._kept.append(value)
 
-    def _make(self, value: Any, kind: type) -> Any:
-        special = self.special(kind)
-        home = module_of_class(kind)
-        if special is None and home.startswith(_INTERNAL) and not _is_module(value):
-            return value
-        if home == "pyarrow.lib" and name_of_class(kind).endswith(_UNCHANGING):
-            return value
-        try:
-            if special is not None:
-                return special(self, value)
-            return self._other(value, kind)
-        except Exception as error:  # noqa: BLE001 -- anybody's code; what fails is shared and named
-            return self.share(value, in_brief(error))
+    def path(self) -> str:
+        """Return how one reaches what is being copied, without the middle of a long way."""
+        steps = [step for step, _, _ in self._open]
+        return "".join(steps if len(steps) <= _STEPS else [*steps[:_STEPS], " … ", steps[-1]])
+
+    def depth(self, kind: type) -> int:
+        """Return how many objects of a type are being copied, each inside the one before."""
+        return sum(type(value) is kind for _, value, _ in self._open)
 
     def share(self, value: Any, reason: str) -> Any:
         """Return the value itself, and note why it is not copied."""
-        self.shared.setdefault("".join(self.steps), f"{_name(type(value))}: {reason}")
+        self.shared.setdefault(self.path(), f"{_name(type(value))}: {reason}")
         return value
 
-    def _other(self, value: Any, kind: type) -> Any:
+    def _by_class(self, value: Any, kind: type) -> Copying:
         own = getattr(kind, "__deepcopy__", None)
         if own is not None:
             make_sure(value)
@@ -136,7 +155,7 @@ class ObjectCopier(ABC):
         reduced = reducer(value) if reducer is not None else value.__reduce_ex__(4)
         if isinstance(reduced, str):
             return value
-        return self.rebuild(value, *reduced)
+        return (yield from self.rebuild(value, *reduced))
 
     def rebuild(  # noqa: PLR0913, PLR0917 -- what `__reduce_ex__` returns
         self,
@@ -147,7 +166,7 @@ class ObjectCopier(ABC):
         items: Any = None,
         pairs: Any = None,
         setter: Callable[[Any, Any], None] | None = None,
-    ) -> Any:
+    ) -> Copying:
         """Make an object from its parts, as ``copy`` does.
 
         Args:
@@ -159,10 +178,10 @@ class ObjectCopier(ABC):
             pairs: What is put into it by keys.
             setter: What gives it its state, where it does not do so itself.
         """
-        made = function(*[self.copy(each) for each in arguments])
+        made = function(*(yield from self.parts(arguments)))
         self.keep(value, made)
         if state is not None:
-            state = self.state(state)
+            state = yield from self.state(state)
             if setter is not None:
                 setter(made, state)
             elif hasattr(made, "__setstate__"):
@@ -175,28 +194,47 @@ class ObjectCopier(ABC):
                     vars(made).update(state)
                 for name, each in (slots or {}).items():
                     setattr(made, name, each)
-        for item in items or ():
-            made.append(self.copy(item))
-        self.fill(made, pairs or ())
+        yield from self.parts(items or (), "", made)
+        yield from self.fill(made, pairs or ())
         return made
 
-    def fill(self, made: Any, pairs: Iterable[tuple[Any, Any]]) -> None:
-        """Put copies of keys and items into a container."""
-        for key, item in pairs:
-            made[self.copy(key)] = self.named(f"[{key!r}]" if type(key) is str else "[…]", item)
+    @staticmethod
+    def parts(values: Iterable[Any], step: str = "", made: Any = None) -> Copying:
+        """Append copies of values to a list; ``step`` names a value by its index."""
+        made = [] if made is None else made
+        for index, each in enumerate(values):
+            is_atomic = id(type(each)) in ATOMIC
+            made.append(each if is_atomic else (yield step.format(index), each))
+        return made
 
-    def state(self, state: Any) -> Any:
+    @staticmethod
+    def fill(made: Any, pairs: Iterable[tuple[Any, Any]], step: str = "[{!r}]") -> Copying:
+        """Put copies of keys and items into a container; ``step`` names an item by its key."""
+        for key, item in pairs:
+            place = key if type(key) is str else (yield "", key)
+            if id(type(item)) in ATOMIC:
+                made[place] = item
+            else:
+                made[place] = yield step.format(key) if type(key) is str else "[…]", item
+        return made
+
+    def state(self, state: Any) -> Copying:
         """Copy the state of an object: mostly its attributes."""
         if type(state) is not dict:
-            return self.copy(state)
-        made = {}
-        for key, item in list(state.items()):
-            made[self.copy(key)] = self.named(f".{key}" if type(key) is str else "[…]", item)
-        return made
+            return (yield "", state)
+        return (yield from self.fill({}, [*state.items()], ".{}"))
 
 
-Copies = Callable[[ObjectCopier, Any], Any]
-"""Makes the copy of an object, given what copies its parts."""
+Copies = Callable[[ObjectCopier, Any], Copying]
+"""Begins the copy of an object."""
+
+
+def _is_shared(value: object, kind: type) -> bool:
+    """Return whether a value is machinery of torch's, or a value of Arrow's that never changes."""
+    home = module_of_class(kind)
+    if home == "pyarrow.lib":
+        return name_of_class(kind).endswith(_UNCHANGING)
+    return home.startswith(_INTERNAL) and not _is_module(value)
 
 
 def _name(kind: type) -> str:
@@ -205,7 +243,7 @@ def _name(kind: type) -> str:
 
 
 def _points(value: Any) -> bool:
-    """Tell whether a value lies in memory that may be gone, and copies itself from there."""
+    """Return whether a value copies itself from memory that may be gone."""
     ctypes: Any = sys.modules.get("_ctypes")
     pillow: Any = sys.modules.get("PIL.Image")
     if ctypes is not None:

@@ -284,17 +284,30 @@ class _Linking(Copier):
     def __init__(self, links: dict[int, set[str]]) -> None:
         super().__init__()
         self._links = links
+        self._name = ""
 
-    def copy(self, value: Any) -> Any:
-        made = super().copy(value)
-        if made is not value:
+    def named(self, name: str, value: Any) -> Any:
+        """Copy as always, and remember from which name."""
+        self._name = name
+        return super().named(name, value)
+
+    def known(self, value: object) -> Any:
+        """Return the copy as always: it is reached from one more name."""
+        return self._link(value, super().known(value))
+
+    def keep(self, value: object, made: object) -> None:
+        """Register the copy as always: it is reached from its first name."""
+        super().keep(value, self._link(value, made))
+
+    def _link(self, value: object, made: object) -> Any:
+        if made is not None and made is not value:
             for key in (id(value), _memory(value)):
-                self._links.setdefault(key, set()).add(self.steps[0])
+                self._links.setdefault(key, set()).add(self._name)
         return made
 
 
 def _memory(value: Any) -> int:
-    """Return what tells the memory behind a tensor or array; its own number for all else."""
+    """Return the address of the memory of a tensor or array, and the id of all else."""
     numpy: Any = sys.modules.get("numpy")
     with suppress(Exception):  # it has none: sparse, of another device
         if hasattr(type(value), "untyped_storage"):

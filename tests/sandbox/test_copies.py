@@ -5,6 +5,8 @@ from __future__ import annotations
 import collections
 import copy
 import random
+import subprocess
+import sys
 import threading
 import weakref
 
@@ -272,3 +274,60 @@ def test_a_tensor_whose_memory_was_freed_is_not_copied(kind):
     made, copier = _copied(value=value)
     assert made["value"] is value
     assert "its memory was given back" in copier.shared["value"]
+
+
+CHAINS = """
+import collections, os, sys
+import numpy as np
+from ipytorchseed.sandbox.copier import Copier
+
+class Node:
+    def __init__(self, next):
+        self.next = next
+
+def closure(value):
+    def inner():
+        return value
+    return inner
+
+def array(value):
+    made = np.empty(1, dtype=object)
+    made[0] = value
+    return made
+
+links = [
+    lambda v: [v], lambda v: {"next": v}, lambda v: (v, []), lambda v: collections.deque([v]),
+    Node, closure, array,
+]
+sys.setrecursionlimit(100_000)
+for link in links:
+    value = None
+    for _ in range(30_000):
+        value = link(value)
+    copier = Copier()
+    made = copier.named("value", value)
+    assert type(made) is type(value) and made is not value
+    print(*{text.partition(": ")[2] for text in copier.shared.values()}, sep=", ")
+    del copier, made
+    sys.stdout.flush()
+os._exit(0)  # numpy itself overflows the stack when it frees the last chain
+"""
+
+
+def test_a_long_chain_is_copied_whatever_the_recursion_limit(tmp_path):
+    """C's stack does not grow with it. Only arrays of objects are not copied all the way down."""
+    (tmp_path / "chains.py").write_text(CHAINS, encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, tmp_path / "chains.py"], capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.splitlines() == [*[""] * 6, "nested too deeply to copy"]
+
+
+def test_a_long_way_to_what_is_shared_is_named_in_brief():
+    """By its first steps and its last."""
+    value = {"lock": threading.Lock()}
+    for _ in range(1000):
+        value = [value]
+    _, copier = _copied(value=value)
+    assert [*copier.shared] == ["value" + "[0]" * 19 + " … ['lock']"]

@@ -1,80 +1,204 @@
-"""Delays ``KeyboardInterrupt`` while state is changed or put back."""
+"""Holds ``KeyboardInterrupt`` while state is changed or restored.
+
+Python raises it between any two instructions of the main thread, ``finally`` lines and the exits of
+context managers included. So a command holds interrupts from before its first change until its last
+restore, and lets them through only where code runs that may be interrupted anywhere.
+"""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import current_thread, main_thread
-from typing import Any
+from types import FrameType
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+Result = TypeVar("Result")
+
+
+class Door(Struct, eq=False):
+    """Code in which an interrupt is raised while the rest is held.
+
+    Attributes:
+        frame: What this frame calls; None for all frames.
+        names: Only while a function or cell with these global names runs; None for any code.
+        once: Raise the first one only: this code does not catch it.
+    """
+
+    frame: FrameType | None
+    names: Mapping[str, Any] | None = None
+    once: bool = False
+
+    def leads_to(self, frame: FrameType | None) -> bool:
+        """Return whether a frame runs inside."""
+        inside = False
+        while frame is not None and frame is not self.frame:
+            inside = inside or self.names is None or frame.f_globals is self.names
+            frame = frame.f_back
+        return inside and frame is self.frame
 
 
 class HeldInterrupt:
-    """Replaces the handler of SIGINT, and notes whether an interrupt arrived.
+    """A handler of SIGINT that notes whether an interrupt arrived.
 
-    Python raises ``KeyboardInterrupt`` between any two instructions of the main thread, and would
-    leave a state half written. Other threads get none.
+    Other threads than the main one get none.
 
     Args:
-        on_first: Called when one arrives.
-        patient: Hold further ones as well; else each raises ``KeyboardInterrupt``.
+        tell: Called for each one that is held.
 
     Attributes:
-        arrived: Whether one did.
+        arrived: Whether one did that was not raised yet.
+        tell: What is called.
+        patient: Whether further ones are held as well; else each raises ``KeyboardInterrupt``.
+        door: Where interrupts are raised rather than held; None for nowhere.
     """
 
-    def __init__(
-        self, on_first: Callable[[], object] = lambda: None, *, patient: bool = True
-    ) -> None:
+    def __init__(self, tell: Callable[[], object] = lambda: None) -> None:
         self.arrived = False
-        self._on_first = on_first
-        self._patient = patient
-        self._handler: Any = None
+        self.patient = True
+        self.door: Door | None = None
+        self.tell = tell
+        self._holding = False
+        self._before: Any = None
+        self._raise: Any = signal.default_int_handler
 
-    def hold(self) -> None:
-        """Replace the handler, unless it holds as much already, or this is another thread."""
-        self.hold_back(signal.getsignal(signal.SIGINT))
+    def hold(self) -> bool:
+        """Replace the handler; return whether that was possible."""
+        before = signal.getsignal(signal.SIGINT)
+        return callable(before) and self.hold_back(before, before)
 
-    def hold_back(self, handler: Any) -> None:  # as ``signal.getsignal`` says
-        """Replace this handler; see ``hold``."""
-        if isinstance(handler, HeldInterrupt) and self._patient <= handler._patient:  # noqa: SLF001 -- its own class
-            return
-        if callable(handler) and current_thread() is main_thread():
-            self._handler = handler
-            signal.signal(signal.SIGINT, self)
+    def hold_back(self, before: Any, raising: Any = signal.default_int_handler) -> bool:
+        """Replace a handler.
+
+        Args:
+            before: As ``signal.getsignal`` returned it.
+            raising: Called for an interrupt that is let through.
+        """
+        if before is self or current_thread() is not main_thread():
+            return before is self
+        self._before, self._raise, self._holding = before, raising, True
+        signal.signal(signal.SIGINT, self)
+        return True
 
     def release(self) -> None:
-        """Put the handler back; the caller has to act on an interrupt that arrived."""
+        """Restore the handler; the caller has to act on an interrupt that arrived."""
         if current_thread() is not main_thread():  # which may hold meanwhile
             return
-        handler, self._handler = self._handler, None
-        if handler is not None:
-            signal.signal(signal.SIGINT, handler)
+        self.door = None
+        handler: Any = signal.getsignal(signal.SIGINT)
+        if self._holding and handler is self:  # else the user's code set another
+            signal.signal(signal.SIGINT, self._before)
+        self._holding = False
 
     def note(self) -> None:
         """Note that one arrived."""
-        if not self.arrived:
-            self.arrived = True
-            self._on_first()
+        self.arrived = True
+        self.tell()
 
-    def __call__(self, *_: object) -> None:
+    def deliver(self) -> None:
+        """Raise the interrupt that arrived, if one did."""
+        if self.arrived:
+            self.arrived = False
+            self._raise(signal.SIGINT, sys._getframe())  # noqa: SLF001 -- what handlers are given
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
         """Handle the signal."""
-        if self.arrived and not self._patient:
+        door = self.door
+        if not self._holding:  # code of the user's kept this handler, and put it back later
+            self._raise(number, frame)
+        elif door is not None and door.leads_to(frame):
+            if door.once:
+                self.door = None
+            self._raise(number, frame)
+        elif self.arrived and not self.patient:
             raise KeyboardInterrupt
-        self.note()
+        else:
+            self.note()
+
+    def let_through(
+        self, function: Callable[[], Result], names: Mapping[str, Any] | None, *, once: bool
+    ) -> Result:
+        """Call a function in which interrupts are raised; see ``let_through`` below."""
+        self.deliver()
+        outer, self.door = self.door, Door(sys._getframe(), names, once)  # noqa: SLF001 -- its own frame
+        try:
+            return function()
+        except KeyboardInterrupt:
+            self.arrived = False  # those behind it ask for the same
+            raise
+        finally:
+            self.door = outer
+            if signal.getsignal(signal.SIGINT) is not self:
+                signal.signal(signal.SIGINT, self)
+            self.deliver()
+
+
+def holder() -> HeldInterrupt | None:
+    """Return what holds interrupts in this thread, if anything does."""
+    handler = signal.getsignal(signal.SIGINT)
+    held = isinstance(handler, HeldInterrupt) and current_thread() is main_thread()
+    return handler if held else None  # type: ignore[return-value]  # as just asked
+
+
+def let_through(
+    function: Callable[[], Result], names: Mapping[str, Any] | None = None, *, once: bool = False
+) -> Result:
+    """Call a function in which interrupts are raised, though they are held around it.
+
+    Args:
+        function: As soon as it is left, interrupts are held again: none can come in between.
+        names: Raise them only while code with these global names runs, and hold them in what calls
+            that code, as the shell does with a cell.
+        once: Raise the first one only, where the function restores something itself.
+
+    Raises:
+        KeyboardInterrupt: One arrives, or arrived before.
+    """
+    held = holder()
+    return function() if held is None else held.let_through(function, names, once=once)
+
+
+@contextmanager
+def told_of_interrupts(tell: Callable[[], object]) -> Iterator[None]:
+    """Have a function called for each interrupt that is held in the block."""
+    held = holder()
+    if held is None:
+        yield
+        return
+    before, held.tell = held.tell, tell
+    try:
+        yield
+    finally:
+        held.tell = before
 
 
 @contextmanager
 def held_interrupts() -> Iterator[None]:
-    """Hold an interrupt that arrives in the block until its end, and let it come then.
+    """Hold an interrupt that arrives in the block until its end, and raise it then, once.
 
-    In a block within a block, the outer one holds.
+    In a block within a block, the outer one holds. Where an interrupt ends the block, those that
+    follow while it is left are dropped: they ask for the same.
     """
-    held = HeldInterrupt()
-    try:
+    outer = holder()
+    held = outer or HeldInterrupt()
+    door, patient = held.door, held.patient
+    if outer is None:
         held.hold()
+    held.door, held.patient = None, True
+    try:
         yield
+    except KeyboardInterrupt:
+        if outer is None or door is not None:
+            held.arrived = False
+        raise
     finally:
-        held.release()
-        if held.arrived:
+        held.door, held.patient = door, patient
+        if outer is None:
+            held.release()
+        if held.arrived and (outer is None or door is not None):
+            held.arrived = False
             signal.raise_signal(signal.SIGINT)

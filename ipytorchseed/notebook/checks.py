@@ -12,6 +12,7 @@ from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 from msgspec import Struct
 
 from ipytorchseed.determinism.alerts import Alert
+from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import TraceError
 from ipytorchseed.ledger.records import Draw, Operation, Trace
 from ipytorchseed.ledger.records import Run as Record
@@ -19,7 +20,7 @@ from ipytorchseed.notebook.errors import raised
 from ipytorchseed.notebook.interrupts import Interrupts
 from ipytorchseed.notebook.location import Cell, Locator
 from ipytorchseed.notebook.progress import Progress
-from ipytorchseed.notebook.rerun import Rerunner, shown_by
+from ipytorchseed.notebook.rerun import Rerunner, moved_parts, restored_shell, shell_parts, shown_by
 from ipytorchseed.notebook.runs import Run, Runs
 from ipytorchseed.notebook.streams import OutputCapture
 from ipytorchseed.notebook.tracking import Tracking
@@ -31,12 +32,15 @@ from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
 from ipytorchseed.rng.table import seed_all
 from ipytorchseed.sandbox.check import Check
 from ipytorchseed.sandbox.imports import import_ahead, import_sources
+from ipytorchseed.sandbox.process import say_restored
 from ipytorchseed.sandbox.repeating import RepeatedCell
 from ipytorchseed.sandbox.verdict import Checked
 from ipytorchseed.session.outputs import Outputs, outputs_of
 from ipytorchseed.trace.draws import LineDraws
 from ipytorchseed.trace.recorder import Recorder
 from ipytorchseed.why.words import many
+
+_AS_AFTER = "as after one run of the cell"
 
 _INPUT = ("input", "getpass.getpass")
 
@@ -171,15 +175,17 @@ class Checks(Struct, eq=False):
         if under.recorded is not None and under.recorded.in_part:  # what programs print, as heard
             under.outputs.passed_by()
         shown = shown_by(under.outputs, result.result)
-        self.rerunning = True
+        check, shell, cell = under.check, self._shell, under.cell
+        parts = shell_parts(shell)
         try:
-            with self._interrupts.let_through(), under.progress:
-                under.check.first(shown, wrote)
-                checked = under.check.finish(
-                    Rerunner(self._shell, under.cell.text, under.cell.file, under.outputs)
-                )
+            with held_interrupts(), restored_shell(shell), under.progress:
+                self.rerunning = True
+                check.first(shown, wrote)
+                checked = check.finish(Rerunner(shell, cell.text, cell.file, under.outputs))
         except KeyboardInterrupt:
-            click.echo("The check was interrupted. Everything is as after one run of the cell.")
+            self._interrupts.note()
+            said = say_restored("Everything is", [*check.stays, *moved_parts(parts)])
+            click.echo(f"The check was interrupted. {said.replace('as before', _AS_AFTER)}.")
             return
         finally:
             self.rerunning = False

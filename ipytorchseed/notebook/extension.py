@@ -109,14 +109,15 @@ class Extension:
             state.threads.add(me)
         ident = cell_id(state.shell, info)
         seed = state.seeding.for_cell(ident, str(info.raw_cell))
+        look = state.interrupts.impatient(state.tracking.begin)
         if state.runs.beside:
             state.tracking.note_beside()
             if seed is not None:
                 state.apply(seed, "each")
         elif seed is None:
-            state.tracking.begin(info, ident)
+            look(info, ident)
         else:
-            state.tracking.begin(info, ident, partial(state.seeding.apply, seed))
+            look(info, ident, partial(state.seeding.apply, seed))
             state.tracking.note_seed(seed, "each")
 
     def _post_execute(self) -> None:
@@ -154,7 +155,8 @@ class Extension:
         if state.used_scopes is not None and state.runs.current is None:
             guard.call(state.used_scopes.after_cell)
         unrecorded = state.runs.busy or state.runs.beside
-        run = None if unrecorded else guard.call(state.tracking.end, result)
+        end = state.interrupts.impatient(state.tracking.end)
+        run = None if unrecorded else guard.call(end, result)
         if state.used_checks is not None:
             guard.call(state.used_checks.finish, result, run)
             guard.call(state.used_checks.record, run)

@@ -11,14 +11,16 @@ from __future__ import annotations
 import ast
 import functools
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from threading import current_thread, main_thread
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 
-from ipytorchseed.determinism.interrupts import HeldInterrupt
+from ipytorchseed.determinism.interrupts import Door, HeldInterrupt
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
 
 
 class Interrupts:
@@ -31,7 +33,8 @@ class Interrupts:
 
     def __init__(self, shell: InteractiveShell, stop: Callable[[], object]) -> None:
         self._shell = shell
-        self._held = HeldInterrupt(stop, patient=False)
+        self._held = HeldInterrupt(stop)
+        self._cell: Door | None = None
         self._raiser = _Raiser()
 
     def note(self) -> None:
@@ -48,8 +51,7 @@ class Interrupts:
         """Return a callback for an event.
 
         Args:
-            callback: What to do while interrupts are held. A second one is raised in it, which
-                it is to keep for itself.
+            callback: What to do while interrupts are held.
             then: What to do after it, as long as there is one to tell of.
         """
 
@@ -68,7 +70,9 @@ class Interrupts:
                 if then is not None:
                     then(*args)
             finally:  # a tracer of the user's may raise in any frame
-                self._release()
+                self._held.door = self._cell
+                if self._cell is None:
+                    self._release()
             if then is not None and self._held.arrived:  # just before it was no longer held
                 then(*args)
 
@@ -92,30 +96,37 @@ class Interrupts:
             self._shell.last_execution_succeeded = False
             self._shell.showtraceback((KeyboardInterrupt, error, None))
 
-    @contextmanager
-    def let_through(self) -> Iterator[None]:
-        """Let interrupts be raised in the block, where code of the user's runs.
+    def impatient(self, look: Callable[P, Result]) -> Callable[P, Result]:
+        """Return a look that may take long so that a second interrupt is raised in it."""
 
-        Raises:
-            KeyboardInterrupt: One arrives, or had arrived before.
+        @functools.wraps(look)
+        def called(*args: P.args, **kwargs: P.kwargs) -> Result:
+            self._held.patient = False
+            try:
+                return look(*args, **kwargs)
+            finally:
+                self._held.patient = True
+
+        return called
+
+    def hold_cell(self) -> None:
+        """Hold interrupts to the end of the cell under way, except while its own code runs.
+
+        What it set is then restored, whatever arrives between its last line and our callback.
         """
-        self._release()
-        if self._held.arrived:
-            self._hold()
-            raise KeyboardInterrupt
-        try:
-            yield
-        except KeyboardInterrupt:
-            self.note()
-            raise
-        finally:
-            self._hold()
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler and self._hold():
+            self._held.door = self._cell = Door(None, self._shell.user_global_ns)
 
-    def _hold(self) -> None:
+    def leave_cell(self) -> None:
+        """End what ``hold_cell`` began, with the callback that calls this."""
+        self._cell = None
+
+    def _hold(self) -> bool:
+        self._held.door = None
         handler = signal.getsignal(signal.SIGINT)
         module = getattr(handler, "__module__", None)
-        if handler is signal.default_int_handler or str(module).startswith("ipykernel."):
-            self._held.hold_back(handler)
+        ours = handler is signal.default_int_handler or str(module).startswith("ipykernel.")
+        return ours and self._held.hold_back(handler)
 
     def _release(self) -> None:
         try:

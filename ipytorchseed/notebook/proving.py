@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
+import click
 from msgspec.structs import replace
 
 from ipytorchseed.determinism.interrupts import held_interrupts
@@ -13,9 +14,11 @@ from ipytorchseed.fingerprint import Budget
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.progress import Progress, bar
 from ipytorchseed.notebook.replay import Player
+from ipytorchseed.notebook.rerun import moved_parts, restored_shell
 from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.render.replay import say_outside
 from ipytorchseed.render.why import suspect
+from ipytorchseed.sandbox.process import say_restored
 from ipytorchseed.sandbox.proving import Experiments
 from ipytorchseed.sandbox.trials import Trial, compare, merged
 from ipytorchseed.session.present import LiveKernel
@@ -31,8 +34,6 @@ from ipytorchseed.why.experiments import (
     judge,
 )
 from ipytorchseed.why.explanation import Cause, Cleared, Explanation
-
-_AS_BEFORE = "everything is as before"
 
 _LONG = 1.0
 """Seconds that the cells took together, from which on it is told how far it is."""
@@ -80,28 +81,31 @@ class Proofs:
         if outside and not yes:
             msg = f"{outside}. Nothing was run; to run that again for a proof, add --yes"
             raise ReplayError(msg)
-        with self._player.at_work("%why --prove"), self._as_before(experiments):
-            try:
-                found = self._judge(said, experiments, silent=silent)
-            except (IPyTorchSeedError, OSError) as error:
-                found = _all_likely(said, str(error), experiments)
+        moved: list[str] = []
+        try:
+            with held_interrupts(), self._as_before(experiments, moved):
+                try:
+                    found = self._judge(said, experiments, silent=silent)
+                except (IPyTorchSeedError, OSError) as error:
+                    found = _all_likely(said, str(error), experiments)
+        except KeyboardInterrupt:
+            raise ReplayError(f"interrupted; {say_restored('everything is', moved)}") from None
+        if moved:
+            click.echo(f"After the experiments, {say_restored('everything is', moved)}.", err=True)
         return _with_findings(said, found)
 
     @contextmanager
-    def _as_before(self, experiments: Experiments) -> Iterator[None]:
-        """Put everything back after the block, whatever happens in it."""
-        seeding, visited = dict(vars(self._seeding)), self._shell.user_ns.get("_dh", [])
-        folders = [*visited]
-        try:
-            with self._tracking.apart():
-                yield
-        except KeyboardInterrupt:
-            raise ReplayError(f"interrupted; {_AS_BEFORE}") from None
-        finally:
-            with held_interrupts():
-                experiments.leave()
-                vars(self._seeding).update(seeding)
-                visited[:] = folders  # where `%cd` notes where it was
+    def _as_before(self, experiments: Experiments, moved: list[str]) -> Iterator[None]:
+        """Put everything back after the block; add to ``moved`` what is not as before."""
+        visited = self._shell.user_ns.get("_dh", [])
+        with ExitStack() as undo:
+            undo.callback(visited.__setitem__, slice(None), [*visited])  # where `%cd` was
+            undo.callback(vars(self._seeding).update, dict(vars(self._seeding)))
+            undo.callback(lambda: moved.extend([*experiments.leave(), *moved_parts(parts)]))
+            undo.enter_context(self._player.at_work("%why --prove"))
+            undo.enter_context(self._tracking.apart())
+            parts = undo.enter_context(restored_shell(self._shell))
+            yield
 
     def _judge(
         self, said: Explanation, experiments: Experiments, *, silent: bool

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import chain
 from pathlib import PurePath
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from ipytorchseed.determinism.interrupts import held_interrupts
+from ipytorchseed.determinism.interrupts import held_interrupts, let_through
 from ipytorchseed.errors import LookupFailure, ReplayError
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.progress import Progress
-from ipytorchseed.notebook.rerun import run_coroutine, without_tracebacks
+from ipytorchseed.notebook.rerun import (
+    moved_parts,
+    restored_shell,
+    run_coroutine,
+    shell_parts,
+    without_tracebacks,
+)
 from ipytorchseed.notebook.tracking import Tracking
 from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.rng.generators import Found
+from ipytorchseed.sandbox.process import say_restored
 from ipytorchseed.sandbox.replay import Before, Scene
 from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.why.evidence import run_name
@@ -27,7 +34,7 @@ from ipytorchseed.why.plan import Plan, make_plan
 
 _Result = tuple[object, ...]
 
-_AS_BEFORE = "names, sources and flags are as before"
+_RESTORED = "names, sources and settings are"
 
 _LONG = 1.5
 """Seconds that cells took together, from which on it is told which of them runs."""
@@ -99,9 +106,13 @@ class Player:
         Returns:
             The new run; None where it was not recorded.
         """
-        execute = partial(self.shell.run_cell, again.source, store_history=False)
-        with without_tracebacks(self.shell), self._awaiting(), self._quiet_as(again.source):
-            return self.tracking.record(again, number, begin, execute, quiet=quiet)
+        run_cell = partial(self.shell.run_cell, again.source, store_history=False)
+        names = self.shell.user_global_ns
+        execute = partial(let_through, run_cell, names)
+        with restored_shell(self.shell), without_tracebacks(self.shell):
+            self.shell.loop_runner = partial(run_coroutine, names=names)  # the kernel's own runs
+            with self._quiet_as(again.source):
+                return self.tracking.record(again, number, begin, execute, quiet=quiet)
 
     @contextmanager
     def _quiet_as(self, source: str) -> Iterator[None]:
@@ -113,15 +124,9 @@ class Player:
         finally:
             typed[-1:] = own
 
-    @contextmanager
-    def _awaiting(self) -> Iterator[None]:
-        """Have cells that await run to their end, though the kernel's loop runs this one."""
-        shell = self.shell
-        runner, shell.loop_runner = shell.loop_runner, run_coroutine
-        try:
-            yield
-        finally:
-            shell.loop_runner = runner
+
+class _CellFailed(Exception):  # noqa: N818 -- not ours to tell: `play` does
+    """A cell of a replay failed."""
 
 
 class Replays:
@@ -145,6 +150,7 @@ class Replays:
         self._results: tuple[list[_Result], list[_Result]] = ([], [])
         self._what = ""
         self._stays: tuple[str, ...] = ()
+        self._moved: list[str] = []
 
     def plan(self, target: Run) -> Plan:
         """Find the way to a run's result from where the kernel stands.
@@ -165,29 +171,39 @@ class Replays:
             could not be copied, and files that were written.
 
         Raises:
-            ReplayError: A cell failed, or it was interrupted: all is as it was before.
+            ReplayError: A cell failed, or it was interrupted: all is as it was before, or what is
+                not is named.
         """
-        with self._player.at_work("%replay"):
-            return self._replay(plan)
+        failed, self._moved = "", []
+        try:
+            with held_interrupts(), self._player.at_work("%replay"):
+                try:
+                    return self._replay(plan)
+                except (KeyboardInterrupt, _CellFailed) as error:
+                    failed = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
+                    raise
+        except (KeyboardInterrupt, _CellFailed):
+            if not failed:  # an interrupt that arrived when all was done
+                raise
+            raise ReplayError(f"{failed}; {say_restored(_RESTORED, self._moved)}") from None
 
     def _replay(self, plan: Plan) -> tuple[Run, tuple[str, ...]]:
         tracking, session = self._tracking, self._tracking.session
         name = run_name(plan.target, session.kernel)
         scene, results = self._player.scene(), self._last_results()
+        parts = shell_parts(self._shell)
         before = Before(scene, [step.run for step in plan.steps])
         outer = tracking.set_aside()
         alone = outer is not None and only_asks(outer.source)
-        try:
+
+        with ExitStack() as failed:
+            failed.callback(lambda: self._moved.extend(moved_parts(parts)))
+            failed.callback(tracking.take_up, outer)
+            failed.callback(self._put_results_back, results)
+            failed.callback(lambda: self._moved.extend(before.put_back()[1]))
             runs = self._play(plan, scene, outer.execution_count if outer and alone else None)
-            before.done()
-        except BaseException as error:
-            with held_interrupts():
-                before.put_back()
-                self._put_results_back(results)
-                tracking.take_up(outer)
-            if isinstance(error, KeyboardInterrupt):
-                raise ReplayError(f"interrupted; {_AS_BEFORE}") from None
-            raise
+            failed.pop_all()
+        before.done()
         if not alone:  # the cell does more than to ask for this
             tracking.take_up(outer)
         self._before, self._what, self._results = before, name, (results, self._last_results())
@@ -195,12 +211,12 @@ class Replays:
         self._stays = (*before.shared, *files)
         return runs[-1], self._stays
 
-    def undo(self) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-        """Put names, sources, generators and flags back to where they were before the last replay.
+    def undo(self) -> tuple[str, list[str], list[str], tuple[str, ...]]:
+        """Put names, sources, generators and settings back to where they were before the replay.
 
         Returns:
-            Which run had been replayed, the names that were put back, and what is not put back, as
-            of ``play``.
+            Which run had been replayed, the names that were put back, what is not as before, and
+            what is not put back, as of ``play``.
 
         Raises:
             LookupFailure: There is no replay to undo.
@@ -211,11 +227,12 @@ class Replays:
         before, self._before = self._before, None
         results, left = self._results
         since = self._last_results()
-        names = before.put_back()
-        if all(map(operator.is_, chain(*left), chain(*since))):
-            since = results  # else other cells showed theirs
-        self._put_results_back(since)
-        return self._what, names, self._stays
+        with held_interrupts():
+            names, moved = before.put_back()
+            if all(map(operator.is_, chain(*left), chain(*since))):
+                since = results  # else other cells showed theirs
+            self._put_results_back(since)
+        return self._what, names, moved, self._stays
 
     def _last_results(self) -> list[_Result]:
         """Return the last results, each as IPython keeps it twice, and as the name holds it."""
@@ -256,7 +273,7 @@ class Replays:
         """Run a cell again; return its new run.
 
         Raises:
-            ReplayError: It failed.
+            _CellFailed: It failed.
         """
         run = self._player.run(again, number, begin, quiet=quiet)
         if run is not None:
@@ -266,5 +283,5 @@ class Replays:
         if run is None or run.status != "ok":
             name = run_name(again, self._tracking.session.kernel)
             said = "it was not recorded" if run is None else run.error
-            raise ReplayError(f"{name} failed when it ran again ({said}); {_AS_BEFORE}")
+            raise _CellFailed(f"{name} failed when it ran again ({said})")
         return run

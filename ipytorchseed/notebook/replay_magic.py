@@ -13,6 +13,7 @@ from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.render.replay import PlanView, ReplayView, say_outside
 from ipytorchseed.render.text import visible, wrap
+from ipytorchseed.sandbox.process import say_restored
 from ipytorchseed.session.asking import why
 from ipytorchseed.session.session import Session
 from ipytorchseed.why.evidence import run_name
@@ -45,9 +46,10 @@ def line(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool) -
     if undo:
         if run is not None or dry or yes:
             raise click.UsageError("--undo goes alone: it undoes the last replay")
-        name, names, stays = state.replays.undo()
-        which = f", and names: {', '.join(names)}" if names else ""
-        said = f"The replay of {name} is undone. Sources and flags are as before it{which}."
+        name, names, moved, stays = state.replays.undo()
+        which = f", and names: {', '.join(names)}" if names and not moved else ""
+        settings = say_restored("Sources and settings are", moved)
+        said = f"The replay of {name} is undone. {settings}{which}."
         kept = f" What became of {', '.join(stays)} stays." if stays else ""
         click.echo(wrap(visible(f"{said}{kept}"), first=""))
         return

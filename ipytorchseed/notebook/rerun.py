@@ -11,13 +11,19 @@ import io
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from types import CodeType
 from typing import Any, NoReturn
 
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 
+from ipytorchseed.determinism.interrupts import (
+    held_interrupts,
+    let_through,
+    told_of_interrupts,
+)
 from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.sandbox.repeating import Shown
 from ipytorchseed.session.outputs import Outputs
@@ -93,9 +99,9 @@ class Rerunner:
     def _execute(self, code: CodeType) -> None:
         names = self._shell.user_global_ns, self._shell.user_ns
         if code.co_flags & inspect.CO_COROUTINE:
-            run_coroutine(eval(code, *names))  # noqa: S307 -- the user's own cell
+            run_coroutine(eval(code, *names), names[0])  # noqa: S307 -- the user's own cell
         else:
-            exec(code, *names)  # noqa: S102 -- as above
+            let_through(lambda: exec(code, *names))  # noqa: S102 -- as above
 
     def _show_figures(self) -> None:
         """Have matplotlib show and close the run's figures, as it does when a cell ends."""
@@ -152,28 +158,51 @@ def hushed(
                 outputs.resulted(bundle)
             builtins._ = value  # type: ignore[attr-defined]
 
-    with shell.builtin_trap, shell.display_trap:  # as in a cell: a magic runs code within them
-        kept = (
-            sys.stdout, sys.stderr, sys.displayhook, shell.display_pub, builtins.input,
-            getpass.getpass, builtins.__dict__.get("_", kept_nothing),
-        )  # fmt: skip
+    with shell.builtin_trap, shell.display_trap, restored_shell(shell):  # a magic runs within them
         sys.stdout, sys.stderr = _Stream(outputs.printed), _Stream(lambda _: None)
         sys.displayhook = show
         shell.display_pub = _Publisher(outputs)
         builtins.input = getpass.getpass = _refuse_input
-        try:
-            with warnings.catch_warnings(), without_tracebacks(shell):
-                yield
-        finally:
-            (sys.stdout, sys.stderr, sys.displayhook, shell.display_pub, builtins.input,
-             getpass.getpass, last) = kept  # fmt: skip
-            if last is kept_nothing:
-                builtins.__dict__.pop("_", None)
-            else:
-                builtins._ = last  # type: ignore[attr-defined]
+        with warnings.catch_warnings(), without_tracebacks(shell):
+            yield
 
 
-kept_nothing = object()
+_MISSING = object()
+
+
+def shell_parts(shell: object) -> list[tuple[Any, str, Any]]:
+    """List what running a cell again may replace: holder, name, and present value."""
+    places = (
+        *((sys, name) for name in ("stdout", "stderr", "displayhook", "excepthook")),
+        (builtins, "input"),
+        (builtins, "_"),
+        (getpass, "getpass"),
+        *((shell, name) for name in ("display_pub", "loop_runner", "showtraceback")),
+    )
+    return [(holder, name, getattr(holder, name, _MISSING)) for holder, name in places]
+
+
+def moved_parts(before: list[tuple[Any, str, Any]]) -> list[str]:
+    """Name what is not as ``shell_parts`` found it."""
+    return [
+        f"{getattr(holder, '__name__', 'shell')}.{name}"
+        for holder, name, value in before
+        if getattr(holder, name, _MISSING) != value
+    ]
+
+
+@contextmanager
+def restored_shell(shell: object) -> Iterator[list[tuple[Any, str, Any]]]:
+    """Restore after the block what it replaces of the shell, and of what it shows with."""
+    before = shell_parts(shell)
+    try:
+        yield before
+    finally:
+        for holder, name, value in before:
+            if value is _MISSING:
+                vars(holder).pop(name, None)
+            elif getattr(holder, name, _MISSING) != value:
+                setattr(holder, name, value)
 
 
 class _Stream(io.TextIOBase):
@@ -229,23 +258,29 @@ def _assigned(node: ast.stmt) -> ast.stmt | None:
     )
 
 
-def run_coroutine(waiting: Any) -> Any:  # noqa: ANN401 -- the coroutine of a cell
+def run_coroutine(waiting: Any, names: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- of a cell
     """Run a coroutine to its end, also inside an event loop that runs: in one of its own.
 
-    The thread stays the same, since grad mode, autocast and dispatch modes belong to it.
+    The thread stays the same, since grad mode, autocast and dispatch modes belong to it. An
+    interrupt is raised in the code of the cell; while that waits, the cell is cancelled.
+
+    Args:
+        waiting: The coroutine.
+        names: The global names of the cell.
     """
-    outer = asyncio._get_running_loop()  # noqa: SLF001 -- public by its ``__all__``
-    swap = getattr(asyncio.tasks, "_swap_current_task", None)
-    asyncio._set_running_loop(None)  # noqa: SLF001 -- as above
-    task = swap(outer, None) if swap is not None and outer is not None else None
-    loop = asyncio.new_event_loop()
-    try:
-        return loop.run_until_complete(waiting)
-    finally:
-        loop.close()
+    with held_interrupts(), ExitStack() as undo:
+        outer = asyncio._get_running_loop()  # noqa: SLF001 -- public by its ``__all__``
+        undo.callback(asyncio._set_running_loop, outer)  # noqa: SLF001 -- as above
+        undo.callback(sys.set_asyncgen_hooks, *sys.get_asyncgen_hooks())
+        swap = getattr(asyncio.tasks, "_swap_current_task", None)
+        asyncio._set_running_loop(None)  # noqa: SLF001 -- as above
         if swap is not None and outer is not None:
-            swap(outer, task)
-        asyncio._set_running_loop(outer)  # noqa: SLF001 -- as above
+            undo.callback(swap, outer, swap(outer, None))
+        loop = asyncio.new_event_loop()
+        undo.callback(loop.close)
+        task = loop.create_task(waiting)
+        with told_of_interrupts(lambda: loop.call_soon_threadsafe(task.cancel)):
+            return let_through(partial(loop.run_until_complete, task), names)
 
 
 def make_body(running: Any, source: str) -> Body:  # noqa: ANN401 -- a shell

@@ -11,8 +11,10 @@ from IPython.display import display
 from msgspec import Struct, field
 
 from ipytorchseed.determinism.alerts import Alert, add_note, note_alert
+from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.introspection.replacing import Replacements
+from ipytorchseed.notebook.interrupts import Interrupts
 from ipytorchseed.notebook.location import Locator
 from ipytorchseed.notebook.runs import Run, Runs
 from ipytorchseed.render.scope import AlertTable
@@ -27,6 +29,7 @@ class Scopes(Struct, eq=False):
         runs: The runs under way.
         locator: Finds the line of a cell.
         heard: Told the alerts of a cell, for its record.
+        interrupts: Holds those that arrive while a scope ends.
         follow: Records operations until a run ends.
 
     Attributes:
@@ -37,6 +40,7 @@ class Scopes(Struct, eq=False):
     _runs: Runs
     _locator: Locator
     heard: Callable[[list[Alert]], None]
+    _interrupts: Interrupts
     _follow: Callable[[Run], Recorder]
     session: deterministic | None = None
     watch: Recorder | None = None
@@ -66,8 +70,14 @@ class Scopes(Struct, eq=False):
             entry.end()  # the line runs again, as under %%timeit: begin anew
         scope.pick = self._locator.pick
         self._watch_backward(scope, run)
-        scope.begin()
-        self._cells.append(_CellScope(self, run, scope, after))
+        self._interrupts.hold_cell()
+        try:
+            with held_interrupts():
+                scope.begin()
+                self._cells.append(_CellScope(self, run, scope, after))
+        finally:
+            if not self._cells:
+                self._interrupts.leave_cell()
         self._watch_errors()
 
     def switch_on(self, scope: deterministic) -> None:
@@ -100,6 +110,8 @@ class Scopes(Struct, eq=False):
     def forget(self, entry: _CellScope) -> None:
         """Drop a cell's scope that has ended."""
         self._cells.remove(entry)
+        if not self._cells:
+            self._interrupts.leave_cell()
         self._watch_errors()
 
     def _watch_errors(self) -> None:

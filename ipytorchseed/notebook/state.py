@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
+from ipytorchseed.determinism.interrupts import held_interrupts, let_through
 from ipytorchseed.notebook.config import IPyTorchSeed
 from ipytorchseed.notebook.errors import Guard, raised
 from ipytorchseed.notebook.interrupts import Interrupts
@@ -107,7 +108,9 @@ class State:
         """The deterministic scopes of this shell; made on first use, as they need torch's flags."""
         from ipytorchseed.notebook.scopes import Scopes
 
-        return Scopes(self.shell, self.runs, self.locator, self._hear, self.checks.follow)
+        return Scopes(
+            self.shell, self.runs, self.locator, self._hear, self.interrupts, self.checks.follow
+        )
 
     @cached_property
     def checks(self) -> Checks:
@@ -252,17 +255,20 @@ class State:
         self, scope: deterministic, after: Callable[[deterministic], None] | None, body: str
     ) -> None:
         """Run code in a scope of its own, where a magic was handed its body as text."""
-        if self.rerunning:
-            with scope:
-                self.shell.run_cell(body, store_history=False).raise_error()
-            return
-        self.runs.pre_execute()
-        run = self.runs.current
-        self.scopes.begin_cell(scope, after)
-        try:
-            self.shell.run_cell(body, store_history=False).raise_error()
-        finally:
-            self.runs.end(run)
+        shell = self.shell
+        run_cell = partial(shell.run_cell, body, store_history=False)
+        with held_interrupts():
+            if self.rerunning:
+                with scope:
+                    let_through(run_cell, shell.user_global_ns).raise_error()
+                return
+            self.runs.pre_execute()
+            run = self.runs.current
+            self.scopes.begin_cell(scope, after)
+            try:
+                let_through(run_cell, shell.user_global_ns).raise_error()
+            finally:
+                self.runs.end(run)
 
 
 Target = tuple[State, str | None]

@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,6 @@ from weakref import WeakKeyDictionary
 
 from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 
-from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.notebook.cells import SavedIds
 from ipytorchseed.notebook.errors import error_line, raised, shown_traceback
@@ -252,13 +251,11 @@ class Tracking:
             config=own.config._replace(budget=_UNLIMITED),
         )
         apart.kernel = own.kernel
-        try:
+        with ExitStack() as undo:
+            undo.callback(self.take_up, outer)
+            undo.callback(setattr, self, "_session", own)
+            undo.callback(apart.close)
             yield
-        finally:
-            with held_interrupts():
-                self._session = own
-                apart.close()
-                self.take_up(outer)
 
     def record(
         self,
@@ -284,15 +281,18 @@ class Tracking:
         from ipytorchseed.notebook.rerun import hushed
 
         session, results = self.session, list[object]()
-        session.begin_cell(run.cell, run.source, number, self._shell.user_ns, prepare)
-        self._shown = shown_traceback(self._shell)
-        if quiet and session.pending is not None:
-            with hushed(self._shell, session.pending.outputs, results):
-                result = execute()
-        else:
-            with OutputCapture(self._shell, self._outputs):
-                result = execute()
-            results.append(result.result)
+        with ExitStack() as undo:
+            undo.callback(session.abandon)
+            session.begin_cell(run.cell, run.source, number, self._shell.user_ns, prepare)
+            self._shown = shown_traceback(self._shell)
+            if quiet and session.pending is not None:
+                with hushed(self._shell, session.pending.outputs, results):
+                    result = execute()
+            else:
+                with OutputCapture(self._shell, self._outputs):
+                    result = execute()
+                results.append(result.result)
+            undo.pop_all()
         return self._close(result, results[-1] if results else None)
 
     def note_seed(self, seed: int, how: str) -> None:

@@ -141,7 +141,7 @@ def check_resume(
     import torch
 
     notes: list[str] = []
-    with ExitStack() as stack:
+    with held_interrupts(), ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="resume-")))
         stack.enter_context(hints_kept())
         names = stack.enter_context(called_by_name(train))
@@ -149,7 +149,7 @@ def check_resume(
         dependencies = find_dependencies(code, names, SHELLS, seconds=_IN_DEPENDENCIES)
         sandbox = sandbox_of(names, dependencies, SHELLS)
         sandbox.leave()
-        stack.callback(held_interrupts()(sandbox.put_back))
+        stack.callback(sandbox.put_back)
 
         def play(
             name: str, count: int, held: Mapping[str, Any] | None = None

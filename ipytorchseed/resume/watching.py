@@ -6,6 +6,7 @@ import sys
 from collections import ChainMap, Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import takewhile
 from traceback import walk_stack
 from types import FrameType
@@ -14,6 +15,7 @@ from typing import Any
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
+from ipytorchseed.determinism.interrupts import let_through
 from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.resume.leaves import Component, Finder, Leaf, flatten, tensor_leaf
@@ -110,7 +112,7 @@ def follow(train: Callable[..., object], *arguments: object) -> Course:
     from torch.nn.modules.module import register_module_forward_pre_hook
     from torch.optim import optimizer
 
-    watch = _Watch(sys._getframe())  # noqa: SLF001 -- where its frames begin
+    watch = _Watch()
     with ExitStack() as stack:
         for handle in (
             register_module_forward_pre_hook(watch.forward),
@@ -119,21 +121,16 @@ def follow(train: Callable[..., object], *arguments: object) -> Course:
         ):
             stack.callback(handle.remove)
         stack.enter_context(watch.loaders())
-        train(*arguments)
+        let_through(partial(train, *arguments))
     watch.course.drawn = watch.drawn(snapshot().states)
     return watch.course
 
 
 class _Watch:
-    """Records a training at each step.
+    """Records a training at each step."""
 
-    Args:
-        root: The frame that calls ``train``.
-    """
-
-    def __init__(self, root: FrameType) -> None:
+    def __init__(self) -> None:
         self.course = Course()
-        self._root = root
         self._looked = False
         self._batches: list[Batch] = []
         self._bound: set[tuple[str, int]] = set()
@@ -201,7 +198,7 @@ class _Watch:
         """Return the namespaces of the training's functions on the stack, the outermost first."""
         frames = (frame for frame, _ in walk_stack(sys._getframe(1)))  # noqa: SLF001 -- the subject
         spaces: list[Mapping[str, object]] = []
-        for each in [*takewhile(lambda frame: frame is not self._root, frames)][::-1]:
+        for each in [*takewhile(_is_of_training, frames)][::-1]:
             if not spaces or not is_installed_file(each.f_code.co_filename):
                 names, reached = each.f_globals, each.f_code.co_names
                 found = {name: names[name] for name in reached if name in names}
@@ -251,6 +248,11 @@ class _Watch:
             for name, ours in zip(originals, (init, next_index, next_, reset), strict=True):
                 replaced.put(base, name, ours)
             yield
+
+
+def _is_of_training(frame: FrameType) -> bool:
+    """Return whether a frame belongs to what ``let_through`` calls in ``follow``."""
+    return frame.f_globals is not let_through.__globals__
 
 
 def _bindings(namespaces: list[Mapping[str, object]]) -> set[tuple[str, int]]:

@@ -15,6 +15,7 @@ from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.sandbox.outcome import Outcome, find_differences
+from ipytorchseed.sandbox.process import say_restored
 from ipytorchseed.sandbox.repeating import RepeatedCell, Runner, Shown
 from ipytorchseed.sandbox.tracing import Tracing
 from ipytorchseed.sandbox.verdict import DIFFERS, ERROR, REPEATS, Checked
@@ -34,6 +35,9 @@ class Check:
     Args:
         cell: The cell, and what it found.
         runs: How often to run it, its own run included; at least 2.
+
+    Attributes:
+        stays: What is not as before, once ``finish`` has ended.
     """
 
     def __init__(self, cell: RepeatedCell, runs: int) -> None:
@@ -43,6 +47,7 @@ class Check:
         self._wrote: Sequence[str] = ()
         self._first = Outcome()
         self._imported = False
+        self.stays: list[str] = []
 
     def first(self, shown: Shown, wrote: Sequence[str] = ()) -> None:
         """Note what the cell's own run made; to be called when it has ended.
@@ -66,33 +71,39 @@ class Check:
         Raises:
             KeyboardInterrupt: Everything is put back.
         """
+        with held_interrupts():
+            try:
+                checked = self._finish(run)
+            finally:
+                self.stays = self._cell.sandbox.put_back()
+        if self.stays:
+            checked.notes += (f"after the check, {say_restored('everything is', self.stays)}",)
+        return checked
+
+    def _finish(self, run: Runner) -> Checked:
         if self._first.empty:
             return Checked(self._runs, notes=tuple(self._notes()))
         compared = len(self._first.variables) + len(self._first.displays) + len(self._first.sources)
         compared += sum(each is not None for each in (self._first.result, self._first.stdout))
         notes = self._notes()
-        try:
-            differences: tuple[Change, ...] = ()
-            outcome = self._first
-            if self._cell.sandbox.brought:
-                notes += self._begin_anew(run)
-            for number in range(2, self._runs + 1):
-                self._cell.progress(f"run {number} of {self._runs}")
-                outcome = self._cell.again(run)
-                differences = find_differences(self._first, outcome)
-                if differences:
-                    break
-            if not differences:
-                notes += self._unseen(outcome)
-                return Checked(self._runs, compared=compared, notes=tuple(notes))
-            found = Tracing(self._cell, run).trace(outcome)
-            only_first = [self._why_only_first()] if found.first_only else []
-            found.notes = (*notes, *found.notes, *only_first)
-            flags = self._try_flags(run)
-            return Checked(self._runs, differences, compared, *flags, **asdict(found))
-        finally:
-            with held_interrupts():
-                self._cell.sandbox.put_back()
+        differences: tuple[Change, ...] = ()
+        outcome = self._first
+        if self._cell.sandbox.brought:
+            notes += self._begin_anew(run)
+        for number in range(2, self._runs + 1):
+            self._cell.progress(f"run {number} of {self._runs}")
+            outcome = self._cell.again(run)
+            differences = find_differences(self._first, outcome)
+            if differences:
+                break
+        if not differences:
+            notes += self._unseen(outcome)
+            return Checked(self._runs, compared=compared, notes=tuple(notes))
+        found = Tracing(self._cell, run).trace(outcome)
+        only_first = [self._why_only_first()] if found.first_only else []
+        found.notes = (*notes, *found.notes, *only_first)
+        flags = self._try_flags(run)
+        return Checked(self._runs, differences, compared, *flags, **asdict(found))
 
     def _begin_anew(self, run: Runner) -> list[str]:
         """Compare with a second run, where the first one brought the sources that it drew from."""

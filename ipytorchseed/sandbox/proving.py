@@ -13,6 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ipytorchseed.determinism.flag import plain
+from ipytorchseed.determinism.libraries import read_libraries
 from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.errors import ReplayError
 from ipytorchseed.fingerprint.value import same
@@ -184,10 +185,9 @@ class Experiments:
         cut = [name for name in every if name in self._run.reads]
         return f"the autograd graph behind {cut[0]} cannot be copied" if cut else ""
 
-    def leave(self) -> None:
-        """Put everything back as it was before ``build``."""
-        if self._sandbox is not None:
-            self._sandbox.put_back()
+    def leave(self) -> list[str]:
+        """Put everything back as it was before ``build``; return what is not all the same."""
+        return [] if self._sandbox is None else self._sandbox.put_back()
 
     def _enter(self) -> None:
         assert self._sandbox is not None  # noqa: S101 -- `build` made it
@@ -214,6 +214,7 @@ class Experiments:
         except OSError:  # a folder that is gone
             return False
         flags = {name: plain(value) for name, value in read_flags().items()} if has_torch() else {}
+        flags |= read_libraries(sys.modules.keys())
         wanted = {name: record.settings[name] for name in trial.settings & record.settings.keys()}
         return all(flags.get(name, value) == value for name, value in wanted.items())
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 from msgspec import Struct
 
+from ipytorchseed.determinism.interrupts import let_through
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.reads.dependencies import Dependencies
@@ -83,7 +85,10 @@ class RepeatedCell:
         return self.look(run(around or nullcontext()))
 
     def look(self, shown: Shown) -> Outcome:
-        """Name all that a run made, as it stands now."""
+        """Name all that a run made, as it stands now; an interrupt may end it."""
+        return let_through(partial(self._look, shown), once=True)
+
+    def _look(self, shown: Shown) -> Outcome:
         names = named(self.namespace)
         chosen = [name for name in names if self._is_compared(name)]
         states = dict(StateWatch().read().digests)

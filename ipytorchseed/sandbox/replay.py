@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from msgspec import Struct
@@ -22,8 +22,9 @@ from ipytorchseed.reads.patches import place_of
 from ipytorchseed.rng.generators import Found
 from ipytorchseed.rng.torch_random import has_torch
 from ipytorchseed.sandbox.imports import import_sources
+from ipytorchseed.sandbox.process import Process
 from ipytorchseed.sandbox.rewind import put_back, rewind
-from ipytorchseed.sandbox.sandbox import CapturedState, Process, aliases, named
+from ipytorchseed.sandbox.sandbox import CapturedState, aliases, named
 from ipytorchseed.why.finders.files import FOLDER
 from ipytorchseed.why.plan import Step
 
@@ -157,22 +158,30 @@ class Before:
         names = bound.keys() | before.keys()
         return [name for name in names if bound.get(name, _GONE) is not before.get(name, _GONE)]
 
-    def put_back(self) -> tuple[str, ...]:
-        """Put names, sources, generators and flags back; names set since ``done`` stay.
+    def put_back(self) -> tuple[list[str], list[str]]:
+        """Put names, sources, generators and settings back; names set since ``done`` stay.
 
         Returns:
-            The names that were put back.
+            The names that were put back, and what is not as before all the same.
         """
         names = self._scene.namespace
         with held_interrupts():
             moved = self._find_moved() if self._moved is None else self._moved
-            for name in moved:
-                if name in self._bindings:
-                    names[name] = self._bindings[name]
-                else:
-                    names.pop(name, None)
-            self._held.hold()
-            self._process.put_back()
-            with suppress(ValueError):  # a state does not fit: its generator is another by now
-                put_back(self._generators, self._scene.generators())
-        return tuple(sorted(name for name in moved if not name.startswith("_")))
+            with ExitStack() as parts:
+                parts.callback(self._put_generators_back)
+                parts.callback(self._process.put_back)
+                parts.callback(self._held.hold)
+                for name in moved:
+                    if name in self._bindings:
+                        names[name] = self._bindings[name]
+                    else:
+                        names.pop(name, None)
+            unbound = [n for n in moved if names.get(n, _GONE) is not self._bindings.get(n, _GONE)]
+            now = {each.name: each.read() for each in self._scene.generators()}
+            drawn = [n for n, state in self._generators.items() if now.get(n) != state]
+            stays = [*unbound, *self._held.moved(), *self._process.moved(), *drawn]
+        return sorted(name for name in moved if not name.startswith("_")), stays
+
+    def _put_generators_back(self) -> None:
+        with suppress(ValueError):  # a state does not fit: its generator is another by now
+            put_back(self._generators, self._scene.generators())

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import warnings
 from collections.abc import Container, Iterable, Mapping, MutableMapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -13,78 +10,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from ipytorchseed.determinism.libraries import read_libraries, restore_libraries
-from ipytorchseed.determinism.table import read_flags, restore_flags
+from ipytorchseed.determinism.interrupts import held_interrupts, let_through
 from ipytorchseed.introspection.anatomy import NOT_CONTENT, find_member, own
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.patches import find_at, put_at
-from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
-from ipytorchseed.rng.torch_random import has_torch
 from ipytorchseed.sandbox.copier import Copier
-
-
-def working_folder() -> str:
-    """Return the working folder; empty where it was removed."""
-    try:
-        return os.getcwd()  # noqa: PTH109 -- what `chdir` takes back
-    except OSError:
-        return ""
-
-
-class Process(Struct):
-    """What belongs to the whole process.
-
-    Attributes:
-        sources: Every source's state.
-        flags: Every flag.
-        variables: The environment.
-        folder: The working folder; empty where it was removed.
-        filters: The filters of warnings.
-        libraries: Settings of libraries.
-    """
-
-    sources: Snapshot
-    flags: Mapping[str, object] | None
-    variables: dict[str, str]
-    folder: str
-    filters: list[Any]
-    libraries: Mapping[str, Any]
-
-    @classmethod
-    def now(cls) -> Process:
-        """Look."""
-        return cls(
-            snapshot(),
-            read_flags() if has_torch() else None,
-            dict(os.environ),
-            working_folder(),
-            [*warnings.filters],
-            read_libraries(sys.modules.keys()),
-        )
-
-    def put_back(self) -> None:
-        """Put all of it back; an error in one part is raised once the others are back."""
-        with ExitStack() as parts:
-            parts.callback(self._set_filters)
-            parts.callback(self._enter_folder)
-            parts.callback(self._set_environment)
-            parts.callback(restore_libraries, self.libraries)
-            if self.flags is not None:
-                parts.callback(restore_flags, self.flags)
-            restore(self.sources)
-
-    def _set_filters(self) -> None:
-        warnings.filters[:] = self.filters  # type: ignore[index]  # a list, whatever typeshed says
-
-    def _enter_folder(self) -> None:
-        with suppress(OSError):  # the folder is gone, now or then
-            os.chdir(self.folder)
-
-    def _set_environment(self) -> None:
-        if dict(os.environ) != self.variables:
-            for name in os.environ.keys() - self.variables.keys():
-                del os.environ[name]
-            os.environ.update(self.variables)
+from ipytorchseed.sandbox.process import Process
 
 
 class CapturedState(Struct):
@@ -126,8 +57,24 @@ class CapturedState(Struct):
         for holder, name, value in self.classes:
             type.__setattr__(holder, name, value)
 
+    def moved(self) -> list[str]:
+        """Name what modules and classes hold that is not in its place."""
+        places = [
+            ".".join(place)
+            for place, value in self.modules.items()
+            if _value_at(place) is not value
+        ]
+        return places + [
+            f"{_class_name(holder)}.{name}"
+            for holder, name, value in self.classes
+            if own(holder).get(name) is not value
+        ]
+
     def copy(self) -> tuple[CapturedState, Copier]:
-        """Copy all of it, each object once."""
+        """Copy all of it, each object once; an interrupt may end it."""
+        return let_through(self._copy, once=True)
+
+    def _copy(self) -> tuple[CapturedState, Copier]:
         copier = Copier()
         names = copier.copy_all(self.names)
         modules = {
@@ -213,17 +160,31 @@ class Sandbox:
         copies.hold()
         self._process.put_back()
 
-    def put_back(self) -> None:
-        """Put everything back as the cell's own run left it."""
+    def put_back(self) -> list[str]:
+        """Put everything back as the cell's own run left it.
+
+        Returns:
+            The names of what is not as before all the same.
+        """
         if self._after is None:
-            return
+            return []
         names, held, process = self._after
+        with held_interrupts():
+            with ExitStack() as parts:
+                parts.callback(process.put_back)
+                parts.callback(held.hold)
+                parts.callback(self._rebind, names)
+            now = named(self._namespace)
+            both = {**names, **now}
+            unbound = [name for name in both if now.get(name, self) is not names.get(name, self)]
+            return [*unbound, *held.moved(), *process.moved()]
+
+    def _rebind(self, names: Mapping[str, Any]) -> None:
+        """Bind names as they were; whoever goes by their order finds it."""
         _rebind(self._namespace, names)
-        if [*named(self._namespace)] != [*names]:  # whoever goes by their order finds it
+        if [*named(self._namespace)] != [*names]:
             for name in names:
                 self._namespace[name] = self._namespace.pop(name)
-        held.hold()
-        process.put_back()
 
 
 def aliases(namespace: Mapping[str, Any], names: Container[str], copier: Copier) -> dict[str, Any]:

@@ -106,7 +106,7 @@ def _trial_of_file(run: Run, against: Run, path: str) -> Trial | str:
 
 
 def _trial_of_setting(name: str) -> Trial | str:
-    if name in BY_NAME and not BY_NAME[name].restore:
+    if name in BY_NAME and not BY_NAME[name].settable:
         return "there is no call that puts it back"
     read_at_start = name in {flag.name for flag in FLAGS}
     settable = name in BY_NAME or name[:6] == "torch." or (name.isupper() and not read_at_start)

@@ -394,11 +394,15 @@ class Session:
         entry = SeedEntry(seed, how, self.ledger.clock(), self.notebook, self.kernel, count, cell)
         self.ledger.log_seed(entry)
 
-    def close(self) -> None:
-        """Look at nothing any more, and give the ledger's file back."""
+    def abandon(self) -> None:
+        """Drop the cell under way, if there is one: it is not recorded."""
         self.pending = None
         self._files.stop()
         self._imports.stop()
+
+    def close(self) -> None:
+        """Look at nothing any more, and give the ledger's file back."""
+        self.abandon()
         hearing.look_through()  # what is bound under other names is put back too
         self.ledger.close()
 

@@ -39,6 +39,7 @@ class Body:
 
     Attributes:
         prepare: Called before each run, when everything is as the user left it.
+        stays: What is not as before, since the last run.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class Body:
         self._run = run
         self._hidden = hidden
         self.prepare: Callable[[], object] = lambda: None
+        self.stays: list[str] = []
         import_ahead(text, str)
         effects = effects_of_cell(text, str)
         self._reached = find_dependencies(effects, namespace, hidden, seconds=_IN_DEPENDENCIES)
@@ -63,7 +65,6 @@ class Body:
         """The names of the namespace whose values the code may reach."""
         return reachable(self._namespace, self._reached, self._hidden)
 
-    @hints_kept()  # the code may seed as well
     def run(self, seed: int) -> Outcome:
         """Run the code under a seed.
 
@@ -71,6 +72,10 @@ class Body:
             ReplayError: A value that it reads cannot be copied; nothing was run.
             KeyboardInterrupt: The user interrupts it; everything is put back.
         """
+        with held_interrupts(), hints_kept():  # the code may seed as well
+            return self._run_under(seed)
+
+    def _run_under(self, seed: int) -> Outcome:
         sandbox = sandbox_of(self._namespace, self._reached, self._hidden)
         self._refuse_shared(sandbox)
         sandbox.leave()
@@ -91,8 +96,7 @@ class Body:
                 made |= result.keys()
             return Outcome(seed, values, frozenset(made), alone=alone, cut=(*sandbox.cut,))
         finally:
-            with held_interrupts():
-                sandbox.put_back()
+            self.stays = sandbox.put_back()
 
     def _refuse_shared(self, sandbox: Sandbox) -> None:
         """Refuse values that cannot be copied and that the runs would change.

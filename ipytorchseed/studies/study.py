@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from itertools import compress
 from typing import Any
 
+from ipytorchseed.determinism.interrupts import held_interrupts, let_through
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.render.curves import BARS, draw_bars, strip_svg
 from ipytorchseed.render.text import draw_table, wrap
@@ -313,12 +314,12 @@ def seeds(function: Callable[[], object], count: int = 8, *, start: int = 0) -> 
         raise TypeError(f"seeds takes a function without arguments, not {function!r}")
     scipy_stats()
 
-    with called_by_name(function) as names:
+    with held_interrupts(), called_by_name(function) as names:
 
         def run(around: AbstractContextManager[object]) -> Shown:
             try:
                 with around:
-                    return Shown(result=names[NAME]())
+                    return Shown(result=let_through(names[NAME]))
             except Exception as error:  # noqa: BLE001 -- whatever the function raises is told
                 return Shown(error=error.with_traceback(None))  # whose frames hold the copies
 

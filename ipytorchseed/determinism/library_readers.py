@@ -1,0 +1,233 @@
+"""Reads settings of libraries as JSON values. No code of the user's runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Mapping
+from types import FunctionType, ModuleType
+from typing import Any
+
+from ipytorchseed.determinism.flag import PLAIN
+
+
+def plain_values(values: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return settings as JSON values; other values by their text."""
+    return {
+        str(name): value if type(value) in PLAIN else str(value) for name, value in values.items()
+    }
+
+
+def read_sklearn(package: Any, *, shown: bool) -> dict[str, Any]:
+    """Return scikit-learn's settings: those of how estimators are shown, or the others."""
+    config = plain_values(package.get_config())
+    names = {"display", "print_changed_only"}
+    return {name: value for name, value in config.items() if (name in names) is shown}
+
+
+def read_pandas_display(pandas: Any) -> dict[str, Any]:  # a module
+    """Return how tables of pandas are shown."""
+    display = pandas._config.config._global_config["display"]  # noqa: SLF001 -- a copy takes 1 ms
+    return plain_values({name: each for name, each in display.items() if type(each) is not dict})
+
+
+_COMPUTES = {
+    "compute": ("use_bottleneck", "use_numba", "use_numexpr"),
+    "future": ("distinguish_nan_and_na", "infer_string", "no_silent_downcasting", "python_scalars"),
+    "mode": ("copy_on_write", "string_storage"),
+}
+"""Options of pandas by which it computes, and of which types it makes columns."""
+
+
+def read_pandas(pandas: Any) -> dict[str, Any]:
+    """Return the options by which pandas computes."""
+    held = pandas._config.config._global_config  # noqa: SLF001 -- as above
+    return plain_values(
+        {
+            f"{group}.{name}": held[group][name]
+            for group, names in _COMPUTES.items()
+            for name in names
+            if name in held.get(group, ())
+        }
+    )
+
+
+def read_polars(_: object) -> dict[str, Any]:
+    """Return how tables of Polars are shown, which it keeps in the environment."""
+    return {name: value for name, value in os.environ.items() if name.startswith("POLARS_FMT_")}
+
+
+NOT_DRAWN = (
+    "_", "animation.", "backend", "docstring.", "figure.max_open_warning", "figure.raise_window",
+    "interactive", "keymap.", "macosx.", "savefig.directory", "tk.", "toolbar", "webagg.",
+)  # fmt: skip
+"""How those of matplotlib's settings begin that are of windows, keys and films."""
+
+
+_known: tuple[list[Any], dict[str, Any]] = [], {}
+"""The values of matplotlib's settings when they were last read, and what was told of them."""
+
+
+def read_rc(matplotlib: Any) -> dict[str, Any]:
+    """Return those settings that are not as matplotlib has them by itself."""
+    global _known  # noqa: PLW0603 -- settings are the process's; there are 300, seldom set
+    held = dict.values(matplotlib.rcParams)
+    values = [[*each] if type(each) is list else each for each in held]
+    if values != _known[0]:
+        _known = values, _moved(matplotlib)
+    return _known[1]
+
+
+def _moved(matplotlib: Any) -> dict[str, Any]:
+    now, usual, look = matplotlib.rcParams, matplotlib.rcParamsDefault, dict.get
+    moved = [
+        (name, value, own)
+        for name, value in dict.items(now)  # which warns of no old name
+        if value is not (own := look(usual, name))
+    ]
+    return plain_values(
+        {
+            name: value
+            for name, value, own in moved
+            if value != own and not name.startswith(NOT_DRAWN)
+        }
+    )
+
+
+def read_figures(pyplot: Any) -> dict[str, Any]:
+    """Return what lies in each figure that pyplot holds, and which is the current one."""
+    managers = pyplot._pylab_helpers.Gcf.figs  # noqa: SLF001 -- asking pyplot may make one
+    figures = {number: vars(each.canvas.figure) for number, each in [*managers.items()]}
+    counts = {
+        number: sum(len(vars(axes)["_children"]) for axes in [*held["_localaxes"]])
+        for number, held in figures.items()  # its methods may be of a class of the user's
+    }
+    told = {f"figure {n}": f"{count} artist{'s' * (count != 1)}" for n, count in counts.items()}
+    return told | ({"current figure": [*counts][-1]} if counts else {})
+
+
+PICTURES = ("figure_formats", "print_figure_kwargs", "rc")
+
+
+def read_inline(inline: Any) -> dict[str, Any]:
+    """Return how the shell shows pictures, where ``%config InlineBackend`` has set it otherwise.
+
+    What is usual is set by itself, and only once a picture is shown.
+    """
+    made = inline.InlineBackend
+    values = getattr(made._instance, "_trait_values", {})  # noqa: SLF001 -- asking sets them
+    usual = {name: getattr(made, name).default() for name in PICTURES}
+    moved = {n: values[n] for n in PICTURES if n in values and values[n] != usual[n]}
+    return plain_values(
+        {n: sorted(each) if type(each) is set else each for n, each in moved.items()}
+    )
+
+
+FORMATS = ("float_format", "max_seq_length", "max_width", "pprint")
+
+
+def read_formatter(_: object) -> dict[str, Any]:
+    """Return how the shell formats results, as ``%precision`` and ``%pprint`` set it."""
+    shell = sys.modules["IPython.core.interactiveshell"].InteractiveShell._instance  # noqa: SLF001 -- no code of the user's runs
+    made = shell.display_formatter._trait_values.get("formatters")  # noqa: SLF001 -- asking makes them
+    if made is not None:
+        values = made["text/plain"]._trait_values  # noqa: SLF001 -- as above
+    else:  # they are made when the first result is shown
+        kind = sys.modules["IPython.core.formatters"].PlainTextFormatter
+        values = {name: getattr(kind, name).default_value for name in FORMATS}
+        values |= shell.config.get("PlainTextFormatter", {})
+    return plain_values({name: values.get(name) for name in FORMATS})
+
+
+def read_decimal(decimal: Any) -> dict[str, Any]:
+    """Return precision, rounding and bounds of the context of this thread."""
+    now = decimal.getcontext()
+    return {"prec": now.prec, "rounding": now.rounding, "Emin": now.Emin, "Emax": now.Emax}
+
+
+def read_dialects(csv: Any) -> dict[str, Any]:
+    """Return the format of each registered dialect, by its name."""
+    known = {name: csv.get_dialect(name) for name in csv.list_dialects()}
+    return {
+        name: repr([getattr(each, part) for part in OF_DIALECTS]) for name, each in known.items()
+    }
+
+
+OF_DIALECTS = ("delimiter", "quotechar", "escapechar", "skipinitialspace", "quoting", "strict")
+
+
+def read_logs(logging: Any) -> dict[str, Any]:
+    """Return level and handlers of each logger that has its own."""
+    known = {"root": logging.root, **dict.copy(logging.root.manager.loggerDict)}
+    told = {
+        name: ", ".join(
+            [logging.getLevelName(log.level)] * bool(log.level)
+            + [type(each).__name__ for each in log.handlers]
+        )
+        for name, log in known.items()
+        if isinstance(log, logging.Logger) and (log.level or log.handlers)
+    }
+    return {**told, "disable": logging.root.manager.disable}
+
+
+def read_umask(_: object) -> str | None:
+    """Return the umask, from /proc: ``os.umask`` cannot read it without setting it."""
+    file = os.open("/proc/self/status", os.O_RDONLY)
+    try:
+        begin = os.read(file, 256).decode("ascii", "replace")  # its second line
+    finally:
+        os.close(file)
+    return begin.partition("Umask:")[2].split("\n")[0].strip() or None
+
+
+_OF_ALL_MODULES = {
+    "_global_forward_hooks": "register_module_forward_hook",
+    "_global_forward_pre_hooks": "register_module_forward_pre_hook",
+    "_global_backward_hooks": "register_module_full_backward_hook",
+    "_global_backward_pre_hooks": "register_module_full_backward_pre_hook",
+}
+"""Where torch keeps hooks that run in every module, and the functions that register them."""
+
+
+_OF_ALL_OPTIMIZERS = {
+    "_global_optimizer_pre_hooks": "register_optimizer_step_pre_hook",
+    "_global_optimizer_post_hooks": "register_optimizer_step_post_hook",
+}
+"""Where torch keeps hooks that run around the steps of every optimizer, and what registers them."""
+
+
+def read_module_hooks(torch: Any) -> dict[str, Any]:
+    """Return the hooks that run in every module."""
+    return _hooks(torch.nn.modules.module, _OF_ALL_MODULES)
+
+
+def read_optimizer_hooks(_: object) -> dict[str, Any]:
+    """Return the hooks that run around the steps of every optimizer."""
+    return _hooks(sys.modules["torch.optim.optimizer"], _OF_ALL_OPTIMIZERS)  # torch.optim hides it
+
+
+def _hooks(module: ModuleType, known: Mapping[str, str]) -> dict[str, Any]:
+    """Return the names of the hooks that a module keeps, by the function that registers them."""
+    held = vars(module)
+    return {
+        how: ", ".join(
+            hook.__name__ if type(hook) is FunctionType else "a hook"  # no code of the user's runs
+            for hook in [*held[name].values()]
+        )
+        for name, how in known.items()
+        if held.get(name)
+    }
+
+
+def read_arguments(_: object) -> list[str]:
+    """Return the arguments of the process; a kernel's own name a file that is another each time."""
+    given = [*sys.argv] if type(sys.argv) is list else []
+    own = any("ipykernel" in each or "kernel-" in each for each in given if type(each) is str)
+    return [] if own else [each for each in given if type(each) is str]
+
+
+def read_warnings(_: object) -> dict[str, str]:
+    """Tell which classes of warnings are raised as errors."""
+    raised = (each for each in warnings.filters if each[0] == "error")
+    return {getattr(each[2], "__name__", str(each[2])): "raised" for each in raised}

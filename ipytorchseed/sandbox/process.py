@@ -1,0 +1,107 @@
+"""The state of the whole process: captured before cells run again, restored and verified after."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from typing import Any
+
+from msgspec import Struct
+
+from ipytorchseed.determinism.libraries import keep_libraries, read_libraries
+from ipytorchseed.determinism.library_setters import Undo
+from ipytorchseed.determinism.table import read_flags, restore_flags
+from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
+from ipytorchseed.rng.torch_random import has_torch
+
+
+def working_folder() -> str:
+    """Return the working folder; empty where it was removed."""
+    try:
+        return os.getcwd()  # noqa: PTH109 -- what `chdir` takes back
+    except OSError:
+        return ""
+
+
+class Process(Struct):
+    """What belongs to the whole process.
+
+    Attributes:
+        sources: Every source's state.
+        flags: Every flag.
+        variables: The environment.
+        folder: The working folder; empty where it was removed.
+        libraries: Settings of libraries, as they are recorded.
+        restore_libraries: Restores them, objects included.
+    """
+
+    sources: Snapshot
+    flags: Mapping[str, object] | None
+    variables: dict[str, str]
+    folder: str
+    libraries: Mapping[str, Any]
+    restore_libraries: Undo
+
+    @classmethod
+    def now(cls) -> Process:
+        """Look."""
+        return cls(
+            snapshot(),
+            read_flags() if has_torch() else None,
+            dict(os.environ),
+            working_folder(),
+            read_libraries(sys.modules.keys()),
+            keep_libraries(),
+        )
+
+    def put_back(self) -> None:
+        """Put all of it back; an error in one part is raised once the others are back."""
+        with ExitStack() as parts:  # the last one first: others depend on the environment
+            parts.callback(restore, self.sources)
+            if self.flags is not None:
+                parts.callback(restore_flags, self.flags)
+            parts.callback(self.restore_libraries)
+            parts.callback(self._enter_folder)
+            parts.callback(self._set_environment)
+
+    def moved(self) -> list[str]:
+        """Name what is not as it was: sources, flags, environment variables and settings."""
+        pairs: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = [
+            (self.sources.states, snapshot().states),
+            (self.variables, os.environ),
+            (self.libraries, {"folder": "", **read_libraries(sys.modules.keys())}),
+        ]
+        if self.flags is not None:
+            pairs.append((self.flags, read_flags()))
+        found = [name for old, new in pairs for name in old if old[name] != new.get(name)]
+        new = [name for name in os.environ if name not in self.variables]
+        return ["working folder" if name == "folder" else name for name in [*found, *new]]
+
+    def _enter_folder(self) -> None:
+        with suppress(OSError):  # the folder is gone, now or then
+            os.chdir(self.folder)
+
+    def _set_environment(self) -> None:
+        if dict(os.environ) != self.variables:
+            for name in os.environ.keys() - self.variables.keys():
+                del os.environ[name]
+            os.environ.update(self.variables)
+
+
+MOST = 3
+"""Names that a message lists, at most."""
+
+
+def say_restored(whole: str, stays: list[str]) -> str:
+    """Say that all is as before, or name what is not.
+
+    Args:
+        whole: What is restored, with its verb: ``everything is``.
+        stays: What was found not to be as before.
+    """
+    if not stays:
+        return f"{whole} as before"
+    more = f" and {len(stays) - MOST} more" if len(stays) > MOST else ""
+    return f"{whole} as before, except {', '.join(stays[:MOST])}{more}"

@@ -1,0 +1,242 @@
+"""A program: commands that run a cell again are interrupted several times, at chosen lines.
+
+``python -m tests.notebook.bursts 300`` runs 300 bursts of each command. Each burst begins at a random
+line of the command, or in the cell that it runs again, and goes on while it is left: one interrupt at
+each of a few further lines. All lines count that run while the command is under way: of the package, of
+IPython and of the standard library, ``finally`` lines and the exits of context managers included.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import random
+import signal
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+import torch
+from IPython.terminal.interactiveshell import TerminalInteractiveShell
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
+from traitlets.config import Config
+
+import ipytorchseed
+from ipytorchseed.determinism.interrupts import HeldInterrupt
+from ipytorchseed.determinism.libraries import read_libraries
+from ipytorchseed.determinism.table import read_flags
+from ipytorchseed.notebook import extension
+from ipytorchseed.notebook.rerun import shell_parts
+from ipytorchseed.rng.table import recent_seeds
+from ipytorchseed.session import hearing
+
+PACKAGE = str(Path(ipytorchseed.__file__).parent)
+
+SETUP = """
+import random, warnings, decimal, numpy as np, torch
+torch.manual_seed(1); np.random.seed(1); random.seed(1)
+net = torch.nn.Linear(4, 1)
+sgd = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+data = torch.randn(8, 4)
+rows = [1.0, 2.0]
+rng = np.random.default_rng(3)
+"""
+
+BODY = """
+torch.set_default_dtype(torch.float64); torch.set_default_dtype(torch.float32)
+np.seterr(all='ignore'); decimal.getcontext().prec = 9
+loss = net(data).pow(2).mean() + float(rng.random()) + random.random()
+sgd.zero_grad(); loss.backward(); sgd.step()
+data.add_(torch.rand(8, 4)); rows.append(float(np.random.rand()))
+value = loss.item()
+"""
+
+AWAITING = "import asyncio\nawait asyncio.sleep(0)"
+
+COMMANDS = {
+    "seeds": f"%%seeds 3\n{BODY}",
+    "check": f"%%deterministic --check\n{BODY}",
+    "replay": "%replay {last}",
+    "prove": "%why --prove",
+    "deterministic": f"%%deterministic 42 --isolate\n{BODY}",
+}
+
+
+class Bursts:
+    """Sends interrupts at lines of whatever runs.
+
+    Args:
+        first: The line, from 1, at which the first one is sent.
+        gaps: How many lines after the one before each further one is sent.
+
+    Attributes:
+        lines: How many lines there were.
+        sent: How many interrupts were sent.
+    """
+
+    def __init__(self, first: int, gaps: list[int]) -> None:
+        self.lines = self.sent = 0
+        self._next = first
+        self._gaps = gaps
+
+    def __enter__(self) -> Bursts:
+        sys.setprofile(self._profile)
+        sys.settrace(self._trace)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.settrace(None)
+        sys.setprofile(None)
+
+    def _trace(self, frame, event, _):
+        if event == "line" and self._is_ours(frame):
+            self.lines += 1
+            if self.lines == self._next:
+                self._next = self.lines + self._gaps.pop(0) if self._gaps else 0
+                self.sent += 1
+                signal.raise_signal(signal.SIGINT)
+        return self._trace
+
+    def _is_ours(self, frame) -> bool:
+        if frame.f_code.co_filename == __file__:
+            return False
+        holding = isinstance(signal.getsignal(signal.SIGINT), HeldInterrupt)
+        return holding or frame.f_code.co_filename.startswith(PACKAGE)
+
+    def _profile(self, frame, _, __) -> None:
+        """Trace again: an interrupt that was raised by the tracing function has ended it."""
+        if sys.gettrace() is None:
+            sys.settrace(self._trace)
+            while frame is not None:
+                frame.f_trace = self._trace
+                frame = frame.f_back
+
+
+def make_shell() -> TerminalInteractiveShell:
+    """Return a terminal's shell with the extension loaded."""
+    config = Config()
+    config.TerminalInteractiveShell.simple_prompt = True
+    config.TerminalInteractiveShell.colors = "nocolor"
+    config.HistoryManager.enabled = False
+    shell = TerminalInteractiveShell.instance(config=config)
+    shell.run_cell("%load_ext ipytorchseed")
+    shell.run_cell(SETUP, store_history=True)
+    return shell
+
+
+def look(shell) -> dict[str, object]:
+    """Return all that has to be as before."""
+    state, names = extension.running(), shell.user_ns
+    own = {n: v for n, v in names.items() if n[0] != "_" and n not in ("In", "Out", "exit", "quit")}
+    net, sgd = names["net"], names["sgd"]
+    players = vars(state).get("player")
+    return {
+        "names": {name: id(value) for name, value in own.items()},
+        "order": [*own],
+        "net": [(id(p), p.tolist(), None if p.grad is None else p.grad.tolist()) for p in net.parameters()],
+        "sgd": repr(sgd.state_dict()),
+        "data": names["data"].tolist(),
+        "rows": [*names["rows"]],
+        "rng": repr(names["rng"].bit_generator.state),
+        "python": random.getstate(),
+        "numpy": repr(np.random.get_state()),
+        "torch": torch.get_rng_state().tolist(),
+        "flags": read_flags(),
+        "libraries": read_libraries(sys.modules.keys()),
+        "environment": dict(os.environ),
+        "filters": [*warnings.filters],
+        "showwarning": warnings.showwarning,
+        "shell": [(name, id(value)) for _, name, value in shell_parts(shell)],
+        "traps": (shell.builtin_trap._nested_level, shell.display_trap._nested_level),
+        "handler": signal.getsignal(signal.SIGINT),
+        "collection": gc.isenabled(),
+        "modes": len(_get_current_dispatch_mode_stack()),
+        "hooks": (sys.get_asyncgen_hooks(), asyncio._get_running_loop()),
+        "finders": [*map(id, sys.meta_path)],
+        "heard": len(hearing.heard) if hasattr(hearing, "heard") else 0,
+        "seeds": recent_seeds(),
+        "rerunning": state.rerunning,
+        "busy": players is not None and players.busy,
+        "pending": state.tracking.session.pending,
+        "session": id(state.tracking.session),
+        "scopes": state.used_scopes is not None and state.used_scopes.in_cell,
+        "under": state.used_checks is not None and state.used_checks.under_way,
+        "runs": state.runs.current,
+        "transformers": [*shell.ast_transformers],
+        "seeding": dict(vars(state.seeding)),
+        "errors": dict(state.guard.errors),
+    }
+
+
+def prepare(shell, command: str) -> str:
+    """Bring the kernel to where a command has something to do; return the cell to run."""
+    if command in ("replay", "prove"):
+        shell.run_cell(SETUP, store_history=True)
+        shell.run_cell(BODY, store_history=True)
+        count = shell.execution_count - 1
+        shell.run_cell(BODY, store_history=True)
+        return COMMANDS[command].format(last=count)
+    return COMMANDS[command]
+
+
+def burst(shell, command: str, first: int, gaps: list[int]) -> tuple[int, int, list[str]]:
+    """Interrupt a command; return lines, interrupts sent, and the names of what is not as before."""
+    if command in ("deterministic", "check"):  # their cell's own run is the user's: begin and end with it
+        shell.run_cell(SETUP, store_history=True)
+        before = look(shell)
+        left_alone = {"names", "order", "net", "sgd", "data", "rows", "rng", "seeds"}
+        if command == "check":
+            left_alone |= {"python", "numpy", "torch", "libraries"}
+        else:
+            left_alone |= {"libraries"}
+    else:
+        left_alone = set()
+        before = None
+    cell = prepare(shell, command)
+    before = before or look(shell)
+    made = Bursts(first, gaps)
+    try:
+        with made:
+            shell.run_cell(cell, store_history=True)
+    except KeyboardInterrupt:
+        pass
+    signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
+    state = extension.running()
+    if command == "replay" and state.replays._before is not None:
+        shell.run_cell("%replay --undo")
+    after = look(shell)
+    wrong = [name for name in before if name not in left_alone and before[name] != after[name]]
+    probe = shell.run_cell("probe = 6 * 7\ndel probe")
+    wrong += ["the next cell"] * (not probe.success)
+    return made.lines, made.sent, wrong
+
+
+def main(count: int) -> int:
+    """Run bursts of each command; print what failed, and return how many did."""
+    shell, failed = make_shell(), 0
+    for command in COMMANDS:
+        chance, sent = random.Random(f"{command} 7"), 0
+        burst(shell, command, 0, [])
+        lines, _, wrong = burst(shell, command, 0, [])
+        assert not wrong, (command, wrong)
+        for number in range(count):
+            begin = 1 + (number * lines) // count + chance.randrange(max(lines // count, 1))
+            step = chance.choice((3, 30, 300))
+            gaps = [chance.randint(1, step) for _ in range(chance.randint(1, 5))]
+            _, came, wrong = burst(shell, command, begin, [*gaps])
+            sent += came
+            if wrong:
+                failed += 1
+                print(f"FAILED {command} begin={begin} gaps={gaps}: {', '.join(wrong)}", file=sys.stderr)
+        print(f"{command}: {count} bursts, {sent} interrupts, {lines} lines", file=sys.stderr)
+    print(f"failed {failed}", file=sys.stderr)
+    return failed
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["IPYTORCHSEED_DATA_DIR"] = os.environ["IPYTHONDIR"] = folder
+        sys.exit(min(main(int(sys.argv[1])), 1))

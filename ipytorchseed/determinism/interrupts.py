@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import current_thread, main_thread
@@ -18,6 +19,9 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 Result = TypeVar("Result")
+
+_LONG = 0.5
+"""Seconds after the first interrupt; those of a key that is pressed often follow sooner."""
 
 
 class Door(Struct, eq=False):
@@ -53,7 +57,8 @@ class HeldInterrupt:
     Attributes:
         arrived: Whether one did that was not raised yet.
         tell: What is called.
-        patient: Whether further ones are held as well; else each raises ``KeyboardInterrupt``.
+        patient: Whether further ones are held as well; else one that follows after a while raises
+            ``KeyboardInterrupt``: what was to end soon has not.
         door: Where interrupts are raised rather than held; None for nowhere.
     """
 
@@ -63,6 +68,7 @@ class HeldInterrupt:
         self.door: Door | None = None
         self.tell = tell
         self._holding = False
+        self._since = 0.0
         self._before: Any = None
         self._raise: Any = signal.default_int_handler
 
@@ -96,7 +102,8 @@ class HeldInterrupt:
 
     def note(self) -> None:
         """Note that one arrived."""
-        self.arrived = True
+        if not self.arrived:
+            self.arrived, self._since = True, time.monotonic()
         self.tell()
 
     def deliver(self) -> None:
@@ -114,7 +121,8 @@ class HeldInterrupt:
             if door.once:
                 self.door = None
             self._raise(number, frame)
-        elif self.arrived and not self.patient:
+        elif self.arrived and not self.patient and time.monotonic() - self._since > _LONG:
+            self.patient = True
             raise KeyboardInterrupt
         else:
             self.note()

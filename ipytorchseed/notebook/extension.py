@@ -47,7 +47,7 @@ class Extension:
         self._undo = ExitStack()
         held, guard = state.interrupts, state.guard
         self._events: dict[str, Callable[..., None]] = {
-            "pre_execute": guard(state.runs.pre_execute),  # what interrupts it, the guard notes
+            "pre_execute": guard(self._pre_execute),  # what interrupts it, the guard notes
             "pre_run_cell": held.held(guard(self._pre_run_cell), held.before_cell),
             "post_execute": guard(self._post_execute),
             "post_run_cell": held.held(guard(self._post_run_cell), held.after_cell),
@@ -95,6 +95,12 @@ class Extension:
 
             click.echo(f"ipytorchseed is unloaded, which ends {' and '.join(ended)}.")
         self._undo.close()
+
+    def _pre_execute(self) -> None:
+        state = self.state
+        if not state.runs.busy:  # what arrived until now was for the cell before
+            state.interrupts.forget()
+        state.runs.pre_execute()
 
     def _pre_run_cell(self, info: ExecutionInfo) -> None:
         state = self.state

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import gc
 import signal
 from collections.abc import Callable
 from threading import current_thread, main_thread
@@ -101,11 +102,13 @@ class Interrupts:
 
         @functools.wraps(look)
         def called(*args: P.args, **kwargs: P.kwargs) -> Result:
-            self._held.patient = False
+            self._held.patient, collects = False, gc.isenabled()
             try:
                 return look(*args, **kwargs)
             finally:
                 self._held.patient = True
+                if collects:  # a look switches it off, and may have been left where it ends
+                    gc.enable()
 
         return called
 

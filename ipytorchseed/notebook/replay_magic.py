@@ -33,7 +33,7 @@ def line(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool) -
     Runs the cells again that made what In[N] read, as far as that is not what it was, then its own
     cell: each with the text, sources, generators and flags of then. Says whether the result is
     In[N]'s again, or what still differs and why. Values are changed in copies: --undo brings names,
-    sources and flags back to where they were. Without N, the earlier run of the last %why; #17 is
+    sources and settings back. Without N, the earlier run of the last %why; #17 is
     the ledger's number 17, as %rng lists runs of earlier kernels.
 
     \b

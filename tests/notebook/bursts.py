@@ -1,9 +1,9 @@
 """A program: commands that run a cell again are interrupted several times, at chosen lines.
 
-``python -m tests.notebook.bursts 300`` runs 300 bursts of each command. Each burst begins at a random
-line of the command, or in the cell that it runs again, and goes on while it is left: one interrupt at
-each of a few further lines. All lines count that run while the command is under way: of the package, of
-IPython and of the standard library, ``finally`` lines and the exits of context managers included.
+``python -m tests.notebook.bursts 300`` runs 300 bursts of each command: 2 to 6 interrupts, each a few
+lines after the one before. All lines count that run while the command has something to restore: of the
+package, of IPython, of libraries and of the cell, ``finally`` lines and the exits of context managers
+included. Two bursts of three begin where something is restored.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import signal
 import sys
 import tempfile
 import warnings
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -24,7 +23,6 @@ from IPython.terminal.interactiveshell import TerminalInteractiveShell
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 from traitlets.config import Config
 
-import ipytorchseed
 from ipytorchseed.determinism.interrupts import HeldInterrupt
 from ipytorchseed.determinism.libraries import read_libraries
 from ipytorchseed.determinism.table import read_flags
@@ -33,7 +31,13 @@ from ipytorchseed.notebook.rerun import shell_parts
 from ipytorchseed.rng.table import recent_seeds
 from ipytorchseed.session import hearing
 
-PACKAGE = str(Path(ipytorchseed.__file__).parent)
+RESTORING = {
+    "put_back", "_put_back", "restore", "restore_flags", "undo", "restored_shell", "hushed", "enter",
+    "_rebind", "held_interrupts", "let_through", "record", "apart", "end", "_end", "hold", "at_work",
+    "catch_warnings", "__exit__", "close", "release", "abandon", "run_coroutine", "_quiet_as",
+    "_put_results_back", "take_up", "hints_kept", "run", "_run_under", "_finish", "_as_before",
+}  # fmt: skip
+"""Functions that restore something, or in which something is restored at the end."""
 
 SETUP = """
 import random, warnings, decimal, numpy as np, torch
@@ -74,11 +78,14 @@ class Bursts:
 
     Attributes:
         lines: How many lines there were.
+        restoring: Which of them restore something.
         sent: How many interrupts were sent.
     """
 
     def __init__(self, first: int, gaps: list[int]) -> None:
         self.lines = self.sent = 0
+        self.restoring: list[int] = []
+        self._armed = False
         self._next = first
         self._gaps = gaps
 
@@ -88,31 +95,39 @@ class Bursts:
         return self
 
     def __exit__(self, *_: object) -> None:
-        sys.settrace(None)
         sys.setprofile(None)
+        sys.settrace(None)
 
     def _trace(self, frame, event, _):
-        if event == "line" and self._is_ours(frame):
+        if not self._holding():
+            return None
+        if not self._armed:
+            self._arm(frame)
+        if event == "line" and frame.f_code.co_filename != __file__:
             self.lines += 1
+            if frame.f_code.co_name in RESTORING:
+                self.restoring.append(self.lines)
             if self.lines == self._next:
                 self._next = self.lines + self._gaps.pop(0) if self._gaps else 0
                 self.sent += 1
                 signal.raise_signal(signal.SIGINT)
         return self._trace
 
-    def _is_ours(self, frame) -> bool:
-        if frame.f_code.co_filename == __file__:
-            return False
-        holding = isinstance(signal.getsignal(signal.SIGINT), HeldInterrupt)
-        return holding or frame.f_code.co_filename.startswith(PACKAGE)
+    def _holding(self) -> bool:
+        return isinstance(signal.getsignal(signal.SIGINT), HeldInterrupt)
+
+    def _arm(self, frame) -> None:
+        """Trace the frames that are under way too."""
+        self._armed = True
+        while frame is not None:
+            frame.f_trace = self._trace
+            frame = frame.f_back
 
     def _profile(self, frame, _, __) -> None:
         """Trace again: an interrupt that was raised by the tracing function has ended it."""
         if sys.gettrace() is None:
             sys.settrace(self._trace)
-            while frame is not None:
-                frame.f_trace = self._trace
-                frame = frame.f_back
+            self._arm(frame)
 
 
 def make_shell() -> TerminalInteractiveShell:
@@ -149,7 +164,7 @@ def look(shell) -> dict[str, object]:
         "environment": dict(os.environ),
         "filters": [*warnings.filters],
         "showwarning": warnings.showwarning,
-        "shell": [(name, id(value)) for _, name, value in shell_parts(shell)],
+        "shell": {name: value for _, name, value in shell_parts(shell) if name != "_"},
         "traps": (shell.builtin_trap._nested_level, shell.display_trap._nested_level),
         "handler": signal.getsignal(signal.SIGINT),
         "collection": gc.isenabled(),
@@ -182,8 +197,8 @@ def prepare(shell, command: str) -> str:
     return COMMANDS[command]
 
 
-def burst(shell, command: str, first: int, gaps: list[int]) -> tuple[int, int, list[str]]:
-    """Interrupt a command; return lines, interrupts sent, and the names of what is not as before."""
+def burst(shell, command: str, first: int, gaps: list[int]) -> tuple[Bursts, list[str]]:
+    """Interrupt a command; return what was sent, and the names of what is not as before."""
     if command in ("deterministic", "check"):  # their cell's own run is the user's: begin and end with it
         shell.run_cell(SETUP, store_history=True)
         before = look(shell)
@@ -210,28 +225,32 @@ def burst(shell, command: str, first: int, gaps: list[int]) -> tuple[int, int, l
     after = look(shell)
     wrong = [name for name in before if name not in left_alone and before[name] != after[name]]
     probe = shell.run_cell("probe = 6 * 7\ndel probe")
-    wrong += ["the next cell"] * (not probe.success)
-    return made.lines, made.sent, wrong
+    wrong += [f"the next cell: {probe.error_in_exec!r}"] * (not probe.success)
+    return made, wrong
 
 
-def main(count: int) -> int:
+def main(count: int, *commands: str) -> int:
     """Run bursts of each command; print what failed, and return how many did."""
     shell, failed = make_shell(), 0
-    for command in COMMANDS:
+    for command in commands or COMMANDS:
         chance, sent = random.Random(f"{command} 7"), 0
-        burst(shell, command, 0, [])
-        lines, _, wrong = burst(shell, command, 0, [])
+        shell.run_cell(prepare(shell, command), store_history=True)  # imports what it takes
+        dry, wrong = burst(shell, command, 0, [])
         assert not wrong, (command, wrong)
+        assert dry.restoring, command
         for number in range(count):
-            begin = 1 + (number * lines) // count + chance.randrange(max(lines // count, 1))
+            lines = dry.restoring if number % 3 else range(1, dry.lines + 1)
+            first = lines[number * len(lines) // count]
             step = chance.choice((3, 30, 300))
             gaps = [chance.randint(1, step) for _ in range(chance.randint(1, 5))]
-            _, came, wrong = burst(shell, command, begin, [*gaps])
-            sent += came
+            made, wrong = burst(shell, command, first, [*gaps])
+            sent += made.sent
             if wrong:
                 failed += 1
-                print(f"FAILED {command} begin={begin} gaps={gaps}: {', '.join(wrong)}", file=sys.stderr)
-        print(f"{command}: {count} bursts, {sent} interrupts, {lines} lines", file=sys.stderr)
+                told = f"FAILED {command} first={first} gaps={gaps}: {', '.join(wrong)}"
+                print(told, file=sys.stderr, flush=True)
+        told = f"{command}: {count} bursts, {sent} interrupts, {len(dry.restoring)} of {dry.lines} lines restore"
+        print(told, file=sys.stderr, flush=True)
     print(f"failed {failed}", file=sys.stderr)
     return failed
 
@@ -239,4 +258,4 @@ def main(count: int) -> int:
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         os.environ["IPYTORCHSEED_DATA_DIR"] = os.environ["IPYTHONDIR"] = folder
-        sys.exit(min(main(int(sys.argv[1])), 1))
+        sys.exit(min(main(int(sys.argv[1]), *sys.argv[2:]), 1))

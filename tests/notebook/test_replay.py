@@ -61,7 +61,7 @@ def test_the_first_numbers_of_an_unseeded_kernel_come_back(new_kernel):
     reply = new_kernel.run("%replay 3")
     assert reply.shown == first.shown
     undone = new_kernel.run("%replay --undo").stdout
-    assert undone == "The replay of In[3] is undone. Sources and flags are as before it.\n"
+    assert undone == "The replay of In[3] is undone. Sources and settings are as before.\n"
     assert "✓ In[5] is In[3]'s result again, bit for bit." in said(reply)
 
 
@@ -165,7 +165,7 @@ def test_undo_puts_names_sources_and_flags_back(kernel):
     assert kernel.value("(len(losses), str(torch.get_default_dtype()))") == (2, "torch.float32")
     kernel.run("later = 1")
     reply, runs = kernel.record("%replay --undo")
-    assert reply.stdout.startswith("The replay of In[8] is undone. Sources and flags are as before")
+    assert reply.stdout.startswith("The replay of In[8] is undone. Sources and settings are as before")
     assert (kernel.value(look), kernel.value(HERE), kernel.value("later")) == (before, state, 1)
     assert "losses" in runs[-1].writes
     again = kernel.run("%replay --undo").error.evalue
@@ -544,7 +544,7 @@ def test_a_cell_that_fails_this_time_leaves_all_as_it_was(new_kernel):
     reply, runs = new_kernel.record("%replay 4")
     assert reply.error.evalue == (
         "%replay: In[4] failed when it ran again (IndexError: pop from empty list); names, sources"
-        " and flags are as before"
+        " and settings are as before"
     )
     assert "Traceback" not in reply.stderr + reply.stdout
     assert new_kernel.value(look) == before
@@ -565,7 +565,7 @@ def test_an_interrupt_leaves_all_as_it_was(new_kernel):
     look = "(x, random.getstate()[1][-1])"
     before = new_kernel.value(look)
     reply = new_kernel.run("%replay 4", interrupt_at="begun")
-    assert reply.error.evalue == "%replay: interrupted; names, sources and flags are as before"
+    assert reply.error.evalue == "%replay: interrupted; names, sources and settings are as before"
     assert new_kernel.value(look) == before
 
 

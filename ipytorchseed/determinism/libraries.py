@@ -54,6 +54,8 @@ from ipytorchseed.determinism.library_setters import (
     write_formatter,
     write_inline,
     write_logs,
+    write_module_hooks,
+    write_optimizer_hooks,
     write_pandas,
     write_polars,
     write_rc,
@@ -79,6 +81,7 @@ class Setting(Struct, frozen=True):
         write: Sets it to JSON values, given the package's module; by default ``restore`` does.
         keep: Returns what restores it exactly as it is now, given the package's module; by default
             its value is read now and written then.
+        fits: Returns whether it can be set to a JSON value; those of objects cannot.
         through: Other packages that use this one for their output.
         asked: A regular expression for code that asks for it, and so computes with it.
     """
@@ -92,11 +95,11 @@ class Setting(Struct, frozen=True):
     asked: str = ""
     write: Callable[[Any, Any], object] | None = None
     keep: Callable[[Any], Undo] | None = None
+    fits: Callable[[Any], bool] = lambda _: True
 
-    @property
-    def settable(self) -> bool:
-        """Whether it can be set to a recorded value."""
-        return bool(self.restore) or self.write is not None
+    def can_be(self, value: Any) -> bool:  # JSON values
+        """Return whether it can be set to a recorded value."""
+        return (bool(self.restore) or self.write is not None) and self.fits(value)
 
     def set(self, value: Any) -> None:  # JSON values
         """Set it to a recorded value, unless it has it; ``read`` tells whether it took it."""
@@ -135,6 +138,10 @@ _SMALLEST = [5e-324]
 """The smallest float, which is denormal; in a list, so that the compiler does not fold it."""
 
 
+def _is_empty(value: Any) -> bool:
+    return not value
+
+
 SETTINGS: tuple[Setting, ...] = (
     Setting("calendar.setfirstweekday", "calendar", NUMBERS,
             lambda calendar: calendar.firstweekday(), "calendar.setfirstweekday({})"),
@@ -152,9 +159,9 @@ SETTINGS: tuple[Setting, ...] = (
             lambda torch: torch.backends.mha.get_fastpath_enabled(),
             "torch.backends.mha.set_fastpath_enabled({})"),
     Setting("torch.nn.modules.module.hooks", "torch", NUMBERS, read_module_hooks,
-            keep=keep_module_hooks),
+            write=write_module_hooks, keep=keep_module_hooks, fits=_is_empty),
     Setting("torch.optim.optimizer.hooks", "torch", NUMBERS, read_optimizer_hooks,
-            keep=keep_optimizer_hooks),
+            write=write_optimizer_hooks, keep=keep_optimizer_hooks, fits=_is_empty),
     Setting("torch.set_flush_denormal", "torch", NUMBERS, lambda _: _SMALLEST[0] * 1.0 == 0.0,
             "torch.set_flush_denormal({})"),
     Setting("torch.autograd.set_detect_anomaly", "torch", ERRORS,
@@ -177,7 +184,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("matplotlib.pyplot.figure", "matplotlib.pyplot", FIGURES, read_figures,
             through=_DRAWS | {"matplotlib"},
             asked=r"\b(?:gca|gcf|get_fignums|fignum_exists)\(|\bfig\w*(?:\([^()\n]*\))?\.number\b",
-            write=write_figures, keep=keep_figures),
+            write=write_figures, keep=keep_figures, fits=_is_empty),
     Setting("InlineBackend", "matplotlib_inline.config", FIGURES, read_inline,
             through=_DRAWS | {"matplotlib"}, write=write_inline),
     Setting("IPython.display_formatter", "", TEXT, read_formatter,
@@ -236,7 +243,7 @@ def restore_libraries(saved: Mapping[str, Any]) -> None:
         saved: What ``read_libraries`` returned, and anything else.
     """
     for setting in SETTINGS:
-        if setting.settable and setting.name in saved:
+        if setting.name in saved and setting.can_be(saved[setting.name]):
             with suppress(Exception):
                 setting.set(saved[setting.name])
 
@@ -252,7 +259,7 @@ def keep_libraries() -> Undo:
             kept.append(setting.kept())
 
     def undo() -> None:
-        for each in kept:
+        for each in reversed(kept):  # the filters of warnings before what may warn
             with suppress(Exception):  # ``read_libraries`` tells
                 each()
 

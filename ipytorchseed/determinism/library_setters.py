@@ -10,6 +10,7 @@ import ast
 import builtins
 import os
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -127,7 +128,7 @@ def write_logs(logging: Any, values: Mapping[str, Any]) -> None:
             logger.setLevel(level if type(level) is int else logging.NOTSET)
 
 
-def keep_times(time: Any) -> Undo:
+def keep_times(_: object) -> Undo:
     """Keep the time zone, which follows the environment variable ``TZ``, restored before."""
     kept = time.tzname
     return lambda: time.tzset() if time.tzname != kept else None
@@ -190,6 +191,22 @@ def keep_module_hooks(torch: Any) -> Undo:
 def keep_optimizer_hooks(_: object) -> Undo:
     """Keep the hooks that run around the steps of every optimizer."""
     return _keep_hooks(sys.modules["torch.optim.optimizer"])
+
+
+def write_module_hooks(torch: Any, _: object) -> None:
+    """Remove the hooks that run in every module; none can be made from its name."""
+    _remove_hooks(torch.nn.modules.module)
+
+
+def write_optimizer_hooks(_: object, __: object) -> None:
+    """Remove the hooks that run around the steps of every optimizer."""
+    _remove_hooks(sys.modules["torch.optim.optimizer"])
+
+
+def _remove_hooks(module: ModuleType) -> None:
+    for name, held in vars(module).items():
+        if name.startswith("_global_") and hasattr(held, "clear"):
+            held.clear()
 
 
 def keep_anomaly(torch: Any) -> Undo:
@@ -308,11 +325,9 @@ def keep_figures(pyplot: Any) -> Undo:
     return undo
 
 
-def write_figures(pyplot: Any, values: Mapping[str, Any]) -> None:
-    """Close the figures that a record does not have; none can be drawn again."""
-    for number in [*pyplot._pylab_helpers.Gcf.figs]:  # noqa: SLF001 -- as above
-        if f"figure {number}" not in values:
-            pyplot._pylab_helpers.Gcf.figs.pop(number)  # noqa: SLF001 -- kept, to be put back
+def write_figures(pyplot: Any, _: object) -> None:
+    """Have no figure; none can be drawn again."""
+    pyplot._pylab_helpers.Gcf.figs.clear()  # noqa: SLF001 -- not closed: they are put back
 
 
 def write_inline(inline: Any, values: Mapping[str, Any]) -> None:

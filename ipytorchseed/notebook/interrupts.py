@@ -84,7 +84,8 @@ class Interrupts:
         if self._held.arrived:
             self.forget()
             self._raiser.armed = True
-            self._shell.ast_transformers.append(self._raiser)
+            if self._raiser not in self._shell.ast_transformers:  # for one that arrived before
+                self._shell.ast_transformers.append(self._raiser)
 
     def after_cell(self, result: ExecutionResult | None) -> None:
         """Make what arrived the error of the cell that has run, unless it ended with another."""

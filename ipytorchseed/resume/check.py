@@ -25,6 +25,7 @@ from ipytorchseed.resume.checkpoint import Checkpoint
 from ipytorchseed.resume.comparing import Comparison, Finding, compare
 from ipytorchseed.resume.watching import Course, follow
 from ipytorchseed.rng.table import hints_kept, seed_all
+from ipytorchseed.sandbox.process import say_restored
 from ipytorchseed.sandbox.repeating import NAME, SHELLS, called_by_name, sandbox_of
 
 
@@ -149,7 +150,13 @@ def check_resume(
         dependencies = find_dependencies(code, names, SHELLS, seconds=_IN_DEPENDENCIES)
         sandbox = sandbox_of(names, dependencies, SHELLS)
         sandbox.leave()
-        stack.callback(sandbox.put_back)
+
+        def put_back() -> None:
+            stays = sandbox.put_back()
+            if stays:
+                notes.append(f"After the runs, {say_restored('everything is', stays)}.")
+
+        stack.callback(put_back)
 
         def play(
             name: str, count: int, held: Mapping[str, Any] | None = None

@@ -89,7 +89,7 @@ def _trial(run: Run, against: Run, cause: Cause, kept: Collection[str]) -> Trial
         return _trial_of_input(run, against, cause.name)
     if cause.kind == "file":
         return _trial_of_file(run, against, cause.name)
-    return _STAYS[cause.kind] if cause.kind in _STAYS else _trial_of_setting(cause.name)
+    return _STAYS[cause.kind] if cause.kind in _STAYS else _trial_of_setting(against, cause.name)
 
 
 def _trial_of_source(run: Run, against: Run, name: str, kept: Collection[str]) -> Trial | str:
@@ -105,8 +105,8 @@ def _trial_of_file(run: Run, against: Run, path: str) -> Trial | str:
     return Trial(settings=frozenset({FOLDER})) if elsewhere else "what was in it is not kept"
 
 
-def _trial_of_setting(name: str) -> Trial | str:
-    if name in BY_NAME and not BY_NAME[name].settable:
+def _trial_of_setting(against: Run, name: str) -> Trial | str:
+    if name in BY_NAME and not BY_NAME[name].can_be(against.settings.get(name)):
         return "there is no call that puts it back"
     read_at_start = name in {flag.name for flag in FLAGS}
     settable = name in BY_NAME or name[:6] == "torch." or (name.isupper() and not read_at_start)

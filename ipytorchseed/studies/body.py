@@ -39,7 +39,7 @@ class Body:
 
     Attributes:
         prepare: Called before each run, when everything is as the user left it.
-        stays: What is not as before, since the last run.
+        stays: What the runs left changed.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Body:
                 made |= result.keys()
             return Outcome(seed, values, frozenset(made), alone=alone, cut=(*sandbox.cut,))
         finally:
-            self.stays = sandbox.put_back()
+            self.stays = [*dict.fromkeys([*self.stays, *sandbox.put_back()])]
 
     def _refuse_shared(self, sandbox: Sandbox) -> None:
         """Refuse values that cannot be copied and that the runs would change.

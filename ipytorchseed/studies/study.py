@@ -14,6 +14,7 @@ from ipytorchseed.render.curves import BARS, draw_bars, strip_svg
 from ipytorchseed.render.text import draw_table, wrap
 from ipytorchseed.render.values import aligned, write_json
 from ipytorchseed.render.view import View, fill
+from ipytorchseed.sandbox.process import say_restored
 from ipytorchseed.sandbox.repeating import NAME, SHELLS, Shown, called_by_name
 from ipytorchseed.studies.body import Body
 from ipytorchseed.studies.record import SHOWN, Record, choose_seeds, listed
@@ -325,4 +326,5 @@ def seeds(function: Callable[[], object], count: int = 8, *, start: int = 0) -> 
 
         body = Body(f"{NAME}()", namespace=names, run=run, hidden=SHELLS)
         outcomes = [body.run(seed) for seed in chosen]
-    return Study(Record.of(outcomes))
+    left = say_restored("everything is", body.stays)
+    return Study(Record.of(outcomes, [f"After the runs, {left}."] if body.stays else []))

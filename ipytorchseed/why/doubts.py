@@ -110,7 +110,7 @@ def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
         if library in run.packages and late in then and late in now and now[late] != then[late]:
             yield f"{late} was {then[late]} in {name}, and cannot be set any more"
     for setting in BY_NAME.keys() & then.keys() & now.keys():
-        if BY_NAME[setting].settable:
+        if BY_NAME[setting].can_be(then[setting]):
             continue  # it is put back
         if now[setting] != then[setting] and _bears_on(run, setting, then[setting], now[setting]):
             yield f"{setting} was another in {name}"

@@ -60,7 +60,8 @@ def _obstacle(case: Evidence, cause: Cause) -> str:
     against = case.against
     stays = {
         "input": cause.prevents or cause.name not in {*against.reads, *against.missing},
-        "flag": cause.name in BY_NAME and not BY_NAME[cause.name].settable,
+        "flag": cause.name in BY_NAME
+        and not BY_NAME[cause.name].can_be(against.settings.get(cause.name)),
         "environment": cause.name not in against.source,
         "file": not cause.fix and cause.name not in {file.path for file in against.files},
     }

@@ -2,8 +2,8 @@
 
 ``python -m tests.notebook.bursts 300`` runs 300 bursts of each command: 2 to 6 interrupts, each a few
 lines after the one before. All lines count that run while the command has something to restore: of the
-package, of IPython, of libraries and of the cell, ``finally`` lines and the exits of context managers
-included. Two bursts of three begin where something is restored.
+cell, of the package (except where it only reads), of IPython, contextlib, warnings and asyncio. Two
+bursts of three begin where something is restored.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import asyncio
 import gc
 import os
 import random
+import re
 import signal
 import sys
 import tempfile
@@ -22,6 +23,7 @@ import torch
 from IPython.terminal.interactiveshell import TerminalInteractiveShell
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 from traitlets.config import Config
+from typing_extensions import Self
 
 from ipytorchseed.determinism.interrupts import HeldInterrupt
 from ipytorchseed.determinism.libraries import read_libraries
@@ -30,6 +32,12 @@ from ipytorchseed.notebook import extension
 from ipytorchseed.notebook.rerun import shell_parts
 from ipytorchseed.rng.table import recent_seeds
 from ipytorchseed.session import hearing
+
+COUNTED = re.compile(
+    r"/ipytorchseed/(?!reads|fingerprint|why|render|trace|introspection/(?!replacing|collection))"
+    r"|/IPython/core/|/asyncio/|/(?:contextlib|warnings)\.py$|^<ipython-input"
+)
+"""Files whose lines count."""
 
 RESTORING = {
     "put_back", "_put_back", "restore", "restore_flags", "undo", "restored_shell", "hushed", "enter",
@@ -85,12 +93,11 @@ class Bursts:
     def __init__(self, first: int, gaps: list[int]) -> None:
         self.lines = self.sent = 0
         self.restoring: list[int] = []
-        self._armed = False
+        self._known: dict[str, bool] = {}
         self._next = first
         self._gaps = gaps
 
-    def __enter__(self) -> Bursts:
-        sys.setprofile(self._profile)
+    def __enter__(self) -> Self:
         sys.settrace(self._trace)
         return self
 
@@ -99,35 +106,36 @@ class Bursts:
         sys.settrace(None)
 
     def _trace(self, frame, event, _):
-        if not self._holding():
+        if event == "call" and not self._is_counted(frame.f_code):
             return None
-        if not self._armed:
-            self._arm(frame)
-        if event == "line" and frame.f_code.co_filename != __file__:
+        if not isinstance(signal.getsignal(signal.SIGINT), HeldInterrupt):
+            return self._trace
+        if event == "line":
             self.lines += 1
             if frame.f_code.co_name in RESTORING:
                 self.restoring.append(self.lines)
             if self.lines == self._next:
                 self._next = self.lines + self._gaps.pop(0) if self._gaps else 0
                 self.sent += 1
+                sys.setprofile(self._profile)
                 signal.raise_signal(signal.SIGINT)
         return self._trace
 
-    def _holding(self) -> bool:
-        return isinstance(signal.getsignal(signal.SIGINT), HeldInterrupt)
-
-    def _arm(self, frame) -> None:
-        """Trace the frames that are under way too."""
-        self._armed = True
-        while frame is not None:
-            frame.f_trace = self._trace
-            frame = frame.f_back
+    def _is_counted(self, code) -> bool:
+        known = self._known.get(code.co_filename)
+        if known is None:
+            known = self._known[code.co_filename] = COUNTED.search(code.co_filename) is not None
+        return known
 
     def _profile(self, frame, _, __) -> None:
         """Trace again: an interrupt that was raised by the tracing function has ended it."""
+        sys.setprofile(None)
         if sys.gettrace() is None:
             sys.settrace(self._trace)
-            self._arm(frame)
+            while frame is not None:
+                if self._is_counted(frame.f_code):
+                    frame.f_trace = self._trace
+                frame = frame.f_back
 
 
 def make_shell() -> TerminalInteractiveShell:
@@ -151,7 +159,10 @@ def look(shell) -> dict[str, object]:
     return {
         "names": {name: id(value) for name, value in own.items()},
         "order": [*own],
-        "net": [(id(p), p.tolist(), None if p.grad is None else p.grad.tolist()) for p in net.parameters()],
+        "net": [
+            (id(p), p.tolist(), None if p.grad is None else p.grad.tolist())
+            for p in net.parameters()
+        ],
         "sgd": repr(sgd.state_dict()),
         "data": names["data"].tolist(),
         "rows": [*names["rows"]],
@@ -192,6 +203,7 @@ def prepare(shell, command: str) -> str:
         shell.run_cell(SETUP, store_history=True)
         shell.run_cell(BODY, store_history=True)
         count = shell.execution_count - 1
+        shell.run_cell(f"{SETUP}\nrows[0] = 5.0", store_history=True)  # the one cause
         shell.run_cell(BODY, store_history=True)
         return COMMANDS[command].format(last=count)
     return COMMANDS[command]
@@ -199,7 +211,10 @@ def prepare(shell, command: str) -> str:
 
 def burst(shell, command: str, first: int, gaps: list[int]) -> tuple[Bursts, list[str]]:
     """Interrupt a command; return what was sent, and the names of what is not as before."""
-    if command in ("deterministic", "check"):  # their cell's own run is the user's: begin and end with it
+    if command in (
+        "deterministic",
+        "check",
+    ):  # their cell's own run is the user's: begin and end with it
         shell.run_cell(SETUP, store_history=True)
         before = look(shell)
         left_alone = {"names", "order", "net", "sgd", "data", "rows", "rng", "seeds"}
@@ -248,10 +263,10 @@ def main(count: int, *commands: str) -> int:
             if wrong:
                 failed += 1
                 told = f"FAILED {command} first={first} gaps={gaps}: {', '.join(wrong)}"
-                print(told, file=sys.stderr, flush=True)
+                sys.stderr.write(f"{told}\n")
         told = f"{command}: {count} bursts, {sent} interrupts, {len(dry.restoring)} of {dry.lines} lines restore"
-        print(told, file=sys.stderr, flush=True)
-    print(f"failed {failed}", file=sys.stderr)
+        sys.stderr.write(f"{told}\n")
+    sys.stderr.write(f"failed {failed}\n")
     return failed
 
 

@@ -165,7 +165,9 @@ def test_undo_puts_names_sources_and_flags_back(kernel):
     assert kernel.value("(len(losses), str(torch.get_default_dtype()))") == (2, "torch.float32")
     kernel.run("later = 1")
     reply, runs = kernel.record("%replay --undo")
-    assert reply.stdout.startswith("The replay of In[8] is undone. Sources and settings are as before")
+    assert reply.stdout.startswith(
+        "The replay of In[8] is undone. Sources and settings are as before"
+    )
     assert (kernel.value(look), kernel.value(HERE), kernel.value("later")) == (before, state, 1)
     assert "losses" in runs[-1].writes
     again = kernel.run("%replay --undo").error.evalue

@@ -118,14 +118,15 @@ def keep_logs(logging: Any) -> Undo:
 
 
 def write_logs(logging: Any, values: Mapping[str, Any]) -> None:
-    """Set the levels; handlers cannot be made from their names."""
+    """Set the levels, and remove other handlers; none can be made from its name."""
     logging.disable(values["disable"])
     known = {"root": logging.root, **dict.copy(logging.root.manager.loggerDict)}
     for name, logger in known.items():
         if isinstance(logger, logging.Logger):
-            told = str(values.get(name, "")).partition(", ")[0]
-            level = logging.getLevelName(told)
+            told = str(values.get(name, "")).split(", ")
+            level = logging.getLevelName(told[0])
             logger.setLevel(level if type(level) is int else logging.NOTSET)
+            logger.handlers[:] = [h for h in logger.handlers if type(h).__name__ in told]
 
 
 def keep_times(_: object) -> Undo:

@@ -27,6 +27,7 @@ from ipytorchseed.resume.watching import Course, follow
 from ipytorchseed.rng.table import hints_kept, seed_all
 from ipytorchseed.sandbox.process import say_restored
 from ipytorchseed.sandbox.repeating import NAME, SHELLS, called_by_name, sandbox_of
+from ipytorchseed.sandbox.sandbox import Sandbox
 
 
 class ResumeReport(View):
@@ -150,13 +151,7 @@ def check_resume(
         dependencies = find_dependencies(code, names, SHELLS, seconds=_IN_DEPENDENCIES)
         sandbox = sandbox_of(names, dependencies, SHELLS)
         sandbox.leave()
-
-        def put_back() -> None:
-            stays = sandbox.put_back()
-            if stays:
-                notes.append(f"After the runs, {say_restored('everything is', stays)}.")
-
-        stack.callback(put_back)
+        stack.callback(_put_back, sandbox, notes)
 
         def play(
             name: str, count: int, held: Mapping[str, Any] | None = None
@@ -198,6 +193,13 @@ def check_resume(
     if check and not report.ok:
         raise ResumeDiffers(report.text())
     return report
+
+
+def _put_back(sandbox: Sandbox, notes: list[str]) -> None:
+    """Put everything back, and note what is not as before all the same."""
+    stays = sandbox.put_back()
+    if stays:
+        notes.append(f"After the runs, {say_restored('everything is', stays)}.")
 
 
 def _second_half(go_on: Callable[[int], Course], counts: tuple[int, int], missing: int) -> Course:

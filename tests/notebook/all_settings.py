@@ -138,3 +138,14 @@ def read() -> dict[str, str]:
         "logging.levels": sys.modules["logging"].root.handlers,
     }
     return {name: repr((value, raw.get(name))) for name, value in rows.items()}
+
+
+def set_to(recorded: dict[str, object]) -> list[str]:
+    """Set the rows of libraries to recorded values; return those that did not take them."""
+    now = {each.name: each.read(sys.modules.get(each.package)) for each in SETTINGS}
+    for each in reversed(SETTINGS):
+        if each.can_be(recorded[each.name]):
+            each.set(recorded[each.name])
+    found = {each.name: each.read(sys.modules.get(each.package)) for each in SETTINGS}
+    assert found != now
+    return sorted(name for name in found if found[name] != recorded[name])

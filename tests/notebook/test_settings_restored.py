@@ -99,6 +99,23 @@ def test_deterministic(changed_by):
     assert moved == set()
 
 
+def test_a_recorded_value_can_be_set(loaded):
+    """As an experiment does; of hooks, handlers and figures, a record has only the names."""
+    loaded.run(
+        "from tests.notebook import all_settings as a\n"
+        "from ipytorchseed.determinism.libraries import read_libraries\n"
+        "before = {**read_libraries(sys.modules)}"
+    )
+    changes = [CHANGES[each.name] for each in SETTINGS]
+    loaded.run("\n".join([*changes, "after = {**read_libraries(sys.modules)}"]))
+    unset = ["matplotlib.pyplot.figure", "time.tzname"]
+    assert loaded.run("a.set_to(before)").shown == repr(unset)
+    assert loaded.run("a.set_to(after)").shown == repr([
+        "logging.levels", "matplotlib.pyplot.figure", "torch.nn.modules.module.hooks",
+        "torch.optim.optimizer.hooks",
+    ])  # fmt: skip
+
+
 def test_a_mode_that_cannot_be_left_is_named(changed_by, loaded):
     """Torch ends inference mode only where it was begun."""
     body = f"{COUNT}\nvars(sys)['mode'] = torch.inference_mode()\nvars(sys)['mode'].__enter__()"

@@ -350,7 +350,7 @@ def test_what_fails_to_go_back_keeps_nothing_else_from_it(tmp_path, monkeypatch)
     def fail(_: object) -> None:
         raise failing
 
-    monkeypatch.setattr("ipytorchseed.sandbox.sandbox.restore", fail)
+    monkeypatch.setattr("ipytorchseed.sandbox.process.restore", fail)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOMETHING_NEW", "1")
     filters = [*warnings.filters]

@@ -267,7 +267,8 @@ def write_pandas(pandas: Any, values: Mapping[str, Any], group: str = "") -> Non
     for name, value in values.items():
         held = now.get(group + name)
         if (held if type(held) in PLAIN else str(held)) != value:
-            pandas.set_option(group + name, value)
+            with suppress(ValueError):  # a function, recorded by its text
+                pandas.set_option(group + name, value)
 
 
 def write_polars(_: object, values: Mapping[str, str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 
-from ipytorchseed.determinism.libraries import SETTINGS
+from ipytorchseed.determinism.libraries import SETTINGS, restore_libraries
 from ipytorchseed.determinism.table import FLAGS
 
 IMPORTS = """
@@ -143,9 +143,7 @@ def read() -> dict[str, str]:
 def set_to(recorded: dict[str, object]) -> list[str]:
     """Set the rows of libraries to recorded values; return those that did not take them."""
     now = {each.name: each.read(sys.modules.get(each.package)) for each in SETTINGS}
-    for each in reversed(SETTINGS):
-        if each.can_be(recorded[each.name]):
-            each.set(recorded[each.name])
+    restore_libraries(recorded)
     found = {each.name: each.read(sys.modules.get(each.package)) for each in SETTINGS}
     assert found != now
     return sorted(name for name in found if found[name] != recorded[name])

@@ -1,96 +1,280 @@
-"""No text that a user or a library prints makes a pattern of ours take time with its square."""
+"""No text that a user, a library or a file brings makes a pattern of ours take quadratic time."""
 
 from __future__ import annotations
 
+import ast
 import gc
 import importlib
-import itertools
 import pkgutil
 import re
+import signal
 import time
+from collections import defaultdict
+from pathlib import Path
 
 import pytest
 
-from ipytorchseed.patterns import LazyPattern
-from ipytorchseed.reads.shell import _MAY_FETCH
+import ipytorchseed
+from ipytorchseed.determinism.advice import ADVICE
+from ipytorchseed.determinism.libraries import SETTINGS
+from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.session import noise
+
+parser = importlib.import_module("re._parser" if hasattr(re, "_parser") else "sre_parse")
+
+# --------------------------------------------------------------------------------------------------
+# Every pattern of the package, and how it is used
+
+COMPILES = {"lazy_pattern", "re.compile"}
+ANCHORED = {"match", "fullmatch"}
+SCANS = {"search", "sub", "subn", "split", "findall", "finditer"}
+
+MADE_AT_RUN_TIME = {
+    "text": [*noise._READINGS, *(text for text, *_ in noise._CHANGES_EACH_RUN)],
+    "row.kernel": [row.kernel for row in ADVICE],
+    "setting.asked": [each.asked for each in SETTINGS if each.asked],
+    "'|'.join(map(re.escape, longest))": ["id-1|id-2"],
+}
+"""The texts of patterns that are no literal where they are compiled, by how they are written."""
+
+
+def modules():
+    """Return the package's modules by name."""
+    found = pkgutil.walk_packages(ipytorchseed.__path__, "ipytorchseed.")
+    passed = ("ipytorchseed.__main__", "ipytorchseed.patterns")  # which compiles what others write
+    names = [each.name for each in found if each.name not in passed]
+    return {name: importlib.import_module(name) for name in names}
+
+
+def texts_of(expression, namespace):
+    """Return the texts that a pattern's expression may have; what is escaped is ``name``."""
+
+    class Fill(ast.NodeTransformer):
+        def visit_FormattedValue(self, node):  # noqa: N802 -- as ast names it
+            try:
+                return ast.Constant(str(value_of(node.value, namespace)))
+            except NameError:
+                return ast.Constant("name")
+
+        def visit_Call(self, node):  # noqa: N802 -- as above
+            return ast.Constant("name") if ast.unparse(node.func) == "re.escape" else node
+
+    filled = Fill().visit(ast.parse(ast.unparse(expression), mode="eval").body)
+    try:
+        return [value_of(filled, namespace)]
+    except (NameError, AttributeError):
+        return MADE_AT_RUN_TIME[ast.unparse(expression)]
+
+
+def value_of(expression, namespace):
+    """Evaluate an expression as the module would."""
+    code = ast.fix_missing_locations(ast.Expression(expression))
+    return eval(compile(code, "", "eval"), dict(namespace))  # noqa: S307 -- ours
+
+
+def uses(trees):
+    """Return the methods of each name that holds a pattern, by the name; it scans if in doubt."""
+    found = defaultdict(set)
+    for tree in trees:
+        bases = {node.value: node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                found[node.id].add(bases.get(node, "sub"))
+    return found
 
 
 def patterns():
-    """Return the patterns that meet what is printed, raised or shown, by the module's name."""
-    found = {}
-    for folder in ("checking", "determinism", "render", "session", "why"):
-        package = importlib.import_module(f"ipytorchseed.{folder}")
-        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            waiting = [*vars(importlib.import_module(module.name)).values()]
-            while waiting:
-                value = waiting.pop()
-                value = getattr(value, "__self__", value)
-                if isinstance(value, re.Pattern | LazyPattern) and isinstance(value.pattern, str):
-                    found.setdefault(value, f"{module.name}-{len(found)}")
-                elif type(value) in (tuple, list):
-                    waiting += value
-    return {name: pattern for pattern, name in found.items()}
+    """Return each pattern with the method that is used: ``(place, text, flags, method)``."""
+    known = modules()
+    trees = {name: ast.parse(Path(each.__file__).read_text("utf-8")) for name, each in known.items()}
+    everywhere = uses(trees.values())
+    for name, tree in trees.items():
+        here = uses([tree])
+        above = {kid: node for node in ast.walk(tree) for kid in ast.iter_child_nodes(node)}
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            called = ast.unparse(call.func)
+            method = called.removeprefix("re.")
+            if called in COMPILES:
+                parent = above[call]
+                methods = {"sub"}
+                if isinstance(parent, ast.Attribute):
+                    methods = {parent.attr}
+                elif isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
+                    target = parent.targets[0].id
+                    methods = here[target] or everywhere[target]
+            elif called.startswith("re.") and method in ANCHORED | SCANS:
+                methods = {method}
+            else:
+                continue
+            told = {each.arg: each.value for each in call.keywords}
+            flags = told.get("flags") or (call.args[1] if called in COMPILES and call.args[1:] else None)
+            number = 0 if flags is None else value_of(flags, vars(known[name]))
+            scans = methods & SCANS
+            for text in texts_of(call.args[0], vars(known[name])):
+                for each in {"sub"} if scans or not methods & ANCHORED else methods & ANCHORED:
+                    yield f"{name}:{call.lineno}", text, int(number), each
 
 
-PATTERNS = {**patterns(), "ipytorchseed.reads.shell": _MAY_FETCH.__self__}
+PATTERNS = [*patterns()]
 
-BEGINNINGS = [
-    "[1:00<", "[1:00,", "[1:00<1,", "[", "1", "1:00", "1.", "1e", "1 ", "-1", "0x", "at 0x", " id=1",
-    "ipykernel_1", "1s 1ms/", "| elapsed: ", "_per_second': 1", " ± ", "1 ± 1 per loop (mean ± ",
-    "\n", " ", "\n ", "\t", "time ", "took.", "1h1m", "CPU times:", "Compiler ", "1%|", "|", "1it [",
-    "\x1b[1;", "id='", "id=", "<dc:date>", "2026-01-01 00:00:00", '"', "'", "!", "_", "a", "a.", "a::",
-    "a ", "('a", "RuntimeError: ", "é", "%",
-    "<table>", "<tr>", "<td>", "<td ", "...0x", "&gt;",
+# --------------------------------------------------------------------------------------------------
+# The worst texts
+
+CLASSES = [
+    " ", "\t", "\n", "7", "a", "_", ".", "[", "(", "'", '"', "\\", "\x1b[1m", " \t", " \n", "a ", "a.", "7 ", "7.",
+    "7,", "a\n", "a'", "\r", "é", "=", "/", "-", "<", ":", "%",
 ]  # fmt: skip
-"""What patterns begin with, or go on with: repeated, alone and in pairs, they are the worst texts."""
-
-TEXTS = [*BEGINNINGS, *("".join(pair) for pair in itertools.permutations(BEGINNINGS[::4], 2))]
+"""Long runs of each class of characters, and of two that alternate."""
 
 
-def seconds(pattern, text, tries=3):
-    """Return how long it takes to find all of a pattern in a text, at best."""
-    best = float("inf")
-    for _ in range(tries):
-        begin = time.process_time()
-        pattern.sub("", text)
-        best = min(best, time.process_time() - begin)
-    return best
+def examples(parsed):
+    """Return texts that a sequence of a pattern takes, one for each way through its branches."""
+    found = [""]
+    for kind, held in parsed:
+        found = [begin + each for begin in found for each in item(str(kind), held)][:8]
+    return found
 
 
-def growth(pattern, unit):
-    """Return how often as long a text takes that is four times as long: four, or for squares 16."""
-    gc.disable()
-    try:
-        for size in (1_000, 4_000, 16_000):
-            text = (unit * size)[:size]
-            if seconds(pattern, text, tries=1) > 0.006:
-                return seconds(pattern, (unit * 4 * size)[: 4 * size]) / seconds(pattern, text)
-    finally:
-        gc.enable()
-    return 0
+def item(kind, held):  # noqa: PLR0911 -- one for each kind of node
+    """Return the texts that a node of a parsed pattern takes."""
+    if kind == "LITERAL":
+        return [chr(held)]
+    if kind in ("ANY", "NOT_LITERAL"):
+        return ["a"]
+    if kind == "IN":
+        return [next((each for each in CANDIDATES if is_in(held, each)), "a")]
+    if kind == "BRANCH":
+        return [text for branch in held[1] for text in examples(branch)][:12]
+    if kind in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+        low, high, inner = held
+        times = max(1, low) if high else 0
+        return [each * times for each in examples(inner)]
+    if kind == "SUBPATTERN":
+        return examples(held[-1])
+    if kind == "ATOMIC_GROUP":
+        return examples(held)
+    if kind == "GROUPREF":
+        return ["a"]
+    return [""]
 
+
+CANDIDATES = "a7 _.\t\n-=:/'\"[(\\%!x,<"
+
+
+def is_in(held, letter):
+    """Return whether a character is in a set of a parsed pattern."""
+    found = negated = False
+    for kind, value in held:
+        name = str(kind)
+        if name == "NEGATE":
+            negated = True
+        elif name == "LITERAL":
+            found |= value == ord(letter)
+        elif name == "RANGE":
+            found |= value[0] <= ord(letter) <= value[1]
+        else:
+            word = {"DIGIT": r"\d", "SPACE": r"\s", "WORD": r"\w"}
+            at = str(value).removeprefix("CATEGORY_").removeprefix("NOT_")
+            found |= bool(re.match(word[at], letter)) != ("NOT_" in str(value))
+    return found != negated
+
+
+def beginnings(parsed, begin=""):
+    """Yield what a pattern takes up to each of its nodes, and what the next one repeats."""
+    for kind, held in parsed:
+        name = str(kind)
+        inner = (
+            [held[-1]] if name in ("SUBPATTERN", "MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
+            else held[1] if name == "BRANCH" else [held] if name == "ATOMIC_GROUP" else []
+        )  # fmt: skip
+        for each in inner:
+            yield from beginnings(each, begin)
+        taken = item(name, held)
+        yield from ((begin, each) for each in taken)
+        begin += taken[0]
+
+
+def worst(begin, unit, size):
+    """Return a long run of a unit, and a character that hardly any pattern takes."""
+    return f"{begin}{(unit * size)[:size]}\0"
+
+
+def worst_texts(text, flags, size):
+    """Yield texts of a size: what the pattern begins with, repeated, or followed by long runs."""
+    seen = set()
+    pairs = [("", ""), *dict.fromkeys(beginnings(parser.parse(text, flags)))]
+    for begin, taken in pairs:
+        for unit in (taken, f"{begin}{taken}", f"\n{begin}{taken}", f"{taken}\n", f"{begin}{taken} "):
+            seen |= {("", unit), (begin, unit)}
+        seen |= {(begin, each) for each in CLASSES} | {(begin + taken, each) for each in CLASSES}
+        seen |= {("", begin + each) for each in CLASSES} | {("", each + taken) for each in CLASSES}
+    for begin, unit in sorted(seen):
+        if unit:
+            yield begin, unit, worst(begin, unit, size)
+
+
+# --------------------------------------------------------------------------------------------------
+# How time grows
+
+SIZE = 4_000
+"""Characters of a text; a pattern that takes the square of it needs some 10 ms at least."""
+
+QUICK = 0.004
+"""Seconds below which no square of ``SIZE`` steps was taken."""
 
 SQUARE = 9
-"""Between the two; the machine may be busy, so that what seems beyond is looked at again."""
+"""The ratio of times for a text four times as long: between 4, for linear time, and 16."""
+
+LIMIT = 5.0
+"""Seconds of processor time after which a single text has taken too long."""
 
 
-@pytest.mark.parametrize("pattern", PATTERNS.values(), ids=PATTERNS)
-def test_the_worst_text_takes_time_in_proportion_to_its_length(pattern):
-    """Whatever a cell prints over and over."""
-    for unit in TEXTS:
-        assert any(growth(pattern, unit) < SQUARE for _ in range(3)), unit
+def seconds(use, text):
+    """Return the processor time that a pattern takes for a text."""
+    begin = time.process_time()
+    use(text)
+    return time.process_time() - begin
 
 
-ONCE = {
-    "[1:00<": r"\[\d+:\d\d(?::\d\d)?(?:<[^,\]]*)?,\s*[^,\]]*(?:/s|s/\w+)",
-    " ± ": r"^.* ± .* per loop \(mean ± .*",
-    "\n": r"^\s*(?:[!%]|pip)",
-}
+def is_slow(use, begin, unit):
+    """Return whether the time for a text grows faster than its length.
+
+    A machine that is busy disturbs single times, so what seems slow is looked at again.
+    """
+
+    def grows(size):
+        short, long = (worst(begin, unit, each) for each in (size, 4 * size))
+        return seconds(use, long) > SQUARE * seconds(use, short)
+
+    gc.disable()
+    try:
+        return grows(SIZE // 4) and all(grows(SIZE) for _ in range(3))
+    finally:
+        gc.enable()
 
 
-@pytest.mark.parametrize("unit", ONCE)
-def test_a_pattern_that_takes_the_square_would_be_found(unit):
-    """Three that did; and the search for patterns finds those there are."""
-    pattern = re.compile(ONCE[unit], re.MULTILINE)
-    assert any(growth(pattern, unit) > SQUARE for _ in range(3))
-    assert len(PATTERNS) > 20
+def slow_text(text, flags, method):
+    """Return a text for which a pattern takes more than linear time; None where none was found."""
+    pattern = re.compile(text, flags)
+    use = {"sub": lambda given: pattern.sub("", given)}.get(method) or getattr(pattern, method)
+    for begin, unit, text_ in worst_texts(text, flags, SIZE):
+        try:
+            if seconds(use, text_) > QUICK and is_slow(use, begin, unit):
+                return f"{begin!r} + n * {unit!r}"
+        except TimeoutError:
+            return f"{begin!r} + n * {unit!r}"
+    return None
+
+
+@pytest.fixture
+def limited():
+    """Raise TimeoutError in code that takes ``LIMIT`` seconds of processor time."""
+
+    def stop(*_):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, LIMIT, LIMIT)
+    yield
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    signal.signal(signal.SIGPROF, before)

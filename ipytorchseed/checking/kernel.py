@@ -80,6 +80,9 @@ _POLL = 0.25
 _GONE = 0.5
 """Seconds to wait for killed processes to end; on some machines zombies stay for longer."""
 
+_MOST = 1 << 28
+"""The most characters that a cell may show: all of them are kept and compared."""
+
 
 class FreshKernel:
     """A kernel for a notebook, from its start to the end of all its processes.
@@ -112,6 +115,8 @@ class FreshKernel:
         self._errors = folder / "stderr"
         self._manager: AsyncKernelManager = AsyncKernelManager(kernel_name=self._name)
         self._client: NotebookClient | None = None
+        self._shown = 0
+        self._receiving: asyncio.Task[Any] | None = None
         self.ledger = folder / NAME
 
     async def start(self, node: NotebookNode) -> None:
@@ -162,6 +167,27 @@ class FreshKernel:
         execute = kc.execute
         # After an error that may be, the next cell is sent at once, and is not to be dropped.
         kc.execute = lambda code, **_: execute(code, stop_on_error=False)  # type: ignore[method-assign]
+        self._count_outputs(client, kc.iopub_channel)
+
+    def _count_outputs(self, client: NotebookClient, channel: Any) -> None:  # noqa: ANN401 -- jupyter_client's
+        """Count what a cell shows, and give timeouts their turn however fast it shows more.
+
+        Receiving a message that is there already does not suspend its task, so that a cell that
+        prints without end would keep all others of the event loop from running.
+        """
+        receive = channel.get_msg
+
+        async def get_msg(**how: Any) -> Any:  # noqa: ANN401 -- a message
+            self._receiving = asyncio.current_task()
+            await asyncio.sleep(0)
+            message = await receive(**how)
+            content = message["content"]
+            self._shown += len(content["text"]) if "text" in content else len(str(content))
+            if self._shown > _MOST and client.task_poll_for_reply is not None:
+                client.task_poll_for_reply.cancel()  # as nbclient does where the kernel has died
+            return message
+
+        channel.get_msg = get_msg
 
     async def run(self, cell: Cell, node: NotebookNode) -> str | None:
         """Run a cell; its outputs are then in ``node``.
@@ -182,6 +208,7 @@ class FreshKernel:
         kc: AsyncKernelClient = self._client.kc  # type: ignore[assignment]
         kc.session.metadata["cellId"] = cell.id  # as front ends send it; nbclient sends none
         polling = asyncio.create_task(_keep_polling(kc))
+        self._shown = 0
         try:
             await self._client.async_execute_cell(node.cells[cell.index], cell.index)
         except CellTimeoutError:
@@ -189,6 +216,11 @@ class FreshKernel:
                 f"{cell.name} took longer than {self._options.timeout:g} s (--timeout)"
             ) from None
         except DeadKernelError:
+            if self._shown > _MOST:
+                raise UncheckableError(
+                    f"{cell.name} shows more than {_MOST >> 20} MB: too much to be compared; the tag"
+                    " skip-execution leaves it out"
+                ) from None
             raise UncheckableError(f"the kernel died in {cell.name}{self._last_words()}") from None
         except CellExecutionError as error:
             if error.ename == "StdinNotImplementedError":
@@ -203,6 +235,8 @@ class FreshKernel:
             return lines[0].strip().removesuffix(":").removesuffix(".")
         finally:
             polling.cancel()
+            if self._receiving is not None:  # nbclient leaves it running after a timeout
+                self._receiving.cancel()
         return None
 
     async def stop(self, *, now: bool) -> None:

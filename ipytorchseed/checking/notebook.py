@@ -6,18 +6,19 @@ import json
 import re
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from copy import copy
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct, convert
 from xxhash import xxh3_64_hexdigest
 
-from ipytorchseed.errors import UncheckableError, did_you_mean
-from ipytorchseed.receipts.reading import read_file, say_unread
+from ipytorchseed.errors import UncheckableError
+from ipytorchseed.foreign import Format, Unreadable
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -29,10 +30,14 @@ SKIP, RAISES, VARIES = "skip-execution", "raises-exception", "ipytorchseed-varie
 _OLDEST = 4
 
 
-_LARGEST = 1 << 30
-"""The most bytes of a file; a check takes some ten times as much memory."""
-
-TOO_DEEP = "its JSON, or what a cell shows, is nested too deeply"
+_FORMAT = Format(
+    "notebook",
+    UncheckableError,
+    "save it again in Jupyter",
+    size=1 << 28,  # a check takes some ten times as much memory
+    values=1 << 23,
+    named=False,
+)
 
 
 class _Kernelspec(Struct):
@@ -149,23 +154,15 @@ def read_text(path: Path, text: str) -> Notebook:
     Raises:
         UncheckableError: It is no notebook.
     """
-    node = _parse(text.removeprefix(MARK))
+    with _FORMAT.errors(path):
+        node = _parse(text.removeprefix(MARK))
     _name_cells(node)
     return Notebook(path, node, _code_cells(node), text)
 
 
 def _text(path: Path) -> str:
-    try:
-        return read_file(path, _LARGEST).decode()
-    except FileNotFoundError:
-        beside = [each.name for each in path.parent.glob("*.ipynb") if each.name != path.name]
-        msg = "a link to a file that is not there" if path.is_symlink() else "no such file"
-        msg += did_you_mean(path.name, beside)
-    except UnicodeDecodeError:
-        msg = "not a notebook: it is no text in UTF-8"
-    except OSError as error:
-        msg = say_unread(error)
-    raise UncheckableError(msg)
+    with _FORMAT.errors(path):
+        return _FORMAT.read(path).decode()
 
 
 def import_nbformat() -> ModuleType:
@@ -188,15 +185,10 @@ def import_nbformat() -> ModuleType:
 
 def _parse(text: str) -> NotebookNode:
     nbformat = import_nbformat()
-    try:
-        raw = json.loads(text)
-    except ValueError as error:
-        raise UncheckableError(f"not a notebook: invalid JSON, {error}") from None
-    except RecursionError:
-        raise UncheckableError(TOO_DEEP) from None
+    raw = _FORMAT.decode(text, json.loads)
     major = raw.get("nbformat") if isinstance(raw, dict) else None
     if not isinstance(major, int):
-        raise UncheckableError("not a notebook: its JSON says no nbformat")
+        raise Unreadable("not a notebook: its JSON says no nbformat")
     if major < _OLDEST:
         raise UncheckableError(
             f"in notebook format {major}; jupyter nbconvert --to notebook --inplace brings it to"
@@ -210,18 +202,48 @@ def _parse(text: str) -> NotebookNode:
             cell["id"] = written.get("id")  # in place of what nbformat draws for a double one
         convert(node, _Shape)
     except RecursionError:
-        raise UncheckableError(TOO_DEEP) from None
-    except Exception as error:  # noqa: BLE001 -- nbformat raises what its parsers raise
+        raise
+    except Exception as error:  # nbformat raises what its parsers raise
         said = " ".join(str(error).split("\n\n")[0].split())
-        raise UncheckableError(f"not a notebook: {said or type(error).__name__}") from None
+        raise Unreadable(f"not a notebook: {said or type(error).__name__}") from error
     for index, cell in enumerate(node.cells):
         try:
             f"{cell.source}{cell.get('id')}".encode()
         except UnicodeEncodeError:
-            raise UncheckableError(
+            raise Unreadable(
                 f"not a notebook: cell {index} holds half of a character (a lone surrogate)"
             ) from None
+        if cell.cell_type == "code":
+            cell["outputs"] = [*_complete(cell.get("outputs"))]
     return cast("NotebookNode", node)
+
+
+_FIELDS: dict[str, dict[str, Any]] = {
+    "stream": {"name": "stdout", "text": ""},
+    "error": {"ename": "", "evalue": "", "traceback": []},
+    "display_data": {"data": {}, "metadata": {}},
+    "execute_result": {"data": {}, "metadata": {}},
+}
+"""The fields that each kind of output has, with what stands for an absent one."""
+
+
+def _complete(outputs: object) -> Iterator[NotebookNode]:
+    """Yield the outputs of a kind that is known, with all fields of that kind.
+
+    nbformat reports invalid outputs and keeps them; front ends show what they can.
+    """
+    known = [each for each in outputs if isinstance(each, dict)] if isinstance(outputs, list) else []
+    for each in known:
+        fields = _FIELDS.get(str(each.get("output_type")))
+        if fields is None:
+            continue
+        for name, absent in fields.items():
+            value = each.get(name)
+            if isinstance(absent, str) and isinstance(value, list):
+                each[name] = "".join(map(str, value))
+            elif not isinstance(value, type(absent)):
+                each[name] = copy(absent)
+        yield each
 
 
 def _name_cells(node: NotebookNode) -> None:

@@ -213,5 +213,7 @@ def _text_detail(before: str, after: str) -> str:
 
 
 def joined(data: Any) -> str:  # noqa: ANN401 -- nbformat allows a string or its lines
-    """Return a text that a notebook holds as one string or as lines."""
-    return data if isinstance(data, str) else "".join(map(str, data))
+    """Return a text that a notebook holds as one string or as lines; of other data, its JSON."""
+    if isinstance(data, list):
+        return "".join(map(str, data))
+    return data if isinstance(data, str) else json.dumps(data, sort_keys=True)

@@ -18,12 +18,13 @@ from msgspec.structs import replace
 from ipytorchseed.checking.against import compare_receipt, make_receipt
 from ipytorchseed.checking.comparing import compare
 from ipytorchseed.checking.kernel import Options
-from ipytorchseed.checking.notebook import RAISES, TOO_DEEP, Notebook, read
+from ipytorchseed.checking.notebook import RAISES, Notebook, read
 from ipytorchseed.checking.passes import Pass, run_through
 from ipytorchseed.checking.proving import prove
 from ipytorchseed.checking.saved import SavedVerdict, compare_saved, has_outputs, let_raise
 from ipytorchseed.checking.verdict import Unreached, Verdict
 from ipytorchseed.errors import UncheckableError
+from ipytorchseed.foreign import TOO_DEEP
 
 Way = Callable[[Path, "Setup"], Awaitable[Verdict]]
 
@@ -160,7 +161,7 @@ async def _check(path: Path, setup: Setup, way: Way) -> Verdict:
     except UncheckableError as error:
         verdict = Verdict(path, fault=str(error))
     except RecursionError:
-        verdict = Verdict(path, fault=TOO_DEEP)
+        verdict = Verdict(path, fault=f"what a cell shows cannot be compared: {TOO_DEEP}")
     setup.watcher.end(verdict)
     return verdict
 

@@ -14,6 +14,8 @@ from msgspec.structs import replace
 from traitlets import Dict
 
 from ipytorchseed.determinism.alerts import recent_alerts
+from ipytorchseed.errors import in_brief
+from ipytorchseed.foreign import refuse_deep
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.render.inspection import NO_TORCH, Model, now_model, settings_model, visible_model
 from ipytorchseed.render.report import report
@@ -35,6 +37,9 @@ def squeeze_module(text: str) -> str:
     """Remove comments and indentation from an ES module, as each notebook saves a copy."""
     return re.sub(r"^ +", "", _COMMENT.sub("", text), flags=re.MULTILINE)
 
+
+_DEEPEST = 4
+"""How deep a message of a view may be nested."""
 
 _TEXT = "The live inspector. It needs Jupyter widgets; the table above shows the same."
 """For front ends without widgets."""
@@ -60,8 +65,15 @@ class Inspector(anywidget.AnyWidget):
         self.send(visible_model(model))
 
     def _asked(self, _: object, content: Any, __: object) -> None:  # noqa: ANN401 -- what views send
+        try:
+            self._reply(content)
+        except Exception as error:  # noqa: BLE001 -- whatever it is, the view that asked shows it
+            self.say({"say": "done", "ok": False, "text": in_brief(error)})
+
+    def _reply(self, content: Any) -> None:  # noqa: ANN401 -- what views send
         if not isinstance(content, dict):
             return
+        refuse_deep(content, _DEEPEST)
         if self.answer is None:
             told: Model | None = {"say": "gone", "text": "ipytorchseed is not loaded now."}
         else:

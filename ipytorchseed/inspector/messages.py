@@ -109,14 +109,9 @@ class MessageHandler:
         )
 
     def answer(self, question: Mapping[str, Any]) -> Model | None:
-        """Answer a question of a view; errors are shown in the view."""
+        """Answer a question of a view; it shows errors."""
         handler = self._questions.get(str(question.get("ask")))
-        if handler is None:
-            return None
-        try:
-            return handler(question)
-        except Exception as error:  # noqa: BLE001 -- whatever it was, it is told where it was asked
-            return {"say": "done", "ok": False, "text": f"{type(error).__name__}: {error}"}
+        return None if handler is None else handler(question)
 
     def _here(self) -> History:
         """Return the history; a new one where the session has another ledger now."""
@@ -174,7 +169,7 @@ class MessageHandler:
 
     def _lines(self, question: Mapping[str, Any]) -> Model:
         history = self._here()
-        places = [int(place) for place in question.get("places", [])][:_MOST]
+        places = [int(place) for place in question.get("places", [])[:_MOST]]
         lines = history.lines(sorted(places))
         return {
             "say": "rows",

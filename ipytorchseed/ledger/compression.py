@@ -6,6 +6,9 @@ import zlib
 
 _PLAIN, _ZLIB, _SHUFFLED = b"\0", b"\1", b"\2"
 
+_LARGEST = 1 << 28
+"""The most bytes that are decompressed."""
+
 SMALL = 1024
 """Bytes up to which little is gained: a fifth, at the price of zlib's 256 KB of fresh memory."""
 
@@ -40,15 +43,20 @@ def decompress(data: bytes) -> bytes:
     Raises:
         ValueError: These bytes are not from there.
     """
+    if not isinstance(data, bytes):  # SQLite keeps any type in any column
+        raise ValueError("it holds no bytes")  # type: ignore[unreachable]
     kind, rest = data[:1], data[1:]
     if kind == _PLAIN:
         return rest
     if kind not in (_ZLIB, _SHUFFLED):
         raise ValueError(f"its bytes are of an unknown kind {kind!r}")
     try:
-        content = zlib.decompress(rest)
+        inflate = zlib.decompressobj()
+        content = inflate.decompress(rest, _LARGEST)
     except zlib.error as error:
         raise ValueError(f"its bytes cannot be decompressed: {error}") from error
+    if not inflate.eof:
+        raise ValueError("its bytes cannot be decompressed: they are cut off, or too many")
     return _unshuffle(content) if kind == _SHUFFLED else content
 
 

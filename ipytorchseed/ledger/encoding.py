@@ -18,6 +18,7 @@ from xxhash import xxh3_64_intdigest
 
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.foreign import refuse_deep
 from ipytorchseed.ledger.compression import decompress
 from ipytorchseed.ledger.records import Run
 
@@ -35,6 +36,9 @@ _TEXT, _SETTINGS, _VALUE, _ESCAPED = 1, 2, 3, 4
 _ABSENT: dict[int, Any] = {_TEXT: "", _SETTINGS: {}, _VALUE: msgspec.to_builtins(LOST)}
 
 _Stored = tuple[list[int], Raw]
+_DAMAGE = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError)
+"""What decoding raises, itself or in what it calls."""
+
 _STORED = msgspec.msgpack.Decoder(_Stored)
 
 
@@ -98,8 +102,10 @@ def decode(content: bytes, kind: type[T], parts: Mapping[int, Any] | None = None
         return found.get(int.from_bytes(held, "big", signed=True), _ABSENT.get(code))
 
     try:
-        return msgspec.convert(msgspec.msgpack.decode(content, ext_hook=read), kind)
-    except msgspec.MsgspecError as error:
+        told = msgspec.msgpack.decode(content, ext_hook=read)
+        refuse_deep(told)
+        return msgspec.convert(told, kind)
+    except _DAMAGE as error:
         raise ValueError(f"no {kind.__name__} can be read from it: {error}") from error
 
 
@@ -173,7 +179,7 @@ def decode_run(number: int, record: bytes, parts: Mapping[int, Any]) -> Run:
 def _stored(record: bytes) -> _Stored:
     try:
         stored: _Stored = _STORED.decode(record)
-    except msgspec.MsgspecError as error:
+    except _DAMAGE as error:
         raise ValueError(f"no run can be read from it: {error}") from error
     return stored
 

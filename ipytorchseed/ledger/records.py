@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.patterns import lazy_pattern
+
+
+Moment = Annotated[float, Meta(ge=0, lt=1 << 36)]
+"""Seconds since 1970, for some two thousand years: what ``time`` can format."""
 
 
 class GeneratorState(Struct, frozen=True):
@@ -194,7 +198,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     cell: str
     source: str
     execution_count: int | None
-    started: float
+    started: Moment
     seconds: float
     status: str
     before: Mapping[str, str] = {}

@@ -10,6 +10,7 @@ from msgspec import Struct
 from ipytorchseed.ledger import blobs
 from ipytorchseed.ledger.compression import compress
 from ipytorchseed.ledger.encoding import encode, key_of, key_of_name, readable
+from ipytorchseed.ledger.records import Moment
 
 
 class SeedEntry(Struct, frozen=True):
@@ -28,7 +29,7 @@ class SeedEntry(Struct, frozen=True):
 
     seed: int
     how: str
-    when: float
+    when: Moment
     notebook: str
     kernel: str
     execution_count: int | None = None
@@ -67,7 +68,7 @@ class Save(Struct, frozen=True):
 
     notebook: str
     name: str
-    when: float
+    when: Moment
     states: dict[str, int]
 
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
 from ipytorchseed.errors import LookupFailure, RanksDiffer, RanksError
+from ipytorchseed.foreign import Format, Unreadable
 from ipytorchseed.ranks.judging import Judgement, expectations
 from ipytorchseed.ranks.looking import take
 from ipytorchseed.ranks.records import Look, Rank
 from ipytorchseed.ranks.report import RanksView
 from ipytorchseed.rng.ranks import process_group
+
+T = TypeVar("T")
 
 
 def compare(
@@ -85,11 +89,31 @@ def _gatherer() -> Any:  # a function from this rank's object to the list of all
     )
 
 
+_NAMED = 64
+"""The most missing ranks that are named."""
+
 _SLACK = 1.0
 """Seconds by which a file's time may lag behind the clock that a rank reads."""
 
-_rank = msgspec.json.Decoder(Rank).decode
-_look = msgspec.json.Decoder(Look).decode
+_FORMAT = Format(
+    "rank's file",
+    RanksError,
+    "run the ranks again with its.ranks.watch(model)",
+    size=1 << 31,
+    named=False,
+)
+_LONGEST = 1 << 26
+"""The most bytes of a line."""
+
+
+def _line(file: BinaryIO, kind: type[T]) -> T | None:
+    """Read the next record of a rank's file; None at its end.
+
+    Raises:
+        Unreadable, MsgspecError, UnicodeError: It is no such record.
+    """
+    line = file.readline(_LONGEST)
+    return msgspec.convert(_FORMAT.decode(line), kind) if line else None
 
 
 class _File(msgspec.Struct):
@@ -109,14 +133,15 @@ class _File(msgspec.Struct):
 
     def looks(self) -> Iterator[Look]:
         """Yield its looks, up to a line that is damaged."""
-        with self.path.open("rb") as lines:
-            next(lines)
-            for number, line in enumerate(lines, 2):
-                try:
-                    yield _look(line)
-                except (msgspec.DecodeError, msgspec.ValidationError):
-                    self.note = f"rank {self.rank.rank}'s file is whole to line {number - 1} only"
-                    return
+        number = 1
+        try:
+            with _FORMAT.errors(self.path), _FORMAT.open(self.path) as file:
+                file.readline(_LONGEST)
+                while look := _line(file, Look):
+                    number += 1
+                    yield look
+        except RanksError as error:
+            self.note = f"rank {self.rank.rank}'s file is read to line {number} only: {error}"
 
 
 def read(folder: str | os.PathLike[str], *, expect: Mapping[str, str] | None = None) -> RanksView:
@@ -152,11 +177,13 @@ def _files(folder: Path) -> tuple[list[_File], list[str]]:
     found, notes = [], []
     for path in folder.glob("rank-*.jsonl"):
         try:
-            with path.open("rb") as lines:
-                rank = _rank(next(lines, b""))
-            found.append(_File(path, rank, path.stat().st_mtime))
-        except (OSError, msgspec.DecodeError, msgspec.ValidationError):
-            notes.append(f"the file {path.name} cannot be read, and is left out")
+            with _FORMAT.errors(path), _FORMAT.open(path) as file:
+                rank = _line(file, Rank)
+                if rank is None:
+                    raise Unreadable("it is empty")
+                found.append(_File(path, rank, os.fstat(file.fileno()).st_mtime))
+        except RanksError as error:
+            notes.append(f"the file {path.name} is left out: {error}")
     if not found:
         msg = f"no rank has written to {folder} yet; its.ranks.watch(model) does, in each rank"
         raise LookupFailure(msg)
@@ -174,8 +201,10 @@ def _of_one_launch(files: list[_File]) -> tuple[list[_File], list[str]]:
             kept.append(each)
         else:
             notes.append(f"rank {one.rank}'s file is of an earlier launch, and left out")
-    world = newest.rank.world or 0
-    missing = [str(each) for each in range(world) if each not in {it.rank.rank for it in kept}]
-    if missing:
-        notes.append(f"nothing is there of rank {', '.join(missing)}")
+    there = {each.rank.rank for each in kept}
+    gone = (str(each) for each in range(newest.rank.world or 0) if each not in there)
+    named = [*islice(gone, _NAMED + 1)]
+    if named:
+        more = " …" if len(named) > _NAMED else ""
+        notes.append(f"nothing is there of rank {', '.join(named[:_NAMED])}{more}")
     return kept, notes

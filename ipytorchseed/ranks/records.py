@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 FOLDER = "ipytorchseed-ranks"
 """The folder that ranks write to by default, in the working folder."""
+
+
+Count = Annotated[int, Meta(ge=0, le=1 << 53)]
 
 
 class Mark(Struct, frozen=True, array_like=True):
@@ -20,7 +23,7 @@ class Mark(Struct, frozen=True, array_like=True):
     """
 
     digest: str
-    place: tuple[str, int] | None = None
+    place: tuple[str, Count] | None = None
 
 
 class Site(Struct, frozen=True, array_like=True):
@@ -34,7 +37,7 @@ class Site(Struct, frozen=True, array_like=True):
 
     what: str
     file: str
-    line: int
+    line: Count
 
     def __str__(self) -> str:
         *folders, name = self.file.replace("\\", "/").split("/")
@@ -56,12 +59,12 @@ class Rank(Struct, frozen=True, omit_defaults=True, tag="rank"):
         masks: Whether the model has dropout layers that are active.
     """
 
-    rank: int
-    world: int | None = None
+    rank: Count
+    world: Count | None = None
     launch: str = ""
     host: str = ""
     started: float = 0.0
-    every: int = 0
+    every: Count = 0
     synchronised: bool = False
     masks: bool = False
 
@@ -79,9 +82,9 @@ class Look(Struct, omit_defaults=True, tag="look"):
         settings: Flags, versions and hardware; None where they did not change.
     """
 
-    step: int
+    step: Count
     marks: dict[str, Mark] = {}
-    sites: list[tuple[Site, int]] | None = None
+    sites: list[tuple[Site, Count]] | None = None
     states: dict[str, bytes] = {}
     values: dict[str, dict[str, str]] | None = None
     settings: dict[str, Any] | None = None

@@ -110,8 +110,3 @@ def each_value(held: Any, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 
     if isinstance(held, dict):
         return {name: change(value) for name, value in held.items()}
     return tuple(map(change, held)) if isinstance(held, list | tuple) else change(held)
-
-
-def printable(text: str) -> str:
-    """Replace control characters and lone surrogates by question marks."""
-    return "".join(each if each.isprintable() else "?" for each in text)

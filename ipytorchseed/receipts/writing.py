@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.errors import StateError
 from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.foreign import printable
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.receipts.privacy import Places, conceal
 from ipytorchseed.receipts.record import (
@@ -22,7 +23,6 @@ from ipytorchseed.receipts.record import (
     completed,
     each_text,
     each_value,
-    printable,
 )
 from ipytorchseed.rng.position import UNKNOWN
 from ipytorchseed.why.evidence import HistoryLookup

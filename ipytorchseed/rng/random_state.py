@@ -10,13 +10,23 @@ from typing import Any
 import msgspec
 
 from ipytorchseed.errors import SourceError, StateError
+from ipytorchseed.foreign import Format, printable
+from ipytorchseed.rng import torch_random
 from ipytorchseed.rng.generators import Found, find_generators
 from ipytorchseed.rng.ranks import own_rank
 from ipytorchseed.rng.snapshot import snapshot
 from ipytorchseed.rng.source import digest, put_all
 from ipytorchseed.rng.table import sources
 
-_FORMAT = 1
+_VERSION = 1
+
+_FORMAT = Format(
+    "random state",
+    StateError,
+    "load what RandomState.state_dict() returned",
+    size=1 << 26,
+    named=False,
+)
 
 
 class _States(msgspec.Struct, frozen=True):
@@ -65,7 +75,7 @@ class RandomState:
         """
         found = {name: each.read() for name, each in self._found().items()}
         states = _States(dict(snapshot().states), found)
-        return {"format": _FORMAT, _rank(): msgspec.msgpack.encode(states)}
+        return {"format": _VERSION, _rank(): msgspec.msgpack.encode(states)}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Put every source and generator back where it stood.
@@ -114,27 +124,26 @@ def _rank() -> str:
 
 def _unpack(state_dict: Mapping[str, Any]) -> _States | None:
     """Return the states of this rank; None, with a warning, where only others' are there."""
-    if not hasattr(state_dict, "keys") or "format" not in state_dict:
+    if not isinstance(state_dict, Mapping) or "format" not in state_dict:
         msg = f"a RandomState loads what its state_dict() returned, not {_describe(state_dict)}"
         raise StateError(msg)
-    if state_dict["format"] != _FORMAT:
+    if state_dict["format"] != _VERSION:
         raise StateError(
-            f"the random state is of format {state_dict['format']!r}, and this ipytorchseed reads"
-            f" format {_FORMAT}: load it with the version that saved it"
+            f"the random state has format {state_dict['format']!r:.40}; this ipytorchseed reads"
+            f" format {_VERSION}: load it with the version that saved it"
         )
     rank = _rank()
     if rank not in state_dict:
-        kept = ", ".join(sorted(name for name in state_dict if name != "format")) or "no rank"
+        kept = ", ".join(sorted(str(name) for name in state_dict if name != "format")) or "no rank"
         warnings.warn(
             f"the checkpoint holds the random states of {kept}, not of {rank}: its sources and"
             " generators stay where they are; have every rank save its own",
             stacklevel=3,
         )
         return None
-    try:
-        return msgspec.msgpack.decode(state_dict[rank], type=_States)
-    except (TypeError, msgspec.MsgspecError) as error:
-        raise StateError(f"the random state of {rank} is damaged: {error}") from None
+    with _FORMAT.errors(rank):
+        states = msgspec.msgpack.decode(state_dict[rank], type=_States)
+    return states
 
 
 def _restore(states: Mapping[str, bytes], generators: Sequence[tuple[Found, bytes]]) -> None:
@@ -143,25 +152,20 @@ def _restore(states: Mapping[str, bytes], generators: Sequence[tuple[Found, byte
     Devices that have not started begin there; those that this machine does not have are named.
     """
     import numpy.random  # noqa: F401 -- not yet imported, it would have no source to put back
-    import torch
-
     present = {source.name: source for source in sources()}
-    absent = []
-    waiting = []
-    for name in states.keys() - present.keys():
-        kind, _, index = name.removeprefix("torch.").partition(":")
-        module = getattr(torch, kind, None) if name.startswith("torch.") else None
-        if index.isdecimal() and module is not None and int(index) < module.device_count():
-            waiting.append((module, int(index), states[name]))
-        else:
-            absent.append(name)
+    waiting = {
+        name: write
+        for name in states.keys() - present.keys()
+        if (write := torch_random.queued_write(name, states[name])) is not None
+    }
     known = [(present[name], states[name]) for name in states if name in present]
     put_all([*generators, *known])
-    for module, number, state in waiting:
-        module.set_rng_state(torch.frombuffer(bytearray(state), dtype=torch.uint8), number)
+    for write in waiting.values():
+        write()
+    absent = states.keys() - present.keys() - waiting.keys()
     if absent:
         warnings.warn(
-            f"the checkpoint holds the state of {', '.join(sorted(absent))}, which this process"
-            " does not have: it is left out",
+            f"the checkpoint holds the state of {printable(', '.join(sorted(absent)))}, which this"
+            " process does not have: it is left out",
             stacklevel=4,
         )

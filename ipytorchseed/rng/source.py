@@ -131,8 +131,10 @@ def put_all(states: Iterable[tuple[StateHolder, bytes]]) -> None:
         for holder, state in states:
             before.append((holder, holder.read()))
             holder.write(state)
-    except BaseException:
+    except BaseException as error:
         for holder, was in before:  # the one that failed too: it may have moved
             if was is not None:
                 holder.write(was)
-        raise
+        if isinstance(error, StateError) or not isinstance(error, Exception):
+            raise
+        raise StateError(f"a state does not fit: {in_brief(error)}") from error

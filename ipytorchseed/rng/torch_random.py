@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import struct
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -138,6 +139,33 @@ def start(names: Iterable[str]) -> None:
             module: Any = getattr(sys.modules["torch"], kind)
             if module.is_available():
                 module.init()
+
+
+def queued_write(name: str, state: bytes) -> Callable[[], object] | None:
+    """Return the function that puts the generator of a device that has not started there.
+
+    Args:
+        name: The name of its source, ``torch.cuda:0``.
+        state: The state in which it begins when it starts.
+
+    Returns:
+        None where this machine has no such device.
+
+    Raises:
+        StateError: The state is not one of such a device.
+    """
+    kind, _, index = name.removeprefix("torch.").partition(":")
+    if name != f"torch.{kind}:{index}" or kind not in _LAZY or not re.fullmatch(r"\d{1,4}", index):
+        return None
+    import torch
+
+    module = getattr(torch, kind)
+    if int(index) >= module.device_count():
+        return None
+    if len(state) != _PHILOX.size:
+        raise StateError(f"{len(state)} bytes are no state of {name}, which has {_PHILOX.size}")
+    given = torch.frombuffer(bytearray(state), dtype=torch.uint8)
+    return lambda: module.set_rng_state(given, int(index))
 
 
 def default_generators() -> dict[str, Generator]:

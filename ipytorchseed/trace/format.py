@@ -8,14 +8,19 @@ killed does not write.
 from __future__ import annotations
 
 from struct import Struct as Layout
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 MAGIC = b"ipytorchseed trace "
 VERSION = 1
 FRAME = Layout("<II")
 """The head of each frame: the length of its content in bytes, and the CRC-32 of that."""
+
+Number = Annotated[int, Meta(ge=0)]
+
+_TABLE = Meta(max_length=1 << 20)
+"""The most entries of a table in a chunk; a chunk of ours has some thousands."""
 
 STATE = "random state"
 """Stands for the dtype of a generator's state, which a drawing operation is given too."""
@@ -33,7 +38,7 @@ class Where(NamedTuple):
     """
 
     file: str
-    line: int
+    line: Number
     code: str
     module: str
     backward: bool
@@ -49,9 +54,9 @@ class Call(NamedTuple):
         text: These, for people.
     """
 
-    operation: int
-    place: int
-    plain: int
+    operation: Number
+    place: Number
+    plain: Number
     text: str
 
 
@@ -64,7 +69,7 @@ class Kind(NamedTuple):
     """
 
     dtype: str
-    shape: tuple[int, ...]
+    shape: tuple[Number, ...]
 
 
 class Header(Struct, tag=0, array_like=True):
@@ -79,7 +84,7 @@ class Header(Struct, tag=0, array_like=True):
 
     started: float
     settings: dict[str, str]
-    rank: int | None
+    rank: Number | None
     summaries: bool
 
 
@@ -103,11 +108,11 @@ class Chunk(Struct, tag=1, array_like=True):
             of them, each followed by the other's; 8 bytes each.
     """
 
-    thread: int
-    names: list[str]
-    places: list[Where]
-    calls: list[Call]
-    kinds: list[Kind]
+    thread: Number
+    names: Annotated[list[str], _TABLE]
+    places: Annotated[list[Where], _TABLE]
+    calls: Annotated[list[Call], _TABLE]
+    kinds: Annotated[list[Kind], _TABLE]
     tensors: bytes
     kind_of: bytes
     summaries: bytes
@@ -126,5 +131,5 @@ class End(Struct, tag=2, array_like=True):
         notes: What could not be seen, in words.
     """
 
-    operations: int
+    operations: Number
     notes: list[str]

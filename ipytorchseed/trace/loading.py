@@ -12,10 +12,16 @@ import numpy as np
 from msgspec import Struct
 
 from ipytorchseed.errors import TraceError
+from ipytorchseed.foreign import Format, Unreadable
 from ipytorchseed.trace.format import FRAME, MAGIC, VERSION, Call, Chunk, End, Header, Kind, Where
 
-_LARGEST = 1 << 28
-"""Bytes of a chunk, compressed or not, above which it is none of ours."""
+_FORMAT = Format("trace", TraceError, "record it again with its.trace(FILE)", size=1 << 31)
+
+_LARGEST = 1 << 26
+"""The most bytes of a chunk, compressed or not: many times a large one of ours."""
+
+_MOST_BYTES, _MOST_TENSORS = 1 << 29, 1 << 25
+"""The most bytes of a trace, decompressed, and the most tensors that its operations have."""
 
 _DECODER = msgspec.msgpack.Decoder(Header | Chunk | End)
 
@@ -96,11 +102,8 @@ def load(path: str | os.PathLike[str]) -> Loaded:
     Raises:
         TraceError: It cannot be read, or is no trace of a version that is known here.
     """
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123 -- a path, or what stands for one
-            return _Loading(path, file).loaded()
-    except OSError as error:
-        raise TraceError(f"{path} cannot be read: {error.strerror}") from None
+    with _FORMAT.errors(path), _FORMAT.open(path) as file:
+        return _Loading(path, file).loaded()
 
 
 class _Loading:
@@ -113,22 +116,23 @@ class _Loading:
             each: {} for each in ("name", "place", "call", "kind")
         }
         self._columns: dict[str, list[Any]] = {}
+        self._bytes = self._tensors = 0
         self._read(file)
 
     def _read(self, file: BinaryIO) -> None:
         line = file.readline(len(MAGIC) + 16)
         version = line[len(MAGIC) :].strip()
         if not line.startswith(MAGIC) or not version.isdigit():
-            raise TraceError(f"{self.path} is no trace of ipytorchseed")
+            raise Unreadable("not a trace")
         if int(version) > VERSION:
             raise TraceError(
                 f"{self.path} was written by a newer ipytorchseed (version {int(version)} of the"
-                f" format, {VERSION} is known here): update this one to read it"
+                f" format; this one reads version {VERSION}): update this one to read it"
             )
         records = self._frames(file)
         header = next(records, None)
         if not isinstance(header, Header):
-            raise TraceError(f"{self.path} is damaged: it does not begin as a trace does")
+            raise Unreadable("a damaged trace: it has no header")
         self.header = header
         end = None
         for record in records:
@@ -153,21 +157,27 @@ class _Loading:
             if len(data) < size:
                 return
             if zlib.crc32(data) != checksum:
-                raise TraceError(f"{self.path} is damaged: a checksum is wrong")
+                raise Unreadable("a damaged trace: a checksum is wrong")
             try:
                 inflate = zlib.decompressobj()
                 content = inflate.decompress(data, _LARGEST)
-                if inflate.unconsumed_tail or not inflate.eof:
-                    raise ValueError  # noqa: TRY301 -- told below
-                yield _DECODER.decode(content)
-            except (zlib.error, ValueError, msgspec.MsgspecError):
-                raise TraceError(f"{self.path} is damaged: a part of it is no record") from None
+            except zlib.error as error:
+                raise Unreadable(f"a damaged trace: {error}") from None
+            if inflate.unconsumed_tail or not inflate.eof:
+                raise Unreadable("a damaged trace: a chunk is too large, or is cut off")
+            self._bytes += len(content)
+            self._refuse_large()
+            yield _DECODER.decode(content)
+
+    def _refuse_large(self) -> None:
+        if self._bytes > _MOST_BYTES or self._tensors > _MOST_TENSORS:
+            raise Unreadable("it holds too many operations to be compared")
 
     def _add(self, chunk: Chunk) -> None:
         """Append a chunk to the columns.
 
         Raises:
-            TraceError: It contradicts itself.
+            Unreadable: It contradicts itself.
         """
 
         def column(data: bytes, kind: str) -> Any:
@@ -195,10 +205,10 @@ class _Loading:
             if not len(reads) == len(makes) == len(of) or not len(tensors) == len(kind_of) == len(
                 summaries
             ):
-                raise ValueError  # noqa: TRY301 -- told below
+                raise ValueError("columns of other lengths")  # noqa: TRY301 -- caught below
             both = np.stack([reads, makes], 1).reshape(-1).astype(np.int64)
             if int(both.sum()) != len(refs):
-                raise ValueError  # noqa: TRY301 -- told below
+                raise ValueError("other counts")  # noqa: TRY301 -- caught below
             given = np.repeat(np.arange(len(both)) % 2 == 0, both)
             found = {
                 "links": column(chunk.links, "<u8").reshape(-1, 2),
@@ -212,7 +222,9 @@ class _Loading:
                 found[f"{name} kinds"] = kind_of[chosen].astype(np.uint32)
                 found[f"{name} summaries"] = summaries[chosen]
         except (IndexError, ValueError, OverflowError):
-            raise TraceError(f"{self.path} is damaged: a part of it contradicts itself") from None
+            raise Unreadable("a damaged trace: a chunk contradicts itself") from None
+        self._tensors += len(refs)
+        self._refuse_large()
         for name, values in found.items():
             self._columns.setdefault(name, []).append(values)
 

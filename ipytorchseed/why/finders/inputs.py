@@ -384,8 +384,8 @@ def _fitted_inside(case: Evidence, name: str, moved: Collection[str]) -> set[str
     """
     source = case.run.source
     fits = f"{name}.{FITTED}" in {*case.run.overwritten} & {*case.against.overwritten}
-    handed = rf"(?<!\bin )\b{re.escape(name)}\b(?!\s*[.\[])"
-    alters = re.search(handed, source) or _SETS_INSIDE.search(source)
+    handed = re.search(rf"(?<!\bin )\b{re.escape(name)}\b(?!\s*[.\[])", source)
+    alters = handed or _SETS_INSIDE.search(source)
     goes_on = any("warm_start" in each.source for each in case.states.latest(case.run))
     users = any(value.kind == "class" for value in case.run.reads.values())
     known = fits and not (alters or goes_on or users or "random" in moved)

@@ -1,0 +1,174 @@
+"""Read files that others wrote: regular files only, of bounded size, count and depth.
+
+Nothing in them is run. A file that cannot be read raises an error of one line: which file, what is
+wrong with it, and what to do.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from json import JSONDecodeError
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+from msgspec import Struct
+
+from ipytorchseed.errors import IPyTorchSeedError, did_you_mean, in_brief
+
+TOO_DEEP = "it is nested too deeply"
+
+
+class Unreadable(ValueError):
+    """Why a file cannot be read, as a clause."""
+
+
+class Format(Struct, frozen=True):
+    """A kind of file that others write, and the bounds within which it is read.
+
+    Attributes:
+        name: What such a file is called: ``receipt``.
+        error: The class of the errors about it.
+        advice: What to do about a file with invalid content.
+        size: The most bytes of a file.
+        values: The most values in its JSON.
+        depth: How deep its JSON may be nested.
+        named: Whether errors begin with the path; else the caller shows that.
+    """
+
+    name: str
+    error: type[IPyTorchSeedError]
+    advice: str
+    size: int
+    values: int = 1 << 22
+    depth: int = 100
+    named: bool = True
+
+    def open(self, path: str | os.PathLike[str]) -> BinaryIO:
+        """Open a regular file without blocking, also where the path is a pipe or a device.
+
+        Raises:
+            OSError: It cannot be opened, is no regular file, or is too large.
+        """
+        self._refuse(os.stat(path))  # first: opening a device may have a side effect
+        file = open(path, "rb", opener=_open_at_once)  # noqa: SIM115, PTH123 -- returned open
+        try:
+            self._refuse(os.fstat(file.fileno()))
+        except OSError:
+            file.close()
+            raise
+        return file
+
+    def read(self, path: str | os.PathLike[str]) -> bytes:
+        """Return the content of a regular file.
+
+        Raises:
+            OSError: As for ``open``.
+        """
+        with self.open(path) as file:
+            return file.read(self.size)
+
+    def _refuse(self, status: os.stat_result) -> None:
+        if stat.S_ISDIR(status.st_mode):
+            reason = "it is a folder, not a file"
+        elif not stat.S_ISREG(status.st_mode):
+            reason = "it is a pipe or a device, not a file"
+        elif status.st_size > self.size:
+            reason = f"it is too large: {status.st_size:,} bytes; the limit is {self.size:,}"
+        else:
+            return
+        raise OSError(0, reason)
+
+    def decode(
+        self, content: bytes | str, decoder: Callable[[bytes | str], Any] = msgspec.json.decode
+    ) -> Any:  # noqa: ANN401 -- a JSON value
+        """Return the JSON value of a content.
+
+        Args:
+            content: What ``read`` returned, or a line or the text of it.
+            decoder: Parses JSON.
+
+        Raises:
+            Unreadable: It holds too many values, or is nested too deeply.
+        """
+        separators = (b"[", b"{", b",") if isinstance(content, bytes) else ("[", "{", ",")
+        counts = [content.count(each) for each in separators]  # type: ignore[arg-type]
+        if sum(counts) > self.values:
+            raise Unreadable(f"it holds more than {self.values:,} values")
+        value = decoder(content)
+        if counts[0] + counts[1] > self.depth:
+            refuse_deep(value, self.depth)
+        return value
+
+    @contextmanager
+    def errors(self, path: str | os.PathLike[str]) -> Iterator[None]:
+        """Raise what goes wrong while a file is read as one line of this format's error."""
+        try:
+            yield
+        except self.error:
+            raise
+        except FileNotFoundError:
+            reason = _not_found(Path(path))
+        except OSError as error:
+            reason = f"it cannot be read: {error.strerror}" if error.errno else str(error.strerror)
+        except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError, MemoryError,
+                msgspec.MsgspecError) as error:  # fmt: skip
+            reason = f"{self._say(error)}; {self.advice}"
+        else:
+            return
+        line = printable(f"{os.fspath(path)}: {reason}" if self.named else reason)
+        raise self.error(line)
+
+    def _say(self, error: Exception) -> str:
+        """Return what is wrong with a content, as a clause."""
+        if isinstance(error, RecursionError):
+            return TOO_DEEP
+        if isinstance(error, UnicodeError):
+            return f"not a {self.name}: it is not UTF-8"
+        if isinstance(error, msgspec.ValidationError):
+            return f"a damaged {self.name}: {error}"
+        if isinstance(error, (msgspec.DecodeError, JSONDecodeError)):
+            return f"not a {self.name}: invalid JSON, {error}"
+        if isinstance(error, Unreadable):
+            return str(error)
+        return f"a damaged {self.name}: {in_brief(error)}"
+
+
+def refuse_deep(value: object, depth: int = 100) -> None:
+    """Refuse a JSON value that is nested deeper than the functions that go through it can.
+
+    Raises:
+        Unreadable: It is.
+    """
+    level = [value]
+    for _ in range(depth + 1):
+        level = [
+            inner
+            for each in level
+            if isinstance(each, dict | list)
+            for inner in (each.values() if isinstance(each, dict) else each)
+        ]
+        if not level:
+            return
+    raise Unreadable(TOO_DEEP)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file without blocking, in case it has become a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _not_found(path: Path) -> str:
+    """Return that a file is missing, with the name of a similar one that is there."""
+    if path.is_symlink():
+        return "a link to a file that does not exist"
+    similar = [each.name for each in path.parent.glob(f"*{path.suffix}") if each.name != path.name]
+    return f"no such file{did_you_mean(path.name, similar)}"
+
+
+def printable(text: str) -> str:
+    """Replace control characters and lone surrogates by question marks."""
+    return "".join(each if each.isprintable() else "?" for each in text)

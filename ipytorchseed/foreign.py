@@ -22,7 +22,7 @@ from ipytorchseed.errors import IPyTorchSeedError, did_you_mean, in_brief
 TOO_DEEP = "it is nested too deeply"
 
 
-class Unreadable(ValueError):
+class ContentError(ValueError):
     """Why a file cannot be read, as a clause."""
 
 
@@ -53,8 +53,8 @@ class Format(Struct, frozen=True):
         Raises:
             OSError: It cannot be opened, is no regular file, or is too large.
         """
-        self._refuse(os.stat(path))  # first: opening a device may have a side effect
-        file = open(path, "rb", opener=_open_at_once)  # noqa: SIM115, PTH123 -- returned open
+        self._refuse(Path(path).stat())  # first: opening a device may have a side effect
+        file = open(path, "rb", opener=_open_at_once)  # noqa: SIM115 -- returned open
         try:
             self._refuse(os.fstat(file.fileno()))
         except OSError:
@@ -92,12 +92,12 @@ class Format(Struct, frozen=True):
             decoder: Parses JSON.
 
         Raises:
-            Unreadable: It holds too many values, or is nested too deeply.
+            ContentError: It holds too many values, or is nested too deeply.
         """
         separators = (b"[", b"{", b",") if isinstance(content, bytes) else ("[", "{", ",")
         counts = [content.count(each) for each in separators]  # type: ignore[arg-type]
         if sum(counts) > self.values:
-            raise Unreadable(f"it holds more than {self.values:,} values")
+            raise ContentError(f"it holds more than {self.values:,} values")
         value = decoder(content)
         if counts[0] + counts[1] > self.depth:
             refuse_deep(value, self.depth)
@@ -130,9 +130,11 @@ class Format(Struct, frozen=True):
             return f"not a {self.name}: it is not UTF-8"
         if isinstance(error, msgspec.ValidationError):
             return f"a damaged {self.name}: {error}"
-        if isinstance(error, (msgspec.DecodeError, JSONDecodeError)):
+        if isinstance(error, msgspec.DecodeError):
+            return f"not a {self.name}, or only a part of one: {error}"
+        if isinstance(error, JSONDecodeError):
             return f"not a {self.name}: invalid JSON, {error}"
-        if isinstance(error, Unreadable):
+        if isinstance(error, ContentError):
             return str(error)
         return f"a damaged {self.name}: {in_brief(error)}"
 
@@ -141,7 +143,7 @@ def refuse_deep(value: object, depth: int = 100) -> None:
     """Refuse a JSON value that is nested deeper than the functions that go through it can.
 
     Raises:
-        Unreadable: It is.
+        ContentError: It is.
     """
     level = [value]
     for _ in range(depth + 1):
@@ -153,7 +155,7 @@ def refuse_deep(value: object, depth: int = 100) -> None:
         ]
         if not level:
             return
-    raise Unreadable(TOO_DEEP)
+    raise ContentError(TOO_DEEP)
 
 
 def _open_at_once(path: str, flags: int) -> int:

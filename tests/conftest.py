@@ -93,6 +93,12 @@ def report_missing(request: pytest.FixtureRequest) -> Callable[[str], NoReturn]:
     return pytest.fail if request.config.getoption("--require-all") else pytest.skip
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option for more damaged files than the usual few."""
+    told = "damaged files of each kind to read (default: 50)"
+    parser.addoption("--mutants", type=int, default=50, metavar="N", help=told)
+
+
 # --------------------------------------------------------------------------------------------------
 # Which tests run, in which processes
 

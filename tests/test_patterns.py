@@ -17,8 +17,9 @@ import pytest
 import ipytorchseed
 from ipytorchseed.determinism.advice import ADVICE
 from ipytorchseed.determinism.libraries import SETTINGS
-from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.session import noise
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="has no limit of time")
 
 parser = importlib.import_module("re._parser" if hasattr(re, "_parser") else "sre_parse")
 
@@ -50,13 +51,13 @@ def texts_of(expression, namespace):
     """Return the texts that a pattern's expression may have; what is escaped is ``name``."""
 
     class Fill(ast.NodeTransformer):
-        def visit_FormattedValue(self, node):  # noqa: N802 -- as ast names it
+        def visit_FormattedValue(self, node):
             try:
                 return ast.Constant(str(value_of(node.value, namespace)))
             except NameError:
                 return ast.Constant("name")
 
-        def visit_Call(self, node):  # noqa: N802 -- as above
+        def visit_Call(self, node):
             return ast.Constant("name") if ast.unparse(node.func) == "re.escape" else node
 
     filled = Fill().visit(ast.parse(ast.unparse(expression), mode="eval").body)
@@ -76,7 +77,9 @@ def uses(trees):
     """Return the methods of each name that holds a pattern, by the name; it scans if in doubt."""
     found = defaultdict(set)
     for tree in trees:
-        bases = {node.value: node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        bases = {
+            node.value: node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)
+        }
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 found[node.id].add(bases.get(node, "sub"))
@@ -86,7 +89,9 @@ def uses(trees):
 def patterns():
     """Return each pattern with the method that is used: ``(place, text, flags, method)``."""
     known = modules()
-    trees = {name: ast.parse(Path(each.__file__).read_text("utf-8")) for name, each in known.items()}
+    trees = {
+        name: ast.parse(Path(each.__file__).read_text("utf-8")) for name, each in known.items()
+    }
     everywhere = uses(trees.values())
     for name, tree in trees.items():
         here = uses([tree])
@@ -107,7 +112,9 @@ def patterns():
             else:
                 continue
             told = {each.arg: each.value for each in call.keywords}
-            flags = told.get("flags") or (call.args[1] if called in COMPILES and call.args[1:] else None)
+            flags = told.get("flags") or (
+                call.args[1] if called in COMPILES and call.args[1:] else None
+            )
             number = 0 if flags is None else value_of(flags, vars(known[name]))
             scans = methods & SCANS
             for text in texts_of(call.args[0], vars(known[name])):
@@ -120,11 +127,14 @@ PATTERNS = [*patterns()]
 # --------------------------------------------------------------------------------------------------
 # The worst texts
 
-CLASSES = [
-    " ", "\t", "\n", "7", "a", "_", ".", "[", "(", "'", '"', "\\", "\x1b[1m", " \t", " \n", "a ", "a.", "7 ", "7.",
-    "7,", "a\n", "a'", "\r", "é", "=", "/", "-", "<", ":", "%",
+CLASSES = [" ", "\t", "\n", "7", "a", "_", ".", "[", "(", "'", '"', "\\", "\x1b[1m"]
+"""Long runs of each class of characters."""
+
+MIXED = [
+    " \t", " \n", "\n\t", "a ", "a.", "a_", "a7", "7 ", "7.", "7,", "a\n", "a'", "'a\"", "[(", '\\"', "\x1b[1ma",
+    "\r", "é", "=", "/", "-", "<", ":", "%", "!", "/a", "<a>", "a=", "a(",
 ]  # fmt: skip
-"""Long runs of each class of characters, and of two that alternate."""
+"""Runs of two that alternate, and of further marks."""
 
 
 def examples(parsed):
@@ -179,19 +189,35 @@ def is_in(held, letter):
     return found != negated
 
 
-def beginnings(parsed, begin=""):
-    """Yield what a pattern takes up to each of its nodes, and what the next one repeats."""
+def nodes(parsed, begin=""):
+    """Yield each node of a pattern: what the pattern takes before it, its kind, and what it holds."""
     for kind, held in parsed:
         name = str(kind)
-        inner = (
-            [held[-1]] if name in ("SUBPATTERN", "MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
-            else held[1] if name == "BRANCH" else [held] if name == "ATOMIC_GROUP" else []
-        )  # fmt: skip
-        for each in inner:
-            yield from beginnings(each, begin)
-        taken = item(name, held)
-        yield from ((begin, each) for each in taken)
-        begin += taken[0]
+        yield begin, name, held
+        if name == "BRANCH":
+            for each in held[1]:
+                yield from nodes(each, begin)
+        elif name in REPEATS or name == "SUBPATTERN":
+            yield from nodes(held[-1], begin)
+        elif name == "ATOMIC_GROUP":
+            yield from nodes(held, begin)
+        begin += item(name, held)[0]
+
+
+REPEATS = {"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"}
+
+
+def pumped(held):
+    """Return what a repeat takes: its examples, and each character that its set has."""
+    _, high, inner = held
+    if high < 9:
+        return []
+    (kind, told), *more = inner
+    if more or str(kind) not in ("IN", "ANY", "NOT_LITERAL"):
+        return examples(inner)
+    if str(kind) == "IN":
+        return [each for each in CANDIDATES if is_in(told, each)]
+    return [each for each in CANDIDATES if str(kind) == "ANY" or told != ord(each)]
 
 
 def worst(begin, unit, size):
@@ -199,33 +225,37 @@ def worst(begin, unit, size):
     return f"{begin}{(unit * size)[:size]}\0"
 
 
-def worst_texts(text, flags, size):
-    """Yield texts of a size: what the pattern begins with, repeated, or followed by long runs."""
-    seen = set()
-    pairs = [("", ""), *dict.fromkeys(beginnings(parser.parse(text, flags)))]
-    for begin, taken in pairs:
-        for unit in (taken, f"{begin}{taken}", f"\n{begin}{taken}", f"{taken}\n", f"{begin}{taken} "):
-            seen |= {("", unit), (begin, unit)}
-        seen |= {(begin, each) for each in CLASSES} | {(begin + taken, each) for each in CLASSES}
-        seen |= {("", begin + each) for each in CLASSES} | {("", each + taken) for each in CLASSES}
-    for begin, unit in sorted(seen):
-        if unit:
-            yield begin, unit, worst(begin, unit, size)
+def worst_texts(text, flags):
+    """Return the beginnings and the repeated units of the texts that may take longest."""
+    found = dict.fromkeys(("", each) for each in (*CLASSES, *MIXED))
+    begins = {}
+    for begin, name, held in nodes(parser.parse(text, flags)):
+        begins[begin] = None
+        for taken in item(name, held):
+            for before in ("", " ", "\n"):
+                found["", f"{before}{begin}{taken}"] = None
+        for pump in pumped(held) if name in REPEATS else ():
+            found |= dict.fromkeys([(begin, pump), ("", begin + pump), (f"{begin}{pump}", "\n")])
+    found |= {(begin, each): None for begin in [*begins][:6] for each in CLASSES}
+    return [(begin, unit) for begin, unit in found if unit]
 
 
 # --------------------------------------------------------------------------------------------------
 # How time grows
 
-SIZE = 4_000
-"""Characters of a text; a pattern that takes the square of it needs some 10 ms at least."""
+SIZE = 2_000
+"""Characters of a text, where what it repeats is one character."""
 
-QUICK = 0.004
-"""Seconds below which no square of ``SIZE`` steps was taken."""
+QUICK = 0.0015
+"""Seconds of processor time in which no square of ``SIZE`` steps can be taken."""
 
 SQUARE = 9
 """The ratio of times for a text four times as long: between 4, for linear time, and 16."""
 
-LIMIT = 5.0
+TRIES = 4
+"""What seems slow is measured so often: other processes disturb single measurements."""
+
+LIMIT = 2.0
 """Seconds of processor time after which a single text has taken too long."""
 
 
@@ -236,19 +266,23 @@ def seconds(use, text):
     return time.process_time() - begin
 
 
-def is_slow(use, begin, unit):
-    """Return whether the time for a text grows faster than its length.
+def size_for(unit):
+    """Return the size of a text; longer units stand fewer times in it, and take more of it."""
+    return int(SIZE * len(unit) ** 0.5)
 
-    A machine that is busy disturbs single times, so what seems slow is looked at again.
-    """
+
+def is_slow(use, begin, unit):
+    """Return whether the time for a text grows faster than its length."""
 
     def grows(size):
         short, long = (worst(begin, unit, each) for each in (size, 4 * size))
-        return seconds(use, long) > SQUARE * seconds(use, short)
+        least, most = (min(seconds(use, each) for _ in range(3)) for each in (short, long))
+        return most > SQUARE * least
 
     gc.disable()
     try:
-        return grows(SIZE // 4) and all(grows(SIZE) for _ in range(3))
+        size = size_for(unit)
+        return all(grows(each) for each in (size // 4, size) for _ in range(TRIES))
     finally:
         gc.enable()
 
@@ -257,9 +291,12 @@ def slow_text(text, flags, method):
     """Return a text for which a pattern takes more than linear time; None where none was found."""
     pattern = re.compile(text, flags)
     use = {"sub": lambda given: pattern.sub("", given)}.get(method) or getattr(pattern, method)
-    for begin, unit, text_ in worst_texts(text, flags, SIZE):
+    for begin, unit in worst_texts(text, flags):
+        signal.setitimer(signal.ITIMER_PROF, LIMIT)
         try:
-            if seconds(use, text_) > QUICK and is_slow(use, begin, unit):
+            if seconds(use, worst(begin, unit, size_for(unit))) > QUICK and is_slow(
+                use, begin, unit
+            ):
                 return f"{begin!r} + n * {unit!r}"
         except TimeoutError:
             return f"{begin!r} + n * {unit!r}"
@@ -268,13 +305,59 @@ def slow_text(text, flags, method):
 
 @pytest.fixture
 def limited():
-    """Raise TimeoutError in code that takes ``LIMIT`` seconds of processor time."""
+    """Raise TimeoutError where a text takes ``LIMIT`` seconds of processor time."""
 
     def stop(*_):
         raise TimeoutError
 
     before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, LIMIT, LIMIT)
     yield
     signal.setitimer(signal.ITIMER_PROF, 0)
     signal.signal(signal.SIGPROF, before)
+
+
+BY_FILE = {
+    name: [each for each in PATTERNS if each[0].partition(":")[0] == name]
+    for name in dict.fromkeys(place.partition(":")[0] for place, *_ in PATTERNS)
+}
+
+
+@pytest.mark.parametrize("name", BY_FILE)
+def test_the_worst_text_takes_time_in_proportion_to_its_length(limited, name):
+    """Whatever a cell, a file or a library repeats, with what the pattern needs before it."""
+    slow = {
+        f"{place} {text}": found
+        for place, text, flags, method in BY_FILE[name]
+        if (found := slow_text(text, flags, method))
+    }
+    assert not slow
+
+
+QUADRATIC = [
+    (r"[ \t]+$", re.MULTILINE, "sub"),
+    (r"(a+)+\Z", 0, "match"),
+    (r"^\s*(?:[!%]|pip)", re.MULTILINE, "search"),
+    (r"%%(?P<name>\S+)[ \t]*(?P<line>.*?)[ \t]*\r?\n?\Z", 0, "match"),
+    (r"\[\d+:\d\d(?::\d\d)?(?:<[^,\]]*)?,\s*[^,\]]*(?:/s|s/\w+)", 0, "sub"),
+    (r"^.* ± .* per loop \(mean ± .*", re.MULTILINE, "sub"),
+    (r"\btablesample\b(?!.*\brepeatable\b)", re.DOTALL, "sub"),
+]
+"""Patterns that were in the package, and one of exponential time."""
+
+
+@pytest.mark.parametrize(
+    ("text", "flags", "method"), QUADRATIC, ids=[each for each, *_ in QUADRATIC]
+)
+def test_a_pattern_of_quadratic_time_would_be_found(limited, text, flags, method):
+    """Its worst text is made of the pattern itself."""
+    assert slow_text(text, flags, method)
+
+
+def test_every_way_to_make_a_pattern_is_looked_at():
+    """Those compiled at first use, those compiled at once, and those of a single call."""
+    places = {place.partition(":")[0] for place, *_ in PATTERNS}
+    assert {"ipytorchseed.checking.grading", "ipytorchseed.session.noise"} <= places
+    assert {"ipytorchseed.reads.shell", "ipytorchseed.why.finders.names"} <= places
+    texts = [text for _, text, *_ in PATTERNS]
+    assert any("name" in text for text in texts)  # which stands for a name of the user's
+    assert len(texts) > 250

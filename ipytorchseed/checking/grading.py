@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 import sys
 from decimal import Decimal, InvalidOperation
 from html.parser import HTMLParser
@@ -106,7 +105,6 @@ LEVELS = 8
 """The largest difference of a pixel's colours, of 255, that nobody sees."""
 
 _BLANK = lazy_pattern(r"\s+")
-_TRAILING = lazy_pattern(r"[ \t]+$", re.MULTILINE)
 _WIDTH = 66
 _BEFORE = 24
 """The columns shown of a long line, and those of them before the first difference."""
@@ -207,7 +205,7 @@ def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str 
 
 
 def _as_seen(text: str) -> str:
-    return _TRAILING.sub("", text).strip("\n")
+    return "\n".join(line.rstrip(" \t") for line in text.split("\n")).strip("\n")
 
 
 def _grade(distance: Distance | None, rtol: float | None) -> Found:

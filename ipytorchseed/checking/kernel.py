@@ -218,7 +218,7 @@ class FreshKernel:
         except DeadKernelError:
             if self._shown > _MOST:
                 raise UncheckableError(
-                    f"{cell.name} shows more than {_MOST >> 20} MB: too much to be compared; the tag"
+                    f"{cell.name} shows more than {_MOST >> 20} MB, too much to compare; the tag"
                     " skip-execution leaves it out"
                 ) from None
             raise UncheckableError(f"the kernel died in {cell.name}{self._last_words()}") from None

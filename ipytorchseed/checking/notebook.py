@@ -18,7 +18,7 @@ from msgspec import Struct, convert
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.errors import UncheckableError
-from ipytorchseed.foreign import Format, Unreadable
+from ipytorchseed.foreign import ContentError, Format
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -188,7 +188,7 @@ def _parse(text: str) -> NotebookNode:
     raw = _FORMAT.decode(text, json.loads)
     major = raw.get("nbformat") if isinstance(raw, dict) else None
     if not isinstance(major, int):
-        raise Unreadable("not a notebook: its JSON says no nbformat")
+        raise ContentError("not a notebook: its JSON says no nbformat")
     if major < _OLDEST:
         raise UncheckableError(
             f"in notebook format {major}; jupyter nbconvert --to notebook --inplace brings it to"
@@ -205,12 +205,12 @@ def _parse(text: str) -> NotebookNode:
         raise
     except Exception as error:  # nbformat raises what its parsers raise
         said = " ".join(str(error).split("\n\n")[0].split())
-        raise Unreadable(f"not a notebook: {said or type(error).__name__}") from error
+        raise ContentError(f"not a notebook: {said or type(error).__name__}") from error
     for index, cell in enumerate(node.cells):
         try:
             f"{cell.source}{cell.get('id')}".encode()
         except UnicodeEncodeError:
-            raise Unreadable(
+            raise ContentError(
                 f"not a notebook: cell {index} holds half of a character (a lone surrogate)"
             ) from None
         if cell.cell_type == "code":
@@ -227,12 +227,14 @@ _FIELDS: dict[str, dict[str, Any]] = {
 """The fields that each kind of output has, with what stands for an absent one."""
 
 
-def _complete(outputs: object) -> Iterator[NotebookNode]:
+def _complete(outputs: object) -> Iterator[dict[str, Any]]:
     """Yield the outputs of a kind that is known, with all fields of that kind.
 
     nbformat reports invalid outputs and keeps them; front ends show what they can.
     """
-    known = [each for each in outputs if isinstance(each, dict)] if isinstance(outputs, list) else []
+    known = (
+        [each for each in outputs if isinstance(each, dict)] if isinstance(outputs, list) else []
+    )
     for each in known:
         fields = _FIELDS.get(str(each.get("output_type")))
         if fields is None:

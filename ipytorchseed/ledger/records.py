@@ -10,8 +10,7 @@ from msgspec import Meta, Struct
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.patterns import lazy_pattern
 
-
-Moment = Annotated[float, Meta(ge=0, lt=1 << 36)]
+Moment = Annotated[float, Meta(ge=0, le=1 << 36)]
 """Seconds since 1970, for some two thousand years: what ``time`` can format."""
 
 

@@ -24,8 +24,10 @@ from IPython.core.inputtransformer2 import (
 
 from ipytorchseed.patterns import lazy_pattern
 
-_HEAD = lazy_pattern(r"%%deterministic(?![\w?])[ \t]*(?P<arguments>.*?)[ \t]*\r?\n?\Z")
-_MAGIC = lazy_pattern(r"%%(?P<name>\S+)[ \t]*(?P<line>.*?)[ \t]*\r?\n?\Z")
+_HEAD = lazy_pattern(r"%%deterministic(?![\w?])(?P<arguments>.*)\n?\Z")
+_MAGIC = lazy_pattern(r"%%(?P<name>\S+)(?P<line>.*)\n?\Z")
+
+_BLANK = " \t\r"
 
 
 def deterministic_head(line: str) -> re.Match[str] | None:
@@ -50,14 +52,16 @@ def deterministic_cells(lines: list[str]) -> list[str]:
         return lines
     body = lines[1:]
     handed = None if any(map(str.strip, body)) else "\n"  # for "", IPython advises a line magic
-    begin = f"get_ipython().run_cell_magic('deterministic', {head['arguments']!r}, {handed!r})"
+    arguments = head["arguments"].strip(_BLANK)
+    begin = f"get_ipython().run_cell_magic('deterministic', {arguments!r}, {handed!r})"
     for clean in (leading_indent, classic_prompt, ipython_prompt):
         body = clean(body) if body else body  # type: ignore[no-untyped-call]
     first = next((index for index, line in enumerate(body) if line.strip()), 0)
     magic = _MAGIC.match(body[first]) if body else None
     if magic is not None:
         rest = "".join(body[first + 1 :])
-        call = f"get_ipython().run_cell_magic({magic['name']!r}, {magic['line']!r}, {rest!r})"
+        line = magic["line"].strip(_BLANK)
+        call = f"get_ipython().run_cell_magic({magic['name']!r}, {line!r}, {rest!r})"
         return [f"{begin}; {call}\n"]
     place = _after_future_imports(body)
     if place is None:

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, TypeVar
 import msgspec
 
 from ipytorchseed.errors import LookupFailure, RanksDiffer, RanksError
-from ipytorchseed.foreign import Format, Unreadable
+from ipytorchseed.foreign import ContentError, Format
 from ipytorchseed.ranks.judging import Judgement, expectations
 from ipytorchseed.ranks.looking import take
 from ipytorchseed.ranks.records import Look, Rank
@@ -110,7 +110,7 @@ def _line(file: BinaryIO, kind: type[T]) -> T | None:
     """Read the next record of a rank's file; None at its end.
 
     Raises:
-        Unreadable, MsgspecError, UnicodeError: It is no such record.
+        ContentError, MsgspecError, UnicodeError: It is no such record.
     """
     line = file.readline(_LONGEST)
     return msgspec.convert(_FORMAT.decode(line), kind) if line else None
@@ -180,7 +180,7 @@ def _files(folder: Path) -> tuple[list[_File], list[str]]:
             with _FORMAT.errors(path), _FORMAT.open(path) as file:
                 rank = _line(file, Rank)
                 if rank is None:
-                    raise Unreadable("it is empty")
+                    raise ContentError("it is empty")
                 found.append(_File(path, rank, os.fstat(file.fileno()).st_mtime))
         except RanksError as error:
             notes.append(f"the file {path.name} is left out: {error}")

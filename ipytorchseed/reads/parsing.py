@@ -47,7 +47,7 @@ def parse_without_magics(source: str) -> ast.Module | None:
     return parse_text(source) or parse_text(_MAGICS.sub("", source))
 
 
-_MAGICS = lazy_pattern(r"(?m)^\s*[%!].*$")
+_MAGICS = lazy_pattern(r"(?m)^[^\S\n]*[%!].*$")
 
 
 def parse_cell(source: str, transform: Callable[[str], str]) -> ast.Module | None:

@@ -10,9 +10,11 @@ from ipytorchseed.reads.entropy import QUERY_CLOCK, QUERY_RANDOM
 _QUERY = lazy_pattern(r"[\s(]*(?:create|delete|insert|replace|select|update|with)\s", re.IGNORECASE)
 """How a query begins."""
 
+_SAMPLE = r"\b(?:tablesample|using\s+sample)\b"
+
 _RANDOM = lazy_pattern(
     r"\b(?:gen_random_uuid|newid|rand|random|uuid)\s*\(\s*\)|\brandomblob\s*\("
-    r"|\btablesample\b(?!.*\brepeatable\b)|\busing\s+sample\b(?!.*\brepeatable\b)",
+    rf"|{_SAMPLE}(?!(?:(?!{_SAMPLE}).)*\brepeatable\b)",
     re.IGNORECASE | re.DOTALL,
 )
 _CLOCK = lazy_pattern(

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.errors import ReceiptError
 from ipytorchseed.fingerprint.value import Fingerprint
-from ipytorchseed.foreign import Format, Unreadable
+from ipytorchseed.foreign import ContentError, Format
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.receipts.privacy import Places, cell_name, found_at
 from ipytorchseed.receipts.record import (
@@ -28,7 +28,6 @@ from ipytorchseed.receipts.record import (
     each_value,
 )
 
-
 _FORMAT = Format(
     "receipt",
     ReceiptError,
@@ -38,6 +37,7 @@ _FORMAT = Format(
 
 _LONGEST = 10_000
 """The most characters of a text in it."""
+
 
 class _Head(Struct):
     schema: int = 0
@@ -81,9 +81,9 @@ def _parse(content: bytes, name: str, places: Places) -> Receipt:
     except msgspec.ValidationError:
         head = _Head()
     if head.kind != KIND:
-        raise Unreadable(f"not a receipt: its JSON does not say kind {KIND!r}")
+        raise ContentError(f"not a receipt: its JSON does not say kind {KIND!r}")
     if head.schema != SCHEMA:
-        raise Unreadable(f"it has schema {head.schema}; this ipytorchseed reads schema {SCHEMA}")
+        raise ContentError(f"it has schema {head.schema}; this ipytorchseed reads schema {SCHEMA}")
     each_text(told, _check)
     file = msgspec.convert(told, _File)
     values = {key: _value(each) for key, each in file.values.items()}
@@ -112,14 +112,14 @@ def _run(told: dict[str, Any], settings: dict[str, Any], values: dict[str, Finge
 def _named(values: dict[str, Fingerprint], name: Any) -> Fingerprint:  # noqa: ANN401 -- a JSON value
     if isinstance(name, str) and name in values:
         return values[name]
-    raise Unreadable("a damaged receipt: a value that a cell names is missing")
+    raise ContentError("a damaged receipt: a value that a cell names is missing")
 
 
 def _check(text: str) -> str:
     """Return a text, or refuse it if it is too long or has control characters."""
     if text.isprintable() and len(text) <= _LONGEST:
         return text
-    raise Unreadable("a damaged receipt: a text has control characters, or is too long")
+    raise ContentError("a damaged receipt: a text has control characters, or is too long")
 
 
 def match(here: Sequence[Run], there: Sequence[Run]) -> dict[str, Run]:

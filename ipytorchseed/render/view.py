@@ -78,8 +78,8 @@ def stylesheet() -> str:
 
 def squeeze(css: str) -> str:
     """Take comments and needless blanks out of a stylesheet, as each output carries a copy."""
-    bare = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
-    tight = re.sub(r"\s*([{};,>])\s*", r"\1", re.sub(r"\s+", " ", bare))
+    bare = re.sub(r"/\*(?:(?!\*/|/\*).)*\*/", "", css, flags=re.DOTALL)
+    tight = re.sub(r" ?([{};,>]) ?", r"\1", re.sub(r"\s+", " ", bare))
     return tight.replace(": ", ":").replace(";}", "}").strip()
 
 

@@ -25,7 +25,6 @@ _FORMAT = Format(
     StateError,
     "load what RandomState.state_dict() returned",
     size=1 << 26,
-    named=False,
 )
 
 
@@ -124,7 +123,7 @@ def _rank() -> str:
 
 def _unpack(state_dict: Mapping[str, Any]) -> _States | None:
     """Return the states of this rank; None, with a warning, where only others' are there."""
-    if not isinstance(state_dict, Mapping) or "format" not in state_dict:
+    if not hasattr(state_dict, "keys") or "format" not in state_dict:
         msg = f"a RandomState loads what its state_dict() returned, not {_describe(state_dict)}"
         raise StateError(msg)
     if state_dict["format"] != _VERSION:
@@ -142,8 +141,7 @@ def _unpack(state_dict: Mapping[str, Any]) -> _States | None:
         )
         return None
     with _FORMAT.errors(rank):
-        states = msgspec.msgpack.decode(state_dict[rank], type=_States)
-    return states
+        return msgspec.msgpack.decode(state_dict[rank], type=_States)
 
 
 def _restore(states: Mapping[str, bytes], generators: Sequence[tuple[Found, bytes]]) -> None:
@@ -152,6 +150,7 @@ def _restore(states: Mapping[str, bytes], generators: Sequence[tuple[Found, byte
     Devices that have not started begin there; those that this machine does not have are named.
     """
     import numpy.random  # noqa: F401 -- not yet imported, it would have no source to put back
+
     present = {source.name: source for source in sources()}
     waiting = {
         name: write

@@ -17,7 +17,7 @@ from ipytorchseed.patterns import lazy_pattern
 
 _CALLS = lazy_pattern(
     r"\b(default_rng|RandomState|SeedSequence|MT19937|PCG64DXSM|PCG64|Philox|SFC64|seed)\("
-    r"(?:\s*(?:seed\s*=\s*)?([\w.]*)\s*\))?"
+    r"(?:\s*(?:seed\s*=\s*)?([\w.]*)(?:(?<=[\w.])\s*)?\))?"
 )
 """Calls that seed, as lines of code have them, and their argument where it is a name or number."""
 

@@ -12,7 +12,7 @@ import numpy as np
 from msgspec import Struct
 
 from ipytorchseed.errors import TraceError
-from ipytorchseed.foreign import Format, Unreadable
+from ipytorchseed.foreign import ContentError, Format
 from ipytorchseed.trace.format import FRAME, MAGIC, VERSION, Call, Chunk, End, Header, Kind, Where
 
 _FORMAT = Format("trace", TraceError, "record it again with its.trace(FILE)", size=1 << 31)
@@ -123,7 +123,7 @@ class _Loading:
         line = file.readline(len(MAGIC) + 16)
         version = line[len(MAGIC) :].strip()
         if not line.startswith(MAGIC) or not version.isdigit():
-            raise Unreadable("not a trace")
+            raise ContentError("not a trace")
         if int(version) > VERSION:
             raise TraceError(
                 f"{self.path} was written by a newer ipytorchseed (version {int(version)} of the"
@@ -132,7 +132,7 @@ class _Loading:
         records = self._frames(file)
         header = next(records, None)
         if not isinstance(header, Header):
-            raise Unreadable("a damaged trace: it has no header")
+            raise ContentError("a damaged trace: it has no header")
         self.header = header
         end = None
         for record in records:
@@ -157,27 +157,27 @@ class _Loading:
             if len(data) < size:
                 return
             if zlib.crc32(data) != checksum:
-                raise Unreadable("a damaged trace: a checksum is wrong")
+                raise ContentError("a damaged trace: a checksum is wrong")
             try:
                 inflate = zlib.decompressobj()
                 content = inflate.decompress(data, _LARGEST)
             except zlib.error as error:
-                raise Unreadable(f"a damaged trace: {error}") from None
+                raise ContentError(f"a damaged trace: {error}") from None
             if inflate.unconsumed_tail or not inflate.eof:
-                raise Unreadable("a damaged trace: a chunk is too large, or is cut off")
+                raise ContentError("a damaged trace: a chunk is too large, or is cut off")
             self._bytes += len(content)
             self._refuse_large()
             yield _DECODER.decode(content)
 
     def _refuse_large(self) -> None:
         if self._bytes > _MOST_BYTES or self._tensors > _MOST_TENSORS:
-            raise Unreadable("it holds too many operations to be compared")
+            raise ContentError("it holds too many operations to be compared")
 
     def _add(self, chunk: Chunk) -> None:
         """Append a chunk to the columns.
 
         Raises:
-            Unreadable: It contradicts itself.
+            ContentError: It contradicts itself.
         """
 
         def column(data: bytes, kind: str) -> Any:
@@ -222,7 +222,7 @@ class _Loading:
                 found[f"{name} kinds"] = kind_of[chosen].astype(np.uint32)
                 found[f"{name} summaries"] = summaries[chosen]
         except (IndexError, ValueError, OverflowError):
-            raise Unreadable("a damaged trace: a chunk contradicts itself") from None
+            raise ContentError("a damaged trace: a chunk contradicts itself") from None
         self._tensors += len(refs)
         self._refuse_large()
         for name, values in found.items():

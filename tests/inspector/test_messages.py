@@ -200,6 +200,14 @@ def test_an_error_of_the_inspectors_is_told_once_and_scopes_end_all_the_same(
     assert capsys.readouterr().err.count("something went wrong") == 1
 
 
+def nested(depth):
+    """Return lists in lists."""
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
 NONSENSE = [
     {},
     {"ask": "nothing"},
@@ -218,15 +226,22 @@ NONSENSE = [
     {"ask": "do", "what": "rewind"},
     {"ask": "do", "what": "rewind", "run": "x", "last": 99},
     {"ask": "do", "what": "rewind", "run": 99, "last": 99},
+    {"ask": "open", "view": nested(900)},
+    {"ask": "do", "what": nested(900)},
+    {"ask": "find", "round": nested(900)},
+    [nested(900)],
 ]
 
 
-@pytest.mark.parametrize("question", NONSENSE, ids=str)
+@pytest.mark.parametrize("question", NONSENSE, ids=lambda asked: str(asked)[:60])
 def test_a_question_that_makes_no_sense_does_no_harm(front_end, question):
     """It has no answer, or one that can be sent; and nothing moves."""
     front_end.run(f"{START}\n%seed 42 -q")
     before = front_end.extension.states()
-    json.dumps(front_end.handler.answer(question))
+    front_end.said()
+    widget = front_end.handler.shown()
+    widget._asked(widget, question, [])
+    json.dumps(front_end.said())
     assert front_end.extension.states() == before
 
 

@@ -288,24 +288,24 @@ def test_what_is_no_receipt_is_refused_in_one_line(sound, tmp_path):
     whole = json.dumps(told)
     deep = '{"kind": "ipytorchseed receipt", "schema": 1, "settings": ' + "[" * 100_000
     files = {
-        whole[: len(whole) // 2]: "not all of a receipt",
-        "": "not all of a receipt",
-        "\x80\x04\x95": "not all of a receipt",
+        whole[: len(whole) // 2]: "only a part of one",
+        "": "only a part of one",
+        "\x80\x04\x95": "only a part of one",
         deep: "nested too deeply",
         '{"schema": 1, "notebooks": []}': "not a receipt: its JSON does not say kind",
         "[1]": "not a receipt",
-        json.dumps({**told, "schema": 2}): "of schema 2, and this ipytorchseed reads schema 1",
+        json.dumps({**told, "schema": 2}): "it has schema 2; this ipytorchseed reads schema 1",
         json.dumps({**told, "cells": 3}): "a damaged receipt: Expected `array`",
-        json.dumps({**told, "values": {}}): "a value that cells name is not in it",
+        json.dumps({**told, "values": {}}): "a value that a cell names is missing",
         json.dumps({**told, "notebook": "a\x1b[2Jb"}): "control characters",
-        json.dumps({**told, "notebook": "x" * 100_000}): "of no end",
+        json.dumps({**told, "notebook": "x" * 100_000}): "too long",
     }
     for content, words in files.items():
         (tmp_path / "f.json").write_bytes(content.encode("latin-1"))
         assert words in refused(tmp_path / "f.json")
     pickled = tmp_path / "f.json"
     pickled.write_bytes(b"cos\nsystem\n(S'touch owned'\ntR.")
-    assert "write it anew with ipytorchseed check --receipt" in refused(pickled)
+    assert "write it again with ipytorchseed check --receipt" in refused(pickled)
     assert "did you mean f.json?" in refused(tmp_path / "ff.json")
     assert refused(tmp_path) == "it is a folder, not a file"
     os.mkfifo(tmp_path / "pipe")

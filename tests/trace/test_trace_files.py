@@ -265,20 +265,20 @@ CHUNK = format_.Chunk(
 )  # fmt: skip
 ENDLESS = b"\xff\xff\xff\x7f"
 BAD = {
-    "empty": (lambda _: b"", "no trace"),
-    "foreign": (lambda _: b"PK\3\4 something else\n", "no trace"),
+    "empty": (lambda _: b"", "not a trace"),
+    "foreign": (lambda _: b"PK\3\4 something else\n", "not a trace"),
     "newer": (lambda whole: whole.replace(b"trace 1\n", b"trace 2\n"), "newer"),
     "flipped": (lambda whole: whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:], "checksum"),
     "pickled": (lambda whole: whole[:21] + _frame(pickle.dumps(_Hostile())), "damaged"),
-    "pickled alone": (lambda _: pickle.dumps(_Hostile()), "no trace"),
+    "pickled alone": (lambda _: pickle.dumps(_Hostile()), "not a trace"),
     "bomb": (lambda whole: whole + b"" if not whole else whole[:21] + _frame(bytes(1 << 29)), "damaged"),
-    "no header": (lambda whole: whole[:21], "does not begin"),
+    "no header": (lambda whole: whole[:21], "no header"),
     "index of a name": (lambda whole: _spoiled(whole, CHUNK, names=[]), "contradicts"),
     "index of a call": (lambda whole: _spoiled(whole, CHUNK, of=ENDLESS), "contradicts"),
     "index of a tensor": (lambda whole: _spoiled(whole, CHUNK, refs=bytes(4) + ENDLESS), "contradicts"),
     "counts": (lambda whole: _spoiled(whole, CHUNK, reads=ENDLESS), "contradicts"),
     "half a number": (lambda whole: _spoiled(whole, CHUNK, tensors=bytes(7)), "contradicts"),
-    "thread": (lambda whole: _spoiled(whole, CHUNK, thread=-1), "contradicts"),
+    "thread": (lambda whole: _spoiled(whole, CHUNK, thread=-1), "Expected `int` >= 0"),
 }  # fmt: skip
 
 

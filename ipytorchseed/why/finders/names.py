@@ -137,7 +137,8 @@ def _gone(case: Evidence, name: str) -> Cause:
 def _deletes(run: Run, name: str) -> bool:
     word = re.escape(name)
     deletes = re.search(
-        rf"\bdel\b[^\n]*\b{word}\b|\bexcept\b[^\n]*\bas +{word} *:"
+        rf"\bdel\b(?:(?!\bdel\b)[^\n])*\b{word}\b"
+        rf"|\bexcept\b(?:(?!\bexcept\b)[^\n])*\bas +{word} *:"
         rf"|\b(?:globals\(\)|user_ns)\.pop\( *[\"']{word}[\"']",
         run.source,
     )

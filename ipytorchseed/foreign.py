@@ -124,18 +124,16 @@ class Format(Struct, frozen=True):
 
     def _say(self, error: Exception) -> str:
         """Return what is wrong with a content, as a clause."""
-        if isinstance(error, RecursionError):
-            return TOO_DEEP
-        if isinstance(error, UnicodeError):
-            return f"not a {self.name}: it is not UTF-8"
-        if isinstance(error, msgspec.ValidationError):
-            return f"a damaged {self.name}: {error}"
-        if isinstance(error, msgspec.DecodeError):
-            return f"not a {self.name}, or only a part of one: {error}"
+        if isinstance(error, ContentError | RecursionError):
+            return str(error) if isinstance(error, ContentError) else TOO_DEEP
         if isinstance(error, JSONDecodeError):
             return f"not a {self.name}: invalid JSON, {error}"
-        if isinstance(error, ContentError):
-            return str(error)
+        if isinstance(error, UnicodeError):
+            return f"not a {self.name}: it is not UTF-8"
+        if isinstance(error, msgspec.MsgspecError):
+            invalid = isinstance(error, msgspec.ValidationError)
+            begin = f"a damaged {self.name}" if invalid else f"not a {self.name}, or a part of one"
+            return f"{begin}: {error}"
         return f"a damaged {self.name}: {in_brief(error)}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import gc
 import json
 import os
 import signal
@@ -18,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from ipytorchseed.checking import kernel
 from ipytorchseed.checking.notebook import read
 from ipytorchseed.errors import UncheckableError
 from tests.checking.books import alive, book, look
@@ -54,7 +56,7 @@ def test_each_fault_is_told_and_the_others_go_on(tmp_path, mark):
 
     said[tmp_path / "none.ipynb"] = "no such file"
     file("invalid JSON", "torn.ipynb", b'{"cells": [')
-    file("no text in UTF-8", "binary.ipynb", b"\xff\xfe\x00")
+    file("it is not UTF-8", "binary.ipynb", b"\xff\xfe\x00")
     file("no nbformat", "other.ipynb", b'{"a": 1}')
     file("no nbformat", "list.ipynb", b"[]")
     file(
@@ -78,6 +80,11 @@ def test_each_fault_is_told_and_the_others_go_on(tmp_path, mark):
         "In[1] took longer than 3 s (--timeout)",
         "hangs",
         "import subprocess, sys, time\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\ntime.sleep(600)",
+    )
+    case(
+        "In[1] took longer than 3 s (--timeout)",
+        "prints",
+        "while True: print('x' * 1000, flush=True)",
     )
     case("In[1] asks for input", "asks", "name = input()")
     case(
@@ -110,6 +117,15 @@ def test_each_fault_is_told_and_the_others_go_on(tmp_path, mark):
         assert "\n" not in verdict.fault
         assert (verdict.reproducible, verdict.exit_code) == (None, 2)
     assert gone(mark) == []
+
+
+def test_a_cell_that_shows_without_end_is_ended(tmp_path, monkeypatch, caplog):
+    """Before it takes all memory, also without a timeout; nothing goes on receiving it."""
+    monkeypatch.setattr(kernel, "_MOST", 1 << 20)
+    (verdict,) = look(book(tmp_path / "endless", "while True: print('x' * 1000, flush=True)"))
+    assert verdict.fault.startswith("In[1] shows more than 1 MB, too much to compare")
+    gc.collect()
+    assert not [each for each in caplog.records if each.name == "asyncio"]
 
 
 SHOWS = """\

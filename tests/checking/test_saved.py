@@ -14,7 +14,12 @@ from PIL import Image, ImageDraw
 from ipytorchseed.checking import report
 from ipytorchseed.checking.ci import as_junit
 from ipytorchseed.checking.grading import grade_text, read_html
-from ipytorchseed.checking.saved import SavedVerdict
+from ipytorchseed.checking.notebook import read
+from ipytorchseed.checking.outputs import compare_outputs
+from ipytorchseed.checking.passes import Pass
+from ipytorchseed.checking.saved import SavedVerdict, compare_saved, let_raise
+from ipytorchseed.checking.verdict import Found
+from ipytorchseed.errors import UncheckableError
 from tests.checking.books import SPEC, look
 
 SAME, ROUNDING, DIFFERS, UNKNOWN = "same", "rounding", "different", "unknown"
@@ -422,3 +427,61 @@ def test_html_as_it_is_read():
         "<tr><th>a</th><td>&lt; 3</td></tr></table><script>x = '<p>4</p>'</script>"
     )
     assert read_html(html) == "Two rows\n1 2\na < 3"
+
+
+@pytest.mark.timeout(60)
+def test_a_long_line_of_blanks_is_compared_at_once():
+    """In time that is proportional to its length."""
+    blanks = f"x{' ' * 300_000}."
+    assert grade_text("stdout", blanks, f"{blanks} \t", None).found is Found.SAME
+
+
+HARDLY = [
+    [{}], [{"output_type": "other"}], [{"output_type": "stream", "text": "a"}], [{"output_type": "error"}],
+    [{"output_type": "stream", "name": "stderr"}], [{"output_type": "error", "ename": None, "evalue": ["a", "b"]}],
+    [{"output_type": "display_data"}], [{"output_type": "execute_result", "data": {}}], {},
+    [{"output_type": "display_data", "data": {"text/plain": 3, "image/png": 4, "text/html": {"a": 1}}}],
+]  # fmt: skip
+"""Outputs that nbformat keeps though they are invalid."""
+
+REFUSED = [
+    3,
+    None,
+    "x",
+    [3],
+    [None],
+    [[]],
+    [{"output_type": []}],
+    [{"output_type": "execute_result", "data": []}],
+]
+
+
+def with_outputs(path, outputs):
+    """Write a notebook of one cell with these outputs."""
+    path = write(path, ("1", []))
+    whole = json.loads(path.read_text())
+    whole["cells"][0]["outputs"] = outputs
+    path.write_text(json.dumps(whole))
+    return path
+
+
+@pytest.mark.parametrize("outputs", HARDLY, ids=str)
+def test_an_output_that_lacks_fields_is_compared_by_those_it_has(tmp_path, outputs):
+    """As front ends show it."""
+    book = read(with_outputs(tmp_path / "book", outputs))
+    let_raise(book)
+    assert not book.shows_error(book.cells[0], "ValueError")
+    mine = book.node.cells[0].outputs
+    for fresh in (mine, [printed("a")], [result("1")], [raised("E", "no")]):
+        verdict = compare_saved(book, Pass(tmp_path / "none", {0: fresh}), None)
+        assert report.text([verdict])
+        assert fresh is not mine or verdict.reproducible
+    assert compare_outputs(mine, mine) == ()
+
+
+@pytest.mark.parametrize("outputs", REFUSED, ids=str)
+def test_outputs_that_nbformat_refuses_are_told_in_one_line(tmp_path, outputs):
+    """Before anything runs."""
+    with pytest.raises(UncheckableError) as caught:
+        read(with_outputs(tmp_path / "book", outputs))
+    assert str(caught.value).isprintable()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import zlib
 
 import pytest
+from msgspec.structs import replace
 
+from ipytorchseed.ledger.encoding import encode_run
 from ipytorchseed.ledger.store import Ledger
 from tests.ledger import samples
 
@@ -24,11 +27,19 @@ def path(tmp_path):
     return path
 
 
-def findings(path, *statements):
-    """Change the ledger behind its back; return what a check finds."""
+def findings(path, *statements, record=None):
+    """Change the ledger behind its back; return what a check finds.
+
+    Args:
+        path: The ledger.
+        statements: What changes it.
+        record: What is put in place of the record of run 7.
+    """
     connection = sqlite3.connect(path)
     for statement in statements:
         connection.execute(statement)
+    if record is not None:
+        connection.execute("UPDATE runs SET record = ? WHERE id = 7", (record,))
     connection.commit()
     connection.close()
     with Ledger.open(path, read_only=True) as ledger:
@@ -56,6 +67,8 @@ def test_a_sound_ledger_has_no_findings(path):
         ),
         ("UPDATE runs SET record = x'007b7d' WHERE id = 7", "run 7: no run can be read"),
         ("UPDATE runs SET record = x'009290a478797a7a' WHERE id = 7", "run 7: no Run can be read"),
+        ("UPDATE runs SET record = 3 WHERE id = 7", "run 7: it holds no bytes"),
+        ("UPDATE blobs SET data = 'text' WHERE id = 3", "blob 3: it holds no bytes"),
         ("UPDATE saves SET record = x'00'", "save 1: no Save can be read"),
     ],
 )
@@ -102,3 +115,33 @@ def test_a_state_that_nobody_kept_is_no_damage():
     with Ledger.in_memory() as ledger:
         ledger.add(run, {})
         assert ledger.verify() == []
+
+
+def nested(depth):
+    """Return lists in lists."""
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "field",
+    [{"started": 1e300}, {"started": float("nan")}, {"settings": {"a": nested(200)}}, {"status": b"\xff"}],
+    ids=lambda field: str(field)[:40],
+)  # fmt: skip
+def test_a_record_that_nothing_can_show_is_left_out(path, field):
+    """As by a time that no clock tells; it is found by a check."""
+    with Ledger.open(path, read_only=True) as ledger:
+        run = ledger.run(7)
+    record, _ = encode_run(replace(run, **field))
+    assert findings(path, record=b"\0" + record)
+    with Ledger.open(path, read_only=True) as ledger:
+        assert ledger.run(7) is None
+        assert len([*ledger.runs()]) == 19
+
+
+def test_a_record_that_would_fill_memory_is_not_decompressed(path):
+    """A few kilobytes may stand for a gigabyte."""
+    found = findings(path, record=b"\1" + zlib.compress(bytes(1 << 29)))
+    assert any("run 7: its bytes cannot be decompressed" in each for each in found)

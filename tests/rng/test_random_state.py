@@ -7,6 +7,7 @@ import subprocess
 import sys
 import warnings
 
+import msgspec
 import numpy as np
 import pytest
 import torch
@@ -111,8 +112,6 @@ def test_a_gpu_that_has_not_started_begins_there_when_it_does(monkeypatch):
     queued = []
     held = its.RandomState().state_dict()
     states = {"sources": {"torch.cuda:0": bytes(16)}, "generators": {}}
-    import msgspec
-
     held["rank0"] = msgspec.msgpack.encode(states)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.cuda, "set_rng_state", lambda *args: queued.append(args))

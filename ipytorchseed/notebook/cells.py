@@ -7,6 +7,7 @@ from pathlib import Path
 
 from IPython.core.interactiveshell import ExecutionInfo, InteractiveShell
 
+from ipytorchseed.errors import UncheckableError
 from ipytorchseed.patterns import lazy_pattern
 
 _SAVED = lazy_pattern(r"[a-zA-Z0-9-_]{1,64}")
@@ -14,9 +15,6 @@ _SAVED = lazy_pattern(r"[a-zA-Z0-9-_]{1,64}")
 
 _EACH_RUN = lazy_pattern(r"vscode-interactive|[^#]*\.interactive#")
 """How ids of VS Code's Interactive Window begin: each run has a new one."""
-
-_LARGEST = 100_000_000
-"""Bytes of a notebook's file that are read for its ids: a tenth of a second."""
 
 
 def cell_id(shell: InteractiveShell, info: ExecutionInfo) -> str | None:
@@ -50,12 +48,14 @@ class SavedIds:
         """Return the file's ids, if ``ident`` may become one of them; else nothing."""
         if not _SAVED.fullmatch(ident) or self._path.suffix != ".ipynb":
             return frozenset()
-        with suppress(OSError, ValueError):  # gone, elsewhere, being written: what was read holds
+        with suppress(
+            OSError, UncheckableError
+        ):  # gone, elsewhere, being written: what was read holds
             about = self._path.stat()
             version = about.st_mtime_ns, about.st_size
-            if version != self._version and about.st_size <= _LARGEST:
+            if version != self._version:
                 from ipytorchseed.session.identity import saved_ids
 
-                self._ids = saved_ids(self._path.read_bytes())
                 self._version = version
+                self._ids = saved_ids(self._path)
         return self._ids

@@ -14,6 +14,7 @@ from IPython.display import display
 from ipytorchseed.commands import examples, flag, in_json, option
 from ipytorchseed.determinism.interrupts import held_interrupts, let_through
 from ipytorchseed.errors import LedgerError, LookupFailure, ReplayError, did_you_mean
+from ipytorchseed.foreign import Format
 from ipytorchseed.ledger.encoding import encode
 from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.notebook.progress import Progress, bar
@@ -25,6 +26,8 @@ from ipytorchseed.studies.record import Outcome, Record, choose_seeds
 from ipytorchseed.studies.statistics import scipy_stats
 from ipytorchseed.studies.study import Study, Versus, refuse_strangers
 from ipytorchseed.why.words import say_written, sentence
+
+_FORMAT = Format("study", LookupFailure, "run it again with --keep", size=1 << 28)
 
 _DIGITS = 10
 """Of a number of seeds, beyond which it is not read."""
@@ -215,4 +218,5 @@ class _Shelf:
             known = ", ".join(names) or "none"
             msg = f"no study is kept as {name!r}; kept: {known}{did_you_mean(name, names)}"
             raise LookupFailure(msg)
-        return msgspec.msgpack.decode(kept["study"], type=Record)
+        with _FORMAT.errors(name):
+            return msgspec.msgpack.decode(kept["study"], type=Record)

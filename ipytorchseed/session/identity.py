@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from pathlib import Path
 
 import msgspec
 
-from ipytorchseed.errors import LedgerError
+from ipytorchseed.errors import LedgerError, UncheckableError
+from ipytorchseed.foreign import Format
 from ipytorchseed.ledger.store import Ledger
 
 
@@ -82,12 +84,17 @@ class _Notebook(msgspec.Struct):
     cells: list[_Cell]
 
 
-def saved_ids(content: bytes) -> frozenset[str]:
+_FORMAT = Format("notebook", UncheckableError, "save it again in Jupyter", size=100_000_000)
+"""A notebook of that size is read in a tenth of a second."""
+
+
+def saved_ids(path: Path) -> frozenset[str]:
     """Return the ids of a notebook file's cells; there are none before nbformat 4.5.
 
     Raises:
-        ValueError: It is no notebook.
+        UncheckableError: It cannot be read, or is no notebook.
     """
-    notebook = msgspec.json.decode(content, type=_Notebook)
+    with _FORMAT.errors(path):
+        notebook = msgspec.json.decode(_FORMAT.read(path), type=_Notebook)
     has_ids = (notebook.nbformat, notebook.nbformat_minor) >= (4, 5)
     return frozenset(cell.id for cell in notebook.cells if has_ids and cell.id)

@@ -48,9 +48,7 @@ class SavedIds:
         """Return the file's ids, if ``ident`` may become one of them; else nothing."""
         if not _SAVED.fullmatch(ident) or self._path.suffix != ".ipynb":
             return frozenset()
-        with suppress(
-            OSError, UncheckableError
-        ):  # gone, elsewhere, being written: what was read holds
+        with suppress(OSError, UncheckableError):  # gone, or half written: what was read holds
             about = self._path.stat()
             version = about.st_mtime_ns, about.st_size
             if version != self._version:

@@ -102,7 +102,7 @@ runs = _records(
     cell=texts,
     source=texts | st.text(min_size=300, max_size=400),
     execution_count=st.none() | st.integers(0, 2**40),
-    started=st.floats(0, 1e11),
+    started=st.floats(0, 1 << 36),
     seconds=st.floats(0, 1e9),
     status=st.sampled_from(["ok", "error", "interrupted"]),
     before=states,

@@ -140,8 +140,8 @@ class _File(msgspec.Struct):
                 while look := _line(file, Look):
                     number += 1
                     yield look
-        except RanksError as error:
-            self.note = f"rank {self.rank.rank}'s file is read to line {number} only: {error}"
+        except RanksError:
+            self.note = f"rank {self.rank.rank}'s file is whole to line {number} only"
 
 
 def read(folder: str | os.PathLike[str], *, expect: Mapping[str, str] | None = None) -> RanksView:

@@ -68,6 +68,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="also run the tests that repeat, with more cases, what others test: make test-all",
     )
+    group.addoption(
+        "--mutants",
+        type=int,
+        default=50,
+        metavar="N",
+        help="damaged files of each kind to read (default: 50)",
+    )
 
 
 OPTIONAL = {"torch_release": "--torch-release", "everything": "--everything"}
@@ -91,12 +98,6 @@ def pytest_configure(config: pytest.Config) -> None:
 def report_missing(request: pytest.FixtureRequest) -> Callable[[str], NoReturn]:
     """Return what to call with a message where a tool is missing: it skips or fails the test."""
     return pytest.fail if request.config.getoption("--require-all") else pytest.skip
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option for more damaged files than the usual few."""
-    told = "damaged files of each kind to read (default: 50)"
-    parser.addoption("--mutants", type=int, default=50, metavar="N", help=told)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -54,10 +55,9 @@ class _File(Struct):
 
 def is_receipt(path: Path) -> bool:
     """Return whether a file's content is a receipt, by its kind."""
-    try:
-        return msgspec.json.decode(read_file(path, _LARGEST), type=_Head).kind == KIND
-    except (OSError, ValueError, RecursionError):
-        return False
+    with suppress(ReceiptError), _FORMAT.errors(path):
+        return msgspec.convert(_FORMAT.decode(_FORMAT.read(path)), _Head).kind == KIND
+    return False
 
 
 def read(path: str | Path, places: Places) -> Receipt:

@@ -187,7 +187,7 @@ def find_other_files(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:
 def _came_or_went(case: Evidence, file: FileRead) -> bool:
     """Return whether a file may have come or gone since the earlier run."""
     since = file.modified / 1e9 >= case.against.started - _TICK
-    return since or not file.modified or _heard(case, file)
+    return since or not file.modified or bool(_heard(case, file))
 
 
 def _other(case: Evidence, file: FileRead, how: str) -> Cause:

@@ -8,7 +8,6 @@ from itertools import zip_longest
 from msgspec.structs import replace
 
 from ipytorchseed.render.text import escaped, wrap
-from ipytorchseed.render.why import mark
 from ipytorchseed.why.explanation import Cause
 
 _SEED = {"python": "random.seed(42)", "numpy": "numpy.random.seed(42)"}
@@ -63,8 +62,8 @@ def tell(causes: Sequence[Cause]) -> Iterator[str]:
     What mends several in a row is told once, below the last of them.
     """
     for cause, after in zip_longest(causes, causes[1:]):
-        yield wrap(cause.message, first=f"  {mark(cause)} ")
+        yield wrap(cause.message, first="  ▲ ")
         if after is None or after.fix != cause.fix:
             yield from (f"    try: {escaped(line)}" for line in cause.fix.splitlines())
         if cause.finding.how:
-            yield wrap(f"{cause.finding.level}: {cause.finding.how}", first="    ")
+            yield wrap(cause.finding.how, first="    ")

@@ -19,11 +19,12 @@ from ipytorchseed.checking.kernel import FreshKernel, Options
 from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.errors import UncheckableError
+from ipytorchseed.ledger.records import Finding
 from ipytorchseed.questions import Prove
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.magics import parse_beside_magics
 from ipytorchseed.reads.writers import writing_calls
-from ipytorchseed.why.experiments import CLEARED, LIKELY, PROVED, Finding
+from ipytorchseed.why.experiments import NO_EFFECT, PROVED
 from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.finders.operations import MENDS
 
@@ -83,11 +84,17 @@ async def _test(
         (each["kind"], each["name"]): Finding(each["proof"], _reword(each["experiment"], told))
         for each in told.get("causes", ())
     }
+    idle = {
+        (each["kind"], each["name"])
+        for each in told.get("cleared", ())
+        if each["message"].startswith(NO_EFFECT)
+    }
     causes = [
         replace(cause, finding=said.get((cause.kind, cause.name), cause.finding))
         for cause in origin.causes
+        if (cause.kind, cause.name) not in idle or len(idle) >= len(origin.causes)
     ]
-    causes.sort(key=lambda cause: (PROVED, LIKELY, CLEARED).index(cause.finding.level))
+    causes.sort(key=lambda cause: cause.finding.level != PROVED)
     return replace(origin, causes=tuple(causes))
 
 
@@ -112,7 +119,7 @@ async def _catch(notebook: Notebook, options: Options, origin: CellVerdict) -> C
         message=f"{caught['operation']}{where} gives other results for the same input",
         proof=source.splitlines()[line - 1].strip() if line else "",
         fix=MENDS if told["with_flags"] == "repeats" else "",
-        finding=Finding(PROVED, how),
+        finding=Finding(PROVED, f"{PROVED}: {how}"),
     )
     return replace(origin, causes=(cause,))
 

@@ -19,7 +19,6 @@ from ipytorchseed.render.text import draw_table, escaped, visible, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.why import cause_json
-from ipytorchseed.why.experiments import CLEARED
 from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.words import first_of, many
 
@@ -100,8 +99,7 @@ def summary(verdict: Verdict) -> str:
         who = "the cell" if origin is first else origin.cell.name
         why = f"{who} {say_programs(origin.programs)}" if origin.programs else _NO_REASON
     else:
-        acting = [cause for cause in origin.causes if cause.finding.level != CLEARED]
-        why = ", ".join(f"{cause.kind} {cause.name}" for cause in acting or origin.causes)
+        why = ", ".join(f"{cause.kind} {cause.name}" for cause in origin.causes)
         why += "" if origin is first else f" in {origin.cell.name}"
     return visible(f"{first.cell.name} {headline(verdict)}: {why}")
 

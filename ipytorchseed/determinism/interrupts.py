@@ -10,9 +10,10 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from _thread import interrupt_main
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from threading import current_thread, main_thread
+from threading import Lock, Timer, current_thread, main_thread
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -210,3 +211,44 @@ def held_interrupts() -> Iterator[None]:
         if held.arrived and (outer is None or door is not None):
             held.arrived = False
             signal.raise_signal(signal.SIGINT)
+
+
+class TimeLimit:
+    """Interrupts the main thread, as Ctrl-C does, if the block takes too long.
+
+    To be entered where interrupts are held: then the interrupt is raised in code that they are let
+    through to, or when the hold ends, and never later.
+
+    Args:
+        seconds: The most that the block may take; None for no limit.
+
+    Attributes:
+        expired: Whether it interrupted.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self.expired = False
+        self._lock = Lock()
+        self._over = False
+        self._timer = None if seconds is None else Timer(seconds, self._interrupt)
+
+    def __enter__(self) -> None:
+        if self._timer is not None and current_thread() is main_thread():
+            self._timer.daemon = True
+            self._timer.start()
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._over = True
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _interrupt(self) -> None:
+        with self._lock:
+            if self._over:
+                return
+            self.expired = True
+            if hasattr(signal, "pthread_kill"):  # a sleep wakes up
+                signal.pthread_kill(main_thread().ident or 0, signal.SIGINT)
+            else:
+                interrupt_main()

@@ -73,6 +73,16 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE runs ADD COLUMN rank INTEGER",
         "CREATE INDEX runs_code ON runs (notebook, code)",
     ),
+    (  # 3: what experiments showed about pairs of runs
+        """CREATE TABLE findings (
+            id INTEGER PRIMARY KEY,
+            run INTEGER NOT NULL,
+            against INTEGER NOT NULL,
+            record BLOB NOT NULL,
+            UNIQUE (run, against))""",
+        """CREATE TRIGGER findings_go AFTER DELETE ON runs BEGIN
+            DELETE FROM findings WHERE run = old.id; END""",
+    ),
 )
 """Append only."""
 

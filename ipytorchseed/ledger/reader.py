@@ -12,9 +12,10 @@ from msgspec.structs import replace
 from ipytorchseed.ledger import blobs, queries
 from ipytorchseed.ledger.database import Database
 from ipytorchseed.ledger.encoding import key_of_digest, key_of_name
+from ipytorchseed.ledger.findings import find_findings
 from ipytorchseed.ledger.prune import used_bytes
 from ipytorchseed.ledger.queries import ANY, LATEST, Query
-from ipytorchseed.ledger.records import Run, Trace
+from ipytorchseed.ledger.records import Findings, Run, Trace
 from ipytorchseed.ledger.seeds import SeedEntry, find_save, find_seeds, names_of_saves
 from ipytorchseed.ledger.traces import find_traces
 from ipytorchseed.ledger.verify import verify
@@ -172,6 +173,10 @@ class Reader:
         """Return what was seen of runs' operations, by the run's number, oldest first."""
         numbers = [*runs]
         return self._database.read(lambda connection: find_traces(connection, numbers))
+
+    def findings(self, run: int, against: int) -> Findings | None:
+        """Return what experiments showed about a pair of runs; None if there were none."""
+        return self._database.read(lambda connection: find_findings(connection, run, against))
 
     def seeds(self, notebook: str | None = None, *, limit: int | None = None) -> list[SeedEntry]:
         """Return the log of seeds of a notebook or of all: the last entries, oldest first."""

@@ -125,6 +125,29 @@ class Trace(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+class Finding(Struct, frozen=True):
+    """What experiments showed about one cause.
+
+    Attributes:
+        level: ``proved``, ``may-matter`` or ``no effect``.
+        how: What was seen, or why nothing was tried, in a clause. ``{earlier}`` and ``{later}``
+            stand for the two runs: how they are called depends on the reader.
+    """
+
+    level: str = "may-matter"
+    how: str = ""
+
+
+class Findings(Struct, frozen=True):
+    """What experiments showed about the causes of a pair of runs.
+
+    Attributes:
+        causes: Kind and name of each cause, and what was found.
+    """
+
+    causes: tuple[tuple[str, str, Finding], ...]
+
+
 class Run(Struct, frozen=True, omit_defaults=True):
     """One execution of one cell.
 

@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.ledger import place, queries
 from ipytorchseed.ledger.database import PATIENCE, Database
+from ipytorchseed.ledger.findings import put_findings
 from ipytorchseed.ledger.prune import DEFAULTS, Removed, checkpoint, prune
 from ipytorchseed.ledger.reader import Reader
-from ipytorchseed.ledger.records import Run, Trace
+from ipytorchseed.ledger.records import Findings, Run, Trace
 from ipytorchseed.ledger.seeds import SeedEntry, put_save, put_seed
 from ipytorchseed.ledger.traces import put_trace
 
@@ -161,6 +162,21 @@ class Ledger(Reader):
             LedgerError: It is not kept.
         """
         self._database.write(lambda connection: put_trace(connection, run, trace), otherwise=None)
+
+    def add_findings(self, run: int, against: int, findings: Findings) -> None:
+        """Store what experiments showed about a pair of runs; deleted with the later run.
+
+        Args:
+            run: The later run's number.
+            against: The earlier run's number.
+            findings: What was found.
+
+        Raises:
+            LedgerError: It is not kept.
+        """
+        self._database.write(
+            lambda connection: put_findings(connection, run, against, findings), otherwise=None
+        )
 
     # ----------------------------------------------------------------------------------------------
     # Seeds and saves

@@ -9,14 +9,15 @@ from collections.abc import Iterator, Sequence
 from ipytorchseed.ledger.blobs import batches, marks
 from ipytorchseed.ledger.compression import decompress
 from ipytorchseed.ledger.encoding import decode, decode_run, key_of, parts_of_run
-from ipytorchseed.ledger.records import Trace
+from ipytorchseed.ledger.records import Findings, Trace
 from ipytorchseed.ledger.seeds import Save, SeedEntry
 
 _MOST = 50
 """Findings after which it is said that there are more."""
 
-_RECORDS: dict[str, type[Trace | SeedEntry | Save]] = {
+_RECORDS: dict[str, type[Trace | Findings | SeedEntry | Save]] = {
     "traces": Trace,
+    "findings": Findings,
     "seeds": SeedEntry,
     "saves": Save,
 }

@@ -26,6 +26,10 @@ class IPyTorchSeed(Configurable):
     explain_on_change = Bool(
         default_value=False, help="Print a line under a cell whose result changed."
     ).tag(config=True)
+    prove = Bool(
+        default_value=True,
+        help="Let %why test causes of short cells: run them again on copies, with one restored.",
+    ).tag(config=True)
     ledger = Unicode("", help="The folder of the run ledger; empty for the usual place.").tag(
         config=True
     )

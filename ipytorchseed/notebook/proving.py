@@ -1,45 +1,46 @@
-"""``%why --prove``: experiments in the running shell that leave nothing behind."""
+"""Experiments of ``%why`` in the running shell. Afterwards everything is as before."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 import click
 from msgspec.structs import replace
 
-from ipytorchseed.determinism.interrupts import held_interrupts
-from ipytorchseed.errors import IPyTorchSeedError, ReplayError
+from ipytorchseed.determinism.interrupts import TimeLimit, held_interrupts
+from ipytorchseed.errors import IPyTorchSeedError, LedgerError, ReplayError
 from ipytorchseed.fingerprint import Budget
-from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.records import Finding, Findings, Run
 from ipytorchseed.notebook.progress import Progress, bar
 from ipytorchseed.notebook.replay import Player
 from ipytorchseed.notebook.rerun import moved_parts, restored_shell
 from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.render.replay import say_outside
 from ipytorchseed.render.why import suspect
+from ipytorchseed.sandbox.policy import BYTES, DEADLINE, find_objection
 from ipytorchseed.sandbox.process import say_restored
 from ipytorchseed.sandbox.proving import Experiments
 from ipytorchseed.sandbox.trials import Trial, compare, merged
 from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.experiments import (
-    CLEARED,
-    LIKELY,
-    PROVED,
-    Finding,
-    Names,
+    UNTESTED,
     Result,
     count_most,
     judge,
 )
-from ipytorchseed.why.explanation import Cause, Cleared, Explanation
+from ipytorchseed.why.explanation import Cause, Explanation
+from ipytorchseed.why.tested import with_findings
 
-_LONG = 1.0
-"""Seconds that the cells took together, from which on it is told how far it is."""
+_LONG = 0.5
+"""Seconds that the cells took together from which on progress is shown."""
 
 _MOST = 6
-"""Suspects that are told apart; those beyond are put back together."""
+"""Suspects that are tested one by one; those beyond are restored together."""
+
+_UNASKED_LOOKS = 0.3
+"""Seconds to look at variables for experiments that were not asked for."""
 
 
 class Proofs:
@@ -56,43 +57,114 @@ class Proofs:
         self._tracking = player.tracking
         self._seeding = seeding
 
-    def prove(self, said: Explanation, *, yes: bool, silent: bool) -> Explanation:
-        """Find out by experiment which causes of an explanation are causes.
+    def test(self, said: Explanation, *, silent: bool) -> Explanation:
+        """Test causes without being asked, if the policy allows it; else say why they are not.
 
         Args:
-            said: The explanation; where it names no cause, there is nothing to find out.
+            said: The explanation; if it names no cause, there is nothing to test.
+            silent: Show no progress.
+        """
+        experiments = None if said.tested else self._experiments(said, _UNASKED_LOOKS)
+        if experiments is None:
+            return said
+        kernel, count = self._tracking.session.kernel, count_most(len(experiments.trials))
+        runs = [run for run in (said.run, said.against) if run is not None]
+        objection = experiments.blocked or find_objection(runs, experiments.plan, count, kernel)
+        if objection:
+            return self._told(said, _all_open(said, objection, experiments))
+        try:
+            return self._tested(said, experiments, silent=silent, unasked=True)
+        except ReplayError as error:  # interrupted, or from inside of an experiment
+            return self._told(said, _all_open(said, str(error), experiments))
+
+    def prove(self, said: Explanation, *, yes: bool, silent: bool) -> Explanation:
+        """Test causes because the user asked, however long it takes.
+
+        Args:
+            said: The explanation; if it names no cause, there is nothing to test.
             yes: Also run cells that write files, start programs or open connections.
-            silent: Do not tell how far it is.
+            silent: Show no progress.
 
         Raises:
             ReplayError: A cell would act outside the kernel, or the user interrupted it: everything
                 is as before.
         """
-        against, session = said.against, self._tracking.session
-        if against is None or not said.causes or not said.changed or said.run.cell != against.cell:
+        experiments = self._experiments(said)
+        if experiments is None:
             return said
-        scene = self._player.scene()
-        present = LiveKernel(session, said.run, scene.namespace)
-        hidden = self._shell.user_ns_hidden
-        experiments = Experiments(scene, said.run, against, said.causes, present, hidden)
         if experiments.blocked:
-            return _with_findings(said, _all_likely(said, experiments.blocked, experiments))
-        outside = say_outside(experiments.plan, session.kernel)
+            return self._told(said, _all_open(said, experiments.blocked, experiments))
+        outside = say_outside(experiments.plan, self._tracking.session.kernel)
         if outside and not yes:
             msg = f"{outside}. Nothing was run; to run that again for a proof, add --yes"
             raise ReplayError(msg)
-        moved: list[str] = []
+        return self._tested(said, experiments, silent=silent)
+
+    def _experiments(self, said: Explanation, seconds: float | None = None) -> Experiments | None:
+        """Plan the experiments; nothing runs. None if there is nothing to test.
+
+        Args:
+            said: The explanation.
+            seconds: How long to look at variables; None for as long as a replay may.
+        """
+        against, session = said.against, self._tracking.session
+        if against is None or not said.causes or not said.changed or said.run.cell != against.cell:
+            return None
+        scene = self._player.scene()
+        present = LiveKernel(session, said.run, scene.namespace, seconds)
+        hidden = self._shell.user_ns_hidden
+        return Experiments(scene, said.run, against, said.causes, present, hidden)
+
+    def _tested(
+        self,
+        said: Explanation,
+        experiments: Experiments,
+        *,
+        silent: bool,
+        unasked: bool = False,
+    ) -> Explanation:
+        """Make the experiments; return the explanation with what they found.
+
+        Args:
+            said: The explanation.
+            experiments: What can be tried.
+            silent: Show no progress.
+            unasked: Whether limits of time and memory hold.
+
+        Raises:
+            ReplayError: It was interrupted; the message says what is as before.
+        """
+        keep, moved = False, list[str]()
+        limit = TimeLimit(DEADLINE if unasked else None)
         try:
-            with held_interrupts(), self._as_before(experiments, moved):
+            with held_interrupts(), self._as_before(experiments, moved), limit:
                 try:
-                    found = self._judge(said, experiments, silent=silent)
+                    found = self._judge(said, experiments, unasked=unasked, silent=silent)
                 except (IPyTorchSeedError, OSError) as error:
-                    found = _all_likely(said, str(error), experiments)
+                    found = _all_open(said, str(error), experiments)
+                else:
+                    keep = True
         except KeyboardInterrupt:
-            raise ReplayError(f"interrupted; {say_restored('everything is', moved)}") from None
+            reason = "it took longer than before · %why --prove" if limit.expired else "interrupted"
+            if moved or not limit.expired:
+                reason += f"; {say_restored('everything is', moved)}"
+            raise ReplayError(reason) from None
         if moved:
             click.echo(f"After the experiments, {say_restored('everything is', moved)}.", err=True)
-        return _with_findings(said, found)
+        return self._told(said, found, keep=keep)
+
+    def _told(
+        self, said: Explanation, found: Mapping[int, Finding], *, keep: bool = False
+    ) -> Explanation:
+        """Add findings, by the places of causes; ``keep`` them with the two runs."""
+        session = self._tracking.session
+        findings = Findings(
+            tuple((c.kind, c.name, found[place]) for place, c in enumerate(said.causes))
+        )
+        if keep and said.against is not None and said.run.id and said.against.id:
+            with suppress(LedgerError):  # tested again the next time
+                session.ledger.add_findings(said.run.id, said.against.id, findings)
+        return with_findings(said, findings, session.kernel)
 
     @contextmanager
     def _as_before(self, experiments: Experiments, moved: list[str]) -> Iterator[None]:
@@ -108,21 +180,21 @@ class Proofs:
             yield
 
     def _judge(
-        self, said: Explanation, experiments: Experiments, *, silent: bool
+        self, said: Explanation, experiments: Experiments, *, unasked: bool, silent: bool
     ) -> dict[int, Finding]:
-        """Make the experiments; return what they say of each cause, by its place.
+        """Make the experiments; return what they found for each cause, by its place.
 
         Raises:
             IPyTorchSeedError: They cannot be made: a value cannot be copied, for one.
             OSError: The working folder of one of the runs is gone.
         """
-        kernel, against = self._tracking.session.kernel, said.against or said.run
+        against = said.against or said.run
         seconds = sum(step.run.seconds for step in experiments.plan.steps)
         seconds += said.run.seconds * count_most(len(experiments.trials))
         silent = silent or seconds < _LONG
         with Progress(self._shell, silent=silent, what="Proving") as progress:
             progress.step("making again what the cell found …")
-            experiments.build(self._make)
+            experiments.build(self._make, BYTES if unasked else None)
             trials = _labelled(said.causes, experiments.trials)
             beside = ", ".join(sorted(experiments.beside.values))
             parts = {**trials, beside: experiments.beside}
@@ -136,15 +208,10 @@ class Proofs:
                 run = self._try(experiments, merged(parts[label] for label in chosen), said)
                 return compare(said.run, against, run, said.changed)
 
-            names = Names(run_name(against, kernel), run_name(said.run, kernel))
-            found = (
-                judge([*trials], experiment, names, lambda: experiments.lost, beside)
-                if trials
-                else {}
-            )
+            found = judge([*trials], experiment, lambda: experiments.lost, beside) if trials else {}
             progress.clear()
         return {
-            **_likely(experiments),
+            **_not_restored(experiments),
             **{
                 place: _of_one(said.causes, place, trials[label], finding)
                 for label, finding in found.items()
@@ -185,23 +252,26 @@ class Proofs:
         return run
 
 
-def _likely(experiments: Experiments) -> dict[int, Finding]:
-    return {place: Finding(how=how) for place, how in experiments.stays.items()}
+def _not_restored(experiments: Experiments) -> dict[int, Finding]:
+    stays = experiments.stays.items()
+    return {place: Finding(how=f"{UNTESTED}: {how}") for place, how in stays}
 
 
-def _all_likely(said: Explanation, how: str, experiments: Experiments) -> dict[int, Finding]:
+def _all_open(said: Explanation, how: str, experiments: Experiments) -> dict[int, Finding]:
     """Give all causes one reason why nothing is proved, but for those that have their own."""
-    return dict.fromkeys(range(len(said.causes)), Finding(how=how)) | _likely(experiments)
+    untested = Finding(how=f"{UNTESTED}: {how}")
+    return dict.fromkeys(range(len(said.causes)), untested) | _not_restored(experiments)
 
 
 def _of_one(causes: Sequence[Cause], place: int, trial: Trial, finding: Finding) -> Finding:
-    """Return what was found of a trial as it is told of one cause: with what it went back."""
+    """Return the finding of a trial in the words for one cause: which others it restored too."""
     others = ", ".join(suspect(causes[other]) for other in sorted(trial.causes - {place}))
-    if not others or "with all others" in finding.how:
+    if not others or "all of them" in finding.how:
         return finding
     if "together with" in finding.how:
         return replace(finding, how=finding.how.replace("with", f"with {others} and", 1))
-    return replace(finding, how=finding.how.replace("put back", f"put back with {others}", 1))
+    how = finding.how.replace("it alone", "it")
+    return replace(finding, how=how.replace("it", f"it together with {others}", 1))
 
 
 def _labelled(causes: Sequence[Cause], trials: Sequence[Trial]) -> dict[str, Trial]:
@@ -214,15 +284,3 @@ def _labelled(causes: Sequence[Cause], trials: Sequence[Trial]) -> dict[str, Tri
         label = " and ".join(map(suspect, chosen))
         labelled[f"{chosen[0].kind} {label}" if label in labelled else label] = trial
     return labelled
-
-
-def _with_findings(said: Explanation, found: Mapping[int, Finding]) -> Explanation:
-    """Add what experiments say: what is proved is told first, what is cleared last."""
-    causes = [replace(cause, finding=found[place]) for place, cause in enumerate(said.causes)]
-    causes.sort(key=lambda cause: (PROVED, LIKELY, CLEARED).index(cause.finding.level))
-    cleared = [
-        Cleared(cause.kind, cause.name, f"{CLEARED}: {cause.finding.how}")
-        for cause in causes
-        if cause.finding.level == CLEARED
-    ]
-    return replace(said, causes=tuple(causes), cleared=(*said.cleared, *cleared))

@@ -40,7 +40,7 @@ _SWITCH = {"on": True, "off": False}
         ("%why acc", "why the run that last set acc did"),
         ("%why 9 --against 5", "what In[9] and In[5] began with"),
         ("%why --against a.json", "what is not as in that receipt"),
-        ("%why 9 --prove", "which causes bring the earlier result back"),
+        ("%why 9 --prove", "test the causes of a cell that takes long"),
         ("%why on", "a line under each cell whose result changed"),
     )
 )
@@ -56,16 +56,24 @@ _SWITCH = {"on": True, "off": False}
     "Compare with In[N] instead of the run before, or with a run elsewhere by its receipt.",
     shell_complete=recent_runs,
 )
-@flag(
-    "--prove",
-    "Run the cell again on copies, each time with another cause put back to what it was, and say"
-    " which of them bring the earlier result back.",
+@click.option(
+    "--prove/--no-prove",
+    default=None,
+    help="Test the causes: run the cell again on copies, each time with one cause restored, and say"
+    " which ones give the earlier result again. Short cells are tested anyway; --no-prove runs"
+    " nothing.",
 )
 @flag("--yes", "With --prove: also run cells that write files, start programs or use connections.")
 @in_json()
 @click.pass_obj
 def line(  # noqa: PLR0913 -- click passes each option by its name
-    target: Target, what: str | None, *, against: str | None, prove: bool, yes: bool, as_json: bool
+    target: Target,
+    what: str | None,
+    *,
+    against: str | None,
+    prove: bool | None,
+    yes: bool,
+    as_json: bool,
 ) -> None:
     """Say why a cell gave another result than the time before.
 
@@ -84,16 +92,20 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
     session = state.tracking.session
     if against is not None and _is_file(against):
         if prove:
-            message = "--prove puts back what this ledger has: give --against a run of it"
+            message = "--prove needs a run of this ledger after --against"
             raise click.UsageError(message)
         receipt = read(against, Places.here(session.notebook))
         said = why_elsewhere(session, receipt, None if what is None else run_of(session, what))
+        prove = False
     else:
         run = last_repeated(session) if what is None else run_of(session, what)
-        said = why(session, run, None if against is None else find_run(session, against))
+        other = None if against is None else find_run(session, against)
+        said = why(session, run, other, tested=not prove)
         state.replays.asked = said.against
     if prove:
         said = state.proofs.prove(said, yes=yes, silent=as_json)
+    elif prove is None and state.options.prove:
+        said = state.proofs.test(said, silent=as_json)
     view = WhyView(said, session.kernel)
     if as_json:
         click.echo(view.to_json(session.identity.ident_of(said.run.cell)))

@@ -16,7 +16,7 @@ from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View, fill
 from ipytorchseed.why.evidence import run_name, run_word
-from ipytorchseed.why.experiments import CLEARED, LIKELY
+from ipytorchseed.why.experiments import MAY_MATTER
 from ipytorchseed.why.explanation import Cause, Change, Cleared, Explanation
 from ipytorchseed.why.unknown import are_pending, say_hidden, say_unseen
 from ipytorchseed.why.words import sentence
@@ -183,12 +183,11 @@ class WhyView(View):
         causes = self.explanation.causes
         findings = {(cause.finding.level, cause.finding.how) for cause in causes}
         level, how = findings.pop() if len(findings) == 1 < len(causes) else ("", "")
-        return f"Nothing is proved: {how}." if level == LIKELY and how else ""
+        return sentence(how) if level == MAY_MATTER else ""
 
     def finding(self, cause: Cause) -> str:
         """Return what experiments say of a cause; empty where nothing, or it is told once."""
-        told = cause.finding.how and not self.one_reason
-        return f"{cause.finding.level}: {cause.finding.how}" if told else ""
+        return "" if self.one_reason else cause.finding.how
 
     @property
     def way_back(self) -> str:
@@ -220,12 +219,6 @@ class WhyView(View):
         """How many changes are not listed."""
         return len(self.explanation.changed) - len(self.shown)
 
-    @property
-    def cleared(self) -> Sequence[Cleared]:
-        """What is no cause, but for what an experiment cleared: that is told with the causes."""
-        told = {(cause.kind, cause.name) for cause in self.explanation.causes}
-        return [each for each in self.explanation.cleared if (each.kind, each.name) not in told]
-
     def begun(self, name: str) -> tuple[str | None, str | None]:
         """Return the states in which a source or generator was when each run began.
 
@@ -244,7 +237,7 @@ class WhyView(View):
         said = self.explanation
         parts = [wrap(self.title, first="")]
         for cause in said.causes:
-            parts.append(wrap(cause.message, first=f"  {mark(cause)} "))
+            parts.append(wrap(cause.message, first="  ▲ "))
             parts += [f"      {escaped(line, lines=True)}" for line in cause.proof.splitlines()]
             parts += [wrap(line, first="      mend: ") for line in self._remedy(cause).splitlines()]
             if self.finding(cause):
@@ -264,14 +257,14 @@ class WhyView(View):
             for name, pair in self.series:
                 parts.append(wrap(name, first="  "))
                 parts += map("    {} {}".format, ("then ", "now  ", "apart"), sparklines(*pair))
-        if self.cleared:
-            names = [f"{suspect(each)} ({each.message})" for each in self.cleared[:_MOST_CLEARED]]
+        if said.cleared:
+            names = [f"{suspect(each)} ({each.message})" for each in said.cleared[:_MOST_CLEARED]]
             parts += ["", wrap(f"Not the cause: {'; '.join(names)}", first="")]
         return "\n".join(parts)
 
     def html(self) -> str:
         """Draw it for a notebook, without script."""
-        words = {"name": _name, "own_remedy": self._remedy, "suspect": suspect, "mark": mark}
+        words = {"name": _name, "own_remedy": self._remedy, "suspect": suspect}
         return fill("why", view=self, said=self.explanation, **words)
 
     def _remedy(self, cause: Cause) -> str:
@@ -308,11 +301,6 @@ class WhyView(View):
 def say_timed(run: Run) -> str:
     """Say of a run, to end a sentence, which of its values are not compared."""
     return f"; times are not compared: {', '.join(run.timed)}" if run.timed else ""
-
-
-def mark(cause: Cause) -> str:
-    """Return the sign before a cause: that of a warning, unless it was cleared."""
-    return "·" if cause.finding.level == CLEARED else "▲"
 
 
 def own_remedy(cause: Cause) -> str:

@@ -50,16 +50,19 @@ class ObjectCopier(ABC):
     Parts are copied from a stack in this class and not by recursion: a linked list of any length
     fits, whatever the user's recursion limit, and C's stack does not grow.
 
+    Args:
+        limit: The most bytes of tensors and arrays to copy; None for any.
+
     Attributes:
         shared: What could not be copied and is shared instead: how one reaches it, and why.
         cut: Tensors whose autograd graph could not be copied: how one reaches each.
         memories: The memory of tensors and arrays, copied once each.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int | None = None) -> None:
         self.shared: dict[str, str] = {}
         self.cut: list[str] = []
-        self.memories = Memories()
+        self.memories = Memories(limit)
         self._memo: dict[int, Any] = {}
         self._kept: list[object] = []  # alive, so that no number in the memo is given again
         self._sources = {*map(id, hidden_generators())}

@@ -79,10 +79,16 @@ class Space(Struct):
 
 
 class Memories:
-    """Copies of memory, by device and by the address of the original."""
+    """Copies of memory, by device and by the address of the original.
 
-    def __init__(self) -> None:
+    Args:
+        limit: The most bytes to copy, all of them on the CPU; None for any, on any device.
+    """
+
+    def __init__(self, limit: int | None = None) -> None:
         self._spaces: dict[str, Space] = {}
+        self._limit = limit
+        self._copied = 0
 
     def tensor(self, value: Any) -> Any:
         """Copy a tensor as a leaf; None where it has no plain memory."""
@@ -102,6 +108,7 @@ class Memories:
         space = self._space(str(value.device))
         block, ahead = space.find(begin, size)
         if block is None:
+            self._count(size, value.device.type)
             block = space.add(begin, Block(size, storage, _clone(storage)))
         made = torch.empty(0, dtype=value.dtype, device=value.device)
         if block.storage is not None and ahead % value.element_size() == 0:
@@ -127,6 +134,7 @@ class Memories:
         space = self._space("cpu")
         block, ahead = space.find(begin, owner.nbytes)
         if block is None:
+            self._count(owner.nbytes, "cpu")
             if lent is None:
                 copy = owner.copy(order="K")
             else:
@@ -144,6 +152,18 @@ class Memories:
 
     def _space(self, device: str) -> Space:
         return self._spaces.setdefault(device, Space())
+
+    def _count(self, size: int, device: str) -> None:
+        """Count bytes that are about to be copied.
+
+        Raises:
+            UnreadableError: More than the limit, or not on the CPU.
+        """
+        self._copied += size
+        if self._limit is not None and device != "cpu":
+            raise UnreadableError(f"it is on a device: {device}")
+        if self._limit is not None and self._copied > self._limit:
+            raise UnreadableError(f"more than {self._limit >> 20} MB would be copied")
 
 
 def _clone(storage: Any) -> Any:

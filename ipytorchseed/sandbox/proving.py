@@ -128,17 +128,20 @@ class Experiments:
             return f"{run_name(commands[0], self._present.kernel)} gives commands of this extension"
         return ""
 
-    def build(self, play: Callable[[Run, Callable[[], None]], None]) -> None:
+    def build(
+        self, play: Callable[[Run, Callable[[], None]], None], limit: int | None = None
+    ) -> None:
         """Make what both runs found, in copies.
 
         Args:
             play: Runs the cell of a run again, after what it is told to call before it.
+            limit: The most bytes of tensors and arrays to copy; None for any.
 
         Raises:
             ReplayError: A value cannot be copied.
         """
         names, places = self._reachable()
-        self._sandbox = sandbox = Sandbox(self._scene.namespace, names, places)
+        self._sandbox = sandbox = Sandbox(self._scene.namespace, names, places, limit)
         sandbox.leave()
         self._refuse_shared()
         if self._earlier.steps:
@@ -235,8 +238,8 @@ class Experiments:
 
     def _refuse_shared(self, shared: Mapping[str, str] | None = None) -> None:
         assert self._sandbox is not None  # noqa: S101 -- as above
-        for path in {**self._sandbox.shared, **(shared or {})}:
-            raise ReplayError(f"{path} cannot be copied, and an experiment would change it")
+        for path, reason in {**self._sandbox.shared, **(shared or {})}.items():
+            raise ReplayError(f"{path} cannot be copied ({reason})")
 
     def _part_of_earlier(self, trial: Trial) -> CapturedState:
         """Return what the earlier run found of the variables of a trial."""

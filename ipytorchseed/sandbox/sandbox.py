@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, MutableMapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -70,12 +71,16 @@ class CapturedState(Struct):
             if own(holder).get(name) is not value
         ]
 
-    def copy(self) -> tuple[CapturedState, Copier]:
-        """Copy all of it, each object once; an interrupt may end it."""
-        return let_through(self._copy, once=True)
+    def copy(self, limit: int | None = None) -> tuple[CapturedState, Copier]:
+        """Copy all of it, each object once; an interrupt may end it.
 
-    def _copy(self) -> tuple[CapturedState, Copier]:
-        copier = Copier()
+        Args:
+            limit: The most bytes of tensors and arrays to copy; None for any.
+        """
+        return let_through(partial(self._copy, limit), once=True)
+
+    def _copy(self, limit: int | None) -> tuple[CapturedState, Copier]:
+        copier = Copier(limit)
         names = copier.copy_all(self.names)
         modules = {
             place: copier.named(".".join(place), value) for place, value in self.modules.items()
@@ -94,6 +99,7 @@ class Sandbox:
         namespace: The user's.
         names: Those of its names whose values the cell may reach.
         places: Attributes of local modules that it may reach, by module and name.
+        limit: The most bytes of tensors and arrays to copy; None for any.
 
     Attributes:
         shared: What could not be copied, by how one reaches it, and why.
@@ -107,11 +113,12 @@ class Sandbox:
         namespace: MutableMapping[str, Any],
         names: Iterable[str],
         places: Iterable[tuple[str, str]] = (),
+        limit: int | None = None,
     ) -> None:
         self._namespace = namespace
         self.original = named(namespace)
         self._process = Process.now()
-        self._held, copier = CapturedState.find(namespace, names, places).copy()
+        self._held, copier = CapturedState.find(namespace, names, places).copy(limit)
         self._held.names |= aliases(namespace, self._held.names, copier)
         self.names = {*self._held.names}
         self.shared = copier.shared

@@ -19,6 +19,7 @@ from ipytorchseed.session.states import EitherStates, LedgerStates
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.explain import explain
 from ipytorchseed.why.explanation import Explanation
+from ipytorchseed.why.tested import with_findings
 from ipytorchseed.why.unknown import unknown_outcome
 
 _LOOKED_BACK = 500
@@ -36,13 +37,16 @@ _HISTORY = 250
 """Runs between the two that are looked at for blame, the latest ones."""
 
 
-def why(session: Session, run: Run, against: Run | None = None) -> Explanation:
+def why(
+    session: Session, run: Run, against: Run | None = None, *, tested: bool = True
+) -> Explanation:
     """Explain a run.
 
     Args:
         session: Whose ledger to ask.
         run: The run asked about.
-        against: The run to hold it against; None for the cell's run before it.
+        against: The run to compare it with; None for the cell's run before it.
+        tested: Add what experiments have shown about these two runs before.
     """
     ledger = session.ledger
     if against is None:
@@ -57,7 +61,13 @@ def why(session: Session, run: Run, against: Run | None = None) -> Explanation:
     states, present = LedgerStates(ledger), RecordedKernel(session, against or run)
     runs = [*ledger.runs(run.notebook, run.cell, limit=_SEEN)]
     said = explain(run, against, history, states, _operations(session, run, runs), present)
-    return replace(said, again=_earlier_alike(run, runs)) if said.changed else said
+    if not said.changed:
+        return said
+    said = replace(said, again=_earlier_alike(run, runs))
+    found = None
+    if tested and against is not None and against.id is not None and run.id is not None:
+        found = ledger.findings(run.id, against.id)
+    return said if found is None else with_findings(said, found, session.kernel)
 
 
 def why_elsewhere(session: Session, receipt: Receipt, run: Run | None = None) -> Explanation:

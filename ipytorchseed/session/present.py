@@ -167,12 +167,19 @@ class LiveKernel(RecordedKernel):
         session: Whose kernel and ledger.
         target: The run that is to be brought back.
         namespace: The user's names.
+        seconds: How long variables may be looked at.
     """
 
-    def __init__(self, session: Session, target: Run, namespace: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        target: Run,
+        namespace: Mapping[str, Any],
+        seconds: float | None = None,
+    ) -> None:
         super().__init__(session, target)
         self._namespace = namespace
-        self._budget = Budget(_IN_VALUES)
+        self._budget = Budget(_IN_VALUES if seconds is None else seconds)
         self._looks: dict[str, Fingerprint | None] = {}
 
     def last(self, name: str) -> Fingerprint | None:

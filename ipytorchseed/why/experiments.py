@@ -6,13 +6,16 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import cache
 
-from msgspec import Struct
-
+from ipytorchseed.ledger.records import Finding
 from ipytorchseed.why.words import listed
 
 Trials = Callable[[frozenset[str]], "Result"]
 
-PROVED, LIKELY, CLEARED = "proved", "likely", "cleared by experiment"
+PROVED, MAY_MATTER, NO_EFFECT = "proved", "may-matter", "no effect"
+
+UNCHANGED = f"{NO_EFFECT}: restoring it changes nothing"
+UNPROVED, UNTESTED = "not proved", "not tested"
+"""How findings begin: those of suspects that were cleared, tested in vain, and not tested."""
 
 
 class Result(Enum):
@@ -23,23 +26,8 @@ class Result(Enum):
     OTHER = "neither's, or not all of it could be compared"
 
 
-class Finding(Struct, frozen=True):
-    """The findings of experiments on a suspect.
-
-    Attributes:
-        level: ``PROVED``, ``LIKELY`` or ``CLEARED``.
-        how: What was seen, or why there was no experiment, in a clause.
-    """
-
-    level: str = LIKELY
-    how: str = ""
-
-
-class Names(Struct, frozen=True):
-    """How the two runs are called: ``In[5]``."""
-
-    earlier: str
-    later: str
+EARLIER, LATER = "{earlier}", "{later}"
+"""Stand for the two runs in what is found: how runs are called depends on who reads it."""
 
 
 def count_most(suspects: int) -> int:
@@ -50,7 +38,6 @@ def count_most(suspects: int) -> int:
 def judge(
     suspects: Sequence[str],
     run: Trials,
-    names: Names,
     obstacle: Callable[[], str] = str,
     beside: str = "",
 ) -> dict[str, Finding]:
@@ -64,68 +51,65 @@ def judge(
         suspects: Names of what can be put back, at least one.
         run: Runs the cell as the later run found everything, but for the named suspects, put back
             to what they were for the earlier one.
-        names: How the runs are called.
         obstacle: Says why a cell that is run again may give something else, if that is known.
         beside: Names what else can go back, where the earlier result does not come without it.
     """
     trials = cache(run)  # each experiment once
     if trials(frozenset()) is not Result.LATER:
-        how = f"run again from where {names.later} began, the cell gave another result"
-        return dict.fromkeys(suspects, Finding(how=obstacle() or how))
+        how = f"run again from where {LATER} began, the cell gave a different result"
+        return dict.fromkeys(suspects, Finding(how=f"{UNPROVED}: {obstacle() or how}"))
     whole = trials(frozenset(suspects))
     every = [*suspects, beside] if beside and whole is not Result.EARLIER else [*suspects]
     if trials(frozenset(every)) is not Result.EARLIER:
-        stays = whole is Result.LATER
-        what = f"stays {names.later}'s" if stays else f"is not {names.earlier}'s"
-        together = " with all others" if len(suspects) > 1 else ""
-        return dict.fromkeys(suspects, Finding(how=f"put back{together}, the result {what}"))
-    found = _tell_apart(every, trials, names)
+        what = "all of them together" if len(suspects) > 1 else "it"
+        how = f"{UNPROVED}: restoring {what} does not give {EARLIER}'s result again"
+        return dict.fromkeys(suspects, Finding(how=how))
+    found = _tell_apart(every, trials)
     if beside in found and trials(frozenset({beside})) is Result.EARLIER:
-        how = f"put back, the result stays {names.later}'s: {beside} brings {names.earlier}'s back"
-        cleared = [each for each in suspects if found[each].level == CLEARED]
-        found |= dict.fromkeys(cleared, Finding(CLEARED, how))
+        how = f"{UNCHANGED}; restoring {beside} gives {EARLIER}'s result again"
+        cleared = [each for each in suspects if found[each].level == NO_EFFECT]
+        found |= dict.fromkeys(cleared, Finding(NO_EFFECT, how))
     return {each: found[each] for each in suspects}
 
 
-def _tell_apart(suspects: Sequence[str], trials: Trials, names: Names) -> dict[str, Finding]:
+def _tell_apart(suspects: Sequence[str], trials: Trials) -> dict[str, Finding]:
     """Judge suspects that bring the earlier result back together."""
     every = frozenset(suspects)
     alone = {each: trials(frozenset({each})) for each in suspects}
     enough = [each for each in suspects if alone[each] is Result.EARLIER]
     if enough:
         word = " alone" if len(every) > 1 else ""
-        how = f"put back{word}, it brings {names.earlier}'s result back, bit for bit"
+        how = f"{PROVED}: restoring it{word} gives {EARLIER}'s result again"
         found = dict.fromkeys(enough, Finding(PROVED, how))
-        return found | _spare(trials, every.difference(enough), alone, names)
+        return found | _spare(trials, every.difference(enough), alone)
     needed = [each for each in suspects if trials(every - {each}) is not Result.EARLIER]
     spare = every.difference(needed)
-    found = {each: _together(each, needed, alone, names) for each in needed}
+    found = {each: _together(each, needed, alone) for each in needed}
     if trials(frozenset(needed)) is Result.EARLIER:
-        return found | _spare(trials, spare, alone, names)
-    how = f"one of {listed(sorted(spare))} has to be put back, whichever"
+        return found | _spare(trials, spare, alone)
+    how = f"{UNPROVED}: any one of {listed(sorted(spare))} must be restored too"
     return found | dict.fromkeys(spare, Finding(how=how))
 
 
-def _together(each: str, needed: Sequence[str], alone: dict[str, Result], names: Names) -> Finding:
-    """Say that several suspects bring the earlier result back, and none of them without."""
+def _together(each: str, needed: Sequence[str], alone: dict[str, Result]) -> Finding:
+    """Return the finding for a suspect that is needed, alone or with others."""
     others = [other for other in needed if other != each]
-    if not others:  # what else has to be put back is told with that
-        how = f"without it put back, the result is not {names.earlier}'s"
-    elif all(alone[name] is Result.LATER for name in needed):
-        how = f"acts only together with {listed(others)}: put back together, they bring"
-        how += f" {names.earlier}'s result back, bit for bit"
+    if not others:  # what else must be restored is said there
+        how = f"{PROVED}: unless it is restored, the result is not {EARLIER}'s"
     else:
-        how = f"put back together with {listed(others)}, it brings {names.earlier}'s result back,"
-        how += " bit for bit"
+        how = (
+            f"{PROVED}: restoring it together with {listed(others)} gives {EARLIER}'s result again"
+        )
+        if all(alone[name] is Result.LATER for name in needed):
+            how += "; alone it changes nothing"
     return Finding(PROVED, how)
 
 
-def _spare(
-    trials: Trials, spare: frozenset[str], alone: dict[str, Result], names: Names
-) -> dict[str, Finding]:
+def _spare(trials: Trials, spare: frozenset[str], alone: dict[str, Result]) -> dict[str, Finding]:
     """Judge suspects without which the earlier result comes back."""
     idle = frozenset(each for each in spare if alone[each] is Result.LATER)
     clear = bool(idle) and trials(idle) is Result.LATER
-    cleared = Finding(CLEARED, f"put back, the result stays {names.later}'s")
-    acts = Finding(how=f"acts on the result, which is {names.earlier}'s without it as well")
+    cleared = Finding(NO_EFFECT, UNCHANGED)
+    how = f"{UNPROVED}: it affects the result, but {EARLIER}'s comes back without it too"
+    acts = Finding(how=how)
     return {each: cleared if clear and each in idle else acts for each in spare}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ipytorchseed.ledger.records import Run
-from ipytorchseed.why.experiments import Finding
+from ipytorchseed.ledger.records import Finding, Run
 
 
 class Blame(Struct, frozen=True):
@@ -124,6 +123,7 @@ class Explanation(Struct, frozen=True):
         remedy: The way back to the earlier result.
         unknown: What may be a cause or a change, and was not looked at whole.
         again: An earlier run of the cell, before ``against``, that had the same result as ``run``.
+        tested: Whether experiments have tested all causes.
     """
 
     run: Run
@@ -136,3 +136,4 @@ class Explanation(Struct, frozen=True):
     remedy: Remedy = Remedy()
     unknown: tuple[Unknown, ...] = ()
     again: Run | None = None
+    tested: bool = False

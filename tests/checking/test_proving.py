@@ -60,8 +60,8 @@ class TestProof:
         assert verdict.origin.cell.name == "In[2]"
         finding = found(verdict)["torch.cpu"]
         assert finding.level == "proved"
-        assert finding.how == "put back, it brings the first run's result back, bit for bit"
-        assert f"proved: {finding.how}" in " ".join(report.text([verdict]).split())
+        assert finding.how == "proved: restoring it gives the first run's result again"
+        assert finding.how in " ".join(report.text([verdict]).split())
         (told,) = json.loads(report.as_json([verdict]))["notebooks"]
         assert told["origin"]["causes"][0]["proof"] == "proved"
 
@@ -75,14 +75,14 @@ class TestProof:
         (verdict,) = look(path, prove=True)
         findings = found(verdict)
         assert {each.level for each in findings.values()} == {"proved"}, findings
-        how = "put back together with numpy, it brings the first run's result back, bit for bit"
+        how = "proved: restoring it together with numpy gives the first run's result again"
         assert findings["torch.cpu"].how == how
 
     def test_what_no_kernel_can_put_back_costs_no_kernel(self, tmp_path, started):
         """The system answers differently each time."""
         path = book(tmp_path / "a", "import uuid", "print(uuid.uuid4())")
         (verdict,) = look(path, prove=True)
-        assert [cause.finding.level for cause in verdict.origin.causes] == ["likely"]
+        assert [cause.finding.level for cause in verdict.origin.causes] == ["may-matter"]
         assert started == []
 
     def test_a_cell_that_is_not_safe_to_run_again_is_tried_in_one_kernel(self, tmp_path, started):
@@ -95,7 +95,7 @@ class TestProof:
         finding = found(verdict)["torch.cpu"]
         assert (finding.level, finding.how) == (
             "proved",
-            "put back, it brings the first run's result back, bit for bit",
+            "proved: restoring it gives the first run's result again",
         )
 
     def test_a_cell_that_writes_files_is_not_run_for_it(self, tmp_path):
@@ -106,7 +106,7 @@ class TestProof:
             "x = torch.rand(2)\nwith open('x.txt', 'a') as file:\n    file.write('.')\nprint(x)",
         )
         (verdict,) = look(path, prove=True)
-        assert found(verdict)["torch.cpu"].level == "likely"
+        assert found(verdict)["torch.cpu"].level == "may-matter"
         assert (tmp_path / "x.txt").read_text() == "..."  # two runs, and up to it once more
 
     def test_an_operation_that_does_not_repeat_is_named(self, tmp_path):

@@ -1,4 +1,4 @@
-"""``%why --prove``: causes are put back one at a time, in copies; nothing of it remains."""
+"""``%why`` tests causes: the cell runs on copies with one cause restored. Nothing of it remains."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import json
 import re
 
 import pytest
+
+from tests.kernel import Kernel
 
 LOOK = "__import__('tests.scenarios.state', fromlist=['x']).look(globals())"
 """Everything that stands in a kernel."""
@@ -41,7 +43,7 @@ def prove(kernel, command="%why --json --prove"):
 
 def back(number, alone=""):
     """Return what is said of a cause that brings the result of a run back."""
-    return "proved", f"put back{alone}, it brings In[{number}]'s result back, bit for bit"
+    return "proved", f"proved: restoring it{alone} gives In[{number}]'s result again"
 
 
 def test_a_source_that_moved(play):
@@ -135,7 +137,7 @@ def test_a_model_goes_back_with_its_optimizer(play):
     found = prove(play("import torch", make, train, train))
     assert {level for level, _ in found.values()} == {"proved"}
     assert {"model", "torch.cpu"} <= found.keys()
-    assert found["torch.cpu"][1].startswith("put back together with model")
+    assert found["torch.cpu"][1].startswith("proved: restoring it together with model")
 
 
 def test_another_name_of_a_part_of_a_model_is_no_result_of_its_own(play):
@@ -158,7 +160,7 @@ def test_a_generator_and_a_variable_that_one_cell_made(play):
     kernel = play(
         "import numpy as np", "w = np.zeros(3)\nrng = np.random.default_rng(3)", draw, draw
     )
-    together = "put back together with {}, it brings In[4]'s result back, bit for bit"
+    together = "proved: restoring it together with {} gives In[4]'s result again"
     assert prove(kernel) == {
         "w": ("proved", together.format("rng")),
         "rng": ("proved", together.format("w")),
@@ -176,9 +178,9 @@ def test_two_causes_that_act_only_together(play):
     """Neither alone changes anything."""
     use = "y = 1 if a and b else 0"
     found = prove(play("a = 1; b = 1", use, "a = 0", "b = 0", use))
-    brings = "put back together, they bring In[3]'s result back, bit for bit"
+    gives = "gives In[3]'s result again; alone it changes nothing"
     assert found == {
-        name: ("proved", f"acts only together with {other}: {brings}")
+        name: ("proved", f"proved: restoring it together with {other} {gives}")
         for name, other in ("ab", "ba")
     }
 
@@ -197,47 +199,103 @@ def test_two_independent_causes(play):
     assert found == {
         name: (
             "proved",
-            f"put back together with {other}, it brings In[3]'s result back, bit for bit",
+            f"proved: restoring it together with {other} gives In[3]'s result again",
         )
         for name, other in ("ab", "ba")
     }
 
 
-def test_a_decoy_is_cleared_by_experiment(play):
-    """It stays in the list, as the last, and is among what was cleared as well."""
+def test_a_decoy_is_cleared(play):
+    """It is no cause, and the reason is that restoring it has no effect."""
     use = "total = sum(data) + 0 * n"
     kernel = play("data = [1.0]; n = 1", use, "data.append(2.0); n = 2", use)
-    assert prove(kernel) == {
-        "data": back(3, " alone"),
-        "n": ("cleared by experiment", "put back, the result stays In[5]'s"),
-    }
-    answer = json.loads(kernel.run("%why 5 --json --prove").stdout)
-    assert [each["name"] for each in answer["cleared"]] == ["n"]
-    shown = kernel.run("%why 5 --prove").displays[-1]["text/plain"]
-    assert re.search(r"^  · n had changed", shown, re.MULTILINE)
-    assert "\n      cleared by experiment: put back, the result stays In[5]'s\n" in shown
-    assert "Not the cause" not in shown
+    assert prove(kernel) == {"data": back(3, " alone")}
+    answer = json.loads(kernel.run("%why 5 --json").stdout)
+    cleared = {"kind": "input", "name": "n", "message": "no effect: restoring it changes nothing"}
+    assert answer["cleared"] == [cleared]
+    shown = kernel.run("%why 5").displays[-1]["text/plain"]
+    assert re.search(r"^Not the cause: n \(no effect: restoring it", shown, re.MULTILINE)
     assert max(map(len, shown.splitlines())) <= 80
 
 
-def test_without_it_nothing_is_said_of_proof(play):
-    """But in JSON, where each cause is likely."""
+def test_a_short_cell_is_tested_unasked(play):
+    """Unless that is switched off, for one question or for all."""
     kernel = play("x = 1", "y = x", "x = 2", "y = x")
-    shown = kernel.run("%why").displays[-1]["text/plain"]
-    assert "likely" not in shown
-    assert "proved" not in shown
+    for ask in ("%why 5 --json --no-prove", "%config IPyTorchSeed.prove = False\n%why 5 --json"):
+        (cause,) = json.loads(kernel.run(ask).stdout)["causes"]
+        assert (cause["proof"], cause["experiment"]) == ("may-matter", "")
+    kernel.run("%config IPyTorchSeed.prove = True")
     (cause,) = json.loads(kernel.run("%why 5 --json").stdout)["causes"]
-    assert (cause["proof"], cause["experiment"]) == ("likely", "")
+    assert (cause["proof"], cause["experiment"]) == back(3)
 
 
-def test_what_cannot_be_put_back_is_likely(play, tmp_path):
+def test_findings_are_kept_with_the_two_runs(play):
+    """Asked again, nothing runs, and the line under a cell has them too."""
+    kernel = play("x = [1]; n = 1", "y = x[0] + 0 * n", "x = [2]; n = 2", "y = x[0] + 0 * n")
+    kernel.run("%why 5 --json")
+    kernel.run("%config IPyTorchSeed.prove = False")
+    answer = json.loads(kernel.run("%why 5 --json").stdout)
+    assert {each["name"]: each["proof"] for each in answer["causes"]} == {"x": "proved"}
+    assert "n" in {each["name"] for each in answer["cleared"]}
+
+
+@pytest.mark.parametrize(
+    ("cell", "reason"),
+    [
+        ("y = x\nopen('out.txt', 'a').write('1')", "In[5] writes out.txt · %why --prove --yes"),
+        ("import time\ntime.sleep(1.1)\ny = x", "it would take about 2 s · %why --prove"),
+        (
+            "import subprocess\nsubprocess.run(['true'])\ny = x",
+            "In[5] runs subprocess.run · %why --prove --yes",
+        ),
+    ],
+    ids=["file", "long", "program"],
+)
+def test_what_is_not_tested_unasked(play, cell, reason):
+    """Cells that take long or act outside the kernel; the answer says why and what to type."""
+    kernel = play("x = 1", (cell, "use"), "x = 2", (cell, "use"))
+    before = kernel.run("%rng --json").stdout
+    (cause,) = json.loads(kernel.run("%why 5 --json").stdout)["causes"]
+    assert (cause["proof"], cause["experiment"]) == ("may-matter", f"not tested: {reason}")
+    assert kernel.run("%rng --json").stdout == before
+
+
+def test_a_test_that_does_not_end_is_interrupted(play):
+    """With `a` alone restored the cell would sleep: the answer comes without a test."""
+    use = "import time\nif a > b:\n    time.sleep(100)\ny = a + b"
+    kernel = play("a = b = 0", (use, "use"), "a = b = 1", (use, "use"))
+    answer = json.loads(kernel.run("%why 5 --json").stdout)
+    reason = "not tested: it took longer than before · %why --prove"
+    assert {cause["experiment"] for cause in answer["causes"]} == {reason}
+    assert kernel.value("(a, b, y)") == (1, 1, 2)
+    assert kernel.run("time.sleep(0.2)").error is None
+
+
+def test_what_ran_before_the_restart_is_not_tested_unasked(tmp_path):
+    """Cells of an earlier kernel do not run."""
+    with Kernel(tmp_path, JPY_SESSION_NAME=str(tmp_path / "n.ipynb")) as kernel:
+        for _ in range(2):
+            kernel.run("%load_ext ipytorchseed", store_history=False)
+            kernel.run("import random\nx = random.random()", "a")
+            kernel.run("y = x", "b")
+            kernel.restart()
+        kernel.run("%load_ext ipytorchseed", store_history=False)
+        kernel.run("import random\nx = random.random()", "a")
+        kernel.run("y = x", "b")
+        answer = json.loads(kernel.run("%why b --json").stdout)
+        (cause,) = answer["causes"]
+    assert cause["experiment"].startswith("not tested: ")
+    assert "before the restart" in cause["experiment"]
+
+
+def test_what_cannot_be_restored_may_matter(play, tmp_path):
     """With the reason in a clause."""
     read = "text = open('data.txt').read(), random.random()"
     (tmp_path / "data.txt").write_text("1")
     kernel = play("import random", "random.seed(1)", read)
     (tmp_path / "data.txt").write_text("2")
     assert prove(play("random.seed(1)", read)) == {
-        str(tmp_path / "data.txt"): ("likely", "what was in it is not kept")
+        str(tmp_path / "data.txt"): ("may-matter", "not tested: what was in it is not kept")
     }
     assert kernel.run("%why --prove").error is None
 
@@ -253,12 +311,12 @@ def test_an_input_that_nothing_makes(play):
     kernel.run("y = x[0]", "y = x[0]")
     kernel.run("x[0] = 9", silent=True)
     assert prove(kernel, "%why 6 --json --prove") == {
-        "x": ("likely", "no recorded cell makes it what it was")
+        "x": ("may-matter", "not tested: no recorded cell makes it what it was")
     }
     kernel.run("x = [5]", "make")
     kernel.run("y = x[0]", "y = x[0]")
     assert prove(kernel, "%why 6 --json --prove --against 9") == {
-        "x": ("likely", "no recorded cell makes `x` what In[6] read")
+        "x": ("may-matter", "not tested: no recorded cell makes `x` what In[6] read")
     }
 
 
@@ -267,9 +325,10 @@ def test_a_cell_that_does_not_repeat(play):
     ask = "out = x, os.urandom(4).hex()"
     found = prove(play("import os\nx = 1", ask, "x = 2", ask))
     assert found["x"] == (
-        "likely", "run again from where In[5] began, the cell gave another result"
+        "may-matter",
+        "not proved: run again from where In[5] began, the cell gave a different result",
     )  # fmt: skip
-    assert found["os.urandom"] == ("likely", "it answers differently each time")
+    assert found["os.urandom"] == ("may-matter", "not tested: it answers differently each time")
 
 
 def test_a_cell_that_failed(play):
@@ -288,7 +347,7 @@ def test_a_maker_that_fails(play):
     kernel.run("def sum(x):\n    raise ValueError")
     kernel.run("del sum")
     assert {level for level, _ in prove(kernel, "%why 6 --json --prove").values()} <= {
-        "proved", "likely",
+        "proved", "may-matter",
     }  # fmt: skip
 
 
@@ -315,7 +374,7 @@ def test_what_cannot_be_copied_is_left_alone(play):
     kernel = play("items = (i for i in range(9))\nx = 1", "y = next(items), x", "x = 2",
                   "y = next(items), x")  # fmt: skip
     found = prove(kernel, "%why 5 --json --prove")
-    assert {level for level, _ in found.values()} == {"likely"}
+    assert {level for level, _ in found.values()} == {"may-matter"}
     assert kernel.value("next(items)") == 2
 
 
@@ -331,7 +390,9 @@ def test_a_cell_that_gives_commands_is_not_run(play):
     """What they do is not undone."""
     cell = "%seed off\ny = x"
     kernel = play("x = 1", (cell, "c"), "x = 2", (cell, "c"))
-    assert prove(kernel) == {"x": ("likely", "In[5] gives commands of this extension")}
+    assert prove(kernel) == {
+        "x": ("may-matter", "not tested: In[5] gives commands of this extension")
+    }
 
 
 def test_seeds_of_the_cells_are_not_logged(play):
@@ -384,9 +445,7 @@ def test_an_earlier_kernel(play):
     kernel.restart()
     kernel.run("%load_ext ipytorchseed")
     kernel = play("import random\nrandom.seed(2)\nx = [1]", "x.append(random.random())\ny = x[-1]")
-    assert prove(kernel) == {
-        "python": ("proved", "put back, it brings #2's result back, bit for bit")
-    }
+    assert prove(kernel) == {"python": ("proved", "proved: restoring it gives #2's result again")}
 
 
 def test_tab_completes_it(new_kernel):

@@ -331,3 +331,16 @@ def test_a_long_way_to_what_is_shared_is_named_in_brief():
         value = [value]
     _, copier = _copied(value=value)
     assert [*copier.shared] == ["value" + "[0]" * 19 + " … ['lock']"]
+
+
+def test_no_more_is_copied_than_the_limit():
+    """Views of one memory count once; what is too much is shared and named."""
+    array, tensor = np.ones(1000, np.uint8), torch.ones(1000, dtype=torch.uint8)
+    copier = Copier(limit=2000)
+    made = copier.copy_all({"a": array, "view": array[10:], "t": tensor})
+    assert made["a"] is not array
+    assert not copier.shared
+    copier.named("more", np.ones(1, np.uint8))
+    assert copier.shared == {
+        "more": "numpy.ndarray: UnreadableError: more than 0 MB would be copied"
+    }

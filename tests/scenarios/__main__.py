@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -42,11 +43,12 @@ def main() -> int:
         player = _judge_recording
     else:
         player = partial(play, dry=options.dry, prove=options.prove, keep=options.record)
-    right = 0
+    right, proofs = 0, Counter[str]()
     kept: dict[str, recording.Recording] = {}
     with ThreadPoolExecutor(1 if options.offline else AT_ONCE) as pool:
         for scenario, outcome in zip(scenarios, pool.map(player, scenarios), strict=True):
             right += not outcome.problems
+            proofs.update(_proofs(scenario, outcome))
             lines = [f"{'MISS' if outcome.problems else 'ok  '} {scenario.name}", *outcome.problems]
             if options.say and outcome.answer is not None:
                 lines.append(json.dumps(outcome.answer, indent=1, ensure_ascii=False))
@@ -58,8 +60,17 @@ def main() -> int:
         recording.save(kept)
         if not (options.files or options.only):
             recording.GENERATION.write_text(f"{recording.generation()}\n", encoding="utf-8")
-    sys.stdout.write(f"{right} of {len(scenarios)} right\n")
+    told = ", ".join(f"{count} {level}" for level, count in sorted(proofs.items()))
+    sys.stdout.write(f"{right} of {len(scenarios)} right; true causes: {told}\n")
     return 0 if right == len(scenarios) else 1
+
+
+def _proofs(scenario: Scenario, outcome: Outcome) -> list[str]:
+    """List what experiments showed about the causes that must be named."""
+    answer = outcome.answer or {"causes": [], "cleared": []}
+    told = [(cause, cause["proof"]) for cause in answer["causes"]]
+    told += [(each, "no effect") for each in answer["cleared"] if "no effect" in each["message"]]
+    return [level for wanted in scenario.wanted for each, level in told if wanted.among([each])]
 
 
 def _judge_recording(scenario: Scenario) -> Outcome:

@@ -125,12 +125,14 @@ def _proved(
     ]
     names = [name for wanted in scenario.wanted for name in wanted.names]
     for cause in answer["causes"]:
-        named = any(is_named(cause, *name) for name in names)
-        allowed = named or any(is_named(cause, *name) for name in scenario.allowed)
-        if (named and cause["proof"].startswith("cleared")) or (
-            not allowed and cause["proof"] == "proved"
-        ):
-            problems.append(f"{cause['kind']} {cause['name']} is {cause['proof']}")
+        allowed = any(is_named(cause, *name) for name in [*names, *scenario.allowed])
+        if not allowed and cause["proof"] == "proved":
+            problems.append(f"{cause['kind']} {cause['name']} is proved")
+    problems += [
+        f"{each['kind']} {each['name']} is cleared: {each['message']}"
+        for each in answer["cleared"]
+        if each["message"].startswith("no effect") and any(is_named(each, *name) for name in names)
+    ]
     return answer, problems
 
 

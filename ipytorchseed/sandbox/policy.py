@@ -1,0 +1,44 @@
+"""The policy for experiments that were not asked for: short, without effects outside the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.reads.entropy import BY_PERSON
+from ipytorchseed.why.evidence import run_name
+from ipytorchseed.why.plan import Plan
+
+SECONDS = 2.0
+"""How long the cells may take together, by their recorded times."""
+
+DEADLINE = 2.5
+"""Seconds after which experiments are interrupted, if the cells take longer than recorded."""
+
+BYTES = 256 << 20
+"""The most bytes of tensors and arrays to copy, on the CPU."""
+
+
+def find_objection(runs: Sequence[Run], plan: Plan, experiments: int, kernel: str) -> str:
+    """Return why causes are not tested unless the user asks; empty if they may be.
+
+    Args:
+        runs: The two runs.
+        plan: The cells that would run again; the last one runs in each experiment.
+        experiments: How many experiments there are at most.
+        kernel: The kernel that asks. Cells of earlier kernels are not run unasked.
+    """
+    for run in runs:
+        if run.status == "interrupted":
+            return f"{run_name(run, kernel)} was interrupted"
+    for step in plan.steps:
+        name = run_name(step.run, kernel)
+        if step.outside:
+            return f"{name} {', '.join(step.outside)} · %why --prove --yes"
+        if BY_PERSON in step.run.nondeterministic_calls:
+            return f"{name} asks for input"
+        if step.run.kernel != kernel:
+            return f"{name} ran before the restart · %why --prove"
+    *makers, last = [step.run.seconds for step in plan.steps]
+    seconds = sum(makers) + experiments * last
+    return f"it would take about {seconds:.0f} s · %why --prove" if seconds > SECONDS else ""

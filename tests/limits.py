@@ -115,5 +115,5 @@ class LimitedCalls:
             return False, self._function(*args)
         except MemoryError:
             return True, LimitError("out of memory")
-        except Exception as error:  # noqa: BLE001 -- it is raised again by whoever called
+        except Exception as error:  # noqa: BLE001 -- raised again in the caller
             return True, error

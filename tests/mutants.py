@@ -239,7 +239,7 @@ class Traces(Kind):
             yield zlib.decompress(content[at - size : at])
 
     def damage(self, chance):
-        """Damage the file, or what a frame holds, of which the checksum is right then."""
+        """Damage the file, or the content of a frame, with a checksum that fits."""
         if chance.random() < 0.2:
             content = chance.choice((flip, cut, insert))(chance, self.content)
         else:

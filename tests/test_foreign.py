@@ -44,7 +44,7 @@ SPECIAL = {
 @pytest.mark.parametrize("name", SPECIAL)
 @pytest.mark.parametrize("kind", READERS)
 def test_what_is_no_such_file_is_refused_in_one_line_at_once(tmp_path, kind, name):
-    """A pipe blocks whoever opens it, and a device has no end."""
+    """Opening a pipe blocks, and reading a device has no end."""
     path = tmp_path / "file"
     SPECIAL[name](path)
     read, error = READERS[kind]

@@ -26,7 +26,7 @@ def is_receipt(path: Path) -> bool:
 
 
 def is_junit(path: Path) -> bool:
-    """Return whether a file is a JUnit report, whoever wrote it."""
+    """Return whether a file is a JUnit report, by any program."""
     return _JUNIT.match(_head(path)) is not None
 
 

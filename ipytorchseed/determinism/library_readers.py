@@ -37,7 +37,7 @@ _COMPUTES = {
     "future": ("distinguish_nan_and_na", "infer_string", "no_silent_downcasting", "python_scalars"),
     "mode": ("copy_on_write", "string_storage"),
 }
-"""Options of pandas by which it computes, and of which types it makes columns."""
+"""Options of pandas that change how it computes and which dtypes columns get."""
 
 
 def read_pandas(pandas: Any) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def _moved(matplotlib: Any) -> dict[str, Any]:
 
 
 def read_figures(pyplot: Any) -> dict[str, Any]:
-    """Return what lies in each figure that pyplot holds, and which is the current one."""
+    """Return the content of each figure that pyplot holds, and which one is current."""
     managers = pyplot._pylab_helpers.Gcf.figs  # noqa: SLF001 -- asking pyplot may make one
     figures = {number: vars(each.canvas.figure) for number, each in [*managers.items()]}
     counts = {
@@ -221,7 +221,7 @@ def _hooks(module: ModuleType, known: Mapping[str, str]) -> dict[str, Any]:
 
 
 def read_arguments(_: object) -> list[str]:
-    """Return the arguments of the process; a kernel's own name a file that is another each time."""
+    """Return the arguments of the process, without a kernel's connection file, which is new each time."""
     given = [*sys.argv] if type(sys.argv) is list else []
     own = any("ipykernel" in each or "kernel-" in each for each in given if type(each) is str)
     return [] if own else [each for each in given if type(each) is str]

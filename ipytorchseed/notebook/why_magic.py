@@ -194,7 +194,7 @@ def own_run(session: Session, word: str) -> Run:
     """Return the run that a word names, of this notebook.
 
     Raises:
-        LookupFailure: There is none, or it is another notebook's.
+        LookupFailure: There is none, or it belongs to a different notebook.
     """
     run = find_run(session, word)
     if run.notebook != session.notebook:

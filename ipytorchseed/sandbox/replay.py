@@ -183,5 +183,5 @@ class Before:
         return sorted(name for name in moved if not name.startswith("_")), stays
 
     def _put_generators_back(self) -> None:
-        with suppress(ValueError):  # a state does not fit: its generator is another by now
+        with suppress(ValueError):  # the name now has a generator of a different type
             put_back(self._generators, self._scene.generators())

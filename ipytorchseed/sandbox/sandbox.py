@@ -187,7 +187,7 @@ class Sandbox:
             return [*unbound, *held.moved(), *process.moved()]
 
     def _rebind(self, names: Mapping[str, Any]) -> None:
-        """Bind names as they were; whoever goes by their order finds it."""
+        """Bind names as they were, in the same order."""
         _rebind(self._namespace, names)
         if [*named(self._namespace)] != [*names]:
             for name in names:

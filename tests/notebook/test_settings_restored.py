@@ -14,7 +14,7 @@ ROWS = [flag.name for flag in FLAGS] + [setting.name for setting in SETTINGS]
 READ = "__import__('tests.notebook.all_settings', fromlist=['read']).read()"
 
 COUNT = "vars(sys).update(calls=vars(sys)['calls'] + 1)"
-"""How often the cell has run, where nobody looks."""
+"""How often the cell has run, kept where no look finds it."""
 
 
 def changing(after: int, then: str = "value = random.random()") -> str:

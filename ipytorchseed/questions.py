@@ -19,7 +19,7 @@ RunWord = Annotated[str, Meta(pattern=r"\A#?[0-9]{1,15}\Z")]
 
 _RUN = lazy_pattern(r"(?:In\[([0-9]{1,15})\]|(#?[0-9]{1,15}))\Z")
 _CELL = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")
-"""Cell ids of notebook files (nbformat 4.5). The format allows a leading dash; no tool writes one."""
+"""Cell ids of notebook files (nbformat 4.5), without those that begin with a dash."""
 
 _MOST = 200
 """Characters of a variable's name."""

@@ -221,7 +221,7 @@ def _hooks(module: ModuleType, known: Mapping[str, str]) -> dict[str, Any]:
 
 
 def read_arguments(_: object) -> list[str]:
-    """Return the arguments of the process, without a kernel's connection file, which is new each time."""
+    """Return the arguments of the process, without a kernel's connection file."""
     given = [*sys.argv] if type(sys.argv) is list else []
     own = any("ipykernel" in each or "kernel-" in each for each in given if type(each) is str)
     return [] if own else [each for each in given if type(each) is str]

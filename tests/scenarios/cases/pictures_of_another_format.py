@@ -2,7 +2,7 @@
 
 run: setup plot other plot
 ask: plot
-probe: get_ipython().display_formatter.formatters["image/svg+xml"].enabled and len(_ih) > 4
+probe: plt.Figure in get_ipython().display_formatter.formatters["image/svg+xml"].type_printers
 changed: yes
 expect: flag InlineBackend 3
 needs: matplotlib

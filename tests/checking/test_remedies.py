@@ -39,6 +39,20 @@ def site(tmp_path):
     return make
 
 
+LIBRARY = """\
+class Forest:
+    def __init__(self, trees=10, kernel="", *, random_state=None): pass
+def shuffle(*arrays, random_state=None): pass
+"""
+
+
+@pytest.fixture
+def library(tmp_path, monkeypatch):
+    """A library ``woods`` whose class and function take a seed; it is imported at once."""
+    (tmp_path / "woods.py").write_text(LIBRARY)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+
+
 def results(site):
     """Return the text of the edited cells, for each set of edits that is proposed."""
     sources = {code.cell.index: code.cell.source for code in site.program.codes}
@@ -206,38 +220,41 @@ def test_a_class_that_takes_a_seed_of_its_own(site):
     ]
 
 
-def test_a_function_of_a_library_that_seeds_by_itself(site):
+def test_a_function_of_a_library_that_seeds_by_itself(site, library):
     """It alone, where it is named; where the cell calls it by another name, all that take a seed."""
-    imports = "from sklearn.svm import SVC\nfrom sklearn.utils import shuffle"
-    cell = "SVC(), shuffle([1], [2])"
+    imports = "from woods import Forest, shuffle"
+    cell = "Forest(), shuffle([1], [2])"
     for name, seeded in (
-        ("sklearn.utils.shuffle", "SVC(), shuffle([1], [2], random_state=42)"),
+        ("woods.shuffle", "Forest(), shuffle([1], [2], random_state=42)"),
         (
-            "sklearn.utils._indexing.shuffle",
-            "SVC(random_state=42), shuffle([1], [2], random_state=43)",
+            "woods._mixing.shuffle",
+            "Forest(random_state=42), shuffle([1], [2], random_state=43)",
         ),
     ):
         assert results(site(imports, cell, cause=("entropy", name))) == [{1: seeded}]
     helper = "def mixed(x):\n    return shuffle(x)"
-    found = site(imports, helper, "mixed([1, 2])", cause=("entropy", "sklearn.utils.shuffle"))
+    found = site(imports, helper, "mixed([1, 2])", cause=("entropy", "woods.shuffle"))
     assert results(found) == [{1: helper.replace("shuffle(x)", "shuffle(x, random_state=42)")}]
 
 
 BELOW = (
-    ("SVC(\n    C=2,\n)", "SVC(\n    C=2,\n    random_state=42,\n)"),
+    ("Forest(\n    trees=2,\n)", "Forest(\n    trees=2,\n    random_state=42,\n)"),
     (
-        "if 1:\n    SVC(\n        C=2\n    )",
-        "if 1:\n    SVC(\n        C=2,\n        random_state=42\n    )",
+        "if 1:\n    Forest(\n        trees=2\n    )",
+        "if 1:\n    Forest(\n        trees=2,\n        random_state=42\n    )",
     ),
-    ("SVC(C=2,\n    kernel='rbf')", "SVC(C=2,\n    kernel='rbf', random_state=42)"),
-    ("SVC(\n    C=2,  # as before\n)", "SVC(\n    C=2,  # as before\n, random_state=42)"),
+    ("Forest(trees=2,\n    kernel='rbf')", "Forest(trees=2,\n    kernel='rbf', random_state=42)"),
+    (
+        "Forest(\n    trees=2,  # as before\n)",
+        "Forest(\n    trees=2,  # as before\n, random_state=42)",
+    ),
 )
 
 
 @pytest.mark.parametrize(("cell", "seeded"), BELOW)
-def test_a_seed_stands_on_a_line_of_its_own_where_arguments_do(site, cell, seeded):
-    """As whoever wrote the others would write it."""
-    assert results(site("from sklearn.svm import SVC", cell))[0] == {1: seeded}
+def test_a_seed_is_on_its_own_line_where_arguments_are(site, library, cell, seeded):
+    """As the other arguments are written."""
+    assert results(site("from woods import Forest", cell))[0] == {1: seeded}
 
 
 def test_operations_and_threads(site):

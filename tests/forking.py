@@ -13,6 +13,7 @@ a server of its own.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import faulthandler
 import gc
@@ -35,6 +36,7 @@ from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvision
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import NoReturn
 
 CAN_FORK = sys.platform == "linux" and hasattr(os, "pidfd_open")
 """Whether kernels can be forked here: libraries of other systems do not bear it."""
@@ -43,7 +45,9 @@ TELL_STACKS = signal.SIGRTMAX if CAN_FORK else None
 """What has a forked kernel, and what it forks, write to standard error where each thread is."""
 
 LATE = (
+    "BOOK_MARK",
     "GITHUB_ACTIONS",
+    "GIT_",
     "HOME",
     "IPYTHONDIR",
     "IPYTORCHSEED_",
@@ -280,6 +284,20 @@ def main() -> None:
     sys.path[:] = [*first, *(each for each in sys.path if each not in first)]
     sys.meta_path.insert(0, libraries)
     importlib.import_module("ipykernel.kernelapp").launch_new_instance()
+    end()
+
+
+def end() -> NoReturn:
+    """Do what Python does at its end, except that no module is taken apart.
+
+    That would touch, and so copy, all that was imported: it takes longer than most kernels run.
+    """
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -101,8 +101,10 @@ def test_each_fault_is_told_and_the_others_go_on(tmp_path, mark):
     )
     case("In[1] raises ValueError: no; if it may", "blank", "raise ValueError('\\nno.\\n\\n')")
     case(None, "sound", "1")
-    verdicts = look(*said, cold=True, timeout=3)
-    assert [verdict.path for verdict in verdicts] == [*said]
+    cold = [path for path in said if path.stem in {"missing", "dies", "hangs", "sound"}]
+    warm = [path for path in said if path not in cold]
+    verdicts = [*look(*warm, timeout=3), *look(*cold, cold=True, timeout=3)]
+    assert [verdict.path for verdict in verdicts] == [*warm, *cold]
     hidden = {each.path.stem: str(each.unreached) for each in verdicts if each.unreached}
     assert hidden == {
         "dies": "1 of 3 cells was not reached",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -418,31 +417,27 @@ def test_what_git_could_not_bring_back(tmp_path, git, monkeypatch):
     assert "git is not there" in unsaved(path)
 
 
-def shell(*words, cwd):
-    """Run the command."""
-    return subprocess.run(
-        [sys.executable, "-m", "ipytorchseed", "check", *map(str, words)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "GIT_CEILING_DIRECTORIES": str(cwd.parent)},
-    )
+def command(*words):
+    """Run the command in this process."""
+    with forking():
+        return CliRunner().invoke(main, ["check", *map(str, words)])
 
 
-def test_from_a_shell(tmp_path):
+def test_the_command(tmp_path, monkeypatch):
     """``--fix`` asks for git or ``--yes`` in a line; ``--diff`` does not; options that clash."""
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    monkeypatch.chdir(tmp_path)
     path = book(tmp_path / "draws", "import random\nprint(random.random())")
     before = path.read_bytes()
-    asked = shell("--fix", path.name, cwd=tmp_path)
-    assert asked.returncode == 2
+    asked = command("--fix", path.name)
+    assert asked.exit_code == 2
     assert (
         "it would be written and could not be brought back: it is in no git repository;"
         " --yes allows it"
     ) in " ".join(asked.stdout.split())
     repeats = book(tmp_path / "repeats", "print(1)")
-    untouched = shell("--fix", repeats.name, cwd=tmp_path)
-    assert untouched.returncode == 0
+    untouched = command("--fix", repeats.name)
+    assert untouched.exit_code == 0
     for words in (
         ["--fix", "--diff"],
         ["--fix", "--rerun"],
@@ -452,12 +447,13 @@ def test_from_a_shell(tmp_path):
     ):
         assert CliRunner().invoke(main, ["check", *words, str(path)]).exit_code == 2
     assert path.read_bytes() == before
-    diff = shell("--diff", path.name, "-j", "2", cwd=tmp_path)
-    assert diff.returncode == 1
+    diff = command("--diff", path.name, "-j", "2")
+    assert diff.exit_code == 1
     assert "\n+random.seed(42)\n" in diff.stdout
     assert "\x1b" not in diff.stdout
     assert path.read_bytes() == before
-    done = shell("--fix", "--yes", path.name, "--json", "-j", "2", cwd=tmp_path)
+    words = ["-m", "ipytorchseed", "check", "--fix", "--yes", path.name, "--json", "-j", "2"]
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert json.loads(done.stdout)["notebooks"][0]["edits"][0]["kind"] == "seed"
     assert "random.seed(42)" in path.read_text()

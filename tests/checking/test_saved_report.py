@@ -21,6 +21,7 @@ from ipytorchseed.reads.entropy import sentence
 from ipytorchseed.why.explanation import Cause, Change
 from tests.checking.test_saved import printed, result, write
 from tests.checking.verdicts import DRAW, IMPORTS, LEFT_OUT, PUT, SHOW
+from tests.forking import forking
 from tests.render.hostile import HOSTILE, poisoned, unseen
 
 
@@ -136,7 +137,8 @@ def test_whatever_outputs_hold_nothing_of_it_acts(evil):
 
 def run(*words):
     """Run the command; return its result."""
-    return CliRunner().invoke(main, ["check", *map(str, words)], env={"GITHUB_ACTIONS": None})
+    with forking():
+        return CliRunner().invoke(main, ["check", *map(str, words)], env={"GITHUB_ACTIONS": None})
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,9 @@ import time
 import uuid
 
 import pytest
+from click.testing import CliRunner
 
+from ipytorchseed.cli import main
 from tests.checking.books import alive, book
 from tests.forking import forking
 from tests.kernel import ROOT
@@ -45,14 +47,14 @@ def run_here(pytester, monkeypatch):
     return run
 
 
-def test_one_test_for_each_notebook(pytester, run):
+def test_one_test_for_each_notebook(pytester, run_here):
     """The one that differs fails, with the explanation and no traceback."""
     folder = pytester.mkdir("notebooks")
     book(folder / "sound", "1 + 1")
     book(folder / "draws", "import random\nrandom.random()")
     (folder / ".ipynb_checkpoints").mkdir()
     book(folder / ".ipynb_checkpoints" / "draws-checkpoint", "1 / 0")
-    result = run("--ipytorchseed", "notebooks", "-v")
+    result = run_here("--ipytorchseed", "notebooks", "-v")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
         [
@@ -147,9 +149,13 @@ def test_the_plugin_is_announced_to_pytest():
 def test_the_hook_of_pre_commit_runs_the_check(tmp_path):
     """It is called with the notebooks that changed, and fails where one differs."""
     entry = re.search(r"^  entry: python (.+)$", HOOKS.read_text(), re.MULTILINE)[1]
-    draws = "import random\nx = random.random()"
-    for code, cell in ((0, draws), (1, f"{draws}\nx")):
-        path = book(tmp_path / "changed", cell)
-        words = [sys.executable, *shlex.split(entry), str(path)]
-        done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stderr) == (code, "")
+    path = book(tmp_path / "changed", "import random\nx = random.random()\nx")
+    words = [*shlex.split(entry), str(path)]
+    done = subprocess.run(
+        [sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+    book(tmp_path / "changed", "import random\nx = random.random()")
+    with forking():
+        done = CliRunner().invoke(main, words[2:])
+    assert (done.exit_code, done.stderr) == (0, "")

@@ -1,4 +1,4 @@
-"""Studies of seeds and checks of notebooks on four engines, some of which are killed at it."""
+"""Studies of seeds and checks of notebooks on three engines, some of which are killed at it."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ import math, os, random, time
 import ipyparallel, torch
 import torch.nn.functional as F
 torch.set_default_dtype(torch.float64)
+torch.set_num_threads(1)
 net = torch.nn.Linear(3, 1)
 sgd = torch.optim.SGD(net.parameters(), lr=0.1)
 x, y = torch.randn(16, 3), torch.randn(16, 1)
@@ -76,10 +77,10 @@ def environment(folder):
 
 @pytest.fixture(scope="module")
 def client(folder, environment):
-    """Four engines under a profile of their own."""
+    """Three engines under their own profile."""
     with ExitStack() as until_the_end:
         with patch.dict(os.environ, environment):
-            cluster = ipyparallel.Cluster(n=4, profile="proof", cluster_id="", log_level=40)
+            cluster = ipyparallel.Cluster(n=3, profile="proof", cluster_id="", log_level=40)
             client = until_the_end.enter_context(cluster)
         yield client
 
@@ -87,7 +88,7 @@ def client(folder, environment):
 @pytest.fixture(scope="module")
 def kernel(client, folder):
     """A notebook that is connected to them."""
-    with Kernel(folder, OMP_NUM_THREADS="1") as kernel:
+    with Kernel(folder) as kernel:
         connect = "rc = ipyparallel.Client(profile='proof')"
         for line in ("%load_ext ipytorchseed", PREPARE, connect, "%px import os"):
             reply = kernel.run(line)
@@ -118,7 +119,7 @@ def test_engines_give_what_this_process_gives(kernel, here):
     assert notes == ["The same in every run, as no seed is for them: own."]
     assert kernel.value(STATE) == before
     kernel.run("names = rc[:].apply_sync(lambda: [n for n in globals() if n in ('net', 'F')])")
-    assert kernel.value("names") == [[], [], [], []]
+    assert kernel.value("names") == [[], [], []]
 
 
 def test_engines_share_the_cores_of_a_machine(kernel, client):
@@ -251,8 +252,8 @@ def test_a_profile_that_was_never_used_has_no_cluster(profile, monkeypatch, tmp_
 _STOPPED = """
 import os
 import ipyparallel
-cluster = ipyparallel.Cluster(n=1)
-cluster.start_and_connect_sync()
+cluster = ipyparallel.Cluster()
+cluster.start_controller_sync()
 cluster.stop_controller_sync()
 os._exit(0)  # so that the file that tells of it stays
 """

@@ -24,6 +24,8 @@ PINS = dict(
 )
 TOLD = ("ipython", "ipykernel", "ipywidgets", "jupyter_client", "anywidget")
 
+CALLBACKS = "{name: len(each) for name, each in get_ipython().events.callbacks.items()}"
+
 
 class Colab:
     """A kernel as Colab has it; each cell is told by the id that Colab sends."""
@@ -51,7 +53,9 @@ def colab(tmp_path_factory):
     assert PYTHON.exists(), f"{PYTHON} is not there: `make test` makes it"
     with Kernel(tmp_path_factory.mktemp("colab"), python=str(PYTHON)) as kernel:
         colab = Colab(kernel)
-        colab.shown("import torch\n%load_ext ipytorchseed")
+        colab.shown("import torch")
+        colab.before = kernel.value(CALLBACKS)
+        colab.shown("%load_ext ipytorchseed")
         yield colab
 
 
@@ -158,15 +162,11 @@ def test_a_line_under_each_cell_that_changed(colab):
     assert "Changed since" not in colab.shown("torch.rand(4)", "watched")
 
 
-def test_unloading_takes_everything_away(tmp_path):
-    """Magics, events, and what completes them."""
-    with Kernel(tmp_path, python=str(PYTHON)) as kernel:
-        look = "{name: len(each) for name, each in get_ipython().events.callbacks.items()}"
-        magic = "'seed' in get_ipython().magics_manager.magics['line']"
-        before = kernel.value(look)
-        kernel.run("%load_ext ipytorchseed")
-        assert kernel.value(magic)
-        kernel.run("%unload_ext ipytorchseed")
-        assert not kernel.value(magic)
-        assert kernel.value(look) == before
-        assert not kernel.complete("%seed rew")
+def test_unloading_takes_everything_away(colab):
+    """Magics, events, completions; it is the last test, as it takes them from the kernel of all."""
+    magic = "'seed' in get_ipython().magics_manager.magics['line']"
+    assert colab.kernel.value(magic)
+    colab.run("%unload_ext ipytorchseed")
+    assert not colab.kernel.value(magic)
+    assert colab.kernel.value(CALLBACKS) == colab.before
+    assert not colab.kernel.complete("%seed rew")

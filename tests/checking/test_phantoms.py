@@ -49,13 +49,16 @@ TOLD = (
 )
 
 
-COLD = {"places", "imported", "imported_and_drawn"}
+LIBRARY = "import sys\nsys.path.append('site-packages')"
+"""Where the library is that draws a number as it is imported."""
 
 
 @pytest.fixture(scope="module")
 def books(tmp_path_factory):
     """The verdicts on several notebooks, by their names: checked together."""
     folder = tmp_path_factory.mktemp("books")
+    (folder / "site-packages").mkdir()
+    (folder / "site-packages" / "dice.py").write_text("import random\nrandom.random()")
     paths = [
         book(folder / "kept", *KEPT),
         book(folder / "shown", "import time\nbegan = time.time_ns()", "print(began)"),
@@ -95,7 +98,8 @@ def books(tmp_path_factory):
         ),
         book(
             folder / "imported",
-            "import os, rich.style\nmark = os.urandom(4)\nprint(mark)",
+            LIBRARY,
+            "import os, dice\nmark = os.urandom(4)\nprint(mark)",
         ),
         book(folder / "places", *PLACES),
         book(folder / "told", *TOLD),
@@ -116,11 +120,11 @@ def books(tmp_path_factory):
         ),
         book(
             folder / "imported_and_drawn",
-            "import random, rich.style\nprint(random.random())",
+            LIBRARY,
+            "import random, dice\nprint(random.random())",
         ),
     ]
-    # Forked kernels share addresses, and the draws that `rich` makes as it is imported.
-    cold = [path for path in paths if path.stem in COLD]
+    cold = [path for path in paths if path.stem == "places"]  # forked kernels share addresses
     alone = [path for path in paths if path.stem == "saves"]  # two kernels would share its file
     others = [path for path in paths if path not in (*cold, *alone)]
     verdicts = [*look(*cold, cold=True), *look(*others), *look(*alone, jobs=1)]
@@ -186,7 +190,7 @@ def test_a_draw_beside_a_time_is_found(books):
 
 
 def test_what_an_import_draws_is_no_cause_and_what_the_cell_draws_is(books):
-    """``rich`` draws a number from ``random`` as it is imported."""
+    """A library draws a number from ``random`` as it is imported, as ``rich`` does."""
     assert causes(books["imported"]) == [("entropy", "os.urandom")]
     assert causes(books["imported_and_drawn"]) == [("rng", "python")]
 

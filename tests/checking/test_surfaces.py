@@ -149,13 +149,11 @@ def test_the_plugin_is_announced_to_pytest():
 def test_the_hook_of_pre_commit_runs_the_check(tmp_path):
     """It is called with the notebooks that changed, and fails where one differs."""
     entry = re.search(r"^  entry: python (.+)$", HOOKS.read_text(), re.MULTILINE)[1]
-    path = book(tmp_path / "changed", "import random\nx = random.random()\nx")
-    words = [*shlex.split(entry), str(path)]
-    done = subprocess.run(
-        [sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (1, "")
-    book(tmp_path / "changed", "import random\nx = random.random()")
-    with forking():
-        done = CliRunner().invoke(main, words[2:])
-    assert (done.exit_code, done.stderr) == (0, "")
+    option, package, *words = shlex.split(entry)
+    assert (option, package) == ("-m", "ipytorchseed")
+    draws = "import random\nx = random.random()"
+    for code, cell in ((0, draws), (1, f"{draws}\nx")):
+        path = book(tmp_path / "changed", cell)
+        with forking():
+            done = CliRunner().invoke(main, [*words, str(path)])
+        assert (done.exit_code, done.stderr) == (code, "")

@@ -16,12 +16,14 @@ IMPORTS = "import asyncio, random, time, warnings\nimport numpy as np\nimport to
 
 INDUCTOR = "import torch._inductor.config"  # the first use of a scope imports it: a second, once
 
+THREADS = "torch.set_num_threads(2)"
+
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory) -> Iterator[Kernel]:
     """A kernel for the module's tests, with the extension, numpy and torch."""
-    with Kernel(tmp_path_factory.mktemp("kernel"), OMP_NUM_THREADS="2") as kernel:
-        for line in ("%load_ext ipytorchseed", IMPORTS, INDUCTOR):
+    with Kernel(tmp_path_factory.mktemp("kernel")) as kernel:
+        for line in ("%load_ext ipytorchseed", IMPORTS, INDUCTOR, THREADS):
             assert kernel.run(line).status == "ok"
         yield kernel
 

@@ -26,7 +26,7 @@ def test_a_cell_that_imports_what_it_draws_from_repeats(tmp_path, cell):
     (tmp_path / "drawing.py").write_text(
         "def draw():\n    import numpy\n    return numpy.random.rand()"
     )
-    with Kernel(tmp_path, OMP_NUM_THREADS="1") as kernel:
+    with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run("def helper():\n    import torch\n    return torch.rand(2)")
         reply = kernel.run(f"%%deterministic --check\n{cell}")
@@ -34,26 +34,33 @@ def test_a_cell_that_imports_what_it_draws_from_repeats(tmp_path, cell):
         assert reply.displays[-1]["text/plain"].startswith("The cell repeats"), reply.displays
 
 
-DRAWING = "import rich.style, random\nx = random.random()"
-"""``rich`` draws a number as it is imported."""
+DRAWING = "import dice, random\nx = random.random()"
 
 
-def test_a_cell_that_imports_what_draws_is_left_as_without_check(tmp_path):
+@pytest.fixture
+def library(tmp_path):
+    """A library that draws a number as it is imported; return the cell that finds it."""
+    (tmp_path / "site-packages").mkdir()
+    (tmp_path / "site-packages" / "dice.py").write_text("import random\nrandom.random()")
+    return "import sys\nsys.path.append('site-packages')"
+
+
+def test_a_cell_that_imports_what_draws_is_left_as_without_check(tmp_path, library):
     """What it makes, and where the source stands after it, are those of a plain run."""
     ends = []
     for check in ("", "%%deterministic --check\n"):
-        with Kernel(tmp_path, cold=True, OMP_NUM_THREADS="1") as kernel:
-            kernel.run("%load_ext ipytorchseed")
+        with Kernel(tmp_path) as kernel:
+            kernel.run(f"%load_ext ipytorchseed\n{library}")
             kernel.run("import random\nrandom.seed(7)")
             assert kernel.run(check + DRAWING).error is None
             ends.append(kernel.value("(x, random.random())"))
     assert ends[0] == ends[1]
 
 
-def test_a_seeded_check_gives_what_the_seeded_cell_gives_from_then_on(tmp_path):
+def test_a_seeded_check_gives_what_the_seeded_cell_gives_from_then_on(tmp_path, library):
     """Its imports are done by then, as they are whenever the cell is run again."""
-    with Kernel(tmp_path, cold=True, OMP_NUM_THREADS="1") as kernel:
-        kernel.run("%load_ext ipytorchseed")
+    with Kernel(tmp_path) as kernel:
+        kernel.run(f"%load_ext ipytorchseed\n{library}")
         reply = kernel.run(f"%%deterministic 7 --check\n{DRAWING}")
         assert reply.displays[-1]["text/plain"].startswith("The cell repeats"), reply.displays
         checked = kernel.value("x")

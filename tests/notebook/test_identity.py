@@ -176,7 +176,7 @@ JOIN = (
 def test_the_rank_is_that_of_the_process_group(tmp_path):
     """Two processes that join it in a cell, with one notebook and no launcher's environment."""
     path = {"JPY_SESSION_NAME": str(tmp_path / "book.ipynb")}
-    with Kernel(tmp_path, cold=True, **path) as one, Kernel(tmp_path, cold=True, **path) as two:
+    with Kernel(tmp_path, **path) as one, Kernel(tmp_path, **path) as two:
         for kernel in (one, two):
             kernel.run("%load_ext ipytorchseed")
         one.post(JOIN.format(store=tmp_path / "store", rank=0))  # each waits for the other

@@ -22,7 +22,7 @@ def deterministic(line, cell): print("my cell", line, cell)
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory):
     """A kernel in which the extension is not loaded; the user has magics of the same names."""
-    with Kernel(tmp_path_factory.mktemp("kernel"), OMP_NUM_THREADS="2") as kernel:
+    with Kernel(tmp_path_factory.mktemp("kernel")) as kernel:
         for cell in (IMPORTS, INDUCTOR, OWN):
             assert kernel.run(cell).status == "ok"
         yield kernel

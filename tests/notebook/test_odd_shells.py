@@ -62,7 +62,7 @@ MAGICS = (
 @pytest.mark.timeout(200)
 def test_magics_work_in_an_odd_shell(tmp_path, state):
     """Each cell runs, and nothing of ours fails."""
-    with Kernel(tmp_path, OMP_NUM_THREADS="1") as kernel:
+    with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run("x = 0")
         assert kernel.run(state).status == "ok"

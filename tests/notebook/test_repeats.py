@@ -50,9 +50,11 @@ def test_a_cell_repeats_in_one_kernel(kernel, cell):
 def test_a_cell_repeats_in_another_kernel_and_after_a_restart(kernel, tmp_path):
     """What ran before, and in which process, changes nothing."""
     expected = [kernel.run(cell).shown for cell in (TRAIN, ACCUMULATE)]
-    with Kernel(tmp_path, OMP_NUM_THREADS="2") as other:
+    with Kernel(tmp_path) as other:
         for _ in range(2):
-            other.run("import random\nimport numpy as np\nimport torch\n%load_ext ipytorchseed")
+            other.run(
+                "import random\nimport numpy as np\nimport torch\ntorch.set_num_threads(2)\n%load_ext ipytorchseed"
+            )
             assert [other.run(cell).shown for cell in (TRAIN, ACCUMULATE)] == expected
             other.restart()
             assert other.run("torch").error.ename == "NameError"

@@ -6,7 +6,6 @@ import asyncio
 import json
 import shutil
 import subprocess
-import sys
 import time
 from contextlib import nullcontext
 from functools import partial
@@ -360,15 +359,8 @@ CAUSES = {
 NOISE = ["x = [1, 2]  # two", "#md Some *words*", "%matplotlib inline", "y = 'é'"]
 
 
-@given(
-    st.lists(st.sampled_from(sorted(CAUSES)), min_size=1, max_size=4, unique=True),
-    st.lists(st.sampled_from(NOISE), max_size=3, unique=True),
-    st.sampled_from([1, 2]),
-)
-@settings(max_examples=2, derandomize=True, phases=[Phase.generate])
-def test_planted_causes(tmp_path_factory, planted, noise, indent):
-    """From one to four of them: the edits are those planted, and another program agrees."""
-    folder = tmp_path_factory.mktemp("planted")
+def check_planted(folder, planted, noise, indent):
+    """Check that the edits are those planted, and that another program sees it repeat."""
     cells = [cell for name in planted for cell in CAUSES[name][:2]]
     names = [CAUSES[name][1][0] for name in planted]
     path = book(folder / "planted", *noise, *cells, f"print({', '.join(names)})")
@@ -382,6 +374,23 @@ def test_planted_causes(tmp_path_factory, planted, noise, indent):
     assert without(text) == without(after)
     assert after == json.dumps(json.loads(after), indent=indent)
     assert shown(path) == shown(path)
+
+
+def test_all_causes_at_once(tmp_path):
+    """Each takes one edit, among cells and Markdown that take none."""
+    check_planted(tmp_path, [*CAUSES], NOISE, indent=2)
+
+
+@pytest.mark.everything
+@given(
+    st.lists(st.sampled_from(sorted(CAUSES)), min_size=1, max_size=4, unique=True),
+    st.lists(st.sampled_from(NOISE), max_size=3, unique=True),
+    st.sampled_from([1, 2]),
+)
+@settings(max_examples=10, phases=[Phase.generate])
+def test_planted_causes(tmp_path_factory, planted, noise, indent):
+    """Any of them, in any order."""
+    check_planted(tmp_path_factory.mktemp("planted"), planted, noise, indent)
 
 
 @pytest.fixture
@@ -452,9 +461,8 @@ def test_the_command(tmp_path, monkeypatch):
     assert "\n+random.seed(42)\n" in diff.stdout
     assert "\x1b" not in diff.stdout
     assert path.read_bytes() == before
-    words = ["-m", "ipytorchseed", "check", "--fix", "--yes", path.name, "--json", "-j", "2"]
-    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
-    assert done.returncode == 0
+    done = command("--fix", "--yes", path.name, "--json", "-j", "2")
+    assert done.exit_code == 0
     assert json.loads(done.stdout)["notebooks"][0]["edits"][0]["kind"] == "seed"
     assert "random.seed(42)" in path.read_text()
     assert time.time() > path.stat().st_mtime

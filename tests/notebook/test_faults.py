@@ -231,7 +231,7 @@ def test_objects_whose_methods_raise_or_block_are_looked_at_without_them(tmp_pat
 
 MANY = "for n in range(10_000):\n    globals()[f'v{n}'] = [n, str(n)]"
 DEEP = (
-    "import sys\ndeep = []\nfor _ in range(200_000):\n    deep = [deep]\n"
+    "import sys\ndeep = []\nfor _ in range(50_000):\n    deep = [deep]\n"
     "cycle = {}\ncycle['self'] = [cycle]\n"
     "class Node: pass\nnode = Node()\nfor _ in range(5000):\n"
     "    other = Node()\n    other.next = node\n    node = other\n"

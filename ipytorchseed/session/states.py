@@ -42,6 +42,7 @@ class LedgerStates:
         self._sources = {source.name: source for source in sources()}
         self._states: dict[str, bytes | None] = {}
         self._found: dict[str, Position | None] = {}
+        self._distances: dict[tuple[str, str], int | None] = {}
         self._effort = Effort(_DRAWS)
         self._latest: list[Run] | None = None
 
@@ -86,6 +87,8 @@ class LedgerStates:
 
     def _distance(self, before: str, after: str, effort: Effort) -> tuple[int | None, bool]:
         """Return the draws between two states, and whether all of the search was done."""
+        if (before, after) in self._distances:
+            return self._distances[before, after], True
         first, last = self._found.get(before), self._found.get(after)
         if _is_exact(first) and _is_exact(last):
             ahead = (last.draws or 0) - (first.draws or 0)
@@ -95,7 +98,7 @@ class LedgerStates:
             return None, False
         for allowed in (Effort(_NEARBY), effort):
             with suppress(TooFar), within(allowed):
-                draws = draws_between(states[0], states[1])
+                draws = self._distances[before, after] = draws_between(states[0], states[1])
                 if draws is not None and _is_exact(first):
                     self._found[after] = Position(first.seed, (first.draws or 0) + draws)
                 return draws, True

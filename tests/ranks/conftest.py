@@ -1,4 +1,4 @@
-"""Four processes by torchrun, started once: they play all cases in turn."""
+"""Four ranks, launched once: they play all cases in turn."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ ENDED_BY_TORCH = "terminate called without an active exception"
 @pytest.fixture(scope="session")
 def played(tmp_path_factory):
     """Return the folder in which ranks wrote, one folder for each case."""
-    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "4"]
     script = Path(__file__).with_name("training.py")
     for _ in range(2):
         folder = tmp_path_factory.mktemp("ranks")
         done = subprocess.run(
-            [sys.executable, *launch, script, folder],
+            [sys.executable, script, folder],
             env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
             capture_output=True,
             encoding="utf-8",

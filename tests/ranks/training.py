@@ -1,4 +1,7 @@
-"""A small training in several ranks, with one mistake planted in one of them; run by torchrun.
+"""A small training in several ranks, with one mistake planted in one of them.
+
+As a program it launches its ranks as torchrun does, except that they are forks of it, so that torch
+is imported once.
 
 Plays every case in turn, each with a folder of its own, and writes down what was expected.
 """
@@ -6,7 +9,6 @@ Plays every case in turn, each with a folder of its own, and writes down what wa
 from __future__ import annotations
 
 import json
-import os
 import random
 import sys
 from pathlib import Path
@@ -15,6 +17,7 @@ import numpy as np
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
 
@@ -310,6 +313,14 @@ def compared(rank):
 
 
 if __name__ == "__main__":
-    if "RANK" not in os.environ:
-        sys.exit("run me by torchrun")
-    main(Path(sys.argv[1]))
+    launched = LaunchConfig(
+        min_nodes=1,
+        max_nodes=1,
+        nproc_per_node=4,
+        run_id="training",
+        rdzv_backend="c10d",
+        rdzv_endpoint="localhost:0",
+        max_restarts=0,
+        start_method="fork",
+    )
+    elastic_launch(launched, main)(Path(sys.argv[1]))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import psutil
 import pytest
+import torch
 
+from tests.checking.books import book, look
 from tests.forking import CAN_FORK
 from tests.kernel import Kernel
 
@@ -115,12 +117,13 @@ def test_generators_begin_anew_in_each(tmp_path):
 
 def test_it_has_its_own_environment(tmp_path):
     """Also what a library reads as it is loaded."""
-    for threads in ("1", "2"):
-        with Kernel(tmp_path, OMP_NUM_THREADS=threads) as kernel:
-            kernel.run("import os, torch")
-            assert kernel.value("torch.get_num_threads()") == int(threads)
-            assert kernel.value("os.environ['OMP_NUM_THREADS']") == threads
-            assert kernel.value("os.environ['IPYTHONDIR']") == str(tmp_path / ".ipython")
+    with Kernel(tmp_path) as usual, Kernel(tmp_path, OMP_NUM_THREADS="1") as kernel:
+        for each in (usual, kernel):
+            each.run("import os, torch")
+            assert each.value("os.environ['IPYTHONDIR']") == str(tmp_path / ".ipython")
+        assert kernel.value("os.environ['OMP_NUM_THREADS']") == "1"
+        assert kernel.value("torch.get_num_threads()") == 1
+        assert usual.value("torch.get_num_threads()") == torch.get_num_threads()
 
 
 def test_it_is_interrupted_restarted_and_ended(tmp_path):
@@ -146,3 +149,15 @@ def test_its_end_is_told(tmp_path, end, code):
         kernel.post(f"import os; {end}")
         assert kernel._manager.provisioner.process.wait() == code
         assert not kernel._manager.is_alive()
+
+
+def test_it_ends_as_python_does(tmp_path):
+    """Threads are waited for, and what is registered for the end is done and written."""
+    path = book(
+        tmp_path / "ends",
+        "import atexit, threading, time\nfrom pathlib import Path\nended = Path('ended').open('w')",
+        "threading.Thread(target=lambda: [time.sleep(0.3), ended.write('thread, ')]).start()",
+        "atexit.register(lambda: [ended.write('end'), ended.close()]);",
+    )
+    look(path, jobs=1)
+    assert (tmp_path / "ended").read_text() == "thread, end"

@@ -356,7 +356,7 @@ CAUSES = {
     "rng": ("from numpy.random import default_rng", "c = default_rng().random()", "generator"),
     "clock": ("import time, random as r", "d = r.Random(time.time_ns()).random()", "seed"),
 }
-NOISE = ["x = [1, 2]  # two", "#md Some *words*", "%matplotlib inline", "y = 'é'"]
+NOISE = ["x = [1, 2]  # two", "#md Some *words*", "%precision 4", "y = 'é'"]
 
 
 def check_planted(folder, planted, noise, indent):

@@ -235,13 +235,16 @@ def test_an_interrupt_leaves_everything_as_before(ready, kernel):
 
 def test_long_work_shows_how_far_it_is(ready, kernel):
     """One line, which goes when the study is there."""
-    slow = "import time\ntime.sleep(0.9)\nrandom.random()"
+    slow = "import time\ntime.sleep(0.2)\nrandom.random()"
     code = "from ipytorchseed.notebook import progress\nsaid = []\nold = progress.Progress.step"
     note = "progress.Progress.step = lambda self, what, **k: (said.append(what), old(self, what))"
-    kernel.run(f"{code}\n{note}")
+    kernel.run(f"{code}\n{note}\nprogress._PATIENCE, progress._EVERY = 0.2, 0.05")
     kernel.run(f"%%seeds 4\n{slow}")
     assert kernel.value("said[-1]") == "█████████░░░ 3 of 4 · seed 3 …"
-    kernel.run("progress.Progress.step = old; del said, old, progress")
+    kernel.run(
+        "progress._PATIENCE, progress._EVERY = 1.5, 0.3\n"
+        "progress.Progress.step = old; del said, old, progress"
+    )
 
 
 def test_files_that_the_runs_write_are_named(kernel):

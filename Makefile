@@ -4,6 +4,7 @@
 #   make lab      opens the quickstart notebook in JupyterLab
 #   make test     runs the tests                       make test ARGS="-x tests/rng"
 #   make record   plays the scenarios of %why whose recordings are stale, and writes them
+#   make mutants  switches off one part of %why at a time; some test has to fail
 #
 #   make test-browser    tests the inspector in JupyterLab and Notebook, in Chromium
 #   make test-colab      tests the extension with Colab's versions of IPython and ipykernel
@@ -37,8 +38,8 @@ NPM = $(if $(NODE),$(JS)/node_modules/.installed)
 
 OLD = This is Python %s; ipytorchseed needs 3.10 or newer. Name one: make PYTHON=python3.12
 
-.PHONY: help lab test test-browser test-colab test-versions test-newest test-all record bench docs
-.PHONY: picture lint format
+.PHONY: help lab test test-browser test-colab test-versions test-newest test-all record mutants bench
+.PHONY: docs picture lint format
 .NOTPARALLEL: # two installs into one environment would fight
 
 help:
@@ -78,6 +79,8 @@ record: $(VENV)/.installed-test
 test-newest:
 	rm -rf .venv/newest-test
 	env -u PIP_CONSTRAINT $(MAKE) test VENV=.venv/newest-test ARGS='--torch-release $(ARGS)'
+mutants: $(VENV)/.installed-test
+	$(BIN)/python -m tests.why.mutants $(ARGS)
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks $(ARGS)

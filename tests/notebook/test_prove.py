@@ -87,7 +87,7 @@ def test_a_variable_of_the_environment(play, asks):
     helper = "import os\ndef scale():\n    return os.environ.get('SCALE', '1')"
     kernel = play(helper, (asks, "use"), "os.environ['SCALE'] = '5'", (asks, "use"))
     assert prove(kernel) == {"SCALE": back(3)}
-    kernel = play("del os.environ['SCALE']", (asks, "use"))
+    kernel = play("del os.environ['SCALE']", (asks, "use"), "os.environ['SCALE'] = '9'")
     assert prove(kernel) == {"SCALE": back(5)}
 
 
@@ -100,6 +100,19 @@ def test_the_working_folder(play, tmp_path):
     kernel = play("import os", read, "os.chdir('old')", read)
     assert prove(kernel) == {str(tmp_path / "old" / "data.txt"): back(3)}
     assert kernel.value("os.getcwd()") == str(tmp_path / "old")
+
+
+def test_a_working_folder_that_is_gone(play, tmp_path):
+    """No experiment can begin there."""
+    for folder in ("old", "new"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "data.txt").write_text(folder)
+    read = "text = open('data.txt').read()"
+    kernel = play("import os, shutil\nos.chdir('old')", read, "os.chdir('../new')", read,
+                  "shutil.rmtree('../old')")  # fmt: skip
+    assert prove(kernel, "%why 5 --json --prove --yes") == {
+        str(tmp_path / "new" / "data.txt"): ("likely", "a running kernel cannot change it any more")
+    }
 
 
 def test_an_edit_of_the_cell(play):
@@ -172,6 +185,36 @@ def test_a_name_that_was_not_there(play):
     use = "out = rate if 'rate' in globals() else 0"
     kernel = play("x = 1", use, "rate = 5", "y = 2", use)
     assert prove(kernel) == {"rate": back(3)}
+
+
+def test_a_name_that_was_set_only_after_both_runs(play):
+    """No experiment finds it."""
+    use = "out = globals().get('rate', 1) * x"
+    kernel = play("x = 1", use, "x = 2", use, "rate = 5")
+    assert prove(kernel) == {"x": back(3)}
+    assert kernel.value("rate") == 5
+
+
+def test_a_variable_of_a_module(play, tmp_path):
+    """The module stays, and so does what it held before the question."""
+    (tmp_path / "conf.py").write_text("RATE = 1")
+    use = "out = conf.RATE"
+    kernel = play("import sys, os\nsys.path.insert(0, os.getcwd())\nimport conf", "conf.RATE = 2",
+                  use, "conf.RATE = 5", use)  # fmt: skip
+    assert prove(kernel) == {"conf.RATE": back(4)}
+    assert kernel.value("conf.RATE") == 5
+
+
+def test_an_attribute_of_a_class_that_the_cell_sets(play):
+    """Each experiment finds it as the run did, whatever the one before it left."""
+    count = "Config.calls += 1\nout = Config.calls + 10 * n"
+    kernel = play("class Config:\n    calls = 0", "n = 1", count, "n = 2", count)
+    found = prove(kernel)
+    assert {name: level for name, (level, _) in found.items()} == {
+        "Config": "proved",
+        "n": "proved",
+    }
+    assert kernel.value("Config.calls") == 2
 
 
 def test_two_causes_that_act_only_together(play):

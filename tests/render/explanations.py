@@ -51,7 +51,11 @@ class States:
 
     def setters(self, name, reader):
         """Return the runs before that may have set it, the newest first."""
-        return [run for run in self.runs[::-1] if run.id < reader.id and name in run.writes]
+        return [
+            run
+            for run in self.runs[::-1]
+            if (reader is None or run.id < reader.id) and name in run.writes
+        ]
 
     def effects(self, run):
         """Return what its text does."""

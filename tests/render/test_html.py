@@ -20,7 +20,14 @@ from ipytorchseed.render.seeding import Row, SeedStatus
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.position import UNKNOWN
-from tests.render.explanations import EXPLANATIONS, evil_explanation
+from tests.render.explanations import (
+    EXPLANATIONS,
+    States,
+    evil_explanation,
+    explain,
+    number,
+    run,
+)
 from tests.render.records import ALERTS, ASSESSMENTS, STATUSES
 
 EVIL = [
@@ -246,3 +253,12 @@ def test_an_explanation_has_the_facts_of_its_text(name):
     for each in said.cleared:
         assert each.message in words
     assert " ".join(said.remedy.commands) in words
+
+
+def test_what_could_not_be_looked_at_is_said_where_nothing_explains_a_change():
+    """It may be the reason."""
+    first, last = (
+        run(n, "y = f()", writes={"y": number(n)}, notes=("too many variables",)) for n in (1, 2)
+    )
+    said = explain(last, first, [first], States([first, last]))
+    assert WhyView(said, "k").next_step.startswith("Too many variables. ")

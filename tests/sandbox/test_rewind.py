@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 
 import numpy as np
 import pytest
@@ -94,6 +95,22 @@ def test_a_generator_is_found_by_any_of_its_names(put_back):
     done = put({"box['rng']": saved}, [both])
     assert done.names == ("box['rng']",)
     assert rng.random() == first
+
+
+def test_a_name_that_is_bound_to_a_generator_of_another_kind_is_missing(put_back):
+    """The state is not forced on it."""
+    (then,) = find_generators({"g": np.random.default_rng(1)})
+    (now,) = find_generators({"g": random.Random(3)})
+    done = put({"g": then.read()}, [now])
+    assert (done.names, done.missing) == ((), ("g",))
+
+
+def test_a_source_that_its_package_loads_late_is_loaded_for_its_state(put_back, monkeypatch):
+    """As numpy loads its own at the first use."""
+    states = {"numpy": snapshot().states["numpy"]}
+    monkeypatch.setattr(np, "random", np.random)
+    monkeypatch.delitem(sys.modules, "numpy.random")
+    assert put(states, []).names == ("numpy",)
 
 
 def test_a_device_that_did_not_start_yet_is_started_where_it_is_there(monkeypatch):

@@ -74,3 +74,38 @@ def test_a_source_that_a_run_started_and_seeded_is_not_told_to_be_unused():
         ]
         told = explain(runs[1], runs[0], runs[:1], _FewDraws(runs))
         assert {each.name: each.message for each in told.cleared}["torch.cuda:0"] == reason
+
+
+@pytest.mark.parametrize(
+    ("seeds", "how"), [((), "reseeded to 7, inside a library"), (((7, "each"),), "reseeded to 7")]
+)
+def test_a_seed_that_a_command_applied_is_not_a_librarys(seeds, how):
+    """No text of the run says so: an earlier `%seed each` does."""
+
+    class Reseeded(_FewDraws):
+        def position(self, _name, digest):
+            return Position(7, 0) if digest == "0" else super().position(_name, digest)
+
+        def draws(self, _before, _after):
+            return None
+
+        def leads(self, _before, _after):
+            return False
+
+    runs = [
+        run(
+            n,
+            source,
+            writes={"out": number(n)},
+            before={"python": begin},
+            after={"python": end},
+            seeds=seeds,
+        )
+        for n, source, begin, end in (
+            (1, "out = pick()", "1", "2"),
+            (2, "other()", "2", "0"),
+            (3, "out = pick()", "0", "1"),
+        )
+    ]
+    (cause,) = explain(runs[2], runs[0], runs[:2], Reseeded(runs)).causes
+    assert [blame.how for blame in cause.blame] == [how]

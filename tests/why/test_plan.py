@@ -195,6 +195,16 @@ def test_what_no_replay_puts_back_is_a_doubt():
     assert doubt == "#2 depends on the order of hashes, which is another in each kernel"
 
 
+def test_a_clock_that_only_times_is_no_doubt():
+    """Its readings are printed or kept, and go into no result."""
+    asks = {"nondeterministic_calls": ("time.time",)}
+    doubts = [
+        _plan(_use(2, OLD, OLD, **asks, timing=timing), _use(4, OLD, NEW)).doubts
+        for timing in ((), ("time.time",))
+    ]
+    assert doubts == [("In[2] asks time.time, which answers differently each time",), ()]
+
+
 def test_sums_on_a_gpu_are_a_doubt_unless_they_were_held_to_repeat():
     """Training adds up in an order that is another each time; drawing alone does not."""
     trained = value("12", "module")
@@ -277,3 +287,28 @@ def test_a_source_that_moved_is_mended_by_rewinding_too():
     said = explain(last, first, [first], States([MAKE, first, last]))
     assert said.causes[0].fix == "%seed rewind 2"
     assert said.remedy.commands == ("%replay 2",)
+
+
+def test_an_input_that_cannot_be_seen_into_is_in_the_way_if_another_cell_used_it():
+    """The cell finds it in a state that nobody knows."""
+    handle = value("06", "opaque", opaque=True)
+    first = _use(2, OLD, OLD, **states(START, TRAINED))
+    last = _use(4, OLD, NEW, **states(TRAINED, AGAIN))
+    first, last = (replace(each, reads={**each.reads, "db": handle}) for each in (first, last))
+    uses = run(3, "db.commit()", reads={"db": handle})
+    for between in ([], [uses]):
+        runs = [MAKE, first, *between, last]
+        remedy = explain(last, first, runs[1:-1], States(runs)).remedy
+        obstacle = "db cannot be seen into, and In[3] used it" if between else ""
+        assert (remedy.obstacle, remedy.complete) == (obstacle, not between)
+
+
+def test_an_entropy_cause_is_in_the_way():
+    """The cell asks again, and gets another answer."""
+    first, last = (
+        _use(n, OLD, made, nondeterministic_calls=("os.urandom",), mixed=("os.urandom",))
+        for n, made in ((2, OLD), (4, NEW))
+    )
+    said = explain(last, first, [first], States([MAKE, first, last]))
+    assert [cause.kind for cause in said.causes] == ["entropy"]
+    assert not said.remedy.complete

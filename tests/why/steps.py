@@ -1,0 +1,251 @@
+"""What experiments and replays restore, each with an edit that leaves it out and the test for it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PROVE = "tests/notebook/test_prove.py"
+REPLAY = "tests/notebook/test_replay.py"
+REWIND = "tests/sandbox/test_rewind.py"
+CHECK = "tests/sandbox/test_check.py"
+
+
+class Step(NamedTuple):
+    """An edit that leaves a step out.
+
+    Attributes:
+        module: The module to edit, in ``ipytorchseed.sandbox``.
+        old: The text to replace; the module has it once.
+        new: What takes its place.
+        tests: Tests of which one fails then.
+    """
+
+    module: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+def _trials(old: str, new: str, *tests: str) -> Step:
+    return Step("trials", old, new, tests)
+
+
+def _proving(old: str, new: str, *tests: str) -> Step:
+    return Step("proving", old, new, tests)
+
+
+def _replay(old: str, new: str, *tests: str) -> Step:
+    return Step("replay", old, new, tests)
+
+
+def _sandbox(old: str, new: str, *tests: str) -> Step:
+    return Step("sandbox", old, new, tests)
+
+
+def _rewind(old: str, new: str, *tests: str) -> Step:
+    return Step("rewind", old, new, tests)
+
+
+_UNDO = f"{REPLAY}::test_undo_puts_names_sources_and_flags_back"
+_FOLDER = f"{REPLAY}::test_the_folder_and_settings_of_libraries_are_as_then"
+_FLAGS = f"{REPLAY}::test_flags_and_variables_of_the_environment_are_as_then"
+_HELPER = f"{REPLAY}::test_a_variable_that_a_helper_asks_for_is_as_then"
+_MODEL = f"{PROVE}::test_a_model_goes_back_with_its_optimizer"
+_INTERRUPT = f"{CHECK}::test_an_interrupt_puts_everything_back"
+_MAKER = f"{PROVE}::test_an_input_that_an_earlier_cell_makes"
+_VARIABLE = f"{PROVE}::test_a_variable_of_the_environment"
+
+STEPS = {
+    # An experiment begins as the later run did, but for the cause.
+    "trial text": _trials(
+        "source=against.source if trial.text else run.source", "source=run.source",
+        f"{PROVE}::test_an_edit_of_the_cell",
+    ),
+    "trial sources": _trials(
+        "before={**run.before, **states}", "before=run.before",
+        f"{PROVE}::test_a_source_that_moved",
+    ),
+    "trial generators": _trials(
+        "generators_before={**run.generators_before, **generators}",
+        "generators_before=run.generators_before",
+        f"{PROVE}::test_a_generator_object",
+    ),
+    "trial settings": _trials(
+        "{**unset, **run.settings, **then}", "{**unset, **run.settings}",
+        f"{PROVE}::test_a_flag",
+    ),
+    "trial unset variables": _trials(
+        "{**unset, **run.settings, **then}", "{**run.settings, **then}", _VARIABLE,
+    ),
+    "trial flags that follow": _trials(
+        "flag.follows == name", "flag.follows == name == ''", "tests/sandbox/test_trials.py",
+    ),
+    "trial folder": _trials(
+        "Trial(settings=frozenset({FOLDER})) if elsewhere", "Trial() if elsewhere",
+        f"{PROVE}::test_the_working_folder",
+    ),
+    "trial values": _proving("names.update(copies.names)", "pass", _MAKER),
+    "trial modules": _proving(
+        "        copies.hold()\n        for name in", "        for name in",
+        f"{PROVE}::test_a_variable_of_a_module",
+    ),
+    "trial unbound": _proving(
+        "{*self._run.missing, *trial.unbound}", "{*self._run.missing}",
+        f"{PROVE}::test_a_name_that_was_not_there",
+    ),
+    "trial missing": _proving(
+        "{*self._run.missing, *trial.unbound}", "{*trial.unbound}",
+        f"{PROVE}::test_a_name_that_was_set_only_after_both_runs",
+    ),
+    "experiments join": _proving(
+        "if self._earlier.steps:\n            self._join(sandbox)", "pass", PROVE,
+    ),
+    "experiments refuse": _proving(
+        "for path in {**self._sandbox.shared, **(shared or {})}:", "for path in ():",
+        f"{PROVE}::test_what_cannot_be_copied_is_left_alone",
+    ),
+    "experiments leave": _proving("self._sandbox.put_back()", "pass", _MAKER),
+    "experiments chdir": _proving(
+        "os.chdir(step.settings[FOLDER])", "pass", f"{PROVE}::test_a_working_folder_that_is_gone",
+    ),
+    "experiments settings that stay": _proving(
+        "if not self._is_set(each)]", "if False]", f"{PROVE}::test_a_working_folder_that_is_gone",
+    ),
+    "experiments cut graphs": _proving(
+        "cut = [name for name in every if name in self._run.reads]", "cut = []", PROVE,
+    ),
+    # A cell that runs again begins where its run did.
+    "scene imports": _replay(
+        "        import_sources(step.run.packages)\n", "",
+        f"{REPLAY}::test_the_first_numbers_of_an_unseeded_kernel_come_back",
+        f"{REPLAY}::test_the_first_numbers_that_a_module_draws_come_back",
+    ),
+    "scene environment": _replay("        _put_environment_back(step.run)\n", "", _FLAGS, _HELPER),
+    "scene flags": _replay("        _put_flags_back(step.settings)\n", "", _FLAGS),
+    "scene libraries": _replay("        restore_libraries(step.settings)\n", "", _FOLDER),
+    "scene folder": _replay(
+        'os.chdir(str(step.settings.get(FOLDER, "")))', "pass", _FOLDER,
+    ),
+    "scene states": _replay(
+        "rewind(self.ledger, step.run, self.generators(), name, after=False)", "pass",
+        f"{PROVE}::test_a_source_that_moved",
+    ),
+    "scene absent names": _replay(
+        "for name in names if name in self.namespace}", "for name in ()}",
+        f"{REPLAY}::test_a_name_that_the_run_did_not_find_is_not_found_again",
+    ),
+    # After a replay, %replay --undo.
+    "undo names": _replay("names[name] = self._bindings[name]", "pass", _UNDO),
+    "undo new names": _replay(
+        "names.pop(name, None)", "pass",
+        f"{REPLAY}::test_a_name_that_the_run_did_not_find_is_not_found_again", REPLAY,
+    ),
+    "undo held": _replay("self._held.hold()", "pass", REPLAY),
+    "undo process": _replay("self._process.put_back()", "pass", _UNDO),
+    "undo generators": _replay(
+        "put_back(self._generators, self._scene.generators())", "pass", _UNDO,
+    ),
+    "rewind import": _rewind("    import_lazy()\n", "", REWIND),
+    "rewind start": _rewind("    torch_random.start(states)\n", "", REWIND),
+    "rewind other names": _rewind(
+        "(each.name, *each.others)", "(each.name,)", REWIND,
+    ),
+    "rewind kinds": _rewind(
+        "or _takes(each, states[name])", "or True", REWIND,
+    ),
+    # What belongs to the process is as before, whatever ran.
+    "process sources": _sandbox("restore(self.sources)", "pass", _INTERRUPT),
+    "process flags": _sandbox(
+        "parts.callback(restore_flags, self.flags)", "pass", _UNDO,
+    ),
+    "process libraries": _sandbox(
+        "            parts.callback(restore_libraries, self.libraries)\n", "", _FOLDER,
+    ),
+    "process environment": _sandbox(
+        "            parts.callback(self._set_environment)\n", "", CHECK,
+    ),
+    "process folder": _sandbox("            parts.callback(self._enter_folder)\n", "", CHECK),
+    "process filters": _sandbox("            parts.callback(self._set_filters)\n", "", CHECK),
+    "sandbox names": _sandbox(
+        "_rebind(self._namespace, self.original | copies.names)", "pass", CHECK,
+    ),
+    "sandbox held": _sandbox(
+        "        copies.hold()\n        self._process.put_back()", "        self._process.put_back()",
+        CHECK, PROVE,
+    ),
+    "sandbox process": _sandbox(
+        "        copies.hold()\n        self._process.put_back()", "        copies.hold()", CHECK,
+    ),
+    "sandbox order": _sandbox(
+        "if [*named(self._namespace)] != [*names]:", "if False:",
+        f"{PROVE}::test_a_name_that_was_not_there", PROVE,
+    ),
+    "sandbox held after": _sandbox(
+        "        held.hold()\n        process.put_back()", "        process.put_back()", CHECK, PROVE,
+    ),
+    "sandbox process after": _sandbox(
+        "        held.hold()\n        process.put_back()", "        held.hold()", _INTERRUPT,
+    ),
+    "sandbox aliases": _sandbox(
+        "        self._held.names |= aliases(namespace, self._held.names, copier)\n", "", CHECK, PROVE,
+    ),
+    "sandbox brought": _sandbox(
+        "self._process.sources = replace(found, states={**left.states, **found.states})", "pass",
+        CHECK,
+    ),
+}  # fmt: skip
+"""Each step by its name."""
+
+
+@contextmanager
+def left_out(name: str) -> Iterator[None]:
+    """Leave a step out in this process, for as long as the context lasts."""
+    kept = [(each, each.__code__) for each in _functions(_module(name)).values()]
+    leave_out(name)
+    try:
+        yield
+    finally:
+        for function, code in kept:
+            function.__code__ = code
+
+
+def leave_out(name: str) -> None:
+    """Leave a step out in this process from now on."""
+    module, step = _module(name), STEPS[name]
+    text = Path(str(module.__file__)).read_text(encoding="utf-8")
+    assert text.count(step.old) == 1, f"{name}: {step.old!r} is {text.count(step.old)} times there"
+    edited = type(module)(module.__name__)
+    exec(compile(text.replace(step.old, step.new), str(module.__file__), "exec"), vars(edited))  # noqa: S102 -- our own code
+    functions = _functions(edited)
+    for path, function in _functions(module).items():
+        function.__code__ = functions[path].__code__
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(f"ipytorchseed.sandbox.{STEPS[name].module}")
+
+
+def _functions(module: Any) -> dict[str, Any]:
+    """Return the functions and methods of a module by their qualified names."""
+    own = [each for each in vars(module).values() if _is_from(each, module)]
+    members = [member for each in own if inspect.isclass(each) for member in vars(each).values()]
+    found = [
+        inspect.unwrap(getattr(each, "fget", None) or getattr(each, "__func__", each))
+        for each in (*own, *members)
+    ]
+    return {
+        each.__qualname__: each
+        for each in found
+        if inspect.isfunction(each) and _is_from(each, module)
+    }
+
+
+def _is_from(value: Any, module: Any) -> bool:
+    return getattr(value, "__module__", None) == module.__name__

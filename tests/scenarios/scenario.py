@@ -13,7 +13,7 @@ A scenario is a file in ``cases``: a docstring, then cells.
     first: input model           the cause that must be named first
     allow: input model           a cause that may be named too; the name * matches any
     says: lr 0.01 → 0.03         text of the message of a cause, or of the answer if there is none
-    innocent: rng numpy          a suspect that had no part in it: it must not be named as a cause
+    innocent: rng numpy          a suspect that is no cause: the answer must clear it and say why.
     verdict: explained           if it does not follow from the lines above
     back: complete               a way back to the earlier result must be promised
     needs: ipytorchseed          a package that must be installed
@@ -88,7 +88,7 @@ class Scenario:
         first: Kind and name of the cause that must be named first; empty for any.
         says: Text that the messages of causes must contain.
         allowed: Kind and name of causes that may be named too.
-        innocent: Kind and name of suspects that had no part in it.
+        innocent: Kind and name of suspects that must be cleared.
         verdict: The right verdict.
         complete: Whether a way back must be promised.
         needs: Packages that must be installed.
@@ -197,7 +197,9 @@ def _wanted(line: str) -> Wanted:
 
 
 def judge(scenario: Scenario, answer: dict[str, Any], counts: dict[int, int | None]) -> list[str]:
-    """List what is wrong with an answer: causes missing or false, runs not blamed, words not said.
+    """List what is wrong with an answer.
+
+    Causes missing or false, runs not blamed, words not said, suspects not cleared.
 
     Args:
         scenario: What was played.
@@ -225,6 +227,11 @@ def judge(scenario: Scenario, answer: dict[str, Any], counts: dict[int, int | No
     for words in scenario.says:
         if not any(words in each for each in said):
             problems.append(f"not said: {words}")
+    problems += [
+        f"not cleared: {kind} {name}"
+        for kind, name in scenario.innocent
+        if not any(is_named(each, kind, name) and each["message"] for each in answer["cleared"])
+    ]
     granted = [*(name for wanted in scenario.wanted for name in wanted.names), *scenario.allowed]
     problems += [
         f"falsely named: {cause['kind']} {cause['name']}: {cause['message']}"

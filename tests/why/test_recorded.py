@@ -25,7 +25,7 @@ def test_recordings_are_fresh() -> None:
     assert fresh, "the code that records runs was changed: run `make record`, which plays them all"
 
 
-def test_a_third_is_innocent() -> None:
-    """A third of the scenarios have no cause to name, or a suspect that had no part in it."""
+def test_a_quarter_is_innocent() -> None:
+    """A quarter of the scenarios have no cause to name, or a suspect that must be cleared."""
     innocent = [each for each in SCENARIOS if not each.changed or each.innocent]
-    assert 3 * len(innocent) >= len(SCENARIOS)
+    assert 4 * len(innocent) >= len(SCENARIOS)

@@ -5,7 +5,6 @@ ask: total
 probe: total
 changed: yes
 expect: input rate 5
-innocent: input a
 """
 # %% lists
 a = [1, 2]

@@ -5,7 +5,6 @@ ask: train
 probe: out
 changed: yes
 expect: flag sys.argv 3
-innocent: input note
 """
 # %% setup
 import argparse

@@ -5,7 +5,6 @@ ask: epoch
 probe: seen
 changed: yes
 expect: rng ds.rng 2 3
-innocent: input ds
 """
 # %% setup
 import numpy as np

@@ -5,8 +5,6 @@ ask: go
 probe: out
 changed: yes
 expect: input data 3
-innocent: input decay
-innocent: input warm
 """
 # %% setup
 from types import SimpleNamespace

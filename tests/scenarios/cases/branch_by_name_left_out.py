@@ -5,8 +5,6 @@ ask: use
 probe: out
 changed: yes
 expect: input a 5
-innocent: input huber
-innocent: code huber
 """
 # %% funcs
 import numpy as np

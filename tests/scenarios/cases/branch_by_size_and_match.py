@@ -5,8 +5,6 @@ ask: go
 probe: out
 changed: yes
 expect: input data 3
-innocent: input fallback
-innocent: input rates
 """
 # %% setup
 data = [1, 2, 3, 4]

@@ -5,7 +5,6 @@ ask: ev
 probe: out
 changed: yes
 expect: input xs 3
-innocent: input table
 """
 # %% setup
 xs = [1, 2]; table = {"a": 1}; mode = "sum"

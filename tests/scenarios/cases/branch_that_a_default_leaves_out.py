@@ -5,8 +5,6 @@ ask: score
 probe: total
 changed: yes
 expect: input scale 5
-innocent: input augment
-innocent: code augment
 """
 # %% setup
 import numpy as np

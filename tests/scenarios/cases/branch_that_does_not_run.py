@@ -5,7 +5,6 @@ ask: go
 probe: out
 changed: yes
 expect: input a 3
-innocent: input extra
 """
 # %% setup
 debug = False; extra = [1]; a = 2

@@ -5,7 +5,6 @@ ask: use
 probe: total
 changed: yes
 expect: input factor 3
-innocent: input features
 """
 # %% setup
 from joblib import Memory

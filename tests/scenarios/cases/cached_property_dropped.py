@@ -5,7 +5,6 @@ ask: use
 probe: z
 changed: yes
 expect: input ds
-innocent: input Data
 """
 # %% cls
 from functools import cached_property

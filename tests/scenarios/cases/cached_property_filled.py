@@ -5,7 +5,6 @@ ask: q
 probe: n
 changed: yes
 expect: input k 3
-innocent: input d
 """
 # %% setup
 from functools import cached_property

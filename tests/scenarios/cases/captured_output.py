@@ -5,7 +5,6 @@ ask: use
 probe: cap.stdout
 changed: yes
 expect: input lr 3
-innocent: input wd
 """
 # %% mk
 lr = 0.1; wd = 0.0

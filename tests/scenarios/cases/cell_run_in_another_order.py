@@ -5,7 +5,6 @@ ask: q
 probe: out
 changed: yes
 expect: input data 4
-innocent: input shown
 """
 # %% setup
 data = [1, 2]

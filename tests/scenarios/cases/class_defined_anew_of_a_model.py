@@ -5,7 +5,6 @@ ask: use
 probe: count
 changed: yes
 verdict: unexplained
-innocent: input net
 """
 # %% kinds
 import gc

@@ -4,7 +4,6 @@ run: kinds setup use kinds use
 ask: use
 probe: out
 changed: no
-innocent: input net
 """
 # %% kinds
 import torch

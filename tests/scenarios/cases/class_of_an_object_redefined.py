@@ -4,7 +4,6 @@ run: make_class make use make_class@2 use
 ask: use
 probe: scaled.tolist()
 changed: no
-innocent: input Scaler
 """
 # %% make_class
 import numpy as np

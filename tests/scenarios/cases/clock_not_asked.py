@@ -5,8 +5,6 @@ ask: count
 probe: n
 changed: yes
 expect: input rows 3
-innocent: entropy time.time
-innocent: entropy uuid.uuid4
 """
 # %% setup
 import os, time, uuid

@@ -6,7 +6,6 @@ probe: counts
 changed: yes
 expect: input threshold 3
 innocent: input df
-innocent: input margin
 """
 # %% setup
 import pandas as pd

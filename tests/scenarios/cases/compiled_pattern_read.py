@@ -5,8 +5,6 @@ ask: draw
 probe: out
 changed: yes
 expect: rng python 2
-innocent: input pattern
-innocent: input lock
 """
 # %% setup
 import random, re, threading

@@ -5,7 +5,6 @@ ask: use
 probe: out
 changed: yes
 expect: input scale 5
-innocent: input CFG
 """
 # %% config
 import torch

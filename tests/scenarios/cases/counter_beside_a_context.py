@@ -6,7 +6,6 @@ probe: probs
 changed: yes
 expect: input settings or input TEMPERATURE 3
 innocent: input attempts
-innocent: input logits
 """
 # %% setup
 from contextlib import contextmanager

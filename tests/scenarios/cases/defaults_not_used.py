@@ -5,7 +5,6 @@ ask: q
 probe: out
 changed: yes
 expect: rng python 2
-innocent: input keep
 """
 # %% setup
 import random

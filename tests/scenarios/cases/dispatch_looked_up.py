@@ -5,7 +5,6 @@ ask: use
 probe: v
 changed: yes
 expect: input k 3
-innocent: input show
 """
 # %% setup
 from functools import singledispatch

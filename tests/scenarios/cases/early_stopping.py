@@ -5,7 +5,6 @@ ask: fit
 probe: patience
 changed: yes
 expect: input best 2
-innocent: input patience
 """
 # %% setup
 best, patience = float("inf"), 3

@@ -5,7 +5,6 @@ ask: average
 probe: ema["weight"].tolist()
 changed: yes
 expect: input ema 2
-innocent: input model
 """
 # %% setup
 import torch

@@ -5,7 +5,6 @@ ask: load
 probe: len(df)
 changed: yes
 expect: file shards_b 3
-innocent: rng numpy
 """
 # %% setup
 import numpy as np, pandas as pd

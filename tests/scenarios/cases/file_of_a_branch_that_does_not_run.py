@@ -5,7 +5,6 @@ ask: fit
 probe: weights
 changed: yes
 expect: input config 5
-innocent: file last.pt
 """
 # %% setup
 import os

@@ -5,7 +5,6 @@ ask: read
 probe: mean
 changed: yes
 expect: file train.csv 4
-innocent: file test.csv
 """
 # %% write
 import pandas as pd

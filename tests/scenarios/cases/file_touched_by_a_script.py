@@ -5,7 +5,6 @@ ask: q
 probe: out
 changed: yes
 expect: rng python 2
-innocent: file prep.py
 """
 # %% setup
 import random, subprocess, sys

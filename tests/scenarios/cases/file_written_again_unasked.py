@@ -5,7 +5,6 @@ ask: load
 probe: total
 changed: yes
 expect: input scale 4
-innocent: file data.csv
 """
 # %% setup
 import pandas as pd

@@ -5,7 +5,6 @@ ask: use
 probe: out
 changed: yes
 expect: rng python 3
-innocent: input Opt
 """
 # %% imports
 import random

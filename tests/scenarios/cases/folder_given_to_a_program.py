@@ -5,7 +5,6 @@ ask: say
 probe: out
 changed: yes
 expect: input times 3
-innocent: file data
 """
 # %% setup
 import os

@@ -5,7 +5,6 @@ ask: n
 probe: s
 changed: yes
 expect: input lr 3
-innocent: file runs
 """
 # %% setup
 import os

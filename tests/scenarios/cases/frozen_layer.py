@@ -6,7 +6,6 @@ probe: loss
 changed: yes
 expect: input model 5
 allow: input opt
-innocent: rng torch.cpu
 """
 # %% setup
 import torch

@@ -5,7 +5,6 @@ ask: draw
 probe: out
 changed: yes
 expect: entropy scipy.stats._qmc.LatinHypercube
-innocent: rng numpy
 """
 # %% setup
 import numpy as np

@@ -5,7 +5,6 @@ ask: draw
 probe: out
 changed: yes
 expect: rng numpy
-innocent: entropy scipy.stats._qmc.LatinHypercube
 """
 # %% setup
 import numpy as np

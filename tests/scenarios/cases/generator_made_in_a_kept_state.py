@@ -5,7 +5,6 @@ ask: use
 probe: xs
 changed: yes
 expect: input state 4
-innocent: entropy numpy.random.default_rng
 """
 # %% imports
 import numpy as np

@@ -5,7 +5,6 @@ ask: batch
 probe: batch.tolist()
 changed: yes
 expect: rng g 3
-innocent: rng numpy
 """
 # %% setup
 import numpy as np

@@ -5,7 +5,6 @@ ask: q
 probe: out
 changed: yes
 expect: input scale 3
-innocent: entropy numpy.random.RandomState
 """
 # %% setup
 import numpy as np

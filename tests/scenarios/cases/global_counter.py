@@ -5,7 +5,6 @@ ask: call
 probe: ticket
 changed: yes
 expect: input number 2
-innocent: input next_ticket
 """
 # %% setup
 number = 0

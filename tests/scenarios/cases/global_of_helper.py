@@ -5,7 +5,6 @@ ask: use
 probe: out
 changed: yes
 expect: input alpha 3
-innocent: input blend
 """
 # %% setup
 alpha = 0.5

@@ -5,7 +5,6 @@ ask: train
 probe: w
 changed: yes
 expect: input model 2
-innocent: rng torch.cpu
 """
 # %% setup
 import torch

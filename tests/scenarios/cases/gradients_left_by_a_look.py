@@ -6,7 +6,6 @@ probe: final
 changed: yes
 expect: input model 3
 says: gradients
-innocent: rng torch.cpu
 """
 # %% setup
 import copy, torch

@@ -5,7 +5,6 @@ ask: count
 probe: out
 changed: yes
 expect: input words 4
-innocent: environment PYTHONHASHSEED
 kernel: cold
 """
 # %% setup

@@ -5,7 +5,6 @@ ask: use
 probe: out
 changed: yes
 expect: input clip 3
-innocent: input scale
 """
 # %% first
 def scale(v):

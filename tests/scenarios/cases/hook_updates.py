@@ -5,7 +5,6 @@ ask: q
 probe: out
 changed: yes
 expect: input k 3
-innocent: input model
 innocent: input seen
 """
 # %% setup

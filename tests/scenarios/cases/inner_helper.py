@@ -5,7 +5,6 @@ ask: use
 probe: total
 changed: yes
 expect: input weight 4
-innocent: input score
 """
 # %% inner
 def weight(v):

@@ -5,8 +5,6 @@ ask: epoch
 probe: order
 changed: yes
 expect: rng loader.generator 2
-innocent: input loader
-innocent: rng torch.cpu
 """
 # %% setup
 import torch

@@ -5,7 +5,6 @@ ask: epoch
 probe: order
 changed: yes
 expect: rng torch.cpu 3
-innocent: input loader
 """
 # %% setup
 import torch

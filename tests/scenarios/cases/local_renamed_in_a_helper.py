@@ -5,8 +5,6 @@ ask: use
 probe: out
 changed: yes
 expect: input data 3
-innocent: input half
-innocent: input Scale
 """
 # %% setup
 def half(values):

@@ -5,7 +5,6 @@ ask: q
 probe: final
 changed: yes
 expect: input x 3
-innocent: input loss
 """
 # %% setup
 import torch

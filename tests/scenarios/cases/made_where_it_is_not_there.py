@@ -6,7 +6,6 @@ probe: loss
 changed: yes
 expect: input model
 allow: input opt
-innocent: input X
 """
 # %% setup
 import torch

@@ -5,7 +5,6 @@ ask: q
 probe: out
 changed: yes
 expect: input scale 3
-innocent: input x
 """
 # %% setup
 import torch

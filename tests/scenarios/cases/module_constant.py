@@ -5,7 +5,6 @@ ask: use
 probe: out
 changed: yes
 expect: input helpers.FACTOR 4
-innocent: input helpers.scale
 """
 # %% write
 from pathlib import Path

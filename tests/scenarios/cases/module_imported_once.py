@@ -5,7 +5,6 @@ ask: q
 probe: n
 changed: yes
 expect: input data 3
-innocent: file helper_of_q.py
 """
 # %% setup
 import sys

@@ -5,7 +5,6 @@ ask: use
 probe: r
 changed: yes
 expect: file steps.py 5
-innocent: input unused
 """
 # %% setup
 import importlib, sys

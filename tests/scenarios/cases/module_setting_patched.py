@@ -6,7 +6,6 @@ probe: w
 changed: yes
 expect: input config.LR 5
 says: config.LR had changed: 0.1 → 0.3; In[5] set it
-innocent: input config.EPOCHS
 """
 # %% write
 %%writefile config.py

@@ -5,7 +5,6 @@ ask: train
 probe: loss
 changed: yes
 expect: input opt 2
-innocent: input model
 """
 # %% setup
 import copy, torch

@@ -5,7 +5,6 @@ ask: use
 probe: out
 changed: yes
 expect: rng numpy 4
-innocent: input Out
 """
 # %% setup
 import numpy as np

@@ -6,7 +6,6 @@ probe: out
 changed: yes
 verdict: unexplained
 says: root cannot be seen into
-innocent: input root
 """
 # %% setup
 import subprocess

@@ -5,7 +5,6 @@ ask: count
 probe: out.tolist()
 changed: yes
 expect: rng torch.cpu 3
-innocent: operation aten::put_
 """
 # %% setup
 import torch

@@ -5,7 +5,6 @@ ask: predict
 probe: out
 changed: yes
 expect: input weight 3
-innocent: input temperature
 """
 # %% setup
 weight, temperature = 3.0, 2.0

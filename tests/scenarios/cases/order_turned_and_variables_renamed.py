@@ -5,7 +5,6 @@ ask: q
 probe: out
 changed: yes
 expect: input order 3
-innocent: input w
 innocent: code q
 """
 # %% setup

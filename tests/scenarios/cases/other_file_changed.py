@@ -5,7 +5,6 @@ ask: load
 probe: steps
 changed: yes
 expect: input factor 3
-innocent: file notes.json
 """
 # %% write
 import json

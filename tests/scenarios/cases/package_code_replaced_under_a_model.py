@@ -6,8 +6,6 @@ probe: out
 changed: yes
 expect: input torch.nn.Linear.forward 3
 expect: input torch.nn.functional.relu 3
-innocent: input torch.nn.Conv2d.forward
-innocent: input torch.nn.functional.gelu
 """
 # %% setup
 import torch

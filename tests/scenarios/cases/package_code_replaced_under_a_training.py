@@ -6,7 +6,6 @@ probe: w
 changed: yes
 expect: input torch.nn.Linear.reset_parameters 3
 expect: input torch.optim.SGD.step 3
-innocent: input torch.optim.Adam.step
 """
 # %% setup
 import torch

@@ -5,7 +5,6 @@ ask: load
 probe: kind
 changed: yes
 expect: flag pandas.options 3
-innocent: file people.csv
 """
 # %% setup
 import pandas as pd

@@ -5,7 +5,6 @@ ask: load
 probe: n
 changed: yes
 expect: file shards 3
-innocent: rng numpy
 """
 # %% setup
 import os

@@ -5,7 +5,6 @@ ask: q
 probe: out
 changed: yes
 expect: rng numpy
-innocent: file d.parquet
 """
 # %% setup
 import pandas as pd, numpy as np

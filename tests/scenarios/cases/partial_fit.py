@@ -5,7 +5,6 @@ ask: learn
 probe: weights
 changed: yes
 expect: input clf 2
-innocent: rng numpy
 """
 # %% setup
 from sklearn.datasets import load_iris

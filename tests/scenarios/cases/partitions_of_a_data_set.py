@@ -5,7 +5,6 @@ ask: load
 probe: n
 changed: yes
 expect: file lake 3
-innocent: rng numpy
 """
 # %% setup
 from pathlib import Path

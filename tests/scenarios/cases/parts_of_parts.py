@@ -6,7 +6,6 @@ probe: out
 changed: yes
 expect: input args 5
 expect: input x_test 5
-innocent: input x_train
 """
 # %% setup
 from types import SimpleNamespace

@@ -5,7 +5,6 @@ ask: show
 probe: text
 changed: yes
 expect: flag polars or environment POLARS_FMT_MAX_ROWS 3
-innocent: input df
 """
 # %% setup
 import polars as pl

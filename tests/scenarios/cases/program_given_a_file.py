@@ -5,8 +5,6 @@ ask: total
 probe: total
 changed: yes
 expect: file values.txt 5
-innocent: environment COLOR
-innocent: file sum.txt
 """
 # %% script
 %%writefile summed.py

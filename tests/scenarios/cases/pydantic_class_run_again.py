@@ -6,7 +6,6 @@ probe: w
 changed: yes
 expect: rng python 3
 needs: pydantic
-innocent: input Cfg
 """
 # %% imports
 import random

@@ -6,7 +6,6 @@ probe: n
 changed: yes
 expect: file cfg.json 6
 needs: pydantic
-innocent: input Cfg
 """
 # %% imports
 from pathlib import Path

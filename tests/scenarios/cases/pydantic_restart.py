@@ -6,7 +6,6 @@ probe: w
 changed: yes
 expect: rng torch.cpu
 needs: pydantic
-innocent: input Cfg
 """
 # %% imports
 import torch

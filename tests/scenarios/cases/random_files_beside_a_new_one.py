@@ -5,7 +5,6 @@ ask: use
 probe: pick
 changed: yes
 expect: rng numpy 3
-innocent: file fig.png
 """
 # %% imports
 import os

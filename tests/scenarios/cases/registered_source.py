@@ -6,7 +6,6 @@ probe: v
 changed: yes
 expect: rng dice 2
 says: had moved on
-innocent: input dice
 back: complete
 """
 # %% setup

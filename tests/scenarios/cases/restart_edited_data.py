@@ -6,7 +6,6 @@ probe: out
 changed: yes
 expect: input xs 5
 says: In[2] made it anew (its text was edited)
-innocent: input cfg
 """
 # %% config
 cfg = {"k": 3}

@@ -5,7 +5,6 @@ ask: use
 probe: out
 changed: yes
 expect: rng numpy 3
-innocent: input _
 """
 # %% setup
 import numpy as np

@@ -5,7 +5,6 @@ ask: pick
 probe: order
 changed: yes
 expect: rng g or rng sampler.generator 2 3
-innocent: input sampler
 """
 # %% setup
 import torch

@@ -5,7 +5,6 @@ ask: train
 probe: loss
 changed: yes
 expect: input opt 4
-innocent: input model
 """
 # %% setup
 import torch

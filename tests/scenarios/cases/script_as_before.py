@@ -5,7 +5,6 @@ ask: q
 probe: out
 changed: yes
 expect: input data 3
-innocent: file prep.py
 """
 # %% setup
 import subprocess, sys

@@ -5,7 +5,6 @@ ask: draw
 probe: out
 changed: yes
 expect: input scale 3
-innocent: entropy numpy.random.default_rng
 """
 # %% setup
 import numpy as np

@@ -5,7 +5,6 @@ ask: draw
 probe: x
 changed: yes
 expect: rng torch.cpu 2
-innocent: entropy date
 """
 # %% setup
 import torch

@@ -5,7 +5,6 @@ ask: add
 probe: total
 changed: yes
 verdict: unexplained
-innocent: entropy date
 """
 # %% setup
 import torch

@@ -4,7 +4,6 @@ run: setup show set show
 ask: show
 probe: repr(length).partition(" at ")[0]
 changed: no
-innocent: input LABEL
 """
 # %% setup
 LABEL = "long"

@@ -5,7 +5,6 @@ ask: batch
 probe: batch.tolist()
 changed: yes
 expect: rng numpy 3
-innocent: rng python
 """
 # %% setup
 import numpy as np

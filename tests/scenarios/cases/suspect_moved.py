@@ -5,7 +5,6 @@ ask: compute
 probe: out.tolist()
 changed: yes
 expect: input scale 3
-innocent: rng numpy
 innocent: rng python
 """
 # %% setup

@@ -5,7 +5,6 @@ ask: q
 probe: avg
 changed: yes
 expect: input rides 3
-innocent: input zones
 """
 # %% setup
 import polars as pl

@@ -5,7 +5,6 @@ ask: use
 probe: out
 changed: yes
 expect: input factor 4
-innocent: input table
 """
 # %% tables
 table, factor = {"a": 1}, 2.0

@@ -5,7 +5,6 @@ ask: render
 probe: html
 changed: yes
 expect: file report.md 3
-innocent: input metrics
 """
 # %% setup
 import os

@@ -5,7 +5,6 @@ ask: sample
 probe: picks
 changed: yes
 expect: rng g 3
-innocent: rng torch.cpu
 """
 # %% setup
 import torch

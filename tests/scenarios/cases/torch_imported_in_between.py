@@ -5,7 +5,6 @@ ask: q
 probe: n
 changed: yes
 expect: rng python 2
-innocent: flag torch.num_threads
 """
 # %% setup
 import random

@@ -5,7 +5,6 @@ ask: q
 probe: out
 changed: yes
 expect: rng torch.cpu
-innocent: input model
 """
 # %% setup
 import torch, copy

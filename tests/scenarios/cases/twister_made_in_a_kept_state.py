@@ -5,7 +5,6 @@ ask: act
 probe: picks
 changed: yes
 expect: input agent 5 or rng agent 5
-innocent: input agent.table
 """
 # %% imports
 import random

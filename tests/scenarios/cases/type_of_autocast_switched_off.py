@@ -5,7 +5,6 @@ ask: fit
 probe: weights
 changed: yes
 expect: input every 4
-innocent: input kind
 """
 # %% setup
 import torch

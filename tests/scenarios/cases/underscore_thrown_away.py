@@ -5,7 +5,6 @@ ask: use
 probe: out
 changed: yes
 expect: input pairs 4
-innocent: input _
 """
 # %% setup
 pairs = [(1, 2), (3, 4)]

@@ -5,7 +5,6 @@ ask: val
 probe: vloss
 changed: yes
 expect: input xs 3
-innocent: input model
 """
 # %% setup
 import torch

@@ -5,7 +5,6 @@ ask: q
 probe: out
 changed: yes
 expect: rng torch.cpu 2
-innocent: input x
 """
 # %% setup
 import torch

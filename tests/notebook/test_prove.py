@@ -374,6 +374,14 @@ def test_a_cell_that_does_not_repeat(play):
     assert found["os.urandom"] == ("may-matter", "not tested: it answers differently each time")
 
 
+def test_a_graph_that_is_not_copied_is_the_reason(play):
+    """No copy of the value leads back to what it was made of."""
+    use = "g = torch.autograd.grad(y, w, retain_graph=True)[0].tolist(), n"
+    kernel = play("import torch\nw = torch.ones(2, requires_grad=True)\ny = (w * 2).sum()",
+                  "n = 1", use, "n = 2", use)  # fmt: skip
+    assert prove(kernel)["n"] == ("likely", "the autograd graph behind y cannot be copied")
+
+
 def test_a_cell_that_failed(play):
     """What made it fail is proved: without that the earlier result comes."""
     kernel = play("x = 2", "y = 1 / x", "x = 0", "y = 1 / x")

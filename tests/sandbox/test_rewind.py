@@ -108,8 +108,10 @@ def test_a_name_that_is_bound_to_a_generator_of_another_kind_is_missing(put_back
 def test_a_source_that_its_package_loads_late_is_loaded_for_its_state(put_back, monkeypatch):
     """As numpy loads its own at the first use."""
     states = {"numpy": snapshot().states["numpy"]}
-    monkeypatch.setattr(np, "random", np.random)
-    monkeypatch.delitem(sys.modules, "numpy.random")
+    late = sys.modules["numpy.random.mtrand"]
+    monkeypatch.delitem(sys.modules, "numpy.random.mtrand")
+    load = "ipytorchseed.rng.table.import_module"
+    monkeypatch.setattr(load, lambda name: sys.modules.update({name: late}))
     assert put(states, []).names == ("numpy",)
 
 

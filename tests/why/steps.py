@@ -54,6 +54,8 @@ def _rewind(old: str, new: str, *tests: str) -> Step:
 
 
 _UNDO = f"{REPLAY}::test_undo_puts_names_sources_and_flags_back"
+_NEW_NAMES = f"{REPLAY}::test_undo_takes_new_names_away"
+_NOT_COPIED = f"{REPLAY}::test_undo_puts_back_what_is_not_copied"
 _FOLDER = f"{REPLAY}::test_the_folder_and_settings_of_libraries_are_as_then"
 _FLAGS = f"{REPLAY}::test_flags_and_variables_of_the_environment_are_as_then"
 _HELPER = f"{REPLAY}::test_a_variable_that_a_helper_asks_for_is_as_then"
@@ -119,13 +121,13 @@ STEPS = {
         "if not self._is_set(each)]", "if False]", f"{PROVE}::test_a_working_folder_that_is_gone",
     ),
     "experiments cut graphs": _proving(
-        "cut = [name for name in every if name in self._run.reads]", "cut = []", PROVE,
+        "cut = [name for name in every if name in self._run.reads]", "cut = []",
+        f"{PROVE}::test_a_graph_that_is_not_copied_is_the_reason",
     ),
     # A cell that runs again begins where its run did.
     "scene imports": _replay(
         "        import_sources(step.run.packages)\n", "",
-        f"{REPLAY}::test_the_first_numbers_of_an_unseeded_kernel_come_back",
-        f"{REPLAY}::test_the_first_numbers_that_a_module_draws_come_back",
+        f"{REPLAY}::test_a_source_that_the_cell_itself_imports_is_restored_in_another_kernel",
     ),
     "scene environment": _replay("        _put_environment_back(step.run)\n", "", _FLAGS, _HELPER),
     "scene flags": _replay("        _put_flags_back(step.settings)\n", "", _FLAGS),
@@ -144,13 +146,12 @@ STEPS = {
     # After a replay, %replay --undo.
     "undo names": _replay("names[name] = self._bindings[name]", "pass", _UNDO),
     "undo new names": _replay(
-        "names.pop(name, None)", "pass",
-        f"{REPLAY}::test_a_name_that_the_run_did_not_find_is_not_found_again", REPLAY,
+        "names.pop(name, None)", "pass", _NEW_NAMES,
     ),
-    "undo held": _replay("self._held.hold()", "pass", REPLAY),
+    "undo held": _replay("self._held.hold()", "pass", _NOT_COPIED),
     "undo process": _replay("self._process.put_back()", "pass", _UNDO),
     "undo generators": _replay(
-        "put_back(self._generators, self._scene.generators())", "pass", _UNDO,
+        "put_back(self._generators, self._scene.generators())", "pass", _NOT_COPIED,
     ),
     "rewind import": _rewind("    import_lazy()\n", "", REWIND),
     "rewind start": _rewind("    torch_random.start(states)\n", "", REWIND),
@@ -191,14 +192,15 @@ STEPS = {
         "        held.hold()\n        process.put_back()", "        process.put_back()", CHECK, PROVE,
     ),
     "sandbox process after": _sandbox(
-        "        held.hold()\n        process.put_back()", "        held.hold()", _INTERRUPT,
+        "        held.hold()\n        process.put_back()", "        held.hold()",
+        f"{PROVE}::test_a_source_that_moved",
     ),
     "sandbox aliases": _sandbox(
         "        self._held.names |= aliases(namespace, self._held.names, copier)\n", "", CHECK, PROVE,
     ),
     "sandbox brought": _sandbox(
         "self._process.sources = replace(found, states={**left.states, **found.states})", "pass",
-        CHECK,
+        "tests/notebook/test_check_imports.py",
     ),
 }  # fmt: skip
 """Each step by its name."""

@@ -5,10 +5,14 @@ That it does bring the result back is tried in every scenario of ``tests/scenari
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
 from ipytorchseed.ledger.records import FileRead, GeneratorState
+from ipytorchseed.why.evidence import Evidence
+from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.plan import make_plan
+from ipytorchseed.why.remedy import find_remedy
 from tests.render.explanations import AGAIN, START, TRAINED, States, explain, run, states, value
 
 OLD, NEW, OTHER = value("01", "tensor"), value("02", "tensor"), value("03", "tensor")
@@ -303,12 +307,20 @@ def test_an_input_that_cannot_be_seen_into_is_in_the_way_if_another_cell_used_it
         assert (remedy.obstacle, remedy.complete) == (obstacle, not between)
 
 
-def test_an_entropy_cause_is_in_the_way():
-    """The cell asks again, and gets another answer."""
-    first, last = (
-        _use(n, OLD, made, nondeterministic_calls=("os.urandom",), mixed=("os.urandom",))
-        for n, made in ((2, OLD), (4, NEW))
-    )
-    said = explain(last, first, [first], States([MAKE, first, last]))
-    assert [cause.kind for cause in said.causes] == ["entropy"]
-    assert not said.remedy.complete
+@pytest.mark.parametrize(
+    ("kind", "name", "obstacle"),
+    [
+        ("operation", "aten::index_put_", "aten::index_put_ does not repeat"),
+        ("entropy", "os.urandom", "os.urandom answers differently each time"),
+        ("environment", "SCALE", "%replay does not put SCALE back"),
+        ("file", "/data/people.csv", "%replay does not put /data/people.csv back"),
+        ("input", "x", ""),
+    ],
+)
+def test_a_cause_that_no_replay_restores_is_in_the_way(kind, name, obstacle):
+    """Also where the plan itself has no doubt."""
+    first, last = _use(2, OLD, OLD), _use(4, OLD, NEW)
+    present = States([MAKE, first, last])
+    case = Evidence(last, first, [first], present, "k")
+    remedy = find_remedy(case, [Cause(kind, name, "")], present)
+    assert (remedy.obstacle, remedy.complete) == (obstacle, not obstacle)

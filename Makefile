@@ -76,9 +76,6 @@ test-all:
 record: $(VENV)/.installed-test
 	$(BIN)/python -m tests.scenarios --record $(ARGS)
 
-test-newest:
-	rm -rf .venv/newest-test
-	env -u PIP_CONSTRAINT $(MAKE) test VENV=.venv/newest-test ARGS='--torch-release $(ARGS)'
 mutants: $(VENV)/.installed-test
 	$(BIN)/python -m tests.why.mutants $(ARGS)
 

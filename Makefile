@@ -10,7 +10,7 @@
 #   make test-colab      tests the extension with Colab's versions of IPython and ipykernel
 #   make test-versions   tests with the oldest and newest libraries that pyproject.toml allows
 #   make test-newest     runs all tests with the newest libraries, in an environment of its own
-#   make test-all        all of that, every scenario in a real kernel, and the documentation
+#   make test-all        all of that, every scenario in a real kernel, mutants and documentation
 #
 #   make bench    runs the benchmarks, beside their peers
 #   make lint     style, types, floors; changes nothing
@@ -71,6 +71,7 @@ test-all:
 	$(MAKE) test-browser
 	$(MAKE) test-colab
 	$(MAKE) test-versions
+	$(MAKE) mutants
 	$(MAKE) docs
 
 record: $(VENV)/.installed-test

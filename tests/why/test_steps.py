@@ -1,0 +1,19 @@
+"""The edits of `make mutants` fit the modules that they edit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import ipytorchseed
+from tests.why.steps import STEPS, Step
+
+SANDBOX = Path(ipytorchseed.__file__).parent / "sandbox"
+
+
+@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS.keys())
+def test_the_text_to_replace_is_there_once(step: Step) -> None:
+    """Otherwise the mutant would change nothing, or something else too."""
+    text = (SANDBOX / f"{step.module}.py").read_text(encoding="utf-8")
+    assert text.count(step.old) == 1

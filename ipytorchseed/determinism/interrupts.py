@@ -15,9 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock, Timer, current_thread, main_thread
 from types import FrameType
-from typing import Any, TypeVar
-
-from msgspec import Struct
+from typing import Any, NamedTuple, TypeVar
 
 Result = TypeVar("Result")
 
@@ -25,7 +23,7 @@ _LONG = 0.5
 """Seconds after the first interrupt; those of a key that is pressed often follow sooner."""
 
 
-class Door(Struct, eq=False):
+class Door(NamedTuple):
     """Code in which an interrupt is raised while the rest is held.
 
     Attributes:

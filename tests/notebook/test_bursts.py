@@ -9,7 +9,7 @@ import sys
 
 from tests.kernel import ROOT
 
-COUNT = 10
+COUNT = 3
 """Bursts of each command; ``python -m tests.notebook.bursts 300`` runs more."""
 
 

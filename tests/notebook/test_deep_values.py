@@ -22,7 +22,7 @@ for _ in range(30_000):
     ("code", "answer"),
     [
         ("%%deterministic --check\ny = value is None, random.random()", "The cell repeats"),
-        ("%why --prove", "proved: put back"),
+        ("%why --prove", "proved: restoring it"),
     ],
     ids=["check", "prove"],
 )

@@ -72,6 +72,7 @@ WATCHED = [
         if hasattr(os, name)
     ),
     "random _urandom",
+    "socket gethostbyname",
     *(["subprocess _fork_exec"] if os.name == "posix" else []),
 ]  # fmt: skip
 """Functions that are replaced, as no event tells of a call of theirs."""
@@ -92,7 +93,7 @@ DIFFERENCES = {
     "callbacks": {
         "extension ipytorchseed", "configurable IPyTorchSeed", "configurable ExtensionMagics",
         "event Extension._post_run_cell", "event Extension._pre_run_cell",
-        "event Extension._post_execute", "event Runs.pre_execute",
+        "event Extension._post_execute", "event Extension._pre_execute",
         "transformer deterministic_cells", "shell _showtraceback: function",
     },
 }  # fmt: skip

@@ -285,7 +285,11 @@ def test_a_receipt_that_is_none_is_refused_before_anything_runs(folder, tmp_path
     book(tmp_path / "one", "1 / 0")
     (tmp_path / "r.json").write_text('{"schema": 1, "kind": "ipytorchseed receipt", "cells"')
     refusals = {
-        ("one.ipynb", "--against", "r.json"): "r.json: not a receipt, or a part of one: Input data was",
+        (
+            "one.ipynb",
+            "--against",
+            "r.json",
+        ): "r.json: not a receipt, or a part of one: Input data was",
         ("one.ipynb", "--against", "no.json"): "no.json: no such file",
         ("one.ipynb", "--against", "."): "it is a folder, not a file",
         ("one.ipynb", "--receipt", "r.json/x"): "--receipt: ",

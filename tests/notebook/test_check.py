@@ -237,7 +237,7 @@ def test_how_a_result_is_shown_is_compared(kernel):
 )
 def test_lines_count_beside_another_magic(kernel, prepared, head, line):
     """As in the notebook's margin, the cell's first line being 1."""
-    body = "for _ in range(40):\n    x = torch.zeros(500).put_(index, value, accumulate=True)"
+    body = "for turn in range(40):\n    x = torch.zeros(500).put_(index, value, accumulate=True)"
     cell = f"{head.format(' --check --json')}\n{body}\n    made = made + x if _ else x"
     printed = kernel.run(cell).stdout.splitlines()
     said = json.loads(next(each for each in printed if each.startswith("{")))
@@ -322,7 +322,7 @@ def test_progress_is_one_line_that_the_result_replaces(kernel):
     """Where it takes long; in a short check, and as JSON, there is none."""
     hurried = "from ipytorchseed.notebook import progress\nprogress._PATIENCE, progress._EVERY = {}"
     kernel.run(hurried.format("0.3, 0.05"))
-    cell = "%%deterministic --check {}\nfor _ in range(4):\n    time.sleep(0.1)\nx = 1"
+    cell = "%%deterministic --check {}\nfor turn in range(4):\n    time.sleep(0.1)\nx = 1"
     reply = kernel.run(cell.format("3"))
     (shown,) = reply.displays
     assert shown["text/plain"].startswith("The cell repeats")
@@ -341,7 +341,7 @@ def test_code_may_have_a_body_checked(kernel):
 def test_why_names_the_operation_that_a_check_caught(loaded, prepared):
     """Before the check nothing explains the difference, and it names the next step."""
     body = (
-        "out = torch.zeros(500)\nfor _ in range(40):\n    out.put_(index, value, accumulate=True)"
+        "out = torch.zeros(500)\nfor turn in range(40):\n    out.put_(index, value, accumulate=True)"
     )
     for _ in range(2):
         loaded.run(body, "summed")

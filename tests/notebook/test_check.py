@@ -340,9 +340,7 @@ def test_code_may_have_a_body_checked(kernel):
 
 def test_why_names_the_operation_that_a_check_caught(loaded, prepared):
     """Before the check nothing explains the difference, and it names the next step."""
-    body = (
-        "out = torch.zeros(500)\nfor turn in range(40):\n    out.put_(index, value, accumulate=True)"
-    )
+    body = "out = torch.zeros(500)\nfor turn in range(40):\n    out.put_(index, value, accumulate=True)"
     for _ in range(2):
         loaded.run(body, "summed")
     first = loaded.run("%why", "asks").displays[0]["text/plain"]

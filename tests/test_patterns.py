@@ -255,7 +255,7 @@ SQUARE = 9
 TRIES = 4
 """What seems slow is measured so often: other processes disturb single measurements."""
 
-LIMIT = 2.0
+LIMIT = 4
 """Seconds of processor time after which a single text has taken too long."""
 
 

@@ -133,16 +133,20 @@ def _read(path: Path) -> dict[str, Recording]:
 
 
 def generation() -> str:
-    """Return a digest of the code that records: comments, docstrings and layout do not count."""
+    """Return a digest of the code that records, without docstrings, blank lines and comment lines.
+
+    It is one digest for all versions of Python, so it is not made of their syntax trees.
+    """
     package = ROOT / "ipytorchseed"
-    pending, trees = [package / name for name in RECORDERS], dict[Path, str]()
+    pending, texts = [package / name for name in RECORDERS], dict[Path, list[str]]()
     while pending:
         path = pending.pop()
-        if path not in trees:
-            tree = ast.parse(path.read_bytes())
+        if path not in texts:
+            text = path.read_text(encoding="utf-8")
+            tree = ast.parse(text)
             pending += _imported(tree, package)
-            trees[path] = ast.dump(_without_docstrings(tree))
-    content = sorted((path.relative_to(package).as_posix(), dump) for path, dump in trees.items())
+            texts[path] = _code_lines(text, tree)
+    content = sorted((path.relative_to(package).as_posix(), lines) for path, lines in texts.items())
     return xxh3_64_hexdigest(repr(content).encode())
 
 
@@ -156,16 +160,13 @@ def _imported(tree: ast.AST, package: Path) -> Iterator[Path]:
             yield from (path for path in files if path.exists())
 
 
-def _without_docstrings(tree: ast.AST) -> ast.AST:
+def _code_lines(text: str, tree: ast.AST) -> list[str]:
+    skipped: set[int] = set()
     for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            node.body = [each for each in body if not _is_text(each)]
-    return tree
-
-
-def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            skipped.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
+    return [line for number, line in lines if line and line[0] != "#" and number not in skipped]
 
 
 def recorded_generation() -> str:

@@ -39,6 +39,6 @@ def find_objection(runs: Sequence[Run], plan: Plan, experiments: int, kernel: st
             return f"{name} asks for input"
         if step.run.kernel != kernel:
             return f"{name} ran before the restart · %why --prove"
-    *makers, last = [step.run.seconds for step in plan.steps]
-    seconds = sum(makers) + experiments * last
+    makers = [step.run.seconds for step in plan.steps[:-1]]
+    seconds = sum(makers) + experiments * max(run.seconds for run in runs)
     return f"it would take about {seconds:.0f} s · %why --prove" if seconds > SECONDS else ""

@@ -1,4 +1,4 @@
-"""Studies of seeds and checks of notebooks on three engines, some of which are killed at it."""
+"""Studies of seeds and checks of notebooks on three engines; some are killed during the work."""
 
 from __future__ import annotations
 

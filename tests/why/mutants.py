@@ -275,7 +275,7 @@ def killer_of_step(name: str) -> str | None:
 
 
 WITH_KERNELS = ("tests/notebook/", "tests/scenarios/")
-"""The tests of which this process needs no edit."""
+"""Tests that run without an edit in this process."""
 
 
 def killer_in_fork(name: str, tests: Iterable[str]) -> str | None:

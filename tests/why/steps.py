@@ -25,7 +25,7 @@ class Step(NamedTuple):
         module: The module to edit, in ``ipytorchseed.sandbox``.
         old: The text to replace; the module has it once.
         new: What takes its place.
-        tests: Tests of which one fails then.
+        tests: At least one of these tests fails then.
     """
 
     module: str
@@ -70,7 +70,7 @@ _MAKER = f"{PROVE}::test_an_input_that_an_earlier_cell_makes"
 _VARIABLE = f"{PROVE}::test_a_variable_of_the_environment"
 
 STEPS = {
-    # An experiment begins as the later run did, but for the cause.
+    # An experiment begins as the later run did, with one cause restored.
     "trial text": _trials(
         "source=against.source if trial.text else run.source", "source=run.source",
         f"{PROVE}::test_an_edit_of_the_cell",

@@ -294,7 +294,7 @@ def test_a_source_that_moved_is_mended_by_rewinding_too():
 
 
 def test_an_input_that_cannot_be_seen_into_is_in_the_way_if_another_cell_used_it():
-    """The cell finds it in a state that nobody knows."""
+    """The cell finds it in an unknown state."""
     handle = value("06", "opaque", opaque=True)
     first = _use(2, OLD, OLD, **states(START, TRAINED))
     last = _use(4, OLD, NEW, **states(TRAINED, AGAIN))

@@ -238,7 +238,7 @@ def test_how_a_result_is_shown_is_compared(kernel):
 def test_lines_count_beside_another_magic(kernel, prepared, head, line):
     """As in the notebook's margin, the cell's first line being 1."""
     body = "for turn in range(40):\n    x = torch.zeros(500).put_(index, value, accumulate=True)"
-    cell = f"{head.format(' --check --json')}\n{body}\n    made = made + x if _ else x"
+    cell = f"{head.format(' --check --json')}\n{body}\n    made = made + x if turn else x"
     printed = kernel.run(cell).stdout.splitlines()
     said = json.loads(next(each for each in printed if each.startswith("{")))
     assert said["first_divergence"]["line"] == line

@@ -165,7 +165,8 @@ class Run(Struct, frozen=True, omit_defaults=True):
         generators_before: Each namespace generator when it began, by name.
         generators_after: The same when it ended.
         settings: Flags, environment, versions and hardware, as JSON values by name.
-        reads: What it read: value by name, when it began.
+        named: Variables that its own text reads.
+        reads: What it read, also through functions: value by name, when it began.
         replaced: Functions of packages that it reads and in whose place the user put others.
         missing: Names that its code may look up and that were not there: builtins, and what was
             not set.
@@ -228,6 +229,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     generators_before: Mapping[str, GeneratorState] = {}
     generators_after: Mapping[str, GeneratorState] = {}
     settings: Mapping[str, Any] = {}
+    named: tuple[str, ...] = ()
     reads: Mapping[str, Fingerprint] = {}
     replaced: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 
 import click
 from msgspec.structs import replace
@@ -23,15 +24,21 @@ from ipytorchseed.sandbox.process import say_restored
 from ipytorchseed.sandbox.proving import Experiments
 from ipytorchseed.sandbox.trials import Trial, compare, merged
 from ipytorchseed.session.present import LiveKernel
+from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.experiments import (
+    PROVED,
     UNTESTED,
     Result,
     count_most,
     judge,
+    judge_unrepeated,
 )
 from ipytorchseed.why.explanation import Cause, Explanation
 from ipytorchseed.why.tested import with_findings
+
+_UNREPEATED = frozenset({"entropy", "operation"})
+"""Kinds of causes that no state restores: they act in each run."""
 
 _LONG = 0.5
 """Seconds that the cells took together from which on progress is shown."""
@@ -108,12 +115,13 @@ class Proofs:
             seconds: How long to look at variables; None for as long as a replay may.
         """
         against, session = said.against, self._tracking.session
-        if against is None or not said.causes or not said.changed or said.run.cell != against.cell:
+        comparable = against is not None and said.changed and said.run.cell == against.cell
+        if against is None or not (said.suspects and comparable):
             return None
         scene = self._player.scene()
         present = LiveKernel(session, said.run, scene.namespace, seconds)
         hidden = self._shell.user_ns_hidden
-        return Experiments(scene, said.run, against, said.causes, present, hidden)
+        return Experiments(scene, said.run, against, said.suspects, present, hidden)
 
     def _tested(
         self,
@@ -159,7 +167,7 @@ class Proofs:
         """Add findings, by the places of causes; ``keep`` them with the two runs."""
         session = self._tracking.session
         findings = Findings(
-            tuple((c.kind, c.name, found[place]) for place, c in enumerate(said.causes))
+            tuple((c.kind, c.name, found[place]) for place, c in enumerate(said.suspects))
         )
         if keep and said.against is not None and said.run.id and said.against.id:
             with suppress(LedgerError):  # tested again the next time
@@ -195,25 +203,43 @@ class Proofs:
         with Progress(self._shell, silent=silent, what="Proving") as progress:
             progress.step("making again what the cell found …")
             experiments.build(self._make, BYTES if unasked else None)
-            trials = _labelled(said.causes, experiments.trials)
+            trials = _labelled(said.suspects, experiments.trials)
             beside = ", ".join(sorted(experiments.beside.values))
             parts = {**trials, beside: experiments.beside}
             most, made = count_most(len(trials) + bool(beside)), 0
 
+            def attempt(chosen: frozenset[str]) -> Run:
+                return self._try(experiments, merged(parts[label] for label in chosen), said)
+
+            progress.step(bar(1, most, "as it was …", most="at most"))
+            first = attempt(frozenset())
+            volatile = {(each.what, each.name) for each in find_changes(said.run, first)}
+            stable = [each for each in said.changed if (each.what, each.name) not in volatile]
+            volatile = volatile if stable else set()
+
+            @cache
             def experiment(chosen: frozenset[str]) -> Result:
                 nonlocal made
                 made += 1
-                what = f"with {', '.join(sorted(chosen))} put back" if chosen else "as it was"
-                progress.step(bar(made, most, f"{what} …", most="at most"))
-                run = self._try(experiments, merged(parts[label] for label in chosen), said)
-                return compare(said.run, against, run, said.changed)
+                what = f"with {', '.join(sorted(chosen))} restored …"
+                if chosen:
+                    progress.step(bar(made, most, what, most="at most"))
+                run = attempt(chosen) if chosen else first
+                return compare(said.run, against, run, stable or said.changed, volatile)
 
             found = judge([*trials], experiment, lambda: experiments.lost, beside) if trials else {}
+            repeats = experiment(frozenset())
             progress.clear()
+        names = sorted(name or what for what, name in volatile)
+        settled = any(each.level == PROVED for each in found.values())
+        unrepeated = [place for place, each in enumerate(said.suspects) if each.kind in _UNREPEATED]
+        alone = len(unrepeated) == 1 and not experiments.lost
+        of_itself = judge_unrepeated(repeats, names, settled=settled, alone=alone)
         return {
             **_not_restored(experiments),
+            **(dict.fromkeys(unrepeated, of_itself) if of_itself else {}),
             **{
-                place: _of_one(said.causes, place, trials[label], finding)
+                place: _of_one(said.suspects, place, trials[label], finding)
                 for label, finding in found.items()
                 for place in trials[label].causes
             },
@@ -260,7 +286,7 @@ def _not_restored(experiments: Experiments) -> dict[int, Finding]:
 def _all_open(said: Explanation, how: str, experiments: Experiments) -> dict[int, Finding]:
     """Give all causes one reason why nothing is proved, but for those that have their own."""
     untested = Finding(how=f"{UNTESTED}: {how}")
-    return dict.fromkeys(range(len(said.causes)), untested) | _not_restored(experiments)
+    return dict.fromkeys(range(len(said.suspects)), untested) | _not_restored(experiments)
 
 
 def _of_one(causes: Sequence[Cause], place: int, trial: Trial, finding: Finding) -> Finding:

@@ -147,7 +147,13 @@ def as_if(run: Run, against: Run, trial: Trial) -> Run:
     )
 
 
-def compare(run: Run, against: Run, made: Run, changed: Sequence[Change]) -> Result:
+def compare(
+    run: Run,
+    against: Run,
+    made: Run,
+    changed: Sequence[Change],
+    volatile: Collection[tuple[str, str]] = (),
+) -> Result:
     """Tell which of two runs' results a run gave.
 
     Args:
@@ -156,11 +162,17 @@ def compare(run: Run, against: Run, made: Run, changed: Sequence[Change]) -> Res
         made: The run.
         changed: In what the two differ: all of that has to be known to be alike, but for other
             names of what the cell changes, which do not lead to what was made anew.
+        volatile: ``what`` and ``name`` of changes that are not compared.
     """
     other_names = {*run.in_place} - run.reads.keys() - {*made.in_place}
 
     def compared(changes: Iterable[Change]) -> list[Change]:
-        return [each for each in changes if each.what != "variable" or each.name not in other_names]
+        return [
+            each
+            for each in changes
+            if (each.what != "variable" or each.name not in other_names)
+            and (each.what, each.name) not in volatile
+        ]
 
     wanted = compared(changed)
     for known, result in ((against, Result.EARLIER), (run, Result.LATER)):

@@ -31,6 +31,7 @@ class Pending(Struct):
         states: Every source's state.
         generators: The namespace's generators.
         settings: Flags, environment, versions and hardware.
+        named: Variables that its text reads.
         dependencies: Where the values lie that it reads.
         writes: Names that its code may set.
         inert: As in ``Effects``.
@@ -52,6 +53,7 @@ class Pending(Struct):
     states: States
     generators: Mapping[str, Look]
     settings: Mapping[str, Any]
+    named: frozenset[str]
     dependencies: Dependencies
     writes: set[str]
     inert: bool
@@ -86,6 +88,7 @@ class Pending(Struct):
             started=self.started,
             before=self.states.digests,
             generators_before=records(self.generators),
+            named=tuple(sorted(self.named)),
             reads=self.reads,
             parts=parts_read(dependencies.parts, self.reads),
             shown=outputs.shown,

@@ -224,6 +224,7 @@ class Session:
             settings=self._settings.facts()
             if effects.inert
             else self._settings.read(source, dependencies.packages, dependencies.variables),
+            named=frozenset(effects.reads) & {*namespace},
             dependencies=dependencies,
             writes=self._users(effects.writes),
             inert=effects.inert,

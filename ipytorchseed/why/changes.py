@@ -54,7 +54,8 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
         compared = True
         hidden = before.opaque and after.opaque  # what cannot be seen proves nothing
         moved = changed_parts(before, after)
-        if differ(before, after) and not (hidden or _only_found(against, run, name, moved)):
+        idle = hidden or _only_found(against, run, name, moved) or _did_alike(against, run, name)
+        if differ(before, after) and not idle:
             changes.append(_change("variable", name, before, after))
     for what, before, after in (
         ("result", against.result, run.result),
@@ -76,6 +77,30 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
         said = [(each.error or "no error").removesuffix(": ") for each in (against, run)]
         changes.append(Change("error", "", " → ".join(said)))
     return tuple(changes)
+
+
+def _did_alike(against: Run, run: Run, name: str) -> bool:
+    """Return whether two runs left the same in all parts of an object that either changed.
+
+    Parts that neither changed are no result, though they differ.
+    """
+    changed, left = set[str](), list[Fingerprint]()
+    for each in (against, run):
+        before = each.reads.get(name)
+        after = each.writes.get(name, before)
+        if before is None or after is None or before.kind != after.kind:
+            return False
+        moved = changed_parts(before, after).keys()
+        if not (before.exact and after.exact and (moved or same(before, after))):
+            return False
+        changed |= moved
+        left.append(after)
+    told = changed - _SIZES
+    return bool(told) and all(left[0].parts.get(part) == left[1].parts.get(part) for part in told)
+
+
+_SIZES = frozenset({"columns", "items", "keys", "length", "shape"})
+"""Parts that sum up what other parts tell one by one."""
 
 
 def _only_found(against: Run, run: Run, name: str, moved: Mapping[str, object]) -> bool:

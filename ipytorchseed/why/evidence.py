@@ -10,7 +10,6 @@ from msgspec import Struct
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Operation, Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.inside import look_inside
 from ipytorchseed.rng.position import Position
 from ipytorchseed.why.explanation import Blame, Change
 
@@ -104,11 +103,6 @@ class Evidence(Struct, frozen=True):
         functions = {name for name, value in reads if value.kind in ("function", "class")}
         makers = [run for run in self.states.latest(of) if functions & run.writes.keys()]
         return [of.source, *(run.source for run in makers)]
-
-    def may_be_named_elsewhere(self, name: str) -> bool:
-        """Tell whether functions or classes that the cell reaches may name a variable."""
-        inside = [look_inside(each) for each in self.texts()[1:]]
-        return any(each is None or name in each[1] for each in inside)
 
     def heeds(self, what: str) -> bool:
         """Whether the result of either run may depend on something, as in ``Run.heeds``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from enum import Enum
 from functools import cache
 
@@ -11,7 +11,8 @@ from ipytorchseed.why.words import listed
 
 Trials = Callable[[frozenset[str]], "Result"]
 
-PROVED, MAY_MATTER, NO_EFFECT = "proved", "may-matter", "no effect"
+PROVED, CARRIED, MAY_MATTER = "proved", "carried", "may-matter"
+NO_EFFECT = "no effect"
 
 UNCHANGED = f"{NO_EFFECT}: restoring it changes nothing"
 UNPROVED, UNTESTED = "not proved", "not tested"
@@ -70,6 +71,32 @@ def judge(
         cleared = [each for each in suspects if found[each].level == NO_EFFECT]
         found |= dict.fromkeys(cleared, Finding(NO_EFFECT, how))
     return {each: found[each] for each in suspects}
+
+
+def judge_unrepeated(
+    repeats: Result, volatile: Collection[str], *, settled: bool, alone: bool
+) -> Finding | None:
+    """Judge what acts in each run: a clock, entropy, an operation that does not repeat.
+
+    Args:
+        repeats: What the cell gave when it ran again from where the later run began.
+        volatile: Names of what was then different, though the rest repeated.
+        settled: Whether restoring other causes gives the earlier result again.
+        alone: Whether nothing else is known for which the cell may not repeat.
+
+    Returns:
+        None where nothing follows: a date is the same all day, for instance.
+    """
+    if volatile and alone:
+        return Finding(
+            how=f"run twice from the same state, the cell gave two values of {listed(volatile)}"
+        )
+    if repeats is Result.LATER and settled:
+        return Finding(NO_EFFECT, f"{NO_EFFECT}: run again, the cell gave {LATER}'s result again")
+    if repeats is Result.OTHER and alone:
+        how = f"{PROVED}: run twice from the same state, the cell gave two results"
+        return Finding(PROVED, how)
+    return None
 
 
 def _tell_apart(suspects: Sequence[str], trials: Trials) -> dict[str, Finding]:

@@ -8,16 +8,11 @@ from ipytorchseed.ledger.records import Operation, Run
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.evidence import Evidence, HistoryLookup, run_name, run_word
 from ipytorchseed.why.explanation import Cause, Cleared, Explanation, Remedy, Unknown
-from ipytorchseed.why.finders import FINDERS, LAST_RESORT
+from ipytorchseed.why.finders import FINDERS, LAST_RESORT, OTHERS
 from ipytorchseed.why.present import Present
-from ipytorchseed.why.reach import (
-    account_for_all,
-    without_counters,
-    without_reach,
-    without_unwritten,
-)
+from ipytorchseed.why.ranking import ranked
 from ipytorchseed.why.remedy import find_remedy, with_fixes
-from ipytorchseed.why.rivals import with_rivals, without_bearing, without_form, without_rounding
+from ipytorchseed.why.rivals import with_rivals
 from ipytorchseed.why.roots import with_roots
 from ipytorchseed.why.unknown import (
     find_unknown_inputs,
@@ -27,13 +22,6 @@ from ipytorchseed.why.unknown import (
     unknown_outcome,
     unseen,
 )
-from ipytorchseed.why.words import many
-
-_RULE_OUT = (
-    without_rounding, without_form, without_bearing, without_unwritten, without_reach,
-    without_counters,
-)  # fmt: skip
-"""What tells causes apart that were found, in this order."""
 
 _TIMED = "holds times or addresses, and other causes account for the change"
 
@@ -67,25 +55,24 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     cleared: list[Cleared] = []
     for finder in FINDERS:
         _add(finder(case), causes, cleared)
+    for weighing in OTHERS:
+        _add(weighing(case, bool(causes)), causes, cleared)
+    causes = causes or [each.otherwise for each in cleared if each.otherwise is not None]
     for last in LAST_RESORT:
-        _add(last(case, account_for_all(case, causes)), causes, cleared)
+        _add(last(case, bool(causes)), causes, cleared)
     timed = {*run.timed} & {*against.timed}
     rest = [cause for cause in causes if cause.kind != "input" or cause.name not in timed]
     if rest:
         cleared += [Cleared("input", name, _TIMED) for name in timed & {c.name for c in causes}]
         causes = rest
-    for rule_out in _RULE_OUT:
-        causes, without_effect = rule_out(case, causes)
-        cleared += without_effect
     if not changed:
         return _explain_same(case, causes, cleared)
     unknown = find_unknown_inputs(case)
     begin = f"{case.name(run)} differs from {case.name(against)}"
     remedy = Remedy()
     if causes:
-        causes = with_rivals(case, with_roots(case, causes))
-        message = f"{begin}: {many(len(causes), 'cause')} found"
-        message += f"; {say(case, unknown)}" if unknown else ""
+        causes = with_rivals(case, with_roots(case, ranked(case, causes)))
+        message = f"{begin}; {say(case, unknown)}" if unknown else begin
         remedy = find_remedy(case, causes, present)
         causes = with_fixes(causes, remedy)
     elif unknown:

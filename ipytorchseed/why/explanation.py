@@ -76,11 +76,13 @@ class Cleared(Struct, frozen=True):
         kind: As for a cause.
         name: As for a cause.
         message: Why it was not.
+        otherwise: The cause that it may be if there is no other; None where it is certainly none.
     """
 
     kind: str
     name: str
     message: str
+    otherwise: Cause | None = None
 
 
 class Unknown(Struct, frozen=True):
@@ -123,7 +125,7 @@ class Explanation(Struct, frozen=True):
         remedy: The way back to the earlier result.
         unknown: What may be a cause or a change, and was not looked at whole.
         again: An earlier run of the cell, before ``against``, that had the same result as ``run``.
-        tested: Whether experiments have tested all causes.
+        tested: Whether experiments have tested all suspects.
     """
 
     run: Run
@@ -137,3 +139,9 @@ class Explanation(Struct, frozen=True):
     unknown: tuple[Unknown, ...] = ()
     again: Run | None = None
     tested: bool = False
+
+    @property
+    def suspects(self) -> tuple[Cause, ...]:
+        """All that experiments may test: the causes, and what was cleared but may be one."""
+        doubtful = (each.otherwise for each in self.cleared)
+        return (*self.causes, *(each for each in doubtful if each is not None))

@@ -10,12 +10,11 @@ from msgspec.structs import replace
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.why.evidence import Evidence
-from ipytorchseed.why.explanation import Blame, Cause, Change
+from ipytorchseed.why.explanation import Blame, Cause, Change, Cleared
 from ipytorchseed.why.finders import FINDERS
 from ipytorchseed.why.finders.changers import NOT_RUN, front_end_id
 from ipytorchseed.why.finders.entropy import find_entropy
 from ipytorchseed.why.finders.libraries import find_libraries
-from ipytorchseed.why.reach import without_reach
 from ipytorchseed.why.value_changes import how_far, write_step
 
 _TOLD = 3
@@ -103,8 +102,9 @@ def _roots(case: Evidence, known: set[tuple[str, str]]) -> Iterator[tuple[str, t
     """Find the causes in the cell that made an input, each with the runs to blame."""
     found = chain(*(finder(case) for finder in FINDERS))
     found = chain(found, find_libraries(case, True), find_entropy(case, True))  # noqa: FBT003
-    causes, _ = without_reach(case, [each for each in found if isinstance(each, Cause)])
-    for cause in causes:
+    for cause in found:
+        if isinstance(cause, Cleared):
+            continue
         told = cause.kind != "rng" and (cause.kind, cause.name) in known  # a state is the run's own
         if not told:
             if cause.kind == "code":

@@ -8,12 +8,16 @@ from msgspec.structs import replace
 
 from ipytorchseed.ledger.records import Finding, Findings
 from ipytorchseed.why.evidence import run_name
-from ipytorchseed.why.experiments import EARLIER, LATER, NO_EFFECT, PROVED
+from ipytorchseed.why.experiments import CARRIED, EARLIER, LATER, MAY_MATTER, NO_EFFECT, PROVED
 from ipytorchseed.why.explanation import Cause, Cleared, Explanation
+
+_ORDER = (PROVED, CARRIED, MAY_MATTER)
 
 
 def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanation:
     """Return an explanation with findings: proved causes first, those without effect cleared.
+
+    What was cleared is a cause all the same if an experiment proved it.
 
     Args:
         said: The explanation.
@@ -23,22 +27,36 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
     known = {(kind, name): finding for kind, name, finding in found.causes}
     against = said.against or said.run
     names = {EARLIER: run_name(against, kernel), LATER: run_name(said.run, kernel)}
-    causes = [
-        replace(cause, finding=_named(known.get((cause.kind, cause.name), Finding()), names))
-        for cause in said.causes
-    ]
-    cleared = [
-        Cleared(cause.kind, cause.name, cause.finding.how)
-        for cause in causes
-        if cause.finding.level == NO_EFFECT
-    ]
-    causes = [cause for cause in causes if cause.finding.level != NO_EFFECT]
+    causes, cleared = list[Cause](), list[Cleared]()
+    for cause in said.causes:
+        finding = _named(known.get((cause.kind, cause.name), Finding()), names)
+        if finding.level == NO_EFFECT:
+            cleared.append(Cleared(cause.kind, cause.name, finding.how))
+        else:
+            causes.append(_with_finding(said, cause, finding))
+    for each in said.cleared:
+        finding = _named(known.get((each.kind, each.name), Finding()), names)
+        if each.otherwise is not None and finding.level == PROVED:
+            causes.append(_with_finding(said, each.otherwise, finding))
+        elif each.otherwise is not None and finding.level == NO_EFFECT:
+            cleared.append(Cleared(each.kind, each.name, finding.how))
+        else:
+            cleared.append(each)
     return replace(
         said,
-        causes=tuple(sorted(causes, key=_is_unproved)),
-        cleared=(*cleared, *said.cleared),
-        tested=all((cause.kind, cause.name) in known for cause in said.causes),
+        causes=tuple(sorted(causes, key=lambda cause: _ORDER.index(cause.finding.level))),
+        cleared=tuple(cleared),
+        tested=all((cause.kind, cause.name) in known for cause in said.suspects),
     )
+
+
+def _with_finding(said: Explanation, cause: Cause, finding: Finding) -> Cause:
+    """Add a finding to a cause; what the cell itself changed, and goes on from, is carried."""
+    by = [each.run.cell == said.run.cell for each in cause.blame if each.run is not None]
+    if finding.level == PROVED and cause.kind == "input" and by and all(by):
+        how = finding.how.removeprefix(f"{PROVED}: ")
+        finding = Finding(CARRIED, f"{CARRIED} on by the cell itself: {how}")
+    return replace(cause, finding=finding)
 
 
 def _named(finding: Finding, names: Mapping[str, str]) -> Finding:
@@ -46,7 +64,3 @@ def _named(finding: Finding, names: Mapping[str, str]) -> Finding:
     for token, name in names.items():
         how = how.replace(token, name)
     return replace(finding, how=how)
-
-
-def _is_unproved(cause: Cause) -> bool:
-    return cause.finding.level != PROVED

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.kernel import Kernel
-from tests.scenarios.recording import Recording, record
+from tests.scenarios.recording import Recording, record, with_findings
 from tests.scenarios.scenario import Scenario, is_named, judge
 
 AT_ONCE = 3
@@ -53,7 +53,6 @@ def play(
     """
     counts: dict[int, int | None] = {}
     results: list[str] = []
-    recording = None
     with tempfile.TemporaryDirectory() as folder:
         environment = {"JPY_SESSION_NAME": str(Path(folder, "scenario.ipynb"))}
         start = partial(_start, folder, environment, cold=scenario.cold, dry=dry)
@@ -83,19 +82,25 @@ def play(
             if prove:
                 answer, found = _proved(kernel, scenario, f"%why {asked} --json --prove --yes")
                 return Outcome(changed, answer, (*problems, *found))
-            if keep:
-                recording = record(kernel, scenario, counts)
-            reply = kernel.run(f"%why {asked} --json", "ask-why")
-            answer = next(map(json.loads, _objects(reply.stdout)), None)
+            records = record(kernel, scenario, counts) if keep else None
+            answer, failed = _asked(kernel, f"%why {asked} --json")
             if answer is None:
-                failed = reply.error
-                said = f"{failed.ename}: {failed.evalue}" if failed else reply.stdout + reply.stderr
-                return Outcome(changed, None, (*problems, f"%why gave no answer: {said}"))
+                return Outcome(changed, None, (*problems, failed))
+            recording = records and with_findings(kernel, records)
             problems += _replayed(kernel, scenario, answer, results)
         finally:
             kernel.stop()
     problems += judge(scenario, answer, counts)
     return Outcome(changed, answer, tuple(problems), recording)
+
+
+def _asked(kernel: Kernel, command: str) -> tuple[dict[str, Any] | None, str]:
+    """Ask; return the answer, or why there is none."""
+    reply = kernel.run(command, "ask-why")
+    answer = next(map(json.loads, _objects(reply.stdout)), None)
+    failed = reply.error
+    said = f"{failed.ename}: {failed.evalue}" if failed else reply.stdout + reply.stderr
+    return answer, "" if answer else f"{command} gave no answer: {said}"
 
 
 def _proved(

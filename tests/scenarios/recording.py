@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 from xxhash import xxh3_64_hexdigest
 
-from ipytorchseed.ledger.records import Run, Trace
+from ipytorchseed.ledger.records import Findings, Run, Trace
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.rng.table import hints_kept, remember
@@ -52,6 +53,7 @@ class Recording(Struct, frozen=True):
         states: The full states that they refer to, by digest.
         traces: What was seen of runs' operations, by the run's number.
         seeds: The seeds that were applied last, the latest first.
+        findings: What experiments showed, by the numbers of the two runs.
     """
 
     played: str
@@ -61,6 +63,16 @@ class Recording(Struct, frozen=True):
     states: dict[str, bytes]
     traces: dict[int, list[Trace]]
     seeds: tuple[int, ...]
+    findings: tuple[tuple[int, int, Findings], ...] = ()
+
+
+def with_findings(kernel: Kernel, recording: Recording) -> Recording:
+    """Return a recording with what experiments showed since, when the question was asked."""
+    asked = recording.asked
+    with Ledger.open(kernel.ledger, read_only=True) as ledger:
+        pairs = ((asked, run.id or 0) for run in recording.runs if run.id != asked)
+        found = ((*pair, ledger.findings(*pair)) for pair in pairs)
+        return replace(recording, findings=tuple(each for each in found if each[2] is not None))
 
 
 def record(kernel: Kernel, scenario: Scenario, counts: dict[int, int | None]) -> Recording:
@@ -183,12 +195,14 @@ def recorded_generation() -> str:
 def answer_from(recording: Recording) -> dict[str, Any]:
     """Return what ``%why --json`` says from a recording alone, in the kernel that ran last."""
     with Ledger.in_memory() as ledger, hints_kept():
-        for run in recording.runs:
-            number = ledger.add(run, recording.states)
-            assert number == run.id, "runs of a recording are numbered from 1"
+        for each in recording.runs:
+            number = ledger.add(each, recording.states)
+            assert number == each.id, "runs of a recording are numbered from 1"
         for number, traces in recording.traces.items():
             for trace in traces:
                 ledger.add_trace(number, trace)
+        for run, against, findings in recording.findings:
+            ledger.add_findings(run, against, findings)
         for seed in reversed(recording.seeds):
             remember(seed)
         asked = recording.runs[recording.asked - 1]

@@ -13,7 +13,8 @@ A scenario is a file in ``cases``: a docstring, then cells.
     first: input model           the cause that must be named first
     allow: input model           a cause that may be named too; the name * matches any
     says: lr 0.01 → 0.03         text of the message of a cause, or of the answer if there is none
-    innocent: rng numpy          a suspect that is no cause: the answer must clear it and say why.
+    innocent: rng numpy          a suspect that is no cause: the answer clears it and says why, or
+                                 lists it as what may matter, after all true causes
     verdict: explained           if it does not follow from the lines above
     back: complete               a way back to the earlier result must be promised
     needs: ipytorchseed          a package that must be installed
@@ -88,7 +89,7 @@ class Scenario:
         first: Kind and name of the cause that must be named first; empty for any.
         says: Text that the messages of causes must contain.
         allowed: Kind and name of causes that may be named too.
-        innocent: Kind and name of suspects that must be cleared.
+        innocent: Kind and name of suspects that are no causes.
         verdict: The right verdict.
         complete: Whether a way back must be promised.
         needs: Packages that must be installed.
@@ -227,18 +228,32 @@ def judge(scenario: Scenario, answer: dict[str, Any], counts: dict[int, int | No
     for words in scenario.says:
         if not any(words in each for each in said):
             problems.append(f"not said: {words}")
+    granted = [*(name for wanted in scenario.wanted for name in wanted.names), *scenario.allowed]
     problems += [
         f"not cleared: {kind} {name}"
         for kind, name in scenario.innocent
         if not any(is_named(each, kind, name) and each["message"] for each in answer["cleared"])
+        and not any(is_named(each, kind, name) for each in noise(scenario, answer))
     ]
-    granted = [*(name for wanted in scenario.wanted for name in wanted.names), *scenario.allowed]
     problems += [
         f"falsely named: {cause['kind']} {cause['name']}: {cause['message']}"
         for cause in causes
         if not any(is_named(cause, *name) for name in granted)
+        and cause not in noise(scenario, answer)
     ]
     return problems
+
+
+def noise(scenario: Scenario, answer: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the causes that may matter or are carried on, as the answer says, and that are none.
+
+    They come after all true causes. Before one they are false.
+    """
+    granted = [*(name for wanted in scenario.wanted for name in wanted.names), *scenario.allowed]
+    causes = answer["causes"]
+    true = [any(is_named(cause, *name) for name in granted) for cause in causes]
+    last = max((place for place, is_true in enumerate(true) if is_true), default=-1)
+    return [cause for cause in causes[last + 1 :] if cause["proof"] != "proved"]
 
 
 def is_named(cause: dict[str, Any], kind: str, name: str) -> bool:

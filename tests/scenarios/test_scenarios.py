@@ -90,4 +90,4 @@ def test_experiments_clear_no_cause_and_prove_nothing_else(name: str) -> None:
     levels = {cause["name"]: cause["proof"] for cause in outcome.answer["causes"]}
     for wanted in scenario.wanted if name in PROVED else ():
         named = wanted.among(outcome.answer["causes"])
-        assert {cause["proof"] for cause in named} == {"proved"}, (wanted, levels)
+        assert {cause["proof"] for cause in named} <= {"proved", "carried"}, (wanted, levels)

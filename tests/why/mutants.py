@@ -27,7 +27,7 @@ import pytest
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.why import explain, remedy, rivals, roots
 from ipytorchseed.why.explanation import Remedy
-from ipytorchseed.why.finders import FINDERS, LAST_RESORT
+from ipytorchseed.why.finders import FINDERS, LAST_RESORT, OTHERS
 from tests.kernel import Kernel
 from tests.scenarios.playing import missing_packages
 from tests.scenarios.recording import Recording, load, problems_of
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     Cases = dict[str, tuple[Scenario, Recording]]
 
 UNIT = {
-    "function find_cleared_code": "tests/why/test_edits.py",
     "function with_rivals": "tests/receipts/test_receipt.py",
     "function _is_remade": "tests/why/test_roots.py",
     "function with_fixes": "tests/why/test_plan.py",
@@ -140,7 +139,9 @@ def _offer_nothing(*_: Any) -> Remedy:
 
 def functions() -> dict[Any, Callable[..., Any]]:
     """Return what finds, rules out and explains causes, each with what is called in its place."""
-    wrapped = (inspect.getclosurevars(each).nonlocals.get("find", each) for each in LAST_RESORT)
+    wrapped = (
+        inspect.getclosurevars(each).nonlocals.get("find", each) for each in (*OTHERS, *LAST_RESORT)
+    )
     return {
         **dict.fromkeys((*FINDERS, *wrapped), _find_nothing),
         **dict.fromkeys(explain._RULE_OUT, _keep_all),

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Cleared
-from ipytorchseed.why.finders.code import find_cleared_code, find_code
+from ipytorchseed.why.finders.code import find_code
 from ipytorchseed.why.finders.entropy import find_entropy, find_memory, find_places
 from ipytorchseed.why.finders.files import find_files, find_other_files
 from ipytorchseed.why.finders.forms import find_forms
-from ipytorchseed.why.finders.generators import find_cleared_again, find_inherited, find_rng
-from ipytorchseed.why.finders.inputs import find_cleared_inputs, find_inputs
+from ipytorchseed.why.finders.generators import find_inherited, find_rng
+from ipytorchseed.why.finders.inputs import find_inputs
 from ipytorchseed.why.finders.libraries import find_libraries
 from ipytorchseed.why.finders.names import find_names, find_own_names
 from ipytorchseed.why.finders.operations import find_operations
@@ -27,17 +27,6 @@ def _alone(find: Finder) -> Callable[[Evidence, bool], Found]:
     return lambda case, others: iter(()) if others else find(case)
 
 
-def _unless_asked(find: Finder) -> Callable[[Evidence, bool], Found]:
-    """Have a finder look only where nothing else explains the change, entropy asked for neither."""
-    return lambda case, others: (
-        iter(()) if others or any(map(_is_cause, find_entropy(case, others=True))) else find(case)
-    )
-
-
-def _is_cause(found: Cause | Cleared) -> bool:
-    return isinstance(found, Cause)
-
-
 FINDERS: tuple[Finder, ...] = (
     find_code,
     find_inputs,
@@ -48,19 +37,20 @@ FINDERS: tuple[Finder, ...] = (
 )
 """Finders of recorded differences: what certainly acts on results before a source that moved."""
 
-LAST_RESORT: tuple[Callable[[Evidence, bool], Found], ...] = (
+OTHERS: tuple[Callable[[Evidence, bool], Found], ...] = (
     find_operations,
-    _unless_asked(find_cleared_inputs),
-    _alone(find_forms),
     find_entropy,
-    _alone(find_inherited),
     find_other_files,
-    _alone(find_cleared_again),
+)
+"""Finders that also weigh whether another cause was found."""
+
+LAST_RESORT: tuple[Callable[[Evidence, bool], Found], ...] = (
+    _alone(find_forms),
+    _alone(find_inherited),
     find_own_names,
     find_memory,
     find_libraries,
-    _alone(find_cleared_code),
     _alone(find_unseen),
     _alone(find_places),
 )
-"""Finders that also weigh whether another cause was found."""
+"""The same, asked after suspects that were cleared for reasons that are not certain."""

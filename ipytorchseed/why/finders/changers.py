@@ -12,7 +12,6 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.evidence import Evidence, differ
 from ipytorchseed.why.explanation import Blame
-from ipytorchseed.why.finders.bearing import SCALARS
 from ipytorchseed.why.value_changes import changed_parts, is_another, say_parts
 
 _VERB = lazy_pattern(
@@ -25,6 +24,9 @@ _DEFINES = lazy_pattern(r"\b(?:import|reload|setattr|patch|exec)|^%|\.\w+\s*=(?!
 
 _AS_IT_CHANGED = "ran as it changed"
 """Said of the one run between two looks that is not known to have done anything with a value."""
+
+SCALARS = frozenset({"bool", "bytes", "complex", "float", "int", "none", "number", "str"})
+"""Kinds of immutable values."""
 
 MADE, SET = "made it anew", "set it"
 """Said of a run that bound a name: to an object, or to a number or text."""

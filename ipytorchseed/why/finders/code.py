@@ -26,16 +26,12 @@ def find_code(case: Evidence) -> Iterator[Cause | Cleared]:
         if run.source != against.source:
             yield Cleared("code", run.cell, "only comments or layout were edited")
     elif run.source and len({_without_unused_imports(each.source) for each in (run, against)}) == 1:
-        yield Cleared("code", run.cell, "only imports were edited, to the same effect")
+        reason = "only imports were edited, to the same effect"
+        yield Cleared("code", run.cell, reason, _cause(case))
     elif run.source and _compiled(run.source) == _compiled(against.source) != b"":
-        yield Cleared("code", run.cell, "only local names, docstrings or the like were edited")
+        reason = "only local names, docstrings or the like were edited"
+        yield Cleared("code", run.cell, reason, _cause(case))
     else:
-        yield _cause(case)
-
-
-def find_cleared_code(case: Evidence) -> Iterator[Cause]:
-    """Come back to an edit of local names, or of imports that are not used: they may run code."""
-    if not case.two_cells and case.run.code != case.against.code:
         yield _cause(case)
 
 

@@ -12,7 +12,6 @@ from ipytorchseed.reads.entropy import (
     BY_PLACE,
     CLOCKS,
     MEMORY,
-    NAMES,
     PERSONS,
     STANDS,
     is_program,
@@ -73,7 +72,7 @@ def find_entropy(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # 
             continue
         if name in MEMORY:
             continue  # the business of another finder
-        measures = name in (CLOCKS.keys() | NAMES) - mixed or name in _OF_THE_MOMENT
+        measures = name in CLOCKS.keys() - mixed or name in _OF_THE_MOMENT
         if others and measures and not put_out_of_reach(case):
             yield Cleared("entropy", name, "other causes account for the change")
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ipytorchseed.fingerprint.value import (
@@ -16,7 +15,6 @@ from ipytorchseed.fingerprint.value import (
     same,
 )
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.finders.changers import MADE, MOST_TOLD, find_changers, makes_anew
@@ -32,14 +30,6 @@ _DROPPED = "dropped"
 
 _SPAWNED = "spawned"
 """The aspect of numpy's generators that tells how many others they have spawned."""
-
-_BY_IDENTITY = frozenset({"dataset", "function", "module", "optimizer", "scheduler"})
-"""Kinds of values that are compared by identity, and not by class and content."""
-
-_ASKS = r"\bisinstance\b|\bissubclass\b|\btype\(|__class__|\bexcept\b|^[ \t]*case\b"
-_BY_CLASS = lazy_pattern(_ASKS, re.MULTILINE)
-_BY_VALUE = lazy_pattern(rf"{_ASKS}|[=!]=|\bis\b|\bin\b|\[", re.MULTILINE)
-"""Code that may ask of which class an object is, by itself and in comparing and looking up."""
 
 _FORMS = {
     "random": ("holds a generator of random numbers that stands elsewhere", "drew from it"),
@@ -107,7 +97,6 @@ def _moved(
         if was == now:
             continue
         told = same(before, after) is True and (part != "order" or case.same_kernel)
-        told = told and (part != OUTDATED or _asks_class(case, after, was or now or ""))
         moved += [part] if told or part == "random" else []
     if same(before, after) is True:
         kept = [int(value.parts.get(_KEPT, "0")) for value in (before, after)]
@@ -146,22 +135,6 @@ def _shared(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) 
     blame = tuple(Blame(run, MADE) for run in makers[-1:])
     # To replay looks at content alone, and would take what is there for what was.
     yield Cause("input", name, f"{message}{case.doings(blame)}", blame=blame, prevents=True)
-
-
-def _asks_class(case: Evidence, value: Fingerprint, kinds: str) -> bool:
-    """Tell whether the cell, or a function that it reaches, may ask of which class a value is.
-
-    Args:
-        case: The evidence.
-        value: The value.
-        kinds: The names of its classes, as the part tells them.
-    """
-    texts = case.texts()
-    if value.kind not in _BY_IDENTITY:
-        return any(map(_BY_VALUE.search, texts))
-    names = "|".join(re.escape(each.rpartition(".")[2]) for each in kinds.split(", "))
-    named = re.compile(rf"(?<!class )\b(?:{names}|type)\b")
-    return any(_BY_CLASS.search(text) and named.search(text) for text in texts)
 
 
 def _outdated(

@@ -14,22 +14,13 @@ from ipytorchseed.reads.seeding import (
 )
 from ipytorchseed.why.evidence import Evidence, most_draws
 from ipytorchseed.why.explanation import Cause, Cleared
-from ipytorchseed.why.finders.bearing import bears_on_nothing
 from ipytorchseed.why.finders.movers import never_seeded, rng_cause
-from ipytorchseed.why.finders.unused_seeds import draw_unused_seeds
 
 _BY_ITSELF = "reseeded by the cell itself"
 
 _PASSES = "drawn by the DataLoader; no effect here"
 
 _REPLACED = "drawn for first weights, which loaded ones replace"
-
-_UNUSED = "what it gave does not go into what changed"
-
-_SEEDS = "drawn as seeds by estimators, which do not use them"
-
-_MAY_BE = frozenset({_BY_ITSELF, _PASSES, _REPLACED, _SEEDS, _UNUSED})
-"""Why sources were cleared that are causes all the same where there is no other."""
 
 _IMPORTS = "only the import of a module drew from it"
 
@@ -57,22 +48,8 @@ _UNSEEDED_TORCH = 67_280_421_310_721
 """The seed of torch's generators where nobody seeds: c10/core/GeneratorImpl.h."""
 
 
-_ONE_DREW = "only "
-"""How it begins what is said of a source that both left alike, and one is seen to have moved."""
-
-
 def find_rng(case: Evidence) -> Iterator[Cause | Cleared]:
     """Find the sources that began elsewhere and were drawn from, not reseeded first."""
-    found = [*_find_moved(case)]
-    causes = [each for each in found if isinstance(each, Cause)]
-    if causes and bears_on_nothing(case):
-        yield from (each for each in found if isinstance(each, Cleared))
-        yield from (Cleared("rng", cause.name, _UNUSED) for cause in causes)
-    else:
-        yield from found
-
-
-def _find_moved(case: Evidence) -> Iterator[Cause | Cleared]:
     begins = [run.begun for run in (case.against, case.run)]
     ends = [run.ended for run in (case.against, case.run)]
     for name in begins[1]:
@@ -84,11 +61,12 @@ def _find_moved(case: Evidence) -> Iterator[Cause | Cleared]:
             if used:
                 yield Cleared("rng", name, "began in the same state")
         elif not used:
-            yield Cleared("rng", name, _why_unused(case, name, before))
+            yield _unused(case, name, before, after)
         elif case.made and after == ends[1].get(name):  # what the earlier run drew lies in the file
-            yield Cleared("rng", name, f"{_ONE_DREW}{case.name(case.against)} drew from it")
+            reason = f"only {case.name(case.against)} drew from it"
+            yield _cleared(case, name, reason, before, after)
         elif reason := _reseeded(case, name, begins, ends) or _drawn_in_vain(case, name):
-            yield Cleared("rng", name, reason)
+            yield _cleared(case, name, reason, before, after)
         else:
             yield rng_cause(case, name, before, after)
     for name in sorted(ends[1].keys() & ends[0].keys() - begins[1].keys() - begins[0].keys()):
@@ -109,7 +87,7 @@ def _brought_in(case: Evidence, name: str, before: str, after: str) -> Cause | C
     calls = {*case.run.nondeterministic_calls} - MEMORY.keys()
     asks = any(not is_program(each) for each in calls)
     if one or ("seed" in case.run.source and asks):
-        return Cleared("rng", name, _BY_ITSELF)
+        return Cleared("rng", name, _BY_ITSELF, never_seeded(name, before, after))
     return never_seeded(name, before, after)
 
 
@@ -121,13 +99,27 @@ def _is_used(name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]
     )
 
 
-def _why_unused(case: Evidence, name: str, before: str | None) -> str:
-    """Say why a source that neither run is seen to have moved has no part in the change."""
+def _unused(case: Evidence, name: str, before: str | None, after: str) -> Cleared:
+    """Clear a source that neither run is seen to have moved."""
     if _only_imports(case, name):
-        return _IMPORTS
+        return Cleared("rng", name, _IMPORTS)
     if before is None and may_set_state(case.against.source, name):
-        return _BY_ITSELF  # the earlier run brought it in, and both left it where the cell seeds it
-    return "not used by this cell"
+        # The earlier run brought it in, and both left it where the cell seeds it.
+        return _cleared(case, name, _BY_ITSELF, before, after)
+    return Cleared("rng", name, "not used by this cell")
+
+
+def _cleared(case: Evidence, name: str, reason: str, before: str | None, after: str) -> Cleared:
+    """Clear a source that a run drew from; it may be the cause all the same if there is no other.
+
+    A cell may draw first and reseed then, and what its code hides may draw.
+    """
+    differ = case.against.ended.get(name) != case.run.ended.get(name)
+    generators, source = case.run.generators_after, case.run.source
+    early = name in generators and draws_before_it_sets(source, name)
+    if early or name in _drawn_early(case) or (differ and not drew_more(case, name)):
+        return Cleared("rng", name, reason, rng_cause(case, name, before, after))
+    return Cleared("rng", name, reason)
 
 
 def _only_imports(case: Evidence, name: str) -> bool:
@@ -138,8 +130,6 @@ def _only_imports(case: Evidence, name: str) -> bool:
 
 def _drawn_in_vain(case: Evidence, name: str) -> str:
     """Say that nothing hangs on what the cell draws from a source; nothing where that may be."""
-    if name == "numpy" and draw_unused_seeds(case):
-        return _SEEDS
     if not name.startswith("torch."):
         return ""
     if _only_passes(case, name):
@@ -181,7 +171,7 @@ def _reseeded(
         other = case.against if drew is case.run else case.run
         sets = same_code or may_set_state(other.source, name)
         again = both or (sets and _leaves(case, drew, name))
-        return _BY_ITSELF if again else f"{_ONE_DREW}{case.name(drew)} drew from it"
+        return _BY_ITSELF if again else f"only {case.name(drew)} drew from it"
     left = [run for run in (case.against, case.run) if _leaves(case, run, name)]
     if not left or same_code or len(left) > 1:
         return _BY_ITSELF if left else ""
@@ -232,39 +222,6 @@ def _is_chosen(case: Evidence, name: str, digest: str) -> bool:
     """Tell whether a state follows from a seed such as people choose, and no clock tells."""
     found = case.states.position(name, digest)
     return found is not None and found.seed is not None and found.seed < _SMALL
-
-
-def find_cleared_again(case: Evidence) -> Iterator[Cause]:
-    """Come back to the sources that were cleared.
-
-    A cell may draw first and reseed then, which leads to one end; and what its code hides may draw.
-    """
-    suspects = [
-        each.name
-        for each in find_rng(case)
-        if each.message in _MAY_BE
-        or (each.message.startswith(_ONE_DREW) and each.message != _IMPORTS)
-    ]
-    before, after = case.against.begun, case.run.begun
-    ends = case.against.ended, case.run.ended
-    source, early = case.run.source, _drawn_early(case)
-    generators = case.run.generators_after
-    drew = [
-        name
-        for name in suspects
-        if name in early or (name in generators and draws_before_it_sets(source, name))
-    ]
-    if not drew:
-        drew = [
-            name
-            for name in suspects
-            if ends[0].get(name) != ends[1].get(name) and not drew_more(case, name)
-        ]
-    for name in drew:
-        if name in after:
-            yield rng_cause(case, name, before.get(name), after[name])
-        else:
-            yield never_seeded(name, ends[0][name], ends[1][name])
 
 
 def _drawn_early(case: Evidence) -> set[str]:

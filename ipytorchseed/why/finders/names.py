@@ -10,8 +10,7 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
-from ipytorchseed.why.finders.bearing import SCALARS
-from ipytorchseed.why.finders.changers import SET, find_left_out
+from ipytorchseed.why.finders.changers import SCALARS, SET, find_left_out
 from ipytorchseed.why.value_changes import how_far
 
 _RESET = lazy_pattern(r"^%(?:reset|reset_selective|xdel)\b", re.MULTILINE)

@@ -1,12 +1,12 @@
-"""A result that nothing on record explains is appended to a list, which explains nothing either.
+"""A result that nothing on record explains is appended to a list, which is all that differs.
 
 run: setup work work
 ask: work
 probe: x
 changed: yes
-verdict: unexplained
-innocent: input history
-innocent: input seen
+verdict: explained
+allow: input history
+allow: input seen
 """
 # %% setup
 import gc

@@ -5,7 +5,6 @@ ask: ask
 probe: first.tolist()
 changed: yes
 expect: input x 4
-says: x: the batch size was 256, now it is 1; results differ by rounding only (at most
 """
 # %% setup
 import torch

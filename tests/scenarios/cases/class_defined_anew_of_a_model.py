@@ -4,7 +4,8 @@ run: kinds setup use kinds use
 ask: use
 probe: count
 changed: yes
-verdict: unexplained
+verdict: explained
+allow: input net
 """
 # %% kinds
 import gc

@@ -5,7 +5,6 @@ ask: fit
 probe: slope
 changed: yes
 expect: input features
-says: behind it: raw array with other content (In[4], edited)
 """
 # %% raw
 import numpy as np

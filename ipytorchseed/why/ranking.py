@@ -1,0 +1,40 @@
+"""Ranks causes: what most likely mattered comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ipytorchseed.why.evidence import Evidence
+from ipytorchseed.why.explanation import Cause
+
+_TIERS = {"code": 0, "file": 1, "entropy": 2, "operation": 2, "rng": 2, "environment": 4, "flag": 4}
+"""Ranks by kind, the first most likely. Inputs are ranked by where the cell gets them from."""
+
+_NAMED, _REACHED = 1, 3
+"""The ranks of variables that the cell names itself, and that it reaches through functions."""
+
+
+def ranked(case: Evidence, causes: Sequence[Cause]) -> list[Cause]:
+    """Return causes by rank, and within a rank by who brought them about, the latest run first.
+
+    What the cell itself changed in its earlier run, as a counter, comes after what others changed.
+
+    Args:
+        case: The evidence.
+        causes: What was found in it.
+    """
+    return sorted(causes, key=lambda cause: (_tier(case, cause), -_latest(cause)))
+
+
+def _tier(case: Evidence, cause: Cause) -> int:
+    if cause.kind != "input":
+        return _TIERS[cause.kind]
+    by = [each.run.cell == case.run.cell for each in cause.blame if each.run is not None]
+    if by and all(by):
+        return 5
+    return _NAMED if cause.name.partition(".")[0] in case.run.named else _REACHED
+
+
+def _latest(cause: Cause) -> int:
+    """Return the number of the latest run that brought a cause about; 0 if none is known."""
+    return max((each.run.id or 0 for each in cause.blame if each.run is not None), default=0)

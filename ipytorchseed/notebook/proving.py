@@ -215,7 +215,8 @@ class Proofs:
             first = attempt(frozenset())
             volatile = {(each.what, each.name) for each in find_changes(said.run, first)}
             stable = [each for each in said.changed if (each.what, each.name) not in volatile]
-            volatile = volatile if stable else set()
+            if not stable or not volatile <= {(each.what, each.name) for each in said.changed}:
+                volatile, stable = set(), [*said.changed]
 
             @cache
             def experiment(chosen: frozenset[str]) -> Result:
@@ -225,7 +226,7 @@ class Proofs:
                 if chosen:
                     progress.step(bar(made, most, what, most="at most"))
                 run = attempt(chosen) if chosen else first
-                return compare(said.run, against, run, stable or said.changed, volatile)
+                return compare(said.run, against, run, stable, volatile)
 
             found = judge([*trials], experiment, lambda: experiments.lost, beside) if trials else {}
             repeats = experiment(frozenset())

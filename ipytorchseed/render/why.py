@@ -294,7 +294,7 @@ class WhyView(View):
             changed=[pick(change, "what", "name", "detail") for change in said.changed],
             causes=[named(cause_json(cause)) for cause in said.causes],
             mend=to_builtins(said.remedy),
-            cleared=[named(to_builtins(it)) for it in said.cleared],
+            cleared=[named(pick(it, "kind", "name", "message")) for it in said.cleared],
         )
 
 

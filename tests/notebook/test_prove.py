@@ -151,8 +151,8 @@ def test_a_model_goes_back_with_its_optimizer(play):
         "opt = torch.optim.Adam(model.parameters())"
     )
     found = prove(play("import torch", make, train, train))
-    assert {level for level, _ in found.values()} == {"proved"}
-    assert {"model", "torch.cpu"} <= found.keys()
+    levels = {name: level for name, (level, _) in found.items()}
+    assert levels == {"model": "carried", "opt": "carried", "torch.cpu": "proved"}
     assert found["torch.cpu"][1].startswith("proved: restoring it together with model")
 
 
@@ -167,7 +167,7 @@ def test_another_name_of_a_part_of_a_model_is_no_result_of_its_own(play):
         "opt = torch.optim.SGD(model.parameters(), lr=0.1)"
     )
     kernel = play("import torch", make, train, "first = model[0]", train, train)
-    assert prove(kernel)["model"][0] == "proved"
+    assert prove(kernel)["model"][0] == "carried"
 
 
 def test_a_generator_and_a_variable_that_one_cell_made(play):
@@ -176,10 +176,10 @@ def test_a_generator_and_a_variable_that_one_cell_made(play):
     kernel = play(
         "import numpy as np", "w = np.zeros(3)\nrng = np.random.default_rng(3)", draw, draw
     )
-    together = "proved: restoring it together with {} gives In[4]'s result again"
+    together = "restoring it together with {} gives In[4]'s result again"
     assert prove(kernel) == {
-        "w": ("proved", together.format("rng")),
-        "rng": ("proved", together.format("w")),
+        "w": ("carried", f"carried on by the cell itself: {together.format('rng')}"),
+        "rng": ("proved", f"proved: {together.format('w')}"),
     }
 
 
@@ -214,7 +214,7 @@ def test_an_attribute_of_a_class_that_the_cell_sets(play):
     kernel = play("class Config:\n    calls = 0", "n = 1", count, "n = 2", count)
     found = prove(kernel)
     assert {name: level for name, (level, _) in found.items()} == {
-        "Config": "proved",
+        "Config": "carried",
         "n": "proved",
     }
     assert kernel.value("Config.calls") == 2
@@ -367,14 +367,47 @@ def test_an_input_that_nothing_makes(play):
 
 
 def test_a_cell_that_does_not_repeat(play):
-    """Nothing is proved, whatever was put back."""
+    """That is the finding, whatever was restored."""
     ask = "out = x, os.urandom(4).hex()"
     found = prove(play("import os\nx = 1", ask, "x = 2", ask))
     assert found["x"] == (
         "may-matter",
         "not proved: run again from where In[5] began, the cell gave a different result",
     )  # fmt: skip
-    assert found["os.urandom"] == ("may-matter", "not tested: it answers differently each time")
+    assert found["os.urandom"] == (
+        "proved",
+        "proved: run twice from the same state, the cell gave two results",
+    )
+
+
+def test_a_variable_that_does_not_repeat(play):
+    """It is not compared, and the rest is proved."""
+    ask = "name = os.urandom(4).hex()\nout = 2 * x"
+    assert prove(play("import os\nx = 1", ask, "x = 2", ask)) == {
+        "x": back(3),
+        "os.urandom": (
+            "may-matter",
+            "run twice from the same state, the cell gave two values of name",
+        ),
+    }
+
+
+def test_a_counter_that_the_cell_goes_on_with(play):
+    """It is carried on by the cell, and another suspect is the cause."""
+    ask = "n_runs += 1\nout = 2 * x"
+    assert {
+        name: level
+        for name, (level, _) in prove(play("n_runs = 0\nx = 1", ask, "x = 2", ask)).items()
+    } == {
+        "x": "proved",
+        "n_runs": "carried",
+    }
+
+
+def test_what_was_cleared_is_tested_too(play):
+    """A cell that only appends to a list does not read it, and yet goes on from it."""
+    found = prove(play("log = []\nx = [1]", "log.append(len(x))", "x[0] = 2", "log.append(len(x))"))
+    assert {name: level for name, (level, _) in found.items()} == {"log": "carried"}
 
 
 def test_a_graph_that_is_not_copied_is_the_reason(play):

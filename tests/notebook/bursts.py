@@ -47,6 +47,14 @@ RESTORING = {
 }  # fmt: skip
 """Functions that restore something, or in which something is restored at the end."""
 
+CALLS_MAGICS = "run_cell_magic"
+"""IPython's function that enters and leaves ``shell.builtin_trap`` around a magic.
+
+An interrupt there is raised in the user's cell, as without the extension, and may change the trap's
+level. In plain IPython 9.18 it did so in 41 of 300 bursts on ``%%capture`` and in 101 of 300 on
+``%%time``. So no interrupt is sent at its lines.
+"""
+
 SETUP = """
 import random, warnings, decimal, numpy as np, torch
 torch.manual_seed(1); np.random.seed(1); random.seed(1)
@@ -106,7 +114,7 @@ class Bursts:
         sys.settrace(None)
 
     def _trace(self, frame, event, _):
-        if event == "call" and not self._is_counted(frame.f_code):
+        if event == "call" and not self._is_counted(frame):
             return None
         if not isinstance(signal.getsignal(signal.SIGINT), HeldInterrupt):
             return self._trace
@@ -121,11 +129,13 @@ class Bursts:
                 signal.raise_signal(signal.SIGINT)
         return self._trace
 
-    def _is_counted(self, code) -> bool:
-        known = self._known.get(code.co_filename)
+    def _is_counted(self, frame) -> bool:
+        file = frame.f_code.co_filename
+        known = self._known.get(file)
         if known is None:
-            known = self._known[code.co_filename] = COUNTED.search(code.co_filename) is not None
-        return known
+            known = self._known[file] = COUNTED.search(file) is not None
+        caller = frame.f_back if file.endswith("/builtin_trap.py") else frame
+        return known and caller.f_code.co_name != CALLS_MAGICS
 
     def _profile(self, frame, _, __) -> None:
         """Trace again: an interrupt that was raised by the tracing function has ended it."""
@@ -133,7 +143,7 @@ class Bursts:
         if sys.gettrace() is None:
             sys.settrace(self._trace)
             while frame is not None:
-                if self._is_counted(frame.f_code):
+                if self._is_counted(frame):
                     frame.f_trace = self._trace
                 frame = frame.f_back
 

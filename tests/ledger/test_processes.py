@@ -1,12 +1,18 @@
-"""Real processes: killed while they write, many at once, forked."""
+"""Real processes: killed while they write, many at once, forked.
+
+``python -m tests.ledger.test_processes 300`` kills 300 writers, and prints how many acknowledged runs
+it counted and how many of them were lost.
+"""
 
 from __future__ import annotations
 
 import itertools
 import os
 import random
+import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import warnings
@@ -22,7 +28,8 @@ from tests.ledger import samples
 WRITER = Path(__file__).with_name("writer.py")
 ROOT = WRITER.parents[2]
 
-KILLS = 50
+KILLS = 20
+"""Writers that the test kills."""
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 
@@ -44,30 +51,42 @@ def acknowledged(output):
     return [int(line) for line in output.splitlines(keepends=True) if line.endswith(b"\n")]
 
 
-def test_what_was_acknowledged_survives_a_kill(path):
-    """Fifty writers, each killed in the middle of its writing."""
+def kill_writers(path, kills):
+    """Kill writers in the middle of their writing, one after another.
+
+    Returns:
+        The runs that they acknowledged, and those of them that the ledger lost.
+    """
     chance = random.Random(1)
-    known = []
-    for number in range(KILLS):
+    known, lost = [], []
+    for number in range(kills):
         process = start(path, f"k{number}")
         first = process.stdout.readline()  # so that it is writing
         time.sleep(chance.random() * 0.02)
         process.kill()
         new = acknowledged(first + process.communicate()[0])
-        assert process.returncode == -9
+        assert process.returncode == -signal.SIGKILL
         assert new
         with Ledger.open(path, read_only=True) as ledger:
             assert ledger.verify() == []
             there = ledger.run_ids_between("shared.ipynb", new[0] - 1, new[-1])
-            assert there == new
+            lost += {*new} - {*there}
             assert all(
                 len(samples.states_of_run(ledger, ledger.run(each))) == 3 for each in new[-3:]
             )
         known += new
     with Ledger.open(path) as ledger:
         assert ledger.notices == []
-        assert {*known} <= {run.id for run in ledger.runs()}
-        assert [run.kernel for run in ledger.runs(kernel=f"k{KILLS - 1}", limit=1)]
+        lost += {*known} - {run.id for run in ledger.runs()} - {*lost}
+        assert [run.kernel for run in ledger.runs(kernel=f"k{kills - 1}", limit=1)]
+    return known, lost
+
+
+def test_what_was_acknowledged_survives_a_kill(path):
+    """No run is lost whose number a writer printed before it was killed."""
+    known, lost = kill_writers(path, KILLS)
+    assert lost == []
+    assert len(known) >= KILLS
 
 
 def test_eight_writers_at_once(path):
@@ -252,3 +271,9 @@ os._exit(0)
     with Ledger.open(path) as ledger:
         assert ledger.counts().runs == 6
         assert ledger.verify() == []
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        known, lost = kill_writers(Path(folder, "ledger.sqlite"), int(sys.argv[1]))
+        sys.stdout.write(f"{len(known):,} acknowledged, {len(lost)} lost: {lost}\n")

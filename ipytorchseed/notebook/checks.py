@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from functools import partial
 from typing import NoReturn
 
@@ -38,7 +37,7 @@ from ipytorchseed.sandbox.verdict import Checked
 from ipytorchseed.session.outputs import Outputs, outputs_of
 from ipytorchseed.trace.draws import LineDraws
 from ipytorchseed.trace.recorder import Recorder
-from ipytorchseed.why.words import many
+from ipytorchseed.why.words import many, say_effects
 
 _AS_AFTER = "as after one run of the cell"
 
@@ -151,11 +150,11 @@ class Checks(Struct, eq=False):
             result: Of the run that ended.
             record: Its record, if it has one.
         """
-        wrote = () if record is None else record.wrote
+        effects = [] if record is None else say_effects(record.wrote, record.connected)
         for under in [under for under in self._under if under.ended]:
             self._under.remove(under)
             try:
-                self._finish(under, result, wrote)
+                self._finish(under, result, effects)
             finally:
                 if under.before is not None:
                     restore(under.before)
@@ -165,7 +164,7 @@ class Checks(Struct, eq=False):
         under.capture.stop()
         under.ended = True
 
-    def _finish(self, under: _Under, result: ExecutionResult | None, wrote: Sequence[str]) -> None:
+    def _finish(self, under: _Under, result: ExecutionResult | None, effects: list[str]) -> None:
         error = raised(result)
         if result is None or error is not None:
             if not under.as_json:
@@ -180,7 +179,7 @@ class Checks(Struct, eq=False):
         try:
             with held_interrupts(), restored_shell(shell), under.progress:
                 self.rerunning = True
-                check.first(shown, wrote)
+                check.first(shown, effects)
                 checked = check.finish(Rerunner(shell, cell.text, cell.file, under.outputs))
         except KeyboardInterrupt:
             self._interrupts.note()

@@ -25,7 +25,7 @@ from ipytorchseed.sandbox.process import say_restored
 from ipytorchseed.studies.record import Outcome, Record, choose_seeds
 from ipytorchseed.studies.statistics import scipy_stats
 from ipytorchseed.studies.study import Study, Versus, refuse_strangers
-from ipytorchseed.why.words import say_written, sentence
+from ipytorchseed.why.words import say_effects, sentence
 
 _FORMAT = Format("study", LookupFailure, "run it again with --keep", size=1 << 28)
 
@@ -143,8 +143,8 @@ def _run(
     if moved:
         notes.append(f"After the runs, {say_restored('everything is', moved)}.")
     session = state.tracking.session
-    if session.pending is not None and (wrote := session.written()):
-        notes.append(sentence(say_written(wrote)))
+    if session.pending is not None:
+        notes += map(sentence, say_effects(session.written(), session.connected()))
     return [outcomes[seed] for seed in seeds], notes
 
 

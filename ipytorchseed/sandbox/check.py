@@ -21,7 +21,6 @@ from ipytorchseed.sandbox.tracing import Tracing
 from ipytorchseed.sandbox.verdict import DIFFERS, ERROR, REPEATS, Checked
 from ipytorchseed.why.changes import not_compared
 from ipytorchseed.why.explanation import Change
-from ipytorchseed.why.words import say_written
 
 _OURS = ("ipytorchseed", "IPython")
 
@@ -44,21 +43,21 @@ class Check:
         self._cell = cell
         self._runs = runs
         self._modules = {*sys.modules}
-        self._wrote: Sequence[str] = ()
+        self._effects: Sequence[str] = ()
         self._first = Outcome()
         self._imported = False
         self.stays: list[str] = []
 
-    def first(self, shown: Shown, wrote: Sequence[str] = ()) -> None:
+    def first(self, shown: Shown, effects: Sequence[str] = ()) -> None:
         """Note what the cell's own run made; to be called when it has ended.
 
         Args:
             shown: What it showed.
-            wrote: The files that it wrote, as far as they are known.
+            effects: What it did outside the kernel, in clauses.
         """
         new = {*sys.modules} - self._modules
         self._imported = any(not name.startswith(_OURS) for name in new)
-        self._wrote = wrote
+        self._effects = effects
         self._cell.sandbox.leave()
         self._first = self._cell.look(shown)
 
@@ -130,9 +129,7 @@ class Check:
         if self._cell.dependencies.timed:
             names = ", ".join(sorted(self._cell.dependencies.timed))
             notes.append(f"times and addresses are not compared: {names}")
-        if self._wrote:
-            notes.append(say_written(self._wrote))
-        return notes
+        return [*notes, *self._effects]
 
     def _unseen(self, outcome: Outcome) -> list[str]:
         """Say of what the runs are not known to have made the same."""

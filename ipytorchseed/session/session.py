@@ -170,6 +170,10 @@ class Session:
         """Return the paths of the first files that the cell under way has written so far."""
         return self._files.written(str(self.ledger.path or ledger_path()))
 
+    def connected(self) -> tuple[str, ...]:
+        """Return what the cell under way has connected to so far."""
+        return self._files.connections.opened()
+
     @uncollected
     def begin_cell(
         self,
@@ -340,7 +344,7 @@ class Session:
             files=self._files.read(pending.budget.seconds - pending.budget.used, ours),
             loaded={name: self._files.look(path, 0.0) for name, path in self._imports.own.items()},
             wrote=self.written(),
-            connected=self._files.connections.opened(),
+            connected=self.connected(),
             imported=imported,
             code=self.code_of(pending.source),
             rank=self._rank if pending.inert and self.last is not None else self.rank,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
-_FILES = 3
-"""Files that are named."""
+_NAMED = 3
+"""Files and hosts that are named."""
 
 
 def listed(names: Iterable[str]) -> str:
@@ -26,10 +26,21 @@ def many(count: int, one: str, more: str = "") -> str:
     return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
-def say_written(paths: Sequence[str]) -> str:
-    """Say in a clause which files the runs of a cell wrote, that were made to compare them."""
-    names = first_of([PurePath(path).name for path in paths], _FILES)
-    return f"each run wrote {names}: files are not put back"
+def say_effects(wrote: Sequence[str], connected: Sequence[str]) -> list[str]:
+    """List in clauses what runs that are compared did outside the kernel.
+
+    Args:
+        wrote: Paths of the files that they wrote.
+        connected: What they connected to.
+    """
+    clauses = []
+    if wrote:
+        names = first_of([PurePath(path).name for path in wrote], _NAMED)
+        clauses.append(f"each run wrote {names}: files are not put back")
+    if connected:
+        names = first_of(connected, _NAMED)
+        clauses.append(f"each run connected to {names}: what it sent cannot be taken back")
+    return clauses
 
 
 def sentence(clause: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 
 import pytest
 
@@ -402,6 +403,16 @@ def test_files_that_the_runs_write_are_named(kernel):
     assert kernel.run("len(open('log.txt').read())").shown == "2"
     reply = kernel.run("%%deterministic --check\n%%writefile new.txt\nhello")
     assert "repeat" not in reply.displays[-1]["text/plain"]
+
+
+def test_connections_that_the_runs_open_are_named(kernel):
+    """What they sent cannot be taken back."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        send = f"import socket\nsocket.create_connection(('localhost', {port})).close()\nsent = 1.5"
+        said = kernel.run(f"%%deterministic --check\n{send}").displays[-1]["text/plain"]
+    assert said.startswith("The cell repeats")
+    assert f"Each run connected to localhost:{port}: what it sent cannot be taken back." in said
 
 
 def test_a_program_that_answers_otherwise_is_named_alone(kernel):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 
 import pytest
 
@@ -254,6 +255,17 @@ def test_files_that_the_runs_write_are_named(kernel):
     assert "Each run wrote log.txt: files are not put back." in study.shown
     assert "before" not in study.shown
     assert "files" not in kernel.run("%%seeds 2\nv = random.random()").shown
+
+
+def test_connections_that_the_runs_open_are_named(kernel):
+    """What they sent cannot be taken back."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        send = f"import socket\nsocket.create_connection(('localhost', {port})).close()"
+        study = kernel.run(f"%%seeds 2\n{send}\nv = random.random()")
+    told = f"Each run connected to localhost:{port}: what it sent cannot be taken back."
+    assert told in study.shown
+    assert "connected" not in kernel.run("%%seeds 2\nv = random.random()").shown
 
 
 DICE = """

@@ -7,8 +7,10 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+from ipytorchseed.errors import RanksError
 from ipytorchseed.fingerprint import Budget, fingerprint
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ranks.records import Look, Mark, Rank
@@ -44,6 +46,11 @@ def describe(model: object = None, every: int = 0) -> Rank:
     """
     world = os.environ.get("WORLD_SIZE", "")
     group = process_group()
+    with named_recursion("model"):
+        masks = any(
+            type(each).__name__.startswith(_DROPS) and each.training and getattr(each, "p", 1) != 0
+            for each in getattr(bare(model), "modules", lambda: ())()
+        )
     return Rank(
         rank=own_rank() or 0,
         world=group.get_world_size() if group else int(world) if world.isdecimal() else None,
@@ -52,11 +59,24 @@ def describe(model: object = None, every: int = 0) -> Rank:
         started=time.time(),
         every=every,
         synchronised=_is_replica(model) and _shares_buffers(model),
-        masks=any(
-            type(each).__name__.startswith(_DROPS) and each.training and getattr(each, "p", 1) != 0
-            for each in getattr(bare(model), "modules", lambda: ())()
-        ),
+        masks=masks,
     )
+
+
+@contextmanager
+def named_recursion(name: str) -> Iterator[None]:
+    """Name the object that the block reads if that exceeds Python's recursion limit.
+
+    PyTorch visits the modules of a model recursively, and code of the user may compute attributes.
+
+    Raises:
+        RanksError: It exceeds the limit.
+    """
+    try:
+        yield
+    except RecursionError:
+        msg = f"`{name}` cannot be looked at: reading its attributes exceeds the recursion limit"
+        raise RanksError(msg) from None
 
 
 def _is_replica(model: object) -> bool:
@@ -121,12 +141,14 @@ class Looker:
         model = bare(self._model())
         names: dict[int, str] = {}
         if hasattr(model, "named_parameters"):
-            parameters = [*model.named_parameters()]
+            with named_recursion("model"):
+                parameters, buffers = [*model.named_parameters()], [*model.named_buffers()]
             names = {id(each): name for name, each in parameters}
             found["parameters"] = dict(self._tensors(parameters))
-            found["buffers"] = dict(self._tensors(model.named_buffers()))
+            found["buffers"] = dict(self._tensors(buffers))
         for name, value in self._named.items():
-            found[name] = dict(self._parts(value, names))
+            with named_recursion(name):
+                found[name] = dict(self._parts(value, names))
         return found
 
     def _tensors(self, items: Any) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,7 @@ import msgspec
 
 from ipytorchseed.errors import RanksError, in_brief
 from ipytorchseed.ranks.callers import Callers
-from ipytorchseed.ranks.looking import Looker, bare, describe, mark
+from ipytorchseed.ranks.looking import Looker, bare, describe, mark, named_recursion
 from ipytorchseed.ranks.records import FOLDER, Look, Mark, Rank
 
 _SECONDS = 1.0
@@ -60,7 +60,9 @@ def watch(
     if type(every) is not int or every < 1:
         msg = f"every is the number of steps between two looks, at least 1, not {every!r}"
         raise RanksError(msg)
-    if not hasattr(bare(model), "parameters"):
+    with named_recursion("model"):
+        is_module = hasattr(bare(model), "parameters")
+    if not is_module:
         raise RanksError(f"the model to watch is a torch.nn.Module, not {type(model).__name__}")
     if _current is not None:
         _current.stop()

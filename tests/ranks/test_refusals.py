@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from functools import partial
+from types import SimpleNamespace
 from unittest.mock import patch
 
+import msgspec
 import pytest
 import torch
 from click.testing import CliRunner
@@ -13,7 +16,8 @@ from click.testing import CliRunner
 import ipytorchseed as its
 from ipytorchseed.cli import main
 from ipytorchseed.errors import LookupFailure, RanksError
-from ipytorchseed.ranks import looking
+from ipytorchseed.ranks import comparing, looking
+from ipytorchseed.ranks.comparing import side_by_side
 from ipytorchseed.ranks.judging import expectations
 from ipytorchseed.rng.ranks import own_rank, seed_by_rank
 from ipytorchseed.rng.source import Source
@@ -49,6 +53,53 @@ def test_a_watch_needs_a_folder_and_a_number(tmp_path, put_back):
     torch.optim.SGD(model.parameters(), lr=1).step()
     assert watch.step == 1
     assert its.ranks.read(tmp_path / "one").headline == "Only rank 0 is there: nothing to compare."
+
+
+def chain(leaf):
+    """Return a list nested 5,000 deep at the end of a chain of 30,000 objects."""
+    for _ in range(5_000):
+        leaf = [leaf]
+    for _ in range(30_000):
+        leaf = SimpleNamespace(next=leaf)
+    return leaf
+
+
+def test_deeply_nested_values_are_compared():
+    """A difference in the innermost value is found."""
+    ranks = []
+    for number, leaf in enumerate((1.0, 1.0, 2.0)):
+        rank, look = looking.take(named={"value": chain(leaf)})
+        ranks.append((msgspec.structs.replace(rank, rank=number), look))
+    assert side_by_side(ranks[:2], {}).alike
+    assert side_by_side(ranks, {}).headline.endswith("first in a:next (rank 2 apart).")
+
+
+def test_what_exceeds_the_recursion_limit_is_named(tmp_path):
+    """PyTorch visits the modules of a model recursively."""
+
+    class Endless:
+        def __getattr__(self, name):
+            return getattr(self.missing, name)
+
+    deep = torch.nn.Module()
+    for _ in range(sys.getrecursionlimit()):
+        outer = torch.nn.Module()
+        outer.inner = deep
+        deep = outer
+    for name, look in (
+        ("model", partial(its.ranks.compare, model=deep)),
+        ("model", partial(its.ranks.compare, model=Endless())),
+        ("model", partial(its.ranks.watch, deep, folder=tmp_path)),
+        ("model", partial(its.ranks.watch, Endless(), folder=tmp_path)),
+        ("proxy", partial(its.ranks.compare, proxy=Endless())),
+    ):
+        with (
+            patch.object(comparing, "_gatherer", lambda: lambda mine: [mine]),
+            pytest.raises(
+                RanksError, match=f"^`{name}` cannot be looked at: .* the recursion limit$"
+            ),
+        ):
+            look()
 
 
 def test_the_command_says_what_is_missing(tmp_path):

@@ -213,8 +213,8 @@ class Judgement:
         if all(len(value) < _DIGITS for value in values.values()):
             who = ", ".join(f"{list_ranks(each)}: {values[each[0]]}" for each in reversed(groups))
         verb = "part" if (kind, "") in self._alike else "differ"
-        one = "" if kind in {"parameters", "buffers"} else "s"
-        message = f"{kind} {verb}{one}, first in {name} ({who})"
+        what = f"{kind} {verb}" if kind in {"parameters", "buffers"} else f"`{kind}` {verb}s"
+        message = f"{what}, first in {name} ({who})"
         self._add(kind, name, step, apart if clear else [*active], message)
 
     def _judge_distinct(self) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from ipytorchseed.errors import RanksError
 from ipytorchseed.fingerprint import Budget, fingerprint
 from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.ranks.records import Look, Mark, Rank
 from ipytorchseed.rng.distance import mark_of
 from ipytorchseed.rng.generators import find_generators
@@ -33,6 +34,9 @@ _SHARDED = frozenset({"DTensor", "FlatParameter"})
 
 _RANKED = frozenset({"rank", "num_replicas", "num_samples", "total_size", "process_index"})
 """Attributes of samplers that differ between ranks, or depend on how many there are."""
+
+_PREFIX = lazy_pattern(r"^[ak]:")
+"""Marks parts that are attributes or keys."""
 
 _DROPS = ("Dropout", "RReLU")
 
@@ -173,7 +177,7 @@ class Looker:
             yield from self._scalars(value, "")
         elif not find_generators({"it": value}) or hasattr(value, "__dict__"):
             found = _whole(value)
-            yield from found.parts.items()
+            yield from ((_PREFIX.sub("", part), each) for part, each in found.parts.items())
             yield "content", found.digest
 
     def _scalars(self, value: object, prefix: str) -> Iterator[tuple[str, str]]:

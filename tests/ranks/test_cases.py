@@ -51,7 +51,7 @@ def test_a_plain_value_is_told_as_it_is(played):
     """What a sampler's epoch is in each rank, rather than a digest of it."""
     number = [*CASES].index("another order of data: an epoch not set")
     assert its.ranks.read(played / str(number)).headline == (
-        "Step 6: loader parts, first in sampler.epoch (rank 2: 0, ranks 0, 1 and 3: 1)."
+        "Step 6: `loader` parts, first in sampler.epoch (rank 2: 0, ranks 0, 1 and 3: 1)."
     )
 
 

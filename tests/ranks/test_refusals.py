@@ -71,7 +71,7 @@ def test_deeply_nested_values_are_compared():
         rank, look = looking.take(named={"value": chain(leaf)})
         ranks.append((msgspec.structs.replace(rank, rank=number), look))
     assert side_by_side(ranks[:2], {}).alike
-    assert side_by_side(ranks, {}).headline.endswith("first in a:next (rank 2 apart).")
+    assert side_by_side(ranks, {}).headline == "`value` differs, first in next (rank 2 apart)."
 
 
 def test_what_exceeds_the_recursion_limit_is_named(tmp_path):

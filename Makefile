@@ -1,4 +1,4 @@
-# Everything here begins with Python 3.10 or newer and this folder, and nothing else: each target
+# Everything here begins with Python 3.11 or newer and this folder, and nothing else: each target
 # first makes .venv and installs into it what it needs. GNU make 4.3 or newer.
 #
 #   make lab      opens the quickstart notebook in JupyterLab
@@ -36,7 +36,7 @@ NODE := $(shell command -v npm)
 NO_NODE = node is not installed: the inspector's module is not checked. It takes node 20 or newer.
 NPM = $(if $(NODE),$(JS)/node_modules/.installed)
 
-OLD = This is Python %s; ipytorchseed needs 3.10 or newer. Name one: make PYTHON=python3.12
+OLD = This is Python %s; ipytorchseed needs 3.11 or newer. Name one: make PYTHON=python3.12
 
 .PHONY: help lab test test-browser test-colab test-versions test-newest test-all record mutants bench
 .PHONY: docs picture lint format
@@ -119,5 +119,5 @@ $(JS)/node_modules/.installed: $(JS)/package-lock.json
 	@touch $@
 
 $(BIN)/python:
-	@$(PYTHON) -c 'import sys; v = sys.version_info; v < (3, 10) and sys.exit("$(OLD)" % sys.version.split()[0])'
+	@$(PYTHON) -c 'import sys; v = sys.version_info; v < (3, 11) and sys.exit("$(OLD)" % sys.version.split()[0])'
 	$(PYTHON) -m venv $(VENV)

@@ -24,8 +24,7 @@ from tests.forking import CAN_FORK, TELL_STACKS, ForkProvisioner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-    from typing_extensions import Self
+    from typing import Self
 
     from ipytorchseed.ledger.records import Run
 

@@ -16,8 +16,7 @@ import psutil
 if TYPE_CHECKING:
     from collections.abc import Callable
     from multiprocessing.connection import Connection
-
-    from typing_extensions import Self
+    from typing import Self
 
 MEMORY = 1 << 30
 """Bytes that a call may allocate."""

@@ -1,6 +1,7 @@
 """The documentation has a place for all that the package names, and tells of it what is so."""
 
 import re
+import tomllib
 from importlib.metadata import metadata, requires
 from pathlib import Path
 
@@ -95,9 +96,11 @@ def test_the_conda_recipe_asks_for_what_the_package_asks_for():
     names = {"jupyter-client": "jupyter_client", "torch": "pytorch", "xxhash": "python-xxhash"}
     asked = [each for each in map(Requirement, requires("ipytorchseed")) if each.marker is None]
     wanted = {f"{names.get(each.name, each.name)} {each.specifier}" for each in asked}
-    python = f"python >={recipe['context']['python_min']}"
-    run = [each.replace("${{ python_min }}", "3.10") for each in recipe["requirements"]["run"]]
-    assert set(run) == {*wanted, python}
+    python = recipe["context"]["python_min"]
+    run = [each.replace("${{ python_min }}", python) for each in recipe["requirements"]["run"]]
+    assert set(run) == {*wanted, f"python >={python}"}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["requires-python"] == f">={python}"
     assert recipe["context"]["version"] == ipytorchseed.__version__
 
 

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Self
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -150,7 +151,7 @@ class Records(Runs):
         super().__init__(runs, lambda: None if ledger is None else LedgerStates(ledger))
         self._places = {run.id: place for place, run in enumerate(self.runs)}
 
-    def __enter__(self) -> Records:  # noqa: PYI034 -- typing.Self is of Python 3.11
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

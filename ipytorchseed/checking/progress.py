@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from ipytorchseed.checking.report import headline
 from ipytorchseed.checking.running import Watcher
@@ -36,7 +36,7 @@ class Bars(Watcher):
             transient=True,  # the table that follows says it all
         )
 
-    def __enter__(self) -> Bars:  # noqa: PYI034 -- typing.Self is of Python 3.11
+    def __enter__(self) -> Self:
         self._progress.start()
         return self
 

@@ -180,16 +180,8 @@ def note_alert(error: BaseException, pick: PickPlace, forward: int | None = None
     stack = [*walk_tb(error.__traceback__)][::-1]
     place = pick(stack)
     note = _note(operation, place, forward, backward=_by_engine(stack, place))
-    add_note(error, note)
+    error.add_note(note)
     return note
-
-
-def add_note(error: BaseException, note: str) -> None:
-    """Add a line that is shown under an error."""
-    if sys.version_info >= (3, 11):
-        error.add_note(note)
-    else:
-        vars(error).setdefault("__notes__", []).append(note)
 
 
 def _by_engine(stack: list[Place], place: Place | None) -> bool:

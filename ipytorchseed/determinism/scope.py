@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from ipytorchseed.determinism.alerts import (
     Alert,
@@ -173,7 +173,7 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
         """Return the alerts so far while the block goes on, and forget them."""
         return self._collector.take() if self._collector is not None else []
 
-    def __enter__(self) -> deterministic:  # noqa: PYI034 -- typing.Self is of Python 3.11
+    def __enter__(self) -> Self:
         self._here = innermost_in(sys._getframe(1).f_code.co_filename)  # noqa: SLF001 -- the caller
         self.begin()
         if self.seed is not None:

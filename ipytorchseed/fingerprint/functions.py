@@ -73,7 +73,7 @@ def _read_code(code: types.CodeType) -> bytes:
     variables = code.co_varnames[:parameters] if hidden else code.co_varnames
     names = (code.co_names, variables, code.co_freevars, code.co_cellvars)
     head = repr((counts, code.co_flags & ~_HAS_DOCSTRING, len(raw))).encode()
-    handlers = getattr(code, "co_exceptiontable", b"")  # from 3.11 on
+    handlers = code.co_exceptiontable
     told = [b"".join([b"(", *map(text, each), b")"]) for each in names]
     return xxh3_128_digest(b"".join([head, written, handlers, *told, *constants]))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Self
 
 _INHERITED: Final = object()
 
@@ -16,7 +16,7 @@ class Replacements:
     def __len__(self) -> int:
         return len(self._all)
 
-    def __enter__(self) -> Replacements:  # noqa: PYI034 -- typing.Self is of Python 3.11
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

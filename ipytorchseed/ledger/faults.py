@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import shutil
+import sqlite3
 from enum import Enum
 from pathlib import Path
 
@@ -34,22 +35,20 @@ class Fault(Enum):
 
 
 _SQLITE = {
-    3: (Fault.DENIED, "access permission denied"),
-    5: (Fault.BUSY, "database is locked"),
-    6: (Fault.BUSY, "database table is locked"),
-    8: (Fault.DENIED, "attempt to write a readonly database"),
-    10: (Fault.OTHER, "disk I/O error"),
-    11: (Fault.DAMAGED, "database disk image is malformed"),
-    13: (Fault.FULL, "database or disk is full"),
-    14: (Fault.DENIED, "unable to open database file"),
-    23: (Fault.DENIED, "authorization denied"),
-    26: (Fault.DAMAGED, "file is not a database"),
+    **dict.fromkeys((sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED), Fault.BUSY),
+    **dict.fromkeys(
+        (
+            sqlite3.SQLITE_AUTH,
+            sqlite3.SQLITE_CANTOPEN,
+            sqlite3.SQLITE_PERM,
+            sqlite3.SQLITE_READONLY,
+        ),
+        Fault.DENIED,
+    ),
+    **dict.fromkeys((sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB), Fault.DAMAGED),
+    sqlite3.SQLITE_FULL: Fault.FULL,
 }
-"""Faults by SQLite's result code, with SQLite's text for it: Python 3.10 gives only the text."""
-
-_CODES = {text: code for code, (_, text) in _SQLITE.items()}
-
-_IOERR = 10
+"""Kinds of fault by the result code of SQLite."""
 
 _LITTLE = 100_000
 """Bytes of free space below which a disk counts as full: a new ledger takes less."""
@@ -64,12 +63,12 @@ def kind_of(error: BaseException) -> Fault:
     """Return the kind of an error of SQLite or of the system."""
     if isinstance(error, OSError):
         return _OF_SYSTEM.get(error.errno or 0, Fault.OTHER)
-    return _SQLITE.get(_code(error), (Fault.OTHER, ""))[0]
+    return _SQLITE.get(_code(error), Fault.OTHER)
 
 
 def _code(error: BaseException) -> int:
-    code = getattr(error, "sqlite_errorcode", None)  # from Python 3.11 on
-    return _CODES.get(str(error), 0) if code is None else int(code) & 0xFF
+    """Return SQLite's primary result code; 0 where it gave none."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
 def explain(error: BaseException, path: Path | None) -> LedgerError:
@@ -77,7 +76,7 @@ def explain(error: BaseException, path: Path | None) -> LedgerError:
     which = "the ledger in memory" if path is None else f"the ledger {path}"
     said = getattr(error, "strerror", None) or str(error) or type(error).__name__
     kind = kind_of(error)
-    if path is not None and _code(error) == _IOERR and _is_full(path.parent):
+    if path is not None and _code(error) == sqlite3.SQLITE_IOERR and _is_full(path.parent):
         kind = Fault.FULL  # SQLite does not say so of the memory that processes share
     what, remedy = kind.value
     return LedgerError(f"{which} {what} ({said}): {remedy}")

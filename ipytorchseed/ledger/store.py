@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Self
 
 from msgspec.structs import replace
 
@@ -119,7 +120,7 @@ class Ledger(Reader):
                 self.tidy(_CLOSE_SECONDS)
         self._database.close()
 
-    def __enter__(self) -> Ledger:  # noqa: PYI034 -- typing.Self is of Python 3.11
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import uuid
-from typing import Any
+from typing import Any, Self
 
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
@@ -55,7 +55,7 @@ class Progress:
         self._ident = uuid.uuid4().hex
         self._began = self._last = time.monotonic()
 
-    def __enter__(self) -> Progress:  # noqa: PYI034 -- typing.Self is of Python 3.11
+    def __enter__(self) -> Self:
         self._began = time.monotonic()
         return self
 

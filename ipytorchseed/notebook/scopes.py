@@ -10,7 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 from msgspec import Struct, field
 
-from ipytorchseed.determinism.alerts import Alert, add_note, note_alert
+from ipytorchseed.determinism.alerts import Alert, note_alert
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.introspection.replacing import Replacements
@@ -152,7 +152,7 @@ class Scopes(Struct, eq=False):
             return
         if "in the backward pass" in note:
             self._stopped.add(str(run.info.raw_cell))
-            add_note(error, "run the cell again: its backward pass is then followed to the line")
+            error.add_note("run the cell again: its backward pass is then followed to the line")
 
     def _noting(self, show: Callable[..., None]) -> Callable[..., None]:
         def showtraceback(*args: Any, **kwargs: Any) -> None:

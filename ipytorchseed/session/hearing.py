@@ -69,7 +69,6 @@ def _heard(original: Function, tell: Function) -> Function:
         try:
             found = original(*args, **kwargs)
         except BaseException as error:
-            # Before Python 3.11 this has no effect, and this frame is shown.
             error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
             raise
         if then is not None:
@@ -188,15 +187,6 @@ def _of_numpy(names: dict[str, Any]) -> Iterator[Place]:
         yield openers, None
 
 
-def _of_pathlib(names: dict[str, Any]) -> Iterator[Place]:
-    """Python 3.10 keeps them in a class; an object of it can have its own."""
-    accessor = names.get("_normal_accessor")
-    if accessor is not None:
-        for name in ("open", "unlink", "rename", "replace", "listdir", "scandir"):
-            vars(accessor).setdefault(name, getattr(accessor, name))
-            yield vars(accessor), name
-
-
 def _of_torch(names: dict[str, Any]) -> Iterator[Place]:
     """Find what opens the file of ``torch.save``, which C code writes."""
     name = "_open_zipfile_writer"
@@ -208,6 +198,4 @@ def _of_torch(names: dict[str, Any]) -> Iterator[Place]:
 
 
 _ELSEWHERE = {"numpy.lib._datasource": _of_numpy, "torch.serialization": _of_torch}
-if sys.version_info < (3, 11):
-    _ELSEWHERE["pathlib"] = _of_pathlib
-"""Where they are bound in no module's names: for ``np.loadtxt``, paths and ``torch.save``."""
+"""Where they are bound in no module's names: for ``np.loadtxt`` and ``torch.save``."""

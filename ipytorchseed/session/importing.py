@@ -138,7 +138,7 @@ class _Loader:
         try:
             self._watch.run(self._loader, module)
         except BaseException as error:
-            # Without the frames of ours; before Python 3.11 this has no effect.
+            # Without the frames of ours.
             trace = error.__traceback__ and error.__traceback__.tb_next
             error.__traceback__ = trace and trace.tb_next
             del trace

@@ -101,7 +101,7 @@ def _called_by_user(frame: FrameType | None) -> str:
     """Name the library's function that the user's code called; empty where there is none."""
     called = ""
     while frame is not None and not _is_users(frame):
-        name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)  # Python 3.10 has none
+        name = frame.f_code.co_qualname
         if "<" not in name:  # one that is defined inside another, as a decorator's
             called = _import_name(str(frame.f_globals.get("__name__")), name)
         frame = frame.f_back

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import Struct
 
@@ -101,7 +101,7 @@ class Recorder(Struct, dict=True, eq=False):
         self._made: list[Any] = []
         self._replaced = Replacements()
 
-    def __enter__(self) -> Recorder:  # noqa: PYI034 -- typing.Self is of Python 3.11
+    def __enter__(self) -> Self:
         mode = self.watch()
         self.active = True
         self.modules.attach()

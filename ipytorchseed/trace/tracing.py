@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from pathlib import Path
+from typing import Self
 
 from ipytorchseed.errors import ScopeError
 from ipytorchseed.rng.table import check_folder
@@ -30,7 +31,7 @@ class trace:  # noqa: N801 -- a context manager, written as the function that it
         self.path: Path | None = None
         self.count = 0
 
-    def __enter__(self) -> trace:  # noqa: PYI034 -- typing.Self is of Python 3.11
+    def __enter__(self) -> Self:
         check_folder("torch")
         import torch  # noqa: F401 -- what follows looks at it
 

@@ -18,9 +18,9 @@ import nbformat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Self
 
     from playwright.sync_api import Dialog, Locator, Page
-    from typing_extensions import Self
 
 ROOT = Path(__file__).parents[2]
 

@@ -359,8 +359,8 @@ def different():
         range(3), range(4), slice(1), slice(2), Point(1, 2), Point(1, 3), Colour.RED,
         Colour.BLUE, Loud("a"), decimal.Decimal("1.0"), decimal.Decimal("1.00"),
         decimal.Decimal("-0"), fractions.Fraction(1, 3), dt.datetime(2020, 1, 1),  # noqa: DTZ001
-        dt.datetime(2020, 1, 1, fold=1), dt.datetime(2020, 1, 1, tzinfo=dt.timezone.utc),  # noqa: DTZ001
-        dt.date(2020, 1, 1), dt.timedelta(1), dt.time(1), dt.timezone.utc, pathlib.Path("a"),
+        dt.datetime(2020, 1, 1, fold=1), dt.datetime(2020, 1, 1, tzinfo=dt.UTC),  # noqa: DTZ001
+        dt.date(2020, 1, 1), dt.timedelta(1), dt.time(1), dt.UTC, pathlib.Path("a"),
         pathlib.Path("b"), pathlib.PurePosixPath("a"), uuid.UUID(int=1), re.compile("a"),
         re.compile("a", re.IGNORECASE), np.float32(1), np.float64(1), np.int8(1), np.bool_(1),
         np.str_("a"), np.datetime64("2020"), np.datetime64("2021"), np.zeros(0),

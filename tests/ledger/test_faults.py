@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from ipytorchseed.errors import LedgerError
-from ipytorchseed.ledger import blobs, faults, place
-from ipytorchseed.ledger.faults import Fault
+from ipytorchseed.ledger import blobs, place
 from ipytorchseed.ledger.store import Ledger
 from tests.ledger import samples
 
@@ -276,40 +275,6 @@ def test_a_fault_is_not_told_by_the_name_of_a_folder(path, monkeypatch, name):
     folder.write_text("a file")
     with one_line(folder, "cannot be used"):
         Ledger.open(folder / "ledger.sqlite")
-
-
-@pytest.mark.parametrize(
-    ("said", "kind"),
-    [
-        ("database is locked", Fault.BUSY),
-        ("database or disk is full", Fault.FULL),
-        ("unable to open database file", Fault.DENIED),
-        ("database disk image is malformed", Fault.DAMAGED),
-        ("no such table: busy", Fault.OTHER),
-    ],
-)
-def test_faults_are_known_where_python_does_not_tell_the_code(said, kind):
-    """As before Python 3.11, also with SQLite's own texts of today."""
-    assert faults.kind_of(sqlite3.OperationalError(said)) is kind
-
-
-def test_the_codes_texts_are_those_of_this_sqlite(path, tmp_path):
-    """Each real error is of the same kind with its code and without it."""
-    path.write_bytes(b"this is no database. " * 500)
-    locked = tmp_path / "locked.sqlite"
-    other = sqlite3.connect(locked, isolation_level=None)
-    other.execute("CREATE TABLE t (id)")
-    other.execute("BEGIN EXCLUSIVE")
-    for where, statement in (
-        (path, "SELECT * FROM sqlite_master"),
-        (locked, "INSERT INTO t VALUES (1)"),
-        (tmp_path, "SELECT * FROM sqlite_master"),
-    ):
-        with pytest.raises(sqlite3.Error) as caught:
-            sqlite3.connect(where, timeout=0).execute(statement)
-        kind = faults.kind_of(caught.value)
-        assert kind is not Fault.OTHER
-        assert faults.kind_of(type(caught.value)(str(caught.value))) is kind
 
 
 def test_a_full_disk(path):

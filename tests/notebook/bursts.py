@@ -17,13 +17,13 @@ import signal
 import sys
 import tempfile
 import warnings
+from typing import Self
 
 import numpy as np
 import torch
 from IPython.terminal.interactiveshell import TerminalInteractiveShell
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 from traitlets.config import Config
-from typing_extensions import Self
 
 from ipytorchseed.determinism.interrupts import HeldInterrupt
 from ipytorchseed.determinism.libraries import read_libraries

@@ -333,7 +333,6 @@ def test_a_mock_of_open_is_a_mock(file, told):
     assert told.read == []
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python shows the frame there")
 @pytest.mark.parametrize(
     "call",
     [Path.open, Path.read_text, Path.unlink, lambda path: os.open(path, 0)],

@@ -75,7 +75,6 @@ def test_modules_of_ones_own_that_are_loaded_anew_are_recorded(notebook, package
     assert notebook.names["drawing_package"].kind == "SourceFileLoader"
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python shows the frames there")
 def test_a_failing_import_looks_as_ever(packages):
     """No frame of ours is in its traceback."""
     watch = ImportWatch()

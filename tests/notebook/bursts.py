@@ -21,9 +21,7 @@ from typing import Self
 
 import numpy as np
 import torch
-from IPython.terminal.interactiveshell import TerminalInteractiveShell
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
-from traitlets.config import Config
 
 from ipytorchseed.determinism.interrupts import HeldInterrupt
 from ipytorchseed.determinism.libraries import read_libraries
@@ -32,6 +30,7 @@ from ipytorchseed.notebook import extension
 from ipytorchseed.notebook.rerun import shell_parts
 from ipytorchseed.rng.table import recent_seeds
 from ipytorchseed.session import hearing
+from tests.notebook.interrupting import make_shell
 
 COUNTED = re.compile(
     r"/ipytorchseed/(?!reads|fingerprint|why|render|trace|introspection/(?!replacing|collection))"
@@ -148,18 +147,6 @@ class Bursts:
                 frame = frame.f_back
 
 
-def make_shell() -> TerminalInteractiveShell:
-    """Return a terminal's shell with the extension loaded."""
-    config = Config()
-    config.TerminalInteractiveShell.simple_prompt = True
-    config.TerminalInteractiveShell.colors = "nocolor"
-    config.HistoryManager.enabled = False
-    shell = TerminalInteractiveShell.instance(config=config)
-    shell.run_cell("%load_ext ipytorchseed")
-    shell.run_cell(SETUP, store_history=True)
-    return shell
-
-
 def look(shell) -> dict[str, object]:
     """Return all that has to be as before."""
     state, names = extension.running(), shell.user_ns
@@ -256,7 +243,7 @@ def burst(shell, command: str, first: int, gaps: list[int]) -> tuple[Bursts, lis
 
 def main(count: int, *commands: str) -> int:
     """Run bursts of each command; print what failed, and return how many did."""
-    shell, failed = make_shell(), 0
+    shell, failed = make_shell(SETUP), 0
     for command in commands or COMMANDS:
         chance, sent = random.Random(f"{command} 7"), 0
         shell.run_cell(prepare(shell, command), store_history=True)  # imports what it takes

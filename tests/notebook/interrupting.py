@@ -27,21 +27,25 @@ CELLS = [
 ]
 
 
-def make_shell() -> TerminalInteractiveShell:
-    """Return a terminal's shell with the extension and something to look at."""
+SETUP = "import time\ndata = [str(n) for n in range(50_000)]"
+"""Makes something to look at."""
+
+
+def make_shell(setup: str) -> TerminalInteractiveShell:
+    """Return a terminal's shell with the extension loaded, in which a cell has run."""
     config = Config()
     config.TerminalInteractiveShell.simple_prompt = True
     config.TerminalInteractiveShell.colors = "nocolor"
     config.HistoryManager.enabled = False
     shell = TerminalInteractiveShell.instance(config=config)
     shell.run_cell("%load_ext ipytorchseed")
-    shell.run_cell("import time\ndata = [str(n) for n in range(50_000)]")
+    shell.run_cell(setup, store_history=True)
     return shell
 
 
 def main(count: int) -> int:
     """Interrupt cells, each once; return how many interrupts were seen by anybody."""
-    shell = make_shell()
+    shell = make_shell(SETUP)
     began = time.perf_counter()
     for cell in CELLS * 3:
         shell.run_cell(cell, store_history=True)

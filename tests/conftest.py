@@ -69,7 +69,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="also run the tests that repeat, with more cases, what others test: make test-all",
     )
     group.addoption(
-        "--mutants",
+        "--damaged",
         type=int,
         default=50,
         metavar="N",

@@ -97,11 +97,11 @@ def test_values_are_bounded_in_count_and_depth():
 
 @pytest.mark.timeout(3_600)
 @pytest.mark.skipif(sys.platform != "linux", reason="takes its size from /proc")
-def test_mutants_of_each_kind_are_read_or_refused_in_one_line(request, tmp_path):
-    """Within a gigabyte and seconds: ``--mutants N`` tries more than the usual few."""
-    count = str(request.config.getoption("--mutants"))
+def test_damaged_files_are_read_or_refused_in_one_line(request, tmp_path):
+    """Within a gigabyte and seconds: ``--damaged N`` reads more than the usual few."""
+    count = str(request.config.getoption("--damaged"))
     done = subprocess.run(
-        [sys.executable, "-m", "tests.mutants", count],
+        [sys.executable, "-m", "tests.damage", count],
         capture_output=True,
         text=True,
         check=False,

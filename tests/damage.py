@@ -1,7 +1,7 @@
 """Damages files of five kinds at random, and reads them with a limit on memory and time.
 
-``python -m tests.mutants COUNT [KIND...]`` prints, as JSON, how many mutants of each kind were read,
-how many were refused in one line, and what happened to the others.
+``python -m tests.damage COUNT [KIND...]`` prints, as JSON, how many damaged files of each kind were
+read, how many were refused in one line, and what happened to the others.
 """
 
 from __future__ import annotations
@@ -422,7 +422,7 @@ def stop(*_):
 
 
 def try_one(kind):
-    """Read a mutant; return ``read``, ``refused``, or what else happened."""
+    """Read a damaged file; return ``read``, ``refused``, or what else happened."""
     try:
         kind.use()
     except IPyTorchSeedError as error:
@@ -434,7 +434,7 @@ def try_one(kind):
 
 
 def main(count, names):
-    """Try so many mutants of each kind; print what happened."""
+    """Read so many damaged files of each kind; print what happened."""
     found = {}
     signal.signal(signal.SIGPROF, stop)
     for name in names or KINDS:

@@ -35,18 +35,15 @@ class Fault(Enum):
 
 
 _SQLITE = {
-    **dict.fromkeys((sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED), Fault.BUSY),
-    **dict.fromkeys(
-        (
-            sqlite3.SQLITE_AUTH,
-            sqlite3.SQLITE_CANTOPEN,
-            sqlite3.SQLITE_PERM,
-            sqlite3.SQLITE_READONLY,
-        ),
-        Fault.DENIED,
-    ),
-    **dict.fromkeys((sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB), Fault.DAMAGED),
+    sqlite3.SQLITE_PERM: Fault.DENIED,
+    sqlite3.SQLITE_BUSY: Fault.BUSY,
+    sqlite3.SQLITE_LOCKED: Fault.BUSY,
+    sqlite3.SQLITE_READONLY: Fault.DENIED,
+    sqlite3.SQLITE_CORRUPT: Fault.DAMAGED,
     sqlite3.SQLITE_FULL: Fault.FULL,
+    sqlite3.SQLITE_CANTOPEN: Fault.DENIED,
+    sqlite3.SQLITE_AUTH: Fault.DENIED,
+    sqlite3.SQLITE_NOTADB: Fault.DAMAGED,
 }
 """Kinds of fault by the result code of SQLite."""
 

@@ -145,11 +145,10 @@ class Looker:
         model = bare(self._model())
         names: dict[int, str] = {}
         if hasattr(model, "named_parameters"):
-            with named_recursion("model"):
-                parameters, buffers = [*model.named_parameters()], [*model.named_buffers()]
+            parameters = [*model.named_parameters()]
             names = {id(each): name for name, each in parameters}
             found["parameters"] = dict(self._tensors(parameters))
-            found["buffers"] = dict(self._tensors(buffers))
+            found["buffers"] = dict(self._tensors(model.named_buffers()))
         for name, value in self._named.items():
             with named_recursion(name):
                 found[name] = dict(self._parts(value, names))

@@ -113,6 +113,7 @@ def test_a_silent_run_leaves_no_record_and_what_it_draws_lies_between(kernel):
 @pytest.mark.parametrize("cell", ["", "   ", "\n\n"])
 def test_an_empty_cell_leaves_no_record(kernel, cell):
     """It runs nothing; the next is recorded as ever."""
+    kernel.run("1")
     assert kernel.record(cell)[1] == []
     assert len(kernel.record("1")[1]) == 1
 

@@ -1,7 +1,7 @@
 """Removes what changes in every run from text: addresses, times, counters.
 
-Every pattern here takes steps in proportion to the text, whatever is in it: what it repeats either
-ends at a character that cannot begin the pattern anew, or is bounded.
+Every pattern here takes time in proportion to the text: its repeats are bounded, or end at a
+character that cannot start the pattern.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable
 
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.session.model_times import without_model_times
 
 MOST_ERROR = 10_000
 """Characters of an error's message that are cleaned, compared and kept."""
@@ -38,11 +37,6 @@ _WORD = lazy_pattern(r"[\w-]+")
 _MANY = 500
 """Ids that are found inside of words too; to look for more would take time with their square."""
 
-_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
-
-_CELL_ENDS = r"(?: {1,40}|</th>\s{0,40}<td>|\}\s{0,40}&\s{0,40})"
-"""Between the name and the value of a row of a table."""
-
 _CHANGES_EACH_RUN = (
     # a pattern; what is put in its place; the words without which it finds nothing
     (r"0x[0-9a-fA-F]{4,}", "0x", "0x"),
@@ -54,44 +48,15 @@ _CHANGES_EACH_RUN = (
     (r"(?<=display_id=)[0-9a-f]{32}\b", "", "display_id="),
     # the file that ipykernel names in a warning: its process, and the cell's text
     (r"(?<=ipykernel_)\d+(?=[/\\]\d+\.py)", "", "ipykernel_"),
-    # unittest: Ran 5 tests in 0.038s
-    (r"(?<=Ran )(\d{1,9} tests? in )\d{1,9}\.\d{3}s", r"\1", "Ran "),
     # tqdm: 57%|####| 57/100 [00:05<00:04, 10.6it/s, loss=0.3]
     (r"\[\d{1,9}:\d\d(?::\d\d)?(?:<[^,\[\]]{0,40})?,\s{0,9}[^,\[\]]{0,40}(?:/s|s/\w{1,40})", "[",
      "/s", "s/"),
-    # when a line was logged
-    (rf"{_STAMP}(?=.{{0,200}}\b(?:{'|'.join(_LEVELS)})\b)", "", *_LEVELS),
-    # when a summary of statsmodels was made: in text, HTML or LaTeX
-    (rf"\bDate:{_CELL_ENDS}\w{{3}}, \d\d \w{{3}} \d{{4}}", "Date:", "Date:"),
-    (rf"\bTime:{_CELL_ENDS}\d\d:\d\d:\d\d", "Time:", "Time:"),
-    # when lifelines fitted a model
-    (rf"(time fit was run(?:</th>\s{{0,9}}<td>|\W{{1,40}})){_STAMP}", r"\1", "time fit was run"),
-    # what IPython says where a cell that loads an extension runs again
-    (r"(?m)^The [\w.]{1,200} extension is already loaded\. .*\n +%reload_ext .*\n?", "",
-     " extension is already loaded"),
-    # how long ago runs were, in what %why says of them, and where that breaks its lines
-    (r"\s(In\[\d{1,9}\]|#\d{1,9})\s(?:now|before|\d{1,9}\s(?:days?|h|min)\sago)\b", r" \1",
-     "now", "before", "ago"),
-    (r"(?<=before the restart \()(#\d{1,9}), \d\d:\d\d", r"\1", "before the restart ("),
     # %time, %timeit
     (r"(?:CPU times:|Wall time:).*", "", "CPU times:", "Wall time:"),
     # lines that they print where something took long, or not equally long
     (r"(?m)^(?:Compiler(?: time)?|Parser) {0,9}: .*\n?", "", "Compiler", "Parser "),
     (r"(?m)^The slowest run took .*is being cached\.\n?", "", "The slowest run took"),
-    # a timer of QuantEcon's, as it ends
-    (r"(?m)^((?:[^\n]{0,80}: )?)\d{1,9}\.\d{1,9} (?:milli|micro)?(?=seconds elapsed$)", r"\1",
-     "seconds elapsed"),
     (r"\d[^\n±]{0,20} ± [^\n±]{1,20} per loop \(mean ± .*", "", " per loop (mean ± "),
-    # scikit-learn and joblib with verbose, Keras's bars, the Trainer of transformers
-    (r"(?:(?<=total time=)|(?<=\| elapsed:)|(?<=s remaining:)) {0,9}[\d.]{1,20} ?(?:s|min)", "",
-     "total time=", "| elapsed:", "s remaining:"),
-    (r"\b\d{1,9}s \d{1,9}[munµ]?s/(?:step|epoch)", "", "s/step", "s/epoch"),
-    # the name of a study of Optuna's that was given none; what LightGBM and CatBoost took
-    (r"(?<=no-name-)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "", "no-name-"),
-    (r"(?<=overhead of testing was )[\d.]{1,20}(?= seconds)", "", "overhead of testing was "),
-    (r"\b(total|remaining): [\d.]{1,20}(?:[um]?s|m|h)(?: \d{1,2}[ms]){0,2}(?!\w)", r"\1:",
-     "\tremaining: "),
-    (r"(?:(?<=_runtime': )|(?<=_per_second': ))[\d.]+", "", "_runtime': ", "_per_second': "),
 )  # fmt: skip
 _READING = r"\d{1,15}(?::\d\d){0,2}(?:\.\d{1,20})?(?:e[-+]?\d{1,3})?"
 _READINGS = (
@@ -124,10 +89,9 @@ def without_addresses(text: str) -> str:
 
 
 def without_noise(text: str, *, timed: bool = False) -> str:
-    """Remove what differs between two runs that did the same.
+    """Remove memory addresses and identities, and the times of ``%time``, ``%timeit`` and tqdm.
 
-    Memory addresses, the times of tqdm's bars, of ``%time`` and of fits go; of a line that was
-    overwritten by carriage returns, only the last state stays.
+    Of a line that was overwritten by carriage returns, only the last state is kept.
 
     Args:
         text: What was shown.
@@ -137,7 +101,6 @@ def without_noise(text: str, *, timed: bool = False) -> str:
     for words, pattern, instead in _RULES:
         if any(word in text for word in words):
             text = pattern.sub(instead, text)
-    text = without_model_times(text)
     if timed:
         for pattern in _TIMES:
             text = pattern.sub(lambda found: found[1] if found.lastindex else "", text)

@@ -23,7 +23,6 @@ from sklearn.model_selection import cross_validate
 
 from ipytorchseed.fingerprint import fingerprint, same
 from ipytorchseed.introspection.anatomy import anatomy
-from ipytorchseed.session.noise import without_noise
 
 X = np.linspace(0, 1, 30)
 SEARCHED = ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time")
@@ -298,21 +297,6 @@ def test_members_of_classes_in_c_that_are_addresses_are_not_read():
     function = pd._libs.lib.infer_dtype
     names = [name for name, _ in anatomy(type(function)).attributes(function)]
     assert not {"__vectorcalloffset__", "__dictoffset__", "__weaklistoffset__"} & {*names}
-
-
-SUMMARY = """
-Date:                {date}   Prob (F-statistic):           6.07e-12
-Time:                        {time}   Log-Likelihood:                {found}
-"""
-
-
-def test_when_a_summary_was_made_is_noise_and_what_it_found_is_not():
-    """The lines are those of statsmodels."""
-    first = SUMMARY.format(date="Sun, 22 Nov 2026", time="05:17:58", found="-96.153")
-    again = SUMMARY.format(date="Mon, 23 Nov 2026", time="15:17:59", found="-96.153")
-    other = SUMMARY.format(date="Sun, 22 Nov 2026", time="05:17:58", found="-96.154")
-    assert without_noise(first) == without_noise(again)
-    assert without_noise(first) != without_noise(other)
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant != 63, reason="its numbers fill their bytes")

@@ -51,6 +51,9 @@ _CHANGES_EACH_RUN = (
     # tqdm: 57%|####| 57/100 [00:05<00:04, 10.6it/s, loss=0.3]
     (r"\[\d{1,9}:\d\d(?::\d\d)?(?:<[^,\[\]]{0,40})?,\s{0,9}[^,\[\]]{0,40}(?:/s|s/\w{1,40})", "[",
      "/s", "s/"),
+    # printed where a cell loads an extension again, as %load_ext ipytorchseed does under a check
+    (r"(?m)^The [\w.]{1,200} extension is already loaded\. .*\n +%reload_ext .*\n?", "",
+     " extension is already loaded"),
     # %time, %timeit
     (r"(?:CPU times:|Wall time:).*", "", "CPU times:", "Wall time:"),
     # lines that they print where something took long, or not equally long

@@ -68,6 +68,11 @@ NOISE = {
         "<DisplayHandle display_id=3136f11dc9c52aec946c8a9ac191772d>",
         "<DisplayHandle display_id=d3c0a84b689b776466fb1ea725eabb6c>",
     ),
+    "an extension that is there": (
+        "",
+        "The autoreload extension is already loaded. To reload it, use:\n"
+        "  %reload_ext autoreload\n",
+    ),
 }
 
 

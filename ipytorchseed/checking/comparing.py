@@ -9,11 +9,11 @@ from contextlib import ExitStack
 from msgspec.structs import replace
 
 from ipytorchseed.checking.causes import for_fresh_kernels, for_rerun
+from ipytorchseed.checking.grading import compare_outputs
 from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.outputs import (
     STREAMS,
     Outputs,
-    compare_outputs,
     tells_addresses,
     without_addresses,
 )
@@ -263,7 +263,7 @@ def _outputs_apart(
     if runs is not None and tells_addresses(code, runs[1].missing):
         before, after = map(without_addresses, (before, after))
     timed = runs is not None and reads_clock(runs[1].nondeterministic_calls)
-    shown = compare_outputs(before, after, timed=timed)
+    shown = [each.change for each in compare_outputs(before, after, timed=timed)]
     no_results = STREAMS if prints_no_result(cell.source) else ()
     return tuple(change for change in shown if change.what not in no_results)
 

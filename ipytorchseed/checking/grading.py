@@ -1,21 +1,34 @@
-"""Grades the difference of two outputs of a cell: the same, rounding, or different."""
+"""Compares the outputs of two runs of a cell: the same, rounding, or different."""
 
 from __future__ import annotations
 
 import itertools
 import math
 import sys
+from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from html.parser import HTMLParser
 from itertools import zip_longest
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from ipytorchseed.checking.outputs import cleaner, say_pixels
+from ipytorchseed.checking.outputs import (
+    STREAMS,
+    WIDGET,
+    Outputs,
+    cleaner,
+    error_text,
+    say_pixels,
+    stream_text,
+)
 from ipytorchseed.checking.verdict import Found
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.session.outputs import text_value
 from ipytorchseed.why.changes import ROUNDING
+from ipytorchseed.why.explanation import Change
+from ipytorchseed.why.value_changes import how_far
 
 _NUMBER = lazy_pattern(
     # not within a word, a version, a colour; with or without commas between thousands
@@ -32,14 +45,10 @@ class Distance(Struct, frozen=True):
     """The difference of two texts that differ in numbers only.
 
     Attributes:
-        count: The number of numbers in each.
-        apart: How many of them differ.
         largest: The largest difference of two numbers, divided by the larger one.
         counts: Whether integers are among those that differ, which are not subject to rounding.
     """
 
-    count: int = 0
-    apart: int = 0
     largest: float = 0.0
     counts: bool = False
 
@@ -65,7 +74,7 @@ def find_distance(before: str, after: str) -> Distance | None:
         return None  # other blanks between the same numbers
     largest = max(itertools.starmap(_apart, apart))
     counts = any(_is_whole(x) and _is_whole(y) and not _is_equal(x, y) for x, y in apart)
-    return Distance(len(numbers[0]), len(apart), largest, counts)
+    return Distance(largest, counts)
 
 
 def _plain(words: str) -> str:
@@ -104,6 +113,9 @@ def say_bound(distance: float) -> str:
 LEVELS = 8
 """The largest difference of a pixel's colours, of 255, that nobody sees."""
 
+EXACT = -1.0
+"""A limit for differences within which no two numbers are: for runs with the same libraries."""
+
 _BLANK = lazy_pattern(r"\s+")
 _WIDTH = 66
 _BEFORE = 24
@@ -135,33 +147,84 @@ class Grade(Struct, frozen=True):
         """The place of its grade in the order same, rounding, different."""
         return _RANKS.index(self.found)
 
+    @property
+    def change(self) -> Change:
+        """The difference as reports have it."""
+        return Change(self.what, "", self.detail)
 
-def grade_data(  # noqa: PLR0913 -- two outputs, and how to compare them
+
+def compare_outputs(
+    before: Outputs, after: Outputs, rtol: float | None = EXACT, *, timed: bool = False
+) -> tuple[Grade, ...]:
+    """Return the grades of the outputs of a cell that are not the same.
+
+    Addresses, execution counts, ids of widgets and of HTML elements, progress bars and the timings
+    of ``%time`` make no difference; nor does how printed text was cut into pieces.
+
+    Args:
+        before: The earlier outputs, as nbformat has them.
+        after: The later ones.
+        rtol: The largest relative difference of two numbers that counts as none; None to call a
+            small one rounding.
+        timed: Whether the cell reads a clock; differences in printed times are then ignored.
+
+    Raises:
+        ImportError: One is an image, and pillow is not installed.
+    """
+    grades = _grade_outputs(before, after, rtol, timed=timed)
+    return tuple(each for each in grades if each.found is not Found.SAME)
+
+
+def _grade_outputs(
+    before: Outputs, after: Outputs, rtol: float | None, *, timed: bool
+) -> Iterator[Grade]:
+    for name in STREAMS:
+        earlier, later = (stream_text(each, name, timed=timed) for each in (before, after))
+        yield grade_text(name, earlier, later, rtol)
+    shown = [[each for each in outputs if "data" in each] for outputs in (before, after)]
+    if len(shown[0]) != len(shown[1]):
+        counts = f"{len(shown[0])} and {len(shown[1])} shown"
+        yield Grade(Found.DIFFERENT, "display", counts)
+    else:
+        for one, other in zip(*shown, strict=True):
+            yield _grade_bundle(one, other, rtol, timed=timed)
+    earlier, later = error_text(before), error_text(after)
+    detail = " → ".join((each or "no error").removesuffix(":") for each in (earlier, later))
+    yield replace(grade_text("error", earlier, later, rtol), detail=detail)
+
+
+def _grade_bundle(
+    before: Mapping[str, Any], after: Mapping[str, Any], rtol: float | None, *, timed: bool
+) -> Grade:
+    """Return the worst grade of two displays or results, among their MIME types."""
+    what = str(after["output_type"]).removeprefix("execute_").removesuffix("_data")
+    pairs = [
+        {kind: data for kind, data in each["data"].items() if not kind.startswith(WIDGET)}
+        for each in (before, after)
+    ]
+    if pairs[0].keys() != pairs[1].keys():
+        kinds = (", ".join(sorted(pair)) or "nothing" for pair in pairs)
+        return Grade(Found.DIFFERENT, what, " → ".join(kinds))
+    grades = [
+        _grade_data(what, kind, pairs[0][kind], pairs[1][kind], rtol, timed=timed)
+        for kind in sorted(pairs[1], key="text/plain".__ne__)
+    ]
+    return max(grades, key=lambda each: each.rank, default=Grade(Found.SAME, what))
+
+
+def _grade_data(  # noqa: PLR0913 -- two outputs, and how to compare them
     what: str,
     kind: str,
     saved: Any,  # noqa: ANN401 -- as nbformat has it
     fresh: Any,  # noqa: ANN401 -- as above
     rtol: float | None,
     *,
-    timed: bool = False,
+    timed: bool,
 ) -> Grade:
-    """Grade data of a MIME type.
-
-    Args:
-        what: The kind of output, as in ``Grade``.
-        kind: The MIME type.
-        saved: The earlier data, as nbformat has it.
-        fresh: The later data.
-        rtol: The largest relative difference of two numbers that counts as none; None to call a
-            small one rounding.
-        timed: Whether the cell reads a clock; differences in times are then ignored.
-
-    Raises:
-        ImportError: It is an image, and pillow is not installed.
-    """
+    """Grade data of a MIME type."""
     before, after = map(cleaner(kind, timed=timed), (saved, fresh))
     if isinstance(before, tuple) and isinstance(after, tuple):
-        detail = say_pixels(kind, before, after, LEVELS)
+        detail = say_pixels(kind, before, after, 0 if rtol == EXACT else LEVELS)
         return Grade(Found.DIFFERENT if detail else Found.SAME, what, detail)
     if isinstance(before, str) and isinstance(after, str):
         return grade_text(what, before, after, rtol, kind)
@@ -177,7 +240,7 @@ def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str 
         what: The kind of output, as in ``Grade``.
         saved: The earlier text, without what varies by nature.
         fresh: The later text.
-        rtol: As for ``grade_data``.
+        rtol: As for ``compare_outputs``.
         kind: Its MIME type, where that is not plain text.
     """
     before, after = map(_as_seen, (saved, fresh))
@@ -185,7 +248,7 @@ def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str 
         return Grade(Found.SAME, what)
     distance = find_distance(before, after)
     found = _grade(distance, rtol)
-    if found is Found.DIFFERENT and kind == "text/html":
+    if found is Found.DIFFERENT and kind == "text/html" and rtol != EXACT:
         texts = [read_html(each) for each in (before, after)]
         if texts[0] and all("<table" in each for each in (before, after)):
             # other versions, and front ends, wrap tables in other markup
@@ -193,13 +256,10 @@ def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str 
         before, after = texts if texts[0] != texts[1] else (before, after)
     if found is Found.SAME:
         return Grade(found, what)
-    if distance is None:
-        detail = _say_lines(before, after)
-    elif found is Found.ROUNDING:
+    if found is Found.ROUNDING and distance is not None:
         detail = f"rounding, at most {say_bound(distance.largest)}"
     else:
-        numbers = f"{distance.apart:,} of {distance.count:,} numbers differ"
-        detail = f"{numbers}, by {say_bound(distance.largest)} at most"
+        detail = _say_texts(before, after)
     detail = detail if kind in {"", "text/plain"} else f"{kind}: {detail}"
     return Grade(found, what, detail, *_differing_lines(before, after, rtol))
 
@@ -217,15 +277,12 @@ def _grade(distance: Distance | None, rtol: float | None) -> Found:
     return Found.ROUNDING if rounded else Found.DIFFERENT
 
 
-def _say_lines(before: str, after: str) -> str:
+def _say_texts(before: str, after: str) -> str:
     if not before or not after:
-        return "nothing before, something now" if after else "something before, nothing now"
+        return "nothing → something" if after else "something → nothing"
     if len({_BLANK.sub("", text) for text in (before, after)}) == 1:
         return "only blanks differ"
-    counts = [text.count("\n") + 1 for text in (before, after)]
-    if counts[0] == counts[1]:
-        return "other text"
-    return f"{counts[0]:,} → {counts[1]:,} lines"
+    return how_far(text_value(before), text_value(after))
 
 
 def _differing_lines(before: str, after: str, rtol: float | None) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Compares the outputs of two runs of a cell, without what varies by nature."""
+"""Outputs of a cell without what varies by nature."""
 
 from __future__ import annotations
 
@@ -15,9 +15,6 @@ from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import ADDRESS
 from ipytorchseed.session import noise
 from ipytorchseed.session.noise import STAMP, is_markup, without_noise
-from ipytorchseed.session.outputs import text_value
-from ipytorchseed.why.explanation import Change
-from ipytorchseed.why.value_changes import how_far
 
 Outputs = Sequence[Mapping[str, Any]]
 Pixels = tuple[tuple[int, int], bytes]
@@ -35,39 +32,6 @@ _ADDRESS_OF = lazy_pattern(r"\bdata_ptr\b|\b__array_interface__\b|\.ctypes\b|\ba
 
 WIDGET = "application/vnd.jupyter.widget-"
 STREAMS = ("stdout", "stderr")
-
-
-def compare_outputs(before: Outputs, after: Outputs, *, timed: bool = False) -> tuple[Change, ...]:
-    """Compare the outputs of two runs of a cell.
-
-    Addresses, execution counts, ids of widgets and of HTML elements, progress bars and the timings
-    of ``%time`` make no difference; nor does how printed text was cut into pieces.
-
-    Args:
-        before: The outputs of the earlier run, as nbformat has them.
-        after: Those of the later one.
-        timed: Whether the cell reads a clock; differences in printed times are then ignored.
-
-    Returns:
-        The differences.
-    """
-    changes = []
-    for name in STREAMS:
-        texts = [stream_text(outputs, name, timed=timed) for outputs in (before, after)]
-        if texts[0] != texts[1]:
-            changes.append(Change(name, "", _text_detail(*texts)))
-    shown = [[each for each in outputs if "data" in each] for outputs in (before, after)]
-    if len(shown[0]) != len(shown[1]):
-        changes.append(Change("display", "", f"{len(shown[0])} and {len(shown[1])} shown"))
-    else:
-        for earlier, later in zip(*shown, strict=True):
-            change = _compare_bundles(earlier, later, timed=timed)
-            changes += [change] if change is not None else []
-    errors = [error_text(outputs) for outputs in (before, after)]
-    if errors[0] != errors[1]:
-        detail = " → ".join((error or "no error").removesuffix(":") for error in errors)
-        changes.append(Change("error", "", detail))
-    return tuple(changes)
 
 
 def tells_addresses(source: str, builtins: Container[str]) -> bool:
@@ -123,26 +87,6 @@ def error_text(outputs: Outputs) -> str:
     return _clean("\n".join(said))
 
 
-def _compare_bundles(
-    before: Mapping[str, Any], after: Mapping[str, Any], *, timed: bool
-) -> Change | None:
-    """Compare two displays or two results, MIME type by MIME type; return the first difference."""
-    pairs = [
-        {kind: data for kind, data in each["data"].items() if not kind.startswith(WIDGET)}
-        for each in (before, after)
-    ]
-    what = "result" if after["output_type"] == "execute_result" else "display"
-    if pairs[0].keys() != pairs[1].keys():
-        detail = " → ".join(", ".join(sorted(pair)) or "nothing" for pair in pairs)
-        return Change(what, "", detail)
-    for kind in sorted(pairs[1]):
-        clean = cleaner(kind, timed=timed)
-        data = [clean(pair[kind]) for pair in pairs]
-        if data[0] != data[1]:
-            return Change(what, kind, _detail(kind, *data))
-    return None
-
-
 def cleaner(kind: str, *, timed: bool) -> Callable[[Any], Any]:
     """Return the function that removes from data of a MIME type what varies by nature.
 
@@ -177,14 +121,6 @@ def _pixels(data: Any) -> object:  # noqa: ANN401 -- base64, as a string or its 
         return content
 
 
-def _detail(kind: str, before: Any, after: Any) -> str:  # noqa: ANN401 -- as the cleaner made them
-    if isinstance(before, tuple) and isinstance(after, tuple):
-        return say_pixels(kind, before, after)
-    if kind == "text/plain":
-        return _text_detail(before, after)
-    return f"{kind} with other content"
-
-
 def say_pixels(kind: str, before: Pixels, after: Pixels, level: int = 0) -> str:
     """Say how many pixels of two images differ; return an empty text if none does.
 
@@ -204,12 +140,6 @@ def say_pixels(kind: str, before: Pixels, after: Pixels, level: int = 0) -> str:
     largest = reduce(ImageChops.lighter, ImageChops.difference(*images).split())
     moved = sum(largest.histogram()[level + 1 :])
     return f"{kind}: {moved:,} of {size[0] * size[1]:,} pixels differ" if moved else ""
-
-
-def _text_detail(before: str, after: str) -> str:
-    if not before or not after:
-        return "nothing → something" if after else "something → nothing"
-    return how_far(text_value(before), text_value(after))
 
 
 def joined(data: Any) -> str:  # noqa: ANN401 -- nbformat allows a string or its lines

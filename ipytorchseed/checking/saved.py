@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ipytorchseed.checking.causes import for_fresh_kernels
-from ipytorchseed.checking.grading import Grade, grade_data, grade_text
+from ipytorchseed.checking.grading import Grade, compare_outputs
 from ipytorchseed.checking.notebook import RAISES, Cell, Notebook
 from ipytorchseed.checking.outputs import (
     STREAMS,
     WIDGET,
     Outputs,
-    error_text,
     joined,
     stream_text,
     tells_addresses,
@@ -34,7 +33,7 @@ from ipytorchseed.reads.entropy import (
 )
 from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.reads.shell import prints_no_result
-from ipytorchseed.why.explanation import Cause, Change
+from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.finders.inputs import READING
 
 
@@ -94,7 +93,7 @@ def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> SavedV
     Args:
         notebook: The notebook that was run.
         fresh: One pass through it.
-        rtol: As for ``grade_data``.
+        rtol: As for ``compare_outputs``.
     """
     with Records(fresh.ledger, notebook) as records:
         cells = [
@@ -127,22 +126,23 @@ def _compare(
     run = next(iter(records.of(cell.id)), None)
     calls = () if run is None else run.nondeterministic_calls
     notes: list[str] = []
-    grades: list[Grade] = []
+    apart: tuple[Grade, ...] = ()
     if not only_asks(cell.source):  # what we say of runs and states is no result
         saved: Outputs = notebook.node.cells[cell.index].outputs
         if run is not None and tells_addresses(cell.source, run.missing):
             saved, fresh = map(without_addresses, (saved, fresh))
-        grades = [*_grades(saved, fresh, rtol, notes, timed=reads_clock(calls))]
+        timed = reads_clock(calls)
+        alike = _without_front_ends(saved, fresh, notes, timed=timed)
+        apart = compare_outputs(*alike, rtol, timed=timed)
     if prints_no_result(cell.source):
-        grades = [each for each in grades if each.what not in STREAMS]
-    apart = tuple(each for each in grades if each.found is not Found.SAME)
+        apart = tuple(each for each in apart if each.what not in STREAMS)
     worst = max(apart, key=lambda each: each.rank).found if apart else Found.SAME
     differs = worst is Found.DIFFERENT
     return SavedCell(
         cell,
         worst,
         Found.UNKNOWN,
-        tuple(Change(each.what, "", each.detail) for each in apart),
+        tuple(each.change for each in apart),
         _causes(run, records.before(run)) if run is not None and differs else (),
         programs_of(calls) if differs else (),
         line=line,
@@ -177,34 +177,34 @@ def _causes(run: Run, earlier: Sequence[Run]) -> tuple[Cause, ...]:
 # The outputs of one cell
 
 
-def _grades(
-    saved: Outputs, fresh: Outputs, rtol: float | None, notes: list[str], *, timed: bool
-) -> Iterator[Grade]:
-    """Grade everything that a cell showed.
+def _without_front_ends(
+    saved: Outputs, fresh: Outputs, notes: list[str], *, timed: bool
+) -> tuple[Outputs, Outputs]:
+    """Remove what front ends and versions of packages add and leave out.
 
     Args:
-        saved: Its outputs in the file.
-        fresh: Its outputs now.
-        rtol: As for ``grade_data``.
+        saved: The outputs in the file.
+        fresh: The outputs now.
         notes: Receives notes on what is not compared.
         timed: Whether the cell reads a clock.
     """
+    before, after = (
+        [each for each in outputs if each["output_type"] != "stream"] for outputs in (saved, fresh)
+    )
     dropped = _DROPPED in stream_text(saved, "stderr", timed=False)
     if dropped:
         notes.append("what it printed is not compared: Jupyter dropped a part of it")
     for name in () if dropped else STREAMS:
-        before, after = (stream_text(each, name, timed=timed) for each in (saved, fresh))
+        texts = (stream_text(each, name, timed=timed) for each in (saved, fresh))
         if name == "stderr":
-            before, after = (_WARNING.sub("", each) for each in (before, after))
-        yield grade_text(name, *_as_cut(before, after), rtol)
-    shown = [[each for each in outputs if "data" in each] for outputs in (saved, fresh)]
-    if len(shown[0]) != len(shown[1]):
-        counts = f"{len(shown[0])} → {len(shown[1])} outputs shown"
-        yield Grade(Found.DIFFERENT, "display", counts)
-    else:
-        for earlier, later in zip(*shown, strict=True):
-            yield from _grade_bundles(earlier, later, rtol, timed=timed)
-    yield grade_text("error", error_text(saved), error_text(fresh), rtol)
+            texts = (_WARNING.sub("", each) for each in texts)
+        for side, text in zip((before, after), _as_cut(*texts), strict=True):
+            side.append({"output_type": "stream", "name": name, "text": text})
+    shown = [[at for at, each in enumerate(side) if "data" in each] for side in (before, after)]
+    for at, to in zip(*shown, strict=False):
+        earlier, later = _common_kinds(before[at]["data"], after[to]["data"])
+        before[at], after[to] = {**before[at], "data": earlier}, {**after[to], "data": later}
+    return before, after
 
 
 _WARNING = lazy_pattern(r"^\S.*:\d+: \w*Warning: .*\n?(?:[ \t].*\n?)*", re.MULTILINE)
@@ -234,30 +234,22 @@ _RICH = ("application/", "image/", "video/", "audio/")
 _NAMED_ONLY = lazy_pattern(r"<[^<>]*>")
 
 
-def _grade_bundles(
-    saved: Mapping[str, Any], fresh: Mapping[str, Any], rtol: float | None, *, timed: bool
-) -> Iterator[Grade]:
-    """Yield the worst grade of two displays, among the MIME types that both have."""
-    what = str(fresh["output_type"]).removeprefix("execute_").removesuffix("_data")
+def _common_kinds(
+    saved: Mapping[str, Any], fresh: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Leave out the MIME types of front ends, and those that only one has if they add nothing."""
     before, after = (
         {
             kind: data
-            for kind, data in each["data"].items()
+            for kind, data in each.items()
             if not kind.startswith((WIDGET, *_OF_FRONT_ENDS))
         }
         for each in (saved, fresh)
     )
     kinds = before.keys() & after.keys()
-    lost = before.keys() - after.keys()
-    if _counts(before, lost) or (before and not kinds):
-        pair = " → ".join(", ".join(sorted(each)) or "nothing" for each in (before, after))
-        yield Grade(Found.DIFFERENT, what, pair)
-        return
-    grades = [
-        grade_data(what, kind, before[kind], after[kind], rtol, timed=timed)
-        for kind in sorted(kinds, key="text/plain".__ne__)
-    ]
-    yield from sorted(grades, key=lambda each: -each.rank)[:1]
+    if _counts(before, before.keys() - kinds) or (before and not kinds):
+        return before, after
+    return {kind: before[kind] for kind in kinds}, {kind: after[kind] for kind in kinds}
 
 
 def _counts(bundle: Mapping[str, Any], lost: set[str]) -> bool:

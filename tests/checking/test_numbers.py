@@ -11,28 +11,27 @@ from hypothesis import strategies as st
 from ipytorchseed.checking.grading import find_distance, say_bound
 
 PAIRS = {
-    "one of two": ("loss 0.5, epoch 1", "loss 0.25, epoch 1", (2, 1, 0.5, False)),
-    "a whole number": ("n = 10", "n = 8", (1, 1, 0.2, True)),
-    "thousands": ("1,000.0 s", "1,250.0 s", (1, 1, 0.2, False)),
-    "a sign that takes a blank": ("[ 0.5 1. ]", "[-0.5 1. ]", (2, 1, 2.0, False)),
-    "the end of a sentence": ("It is 0.5.", "It is 0.4.", (1, 1, 0.2, False)),
-    "a wider table": ("| 0.5 |\n+---+", "| 0.25  |\n+------+", (1, 1, 0.5, False)),
-    "another line break": ("[0.5 0.5\n 1]", "[0.25 0.5 1]", (3, 1, 0.5, False)),
-    "the same value": ("x 0.50", "x 0.5", (1, 1, 0.0, False)),
-    "what is left of zero": ("1e-17", "-1e-17", (1, 1, 2e-8, False)),
-    "more digits than a float has": (f"{2**70}", f"{2**70 + 1}", (1, 1, 2**-52, True)),
-    "no end": ("1e999", "1", (1, 1, math.inf, True)),
-    "exponents of many digits": (f"1e{'9' * 30}", f"1e{'9' * 31}", (1, 1, 2**-52, False)),
+    "one of two": ("loss 0.5, epoch 1", "loss 0.25, epoch 1", (0.5, False)),
+    "a whole number": ("n = 10", "n = 8", (0.2, True)),
+    "thousands": ("1,000.0 s", "1,250.0 s", (0.2, False)),
+    "a sign that takes a blank": ("[ 0.5 1. ]", "[-0.5 1. ]", (2.0, False)),
+    "the end of a sentence": ("It is 0.5.", "It is 0.4.", (0.2, False)),
+    "a wider table": ("| 0.5 |\n+---+", "| 0.25  |\n+------+", (0.5, False)),
+    "another line break": ("[0.5 0.5\n 1]", "[0.25 0.5 1]", (0.5, False)),
+    "the same value": ("x 0.50", "x 0.5", (0.0, False)),
+    "what is left of zero": ("1e-17", "-1e-17", (2e-8, False)),
+    "more digits than a float has": (f"{2**70}", f"{2**70 + 1}", (2**-52, True)),
+    "no end": ("1e999", "1", (math.inf, True)),
+    "exponents of many digits": (f"1e{'9' * 30}", f"1e{'9' * 31}", (2**-52, False)),
 }
 
 
 @pytest.mark.parametrize("case", PAIRS)
 def test_texts_that_differ_in_numbers(case):
-    """How many, by how much at most, and whether they are counts."""
-    before, after, (count, apart, largest, counts) = PAIRS[case]
+    """By how much at most, and whether they are counts."""
+    before, after, (largest, counts) = PAIRS[case]
     for pair in ((before, after), (after, before)):
         found = find_distance(*pair)
-        assert (found.count, found.apart) == (count, apart)
         assert found.largest == pytest.approx(largest)
         assert found.counts is (counts and case != "no end")
 
@@ -75,7 +74,6 @@ def test_any_numbers_moved_a_little(word, numbers, data, move, rtol):
     texts = [f"{word} ".join(["", *map(repr, each)]) for each in (numbers, moved)]
     assume(texts[0] != texts[1])
     found = find_distance(*texts)
-    assert (found.count, found.apart) == (len(numbers), 1)
     if move < rtol / 1.01:
         assert found.largest <= rtol
     if move > rtol * 1.2 + 1e-14:

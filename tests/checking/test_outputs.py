@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from ipytorchseed.checking.outputs import compare_outputs
+from ipytorchseed.checking.grading import compare_outputs
 
 
 def stream(text, name="stdout"):

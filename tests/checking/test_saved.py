@@ -13,9 +13,8 @@ from PIL import Image, ImageDraw
 
 from ipytorchseed.checking import report
 from ipytorchseed.checking.ci import as_junit
-from ipytorchseed.checking.grading import grade_text, read_html
+from ipytorchseed.checking.grading import compare_outputs, grade_text, read_html
 from ipytorchseed.checking.notebook import read
-from ipytorchseed.checking.outputs import compare_outputs
 from ipytorchseed.checking.passes import Pass
 from ipytorchseed.checking.saved import SavedVerdict, compare_saved, let_raise
 from ipytorchseed.checking.verdict import Found
@@ -286,7 +285,7 @@ def test_what_the_file_says_and_what_came(verdicts):
     """Side by side, by their first lines that differ; of numbers and pixels how many."""
     grade = grade_of(verdicts, "another number")
     assert (grade.saved, grade.fresh) == ("0.31", "0.30000000000000004")
-    assert grade.detail == "1 of 1 numbers differ, by 0.04 at most"
+    assert grade.detail == "0.31 → 0.3"
     assert grade_of(verdicts, "the last digits").detail == "rounding, at most 4e-8"
     grade = grade_of(verdicts, "what VS Code cut of something else")
     assert (grade.saved, grade.fresh) == ("2", "1")
@@ -363,7 +362,7 @@ def test_a_cell_that_raises_now(verdicts):
     assert verdict.exit_code == 1
     said = report.explanation(verdict)
     assert "1 of 3 cells was not reached: In[2] raises KeyError: 'a'" in said
-    assert "error: nothing before, something now" in said
+    assert "error: no error → KeyError: 'a'" in said
     assert report.headline(verdict) == "differs, not checked to its end"
 
 
@@ -412,8 +411,8 @@ def test_json(verdicts):
     ("saved", "fresh", "said"),
     [("tensor([[ 0.3171]])", "tensor([[0.3171]])", "only blanks differ"),
      ("[1, 2,\n 3]", "[1, 2, 3]", "only blanks differ"),
-     ("tensor([[ 0.3171]])", "tensor([[-0.3171]])", "1 of 1 numbers differ, by 2 at most"),
-     ("a b", "a c", "other text")],
+     ("tensor([[ 0.3171]])", "tensor([[-0.3171]])", "0.3171 → -0.3171"),
+     ("a b", "a c", "text with other content")],
 )  # fmt: skip
 def test_other_blanks_are_told_from_another_text(saved, fresh, said):
     """Versions of libraries write the same numbers with other blanks and lines."""

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from xxhash import xxh3_128, xxh3_128_digest
 
-from ipytorchseed.fingerprint import buffers
 from ipytorchseed.fingerprint.containers import SERIES, write_batch
-from ipytorchseed.fingerprint.lent import Lent, lent_array, read_if_there
 from ipytorchseed.fingerprint.objects import attribute_tokens, extra, join
-from ipytorchseed.fingerprint.reading import UnreadableError
+from ipytorchseed.fingerprint.owners import owns_array
+from ipytorchseed.fingerprint.reading import UnreadableError, copied, read, read_if_there
 from ipytorchseed.fingerprint.scalars import name_bytes, text
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing
 from ipytorchseed.introspection.anatomy import anatomy
@@ -45,16 +44,14 @@ def write_array(value: Any, walk: Walk) -> Writing:
     numpy = sys.modules["numpy"]
     plain = numpy.asarray(value)  # of a subclass: the same memory as a plain array
     dtype, shape, lost = plain.dtype, plain.shape, ""
-    lent = lent_array(plain) if plain.nbytes else None
+    borrowed = bool(plain.nbytes) and not owns_array(plain)
     if dtype.names is not None:  # its padding is no content
         fields = [(field, plain[field]) for field in dtype.names]
         body = join((yield from attribute_tokens(fields, walk)))
-    elif lent is not None:
-        body, lost = _borrow(value, walk, dtype, lent.digest)
-    elif dtype.hasobject:
+    elif dtype.hasobject and not borrowed:
         body = yield from _write_objects(plain, walk)
     else:
-        body = _read(plain, walk, numpy)
+        body, lost = read_if_there(value, walk, lambda: _read(plain, walk, borrowed=borrowed))
     more = b""
     if plain is not value:
         mapped = issubclass(type(value), numpy.memmap)
@@ -69,7 +66,7 @@ def write_array(value: Any, walk: Walk) -> Writing:
     size = " x ".join(map(str, shape)) or "scalar"
     parts = {"shape": size, "dtype": name}
     line = f"{name} array {size}{lost}"
-    return Draft(digest, "array", line, parts, series_of(plain, walk, lent), opaque=bool(lost))
+    return Draft(digest, "array", line, parts, series_of(plain), opaque=bool(lost))
 
 
 def brief_array(plain: Any, walk: Walk) -> bytes | None:
@@ -87,18 +84,18 @@ def brief_array(plain: Any, walk: Walk) -> bytes | None:
 
 
 def brief_head(plain: Any, shape: tuple[int, ...]) -> bytes | None:
-    """Return what ``brief_token`` asks for of views of an array that have this shape; or None."""
+    """Return what ``brief_token`` needs for views of an array that have this shape; or None."""
     dtype = plain.dtype
     if dtype.names is not None or dtype.hasobject:
         return None
-    if plain.nbytes and lent_array(plain) is not None:
+    if plain.nbytes and not owns_array(plain):
         return None
     return _head(dtype, shape)
 
 
 def brief_token(head: bytes, plain: Any, walk: Walk) -> bytes:
     """Return the token of an array of which ``brief_head`` is known."""
-    return b"D" + xxh3_128_digest(head + _read(plain, walk, sys.modules["numpy"]))
+    return b"D" + xxh3_128_digest(head + _read(plain, walk, borrowed=False))
 
 
 def _head(dtype: Any, shape: tuple[int, ...]) -> bytes:
@@ -120,40 +117,21 @@ _OF_FILE = frozenset({"filename", "mode", "offset"})
 """Where the content of a memory map comes from, which a copy of it does not tell."""
 
 
-def _borrow(value: Any, walk: Walk, dtype: Any, read: Callable[[Walk], bytes]) -> tuple[bytes, str]:
-    """Read elements that may be gone, as ``read_if_there``."""
-    return read_if_there(value, walk, _refuse if dtype.hasobject else read)
-
-
-def _refuse(_: Walk) -> bytes:
-    """Read no addresses of objects, which lead anywhere once the memory is gone."""
-    raise UnreadableError("its objects lie in another's memory")
-
-
-def _read(plain: Any, walk: Walk, numpy: Any) -> bytes:
+def _read(plain: Any, walk: Walk, *, borrowed: bool) -> bytes:
     if plain.nbytes == 0:
         return b""
+    _refuse_objects(plain)
     if plain.dtype.char == "G":
-        return _read(plain.real, walk, numpy) + _read(plain.imag, walk, numpy)
+        halves = [_read(half, walk, borrowed=borrowed) for half in (plain.real, plain.imag)]
+        return b"".join(halves)
     if plain.dtype.char == "g":
-        plain = _without_padding(plain, numpy)
-    size = plain.nbytes
-    whole = walk.may_read(size)
-    if whole and size <= buffers.CHUNK:
-        walk.charge(size)
-        return xxh3_128_digest(numpy.ascontiguousarray(plain))
-    item = plain.dtype.itemsize
-    blocks, block = buffers.SAMPLE
-    if whole:
-        return walk.read_pieces(_pieces(plain, numpy))
-    if plain.flags.c_contiguous:
-        view = memoryview(plain.reshape(-1).view(numpy.uint8))
-        return buffers.sample(view, blocks, block, item)
-    each = min(max(1, block // item), plain.size)
-    starts = numpy.array(buffers.starts(plain.size, blocks, each))
-    places = (starts[:, None] + numpy.arange(each)).ravel()
-    taken = plain[numpy.unravel_index(places, plain.shape)]
-    return xxh3_128_digest(memoryview(taken.view(numpy.uint8)))
+        plain = _without_padding(plain, sys.modules["numpy"])
+    return read(plain, walk, borrowed=borrowed)
+
+
+def _refuse_objects(borrowed: Any) -> None:
+    if borrowed.dtype.hasobject:  # addresses, which lead anywhere once the memory is gone
+        raise UnreadableError("its objects lie in another's memory")
 
 
 def _without_padding(plain: Any, numpy: Any) -> Any:
@@ -169,29 +147,16 @@ _OF_X87 = 63
 """Bits of the fraction of such a number."""
 
 
-def _pieces(plain: Any, numpy: Any) -> Iterator[memoryview]:
-    """Copy an array to contiguous memory, piece by piece."""
-    for piece in buffers.split(plain, plain.nbytes):
-        yield memoryview(numpy.ascontiguousarray(piece).reshape(-1).view(numpy.uint8))
-
-
-def series_of(plain: Any, walk: Walk, lent: Lent | None) -> tuple[float, ...] | None:
-    """Return the numbers of a short array in one row, or of one alone, if they can be read.
-
-    Args:
-        plain: The array.
-        walk: For whom.
-        lent: What ``lent_array`` says of it.
-    """
+def series_of(plain: Any) -> tuple[float, ...] | None:
+    """Return the numbers of a short array in one row, or of one alone, if they can be read."""
     most = 1 if plain.ndim > 1 else SERIES
     if plain.dtype.kind not in "iuf" or not 0 < plain.size <= most:
         return None
-    if lent is not None:
-        try:
-            plain = lent.copied(walk).view(plain.dtype)
-        except UnreadableError:
-            return None
-    return tuple(plain.reshape(-1).astype("f8").tolist())
+    try:
+        there = plain if owns_array(plain) else copied(plain)
+    except UnreadableError:
+        return None
+    return tuple(there.reshape(-1).astype("f8").tolist())
 
 
 def write_number(value: Any, walk: Walk) -> Writing:
@@ -200,18 +165,18 @@ def write_number(value: Any, walk: Walk) -> Writing:
     generic = numpy.generic
     dtype = generic.dtype.__get__(value)
     made = anatomy(type(value))
-    lent = lent_array(numpy.asarray(value)) if dtype.kind == "V" else None
+    plain = numpy.asarray(value) if dtype.kind == "V" or dtype.char in "gG" else None
     lost = ""
-    if lent is not None:  # a record in an array
-        body, lost = _borrow(value, walk, dtype, lambda walk: lent.copied(walk).tobytes())
+    if dtype.kind == "V" and not owns_array(plain):  # a record in an array
+        body, lost = read_if_there(value, walk, lambda: _copied_record(plain))
     elif dtype.hasobject:
         body = yield generic.item(value)
     elif dtype.char in "gG":
-        body = _read(numpy.asarray(value), walk, numpy)
+        body = _read(plain, walk, borrowed=False)
     else:
         body = generic.tobytes(value)
-    plain = made.name.startswith("numpy.")
-    more = b"" if plain else (yield from extra(value, walk, object))
+    is_numpys = made.name.startswith("numpy.")
+    more = b"" if is_numpys else (yield from extra(value, walk, object))
     name = name_of(dtype)
     digest = xxh3_128_digest(b"number" + name_bytes(name) + more + body)
     if not walk.top:
@@ -221,6 +186,11 @@ def write_number(value: Any, walk: Walk) -> Writing:
     if dtype.kind == "b":
         shown = repr(generic.item(value))
     return Draft(digest, "number", shown, {"dtype": name}, series, opaque=bool(lost))
+
+
+def _copied_record(borrowed: Any) -> bytes:
+    _refuse_objects(borrowed)
+    return bytes(copied(borrowed).tobytes())
 
 
 def number_leaves() -> dict[int, Callable[[Any], bytes]]:

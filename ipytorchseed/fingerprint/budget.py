@@ -38,14 +38,12 @@ class Budget(Struct):
             unchanged; see ``Memo``.
         waited: Seconds that a GPU was waited for, at most ``seconds``: it computes meanwhile, and
             the next one to read from it would have waited as long.
-        foreign: Whether memory that is known to be another's is looked at, such as a file's.
     """
 
     seconds: float = 0.2
     used: float = 0.0
     reread: int = REREAD
     waited: float = 0.0
-    foreign: bool = True
 
     @property
     def left(self) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 from xxhash import xxh3_128_digest
 
-from ipytorchseed.fingerprint import buffers
+from ipytorchseed.fingerprint import buffers, reading
 from ipytorchseed.fingerprint.buffers import memory
 from ipytorchseed.fingerprint.device import (
     DEVICES,
@@ -20,16 +20,18 @@ from ipytorchseed.fingerprint.device import (
     take,
     warm_up,
 )
-from ipytorchseed.fingerprint.lent import Lent
 from ipytorchseed.fingerprint.meter import Mode
 from ipytorchseed.fingerprint.native import native
-from ipytorchseed.fingerprint.owners import Owner, extent, owner_of_storage
-from ipytorchseed.fingerprint.reading import UnreadableError
+from ipytorchseed.fingerprint.owners import extent, owns_storage
+from ipytorchseed.fingerprint.reading import UnreadableError, copied
 from ipytorchseed.fingerprint.walk import Walk
 from ipytorchseed.introspection.anatomy import anatomy
 
 _WORTH_KNOWING = 2**16
 """Bytes from which on a tensor is remembered; reading fewer is as quick as the proof."""
+
+_MOST_COPIED = 2**25
+"""Bytes of a tensor in memory that may be gone, copied to be computed with, at most."""
 
 _UNREADABLE = b"freed"  # the memory was given back, as FSDP does with ``resize_(0)``
 
@@ -59,7 +61,7 @@ def readable_contents(walk: Walk, tensor: Any, *, flag: bool = True) -> bytes:
         flag: Whether it counts that it requires a gradient.
 
     Raises:
-        UnreadableError: its memory is gone, or is another's and not to be looked at now.
+        UnreadableError: Its memory is gone.
     """
     at = native()
     nested = at.is_nested(tensor)
@@ -74,7 +76,7 @@ def readable_contents(walk: Walk, tensor: Any, *, flag: bool = True) -> bytes:
     if layout is not at.strided:
         return xxh3_128_digest(head + _sparse(walk, tensor, str(layout)))
     if at.is_quantized(tensor):
-        head += _quantizer(walk, tensor).encode()
+        head += _quantizer(tensor).encode()
     size = at.numel(tensor) * at.element_size(tensor)
     if size == 0:
         return xxh3_128_digest(head)
@@ -111,26 +113,19 @@ def _elements(walk: Walk, tensor: Any, size: int, device: str) -> bytes:
     at = native()
     if not is_there(tensor):
         return _UNREADABLE
-    lent = lent_tensor(tensor) if device == "cpu" else None
     if device in DEVICES and at.device(tensor) not in walk.settled:
         settle(at.device(tensor), walk.budget)
         walk.settled.add(at.device(tensor))
     if at.is_conj(tensor) or at.is_neg(tensor):
-        own = at.detach(tensor) if lent is None else _copied(tensor, lent.copied(walk))
-        return Own(own.resolve_conj().resolve_neg(), size, device).digest(walk)
-    elements = lent or Own(tensor, size, device)
-    changed_by_others = lent is not None and lent.foreign
-    if (
-        size <= _WORTH_KNOWING
-        or walk.mode is Mode.SAMPLE
-        or changed_by_others
-        or at.is_inference(tensor)
-    ):
+        own = readable(tensor).resolve_conj().resolve_neg()
+        return Elements(own, size, device, borrowed=False).digest(walk)
+    elements = Elements(tensor, size, device, borrowed=is_borrowed(tensor))
+    if size <= _WORTH_KNOWING or walk.mode is Mode.SAMPLE or at.is_inference(tensor):
         return elements.digest(walk)
     return _remembered(walk, tensor, size, elements)
 
 
-def _remembered(walk: Walk, tensor: Any, size: int, elements: Own | Lent) -> bytes:
+def _remembered(walk: Walk, tensor: Any, size: int, elements: Elements) -> bytes:
     """Read a large tensor, or show that it is as it was when it was read."""
     at, memo, budget = native(), walk.memo, walk.budget
     proof = (at.data_ptr(tensor), (*at.shape(tensor),), at.stride(tensor), at.dtype(tensor),
@@ -153,18 +148,20 @@ def _remembered(walk: Walk, tensor: Any, size: int, elements: Own | Lent) -> byt
     return digest
 
 
-class Own(Struct):
-    """The elements of a tensor in memory of torch's own, or on another device.
+class Elements(Struct):
+    """The elements of a tensor.
 
     Attributes:
         tensor: The tensor, neither conjugated nor negated lazily.
         size: In bytes.
         device: The type of its device.
+        borrowed: As of ``is_borrowed``.
     """
 
     tensor: Any
     size: int
     device: str
+    borrowed: bool
 
     def digest(self, walk: Walk) -> bytes:
         """Digest all elements, or a sample; 16 bytes."""
@@ -176,22 +173,22 @@ class Own(Struct):
         if self.device in DEVICES and self.size > ON_HOST:
             warm_up(tensor.device, walk)
             return digest_on_device(bits(tensor), walk.charge)
-        if self.device == "cpu" and at.is_contiguous(tensor):
-            view = memory(at.data_ptr(tensor), self.size)
-            if self.size <= buffers.CHUNK:
-                walk.charge(self.size)
-                return xxh3_128_digest(view)
+        if self.device != "cpu":
+            return walk.read_pieces(_pieces(bits(tensor)))
+        if self.borrowed or not at.is_contiguous(tensor):
+            return reading.read_whole(as_array(tensor), walk, borrowed=self.borrowed)
+        view = memory(at.data_ptr(tensor), self.size)
+        if self.size > buffers.CHUNK:
             return walk.read_pieces(buffers.chunks(view))
-        return walk.read_pieces(_pieces(bits(tensor)))
+        walk.charge(self.size)
+        return xxh3_128_digest(view)
 
     def sample(self, blocks: int, block: int) -> bytes:
         """Digest the elements at fixed places; 16 bytes."""
         at, tensor = native(), self.tensor
-        item = at.element_size(tensor)
-        if self.device == "cpu" and at.is_contiguous(tensor):
-            view = memory(at.data_ptr(tensor), self.size)
-            return buffers.sample(view, blocks, block, item)
-        torch = sys.modules["torch"]
+        if self.device == "cpu":
+            return reading.sample(as_array(tensor), blocks, block, borrowed=self.borrowed)
+        torch, item = sys.modules["torch"], at.element_size(tensor)
         count = at.numel(tensor)
         each = min(max(1, block // item), count)
         begin = torch.tensor(buffers.starts(count, blocks, each), device="cpu")
@@ -200,40 +197,40 @@ class Own(Struct):
         return xxh3_128_digest(memory(taken.data_ptr(), taken.numel() * taken.element_size()))
 
 
-def lent_tensor(tensor: Any) -> Lent | None:
-    """Return where the elements of a tensor on the CPU lie, if in a memory that may be gone."""
+def is_borrowed(tensor: Any) -> bool:
+    """Return whether the memory of a strided tensor may be unmapped."""
     at = native()
-    owner = owner_of_storage(at.storage(tensor))
-    if owner is Owner.LIBRARY:
-        return None
-    item = at.element_size(tensor)
+    return at.device(tensor).type == "cpu" and not owns_storage(at.storage(tensor))
+
+
+def as_array(tensor: Any) -> Any:
+    """View the memory of a tensor on the CPU as an array of bytes in groups of its item size."""
+    import numpy as np
+
+    at = native()
+    shape, item = (*at.shape(tensor),), at.element_size(tensor)
     strides = tuple([step * item for step in at.stride(tensor)])
-    return Lent(at.data_ptr(tensor), (*at.shape(tensor),), strides, item, owner is Owner.OTHER)
+    _, size = extent(shape, strides, item)
+    return np.ndarray(shape, f"V{item}", memory(at.data_ptr(tensor), size), 0, strides)
 
 
-def readable(tensor: Any, walk: Walk | None = None) -> Any:
+def readable(tensor: Any) -> Any:
     """Return a tensor, outside of autograd, that torch can read.
 
     Args:
         tensor: A strided one; where its memory may be gone, a copy is returned.
-        walk: For whom, if for any.
 
     Raises:
-        UnreadableError: its memory is gone, or is another's and not to be looked at now, or it is
-            too large to be copied.
+        UnreadableError: Its memory is gone, or is too large to be copied.
     """
-    at = native()
-    on_cpu = at.device(tensor).type == "cpu" and at.numel(tensor) and is_there(tensor)
-    lent = lent_tensor(tensor) if on_cpu else None
-    if lent is None:
-        return at.detach(tensor)
-    return _copied(tensor, lent.copy() if walk is None else lent.copied(walk))
-
-
-def _copied(tensor: Any, content: Any) -> Any:
-    """Make a tensor like another of its elements, which are given as bytes."""
     torch, at = sys.modules["torch"], native()
-    made = torch.from_numpy(content).view(at.dtype(tensor)).reshape(at.shape(tensor))
+    if not (at.numel(tensor) and is_borrowed(tensor) and is_there(tensor)):
+        return at.detach(tensor)
+    array = as_array(tensor)
+    if array.nbytes > _MOST_COPIED:
+        raise UnreadableError("too large to be copied from a memory that may be gone")
+    content = torch.frombuffer(bytearray(copied(array).tobytes()), dtype=torch.uint8)
+    made = content.view(at.dtype(tensor)).reshape(at.shape(tensor))
     made = made.conj() if at.is_conj(tensor) else made
     return torch._neg_view(made) if at.is_neg(tensor) else made  # noqa: SLF001 -- no public way
 
@@ -272,12 +269,12 @@ def _pieces(tensor: Any) -> Iterator[memoryview]:
 # Other layouts
 
 
-def _quantizer(walk: Walk, tensor: Any) -> str:
+def _quantizer(tensor: Any) -> str:
     scheme = str(tensor.qscheme())
     if "channel" not in scheme:
         return f"{scheme} {tensor.q_scale().hex()} {tensor.q_zero_point()}"
     each = (tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points())
-    scales, points = [readable(one, walk) for one in each]
+    scales, points = map(readable, each)
     return f"{scheme} {scales.tolist()} {points.tolist()} {tensor.q_per_channel_axis()}"
 
 

@@ -9,7 +9,6 @@ from typing import Any
 from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint.arrays import brief_head, brief_token, name_of, series_of
-from ipytorchseed.fingerprint.lent import lent_array
 from ipytorchseed.fingerprint.mappings import find_times
 from ipytorchseed.fingerprint.objects import PARTS, attribute_tokens, join
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
@@ -105,7 +104,7 @@ def write_series(value: Any, walk: Walk) -> Writing:
     dtype = name_of(values.dtype) if plain else str(values.dtype)
     parts = {"shape": str(len(index)), "dtype": dtype,
              "index": digest_of(index_token), "content": digest_of(token)}  # fmt: skip
-    numbers = series_of(values, walk, lent_array(values)) if plain else None
+    numbers = series_of(values) if plain else None
     return Draft(digest, "series", f"{dtype} Series of {len(index):,}", parts, numbers)
 
 

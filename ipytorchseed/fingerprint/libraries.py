@@ -13,7 +13,7 @@ from xxhash import xxh3_64_hexdigest, xxh3_128, xxh3_128_digest
 
 from ipytorchseed.fingerprint import buffers
 from ipytorchseed.fingerprint.objects import PARTS, attribute_tokens, join, write_object
-from ipytorchseed.fingerprint.owners import is_lent_image
+from ipytorchseed.fingerprint.owners import is_borrowed_image
 from ipytorchseed.fingerprint.texts import memory_writer
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy, module_of_class, mro
@@ -175,7 +175,7 @@ def write_image(value: Any, walk: Walk) -> Writing:
     users = not made.name.startswith("PIL.")  # whose code would run
     if users or touched or fields.get("_im") is None:
         return (yield from write_object(value, walk))
-    if is_lent_image(fields):  # until something is drawn on it, which makes a copy
+    if is_borrowed_image(fields):  # until something is drawn on it, which makes a copy
         draft = yield from write_object(value, walk)
         width, height = fields["_size"]
         shown = f"{fields['_mode']} image of {width} x {height}"

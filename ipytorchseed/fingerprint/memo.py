@@ -37,8 +37,9 @@ class Memo:
     * it is the same tensor, at the same address, with the same shape, strides and dtype;
     * torch has counted no write to it (``Tensor._version``);
     * no other tensor shares its memory now: that one's writes may be counted apart;
-    * some two thousand bytes, spread evenly over it, are the same: writes through ``.data``, a
-      numpy array that shares the memory, or in inference mode are not counted by torch;
+    * some two thousand bytes, spread evenly over it, are the same: torch does not count writes
+      through ``.data``, through a numpy array or in a process that shares the memory, or in
+      inference mode;
     * ``Budget.reread`` (16 MiB) is used up by other known tensors: up to there they are read in
       full all the same.
 

@@ -128,23 +128,19 @@ class Meter:
         self._read += size
         self.large |= size > SMALL or self._read > TOTAL
 
-    def may_read(self, size: int, slower: int = 1) -> bool:
-        """Tell whether a buffer of ``size`` bytes is to be read in full, else in a sample.
-
-        Args:
-            size: In bytes.
-            slower: How many times as long as a plain read it takes.
+    def may_read(self, size: int) -> bool:
+        """Return whether a buffer of ``size`` bytes is to be read in full, else in a sample.
 
         Raises:
-            SpentError: neither.
+            SpentError: Neither.
         """
         self._read += size
         if size <= SMALL and self._read <= TOTAL:
             return True
         self._enlarge()
         if self.mode is Mode.FULL:
-            if size * slower > buffers.CHUNK:
-                self._refuse_hopeless(size * slower)
+            if size > buffers.CHUNK:
+                self._refuse_hopeless(size)
             return True
         self.exact = False
         return False

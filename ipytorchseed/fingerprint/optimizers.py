@@ -57,16 +57,16 @@ def write_optimizer(value: Any, walk: Walk) -> Writing:
     )
     if not walk.top:
         return Draft(digest, "optimizer")
-    rates = [_shown(group.get("lr"), walk) for group in groups]
+    rates = [_shown(group.get("lr")) for group in groups]
     parts = {
         "lr": ", ".join(rates),
         "settings": xxh3_128_digest(blocks[1])[:8].hex(),
         "parameters": xxh3_128_digest(blocks[0])[:8].hex(),
         "state": xxh3_128_digest(state)[:8].hex(),
-        "steps": _steps(fields.get("state"), walk),
+        "steps": _steps(fields.get("state")),
         "groups": str(len(groups)),
     }
-    parts |= {f"s:{name}": ", ".join(told) for name, told in _settings(groups, walk).items()}
+    parts |= {f"s:{name}": ", ".join(told) for name, told in _settings(groups).items()}
     parts |= {f"a:{name}": digest_of(token) for name, token in tokens if name[0] != "_"}
     hooks = [(name, token) for name, token in tokens if name.endswith(_HOOKS)]
     parts["hooks"] = xxh3_128_digest(join(hooks))[:8].hex()
@@ -74,24 +74,24 @@ def write_optimizer(value: Any, walk: Walk) -> Writing:
     return Draft(digest, "optimizer", summary, parts)
 
 
-def _settings(groups: list[dict[Any, Any]], walk: Walk) -> dict[str, list[str]]:
+def _settings(groups: list[dict[Any, Any]]) -> dict[str, list[str]]:
     """Show the numbers, pairs of numbers and the like that groups are moved by, but for rates."""
     names = [name for group in groups for name in group if type(name) is str]
     found = {
-        name: [_short(group.get(name), walk) for group in groups]
+        name: [_short(group.get(name)) for group in groups]
         for name in dict.fromkeys(names)
         if name not in _TOLD_APART
     }
     return {name: told for name, told in found.items() if "unknown" not in told}
 
 
-def _short(value: Any, walk: Walk) -> str:
+def _short(value: Any) -> str:
     """Show a setting of one group."""
     if value is None or type(value) is bool:
         return str(value)
     if type(value) is tuple and all(type(each) in (int, float) for each in value):
         return f"({', '.join(f'{each:g}' for each in value)})"
-    return _shown(value, walk)
+    return _shown(value)
 
 
 _TOLD_APART = frozenset({"initial_lr", "lr", "params"})
@@ -113,20 +113,20 @@ def _write_state(state: object, places: dict[int, int], walk: Walk) -> Bytes:
     return join(tokens)
 
 
-def _steps(state: object, walk: Walk) -> str:
+def _steps(state: object) -> str:
     """Tell how many steps the first parameter has been moved."""
     for _, item in entries(state)[:1]:
         for name, step in entries(item):
             if name == "step":
-                return _shown(step, walk)
+                return _shown(step)
     return "0" if not entries(state) else "unknown"
 
 
-def _shown(value: Any, walk: Walk) -> str:
+def _shown(value: Any) -> str:
     if type(value) in (int, float):
         return f"{value:g}"
     torch = sys.modules["torch"]
     if type(value) is torch.Tensor and value.numel() == 1 and native().device(value).type == "cpu":
         with suppress(UnreadableError):
-            return f"{readable(value, walk).item():g}"
+            return f"{readable(value).item():g}"
     return "unknown"

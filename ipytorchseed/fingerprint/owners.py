@@ -1,94 +1,75 @@
-"""Whose memory it is: what nobody here keeps may be gone, and then reading it kills the process."""
+"""Which memory numpy, torch or Python keep: other memory may be unmapped, and reading it kills."""
 
 from __future__ import annotations
 
 import sys
 from array import array
 from collections.abc import Mapping
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from ipytorchseed.fingerprint.native import is_tensor_type, native
 from ipytorchseed.introspection.anatomy import full_name
 
-
-class Owner(Enum):
-    """Who allocated a memory, and whether it is kept."""
-
-    LIBRARY = "numpy, torch or Python, which keep it as long as the value is there"
-    UNTOLD = "torch itself or somebody else, which torch does not tell"
-    OTHER = "somebody else: a file, shared memory, a pointer"
-
-
 _KEPT = (bytes, bytearray, array)
 """Types of Python's own memory, which none of them gives back while a memoryview looks at it."""
 
 
-def owner_of_view(view: memoryview) -> Owner:
-    """Return the owner of the memory of a memoryview."""
-    return Owner.LIBRARY if issubclass(type(view.obj), _KEPT) else Owner.OTHER
+def owns_view(view: memoryview) -> bool:
+    """Return whether the memory of a memoryview is kept."""
+    return issubclass(type(view.obj), _KEPT)
 
 
-def owner_of_storage(storage: Any) -> Owner:
-    """Return the owner of the memory of a storage on the CPU.
+def owns_storage(storage: Any) -> bool:
+    """Return whether the memory of a storage on the CPU is known to be torch's own.
 
-    torch resizes only what it allocated. It refuses to resize that too once a numpy array looks at
-    it, and what ``torch.load`` made; so of memory that is not resizable, nobody can tell.
+    torch resizes only what it allocated. It also refuses to resize that once a numpy array looks at
+    it, and what ``torch.load`` made, so memory that cannot be resized may be any.
     """
     at = native()
-    if at.is_shared(storage):
-        return Owner.OTHER
-    return Owner.LIBRARY if at.resizable(storage) else Owner.UNTOLD
+    return bool(at.resizable(storage)) and not at.is_shared(storage)
 
 
-def owner_of_array(value: Any) -> Owner:
-    """Return the owner of the memory of an array, by what it is a view of.
+def owns_array(value: Any) -> bool:
+    """Return whether the memory of an array is kept, by what it is a view of.
 
-    A view that reaches beyond its base counts as another's: it was made by ``as_strided``, or
-    its base was made shorter.
+    It is not where a view reaches beyond its base: it was made by ``as_strided``, or its base was
+    made shorter.
     """
     numpy: Any = sys.modules["numpy"]
     array = numpy.ndarray
     base_of, flags_of = array.base.__get__, array.flags.__get__
-    if flags_of(value).owndata:
-        return Owner.LIBRARY
     root, base = value, base_of(value)
-    while True:
+    while not flags_of(root).owndata:
         kind = type(base)
         if issubclass(kind, array):
-            root = base
-            if flags_of(root).owndata:
-                break
-            base = base_of(root)
+            root, base = base, base_of(base)
         elif full_name(kind).startswith("numpy.") and full_name(kind).endswith(".DummyArray"):
             base = base.base  # what `as_strided` was given
         elif issubclass(kind, numpy.void):  # a record, which may lie in an array
             base = numpy.void.base.__get__(base)
             if base is None:
-                return Owner.LIBRARY
+                return True
+        elif not _owns_base(base):
+            return False
         else:
             break
-    owner = Owner.LIBRARY if base is root else _owner_of_base(base)
-    if owner is Owner.OTHER or root is value or is_inside(value, root):
-        return owner
-    return Owner.OTHER
+    return root is value or is_inside(value, root)
 
 
-def _owner_of_base(base: Any) -> Owner:
-    """Return the owner of the memory of an array that is no view of another array."""
+def _owns_base(base: Any) -> bool:
+    """Return whether the memory is kept of an array that is no view of another array."""
     kind = type(base)
     if kind is bytes:
-        return Owner.LIBRARY
+        return True
     if kind is memoryview:
-        return owner_of_view(base)
-    if is_tensor_type(kind) and native().layout(base) is native().strided:
-        return owner_of_storage(native().storage(base))
-    return Owner.OTHER
+        return owns_view(base)
+    is_dense = is_tensor_type(kind) and native().layout(base) is native().strided
+    return is_dense and owns_storage(native().storage(base))
 
 
-def is_lent_image(fields: Mapping[str, Any]) -> bool:
-    """Tell whether an image of Pillow's lies in memory of somebody else, by its attributes."""
+def is_borrowed_image(fields: Mapping[str, Any]) -> bool:
+    """Return whether Pillow does not own the memory of an image, by the image's attributes."""
     return bool(fields.get("map") or fields.get("_readonly"))
 
 
@@ -99,7 +80,7 @@ _INDEX = "-shm"
 
 
 def maps_files() -> bool:
-    """Tell whether this process may have mapped files of the user's: one that became shorter kills.
+    """Return whether this process may have mapped files of the user: a shorter one kills.
 
     Programs and what was installed with them do not count. True where the system does not tell.
     """
@@ -115,11 +96,10 @@ def maps_files() -> bool:
 
 
 def is_inside(value: Any, root: Any) -> bool:
-    """Tell whether all elements of an array lie in the memory of another, which is dense."""
+    """Return whether all elements of an array lie in the memory of another, which is dense."""
     asarray = sys.modules["numpy"].asarray  # of a subclass: past what that overrides
-    value, root = asarray(value), asarray(root)
-    (begin, end), (low, high) = map(_reach, (value, root))
-    ahead = address_of_array(value) - address_of_array(root)
+    (begin, end), (low, high) = (_reach(asarray(each)) for each in (value, root))
+    ahead = address_of_array(asarray(value)) - address_of_array(asarray(root))
     return bool(low <= ahead + begin and ahead + end <= high)
 
 

@@ -1,27 +1,33 @@
-"""Reads memory that may be unmapped through the operating system: that fails, and does not kill.
+"""Reads the elements of arrays, in full or in a sample, in the order of their indices.
 
-A page that was given back, or that lies beyond the end of a file which became shorter, raises a
-signal in the process that touches it. The system, asked to copy from there, reports an error.
+Memory that nobody keeps may be unmapped, or lie beyond the end of a file that became shorter: a
+process that touches such a page is killed. So it is copied first, by the operating system, which
+reports an error instead.
 """
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
-import sys
-from array import array
 from collections.abc import Callable, Iterator
-from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.fingerprint.buffers import address_of, memory, writable
+from xxhash import xxh3_128_digest
 
-PIECE = 2**17
-"""Bytes copied at a time: they stay in the processor's cache until they are hashed."""
+from ipytorchseed.fingerprint import buffers
+from ipytorchseed.fingerprint.owners import address_of_array, extent
+from ipytorchseed.introspection.anatomy import full_name
 
-Way = Callable[[int, int, int], None]
-"""Copies from an address to another, so many bytes."""
+if TYPE_CHECKING:
+    from ipytorchseed.fingerprint.walk import Walk
+
+_PIPE = 2**16
+"""Bytes that a pipe holds."""
+
+_DENSE = 8
+"""Bytes copied for one that is wanted, at most, where more than ``_PIPE`` are copied at once."""
+
+_HAS_PIPES = os.name == "posix"
 
 
 class UnreadableError(Exception):
@@ -29,115 +35,139 @@ class UnreadableError(Exception):
 
 
 def copy(source: int, target: int, size: int) -> None:
-    """Copy memory that may be gone.
+    """Copy memory that may be unmapped: write it to a pipe, and read it back.
 
     Args:
-        source: Where it is said to lie.
-        target: Memory of ours.
+        source: Its address.
+        target: The address of memory of ours.
         size: Bytes.
 
     Raises:
-        UnreadableError: it is gone, at least in part; or this system cannot tell.
+        UnreadableError: At least a part is unmapped, or this system cannot tell.
     """
-    way = _way()
-    if way is None:
+    if not _HAS_PIPES:
         raise UnreadableError("memory that may be gone, and no safe way to read it on this system")
-    way(source, target, size)
-
-
-def pieces(source: int, size: int) -> Iterator[memoryview]:
-    """Copy memory piece by piece; each is good until the next is asked for. Raises as ``copy``."""
-    held = bytearray(min(size, PIECE))
-    target = address_of(held)
-    for start in range(0, size, PIECE):
-        length = min(PIECE, size - start)
-        copy(source + start, target, length)
-        yield memoryview(held)[:length]
-
-
-def blocks(sources: list[int], size: int) -> bytearray:
-    """Copy blocks of memory, of ``size`` bytes each, one after the other. Raises as ``copy``."""
-    held = bytearray(size * len(sources))
-    target = address_of(held) if held else 0
-    for index, source in enumerate(sources):
-        copy(source, target + index * size, size)
-    return held
-
-
-def _gone() -> UnreadableError:
-    return UnreadableError("its memory was given back")
-
-
-@cache
-def _way() -> Way | None:
-    """Find out how this system can be asked, by asking it for what is known."""
-    known, found = bytearray(b"known"), bytearray(5)
-    for make in (_across_processes, _through_pipe):
-        try:
-            way = make()
-            way(address_of(known), address_of(found), len(known))
-        except (AttributeError, OSError, UnreadableError):
-            continue
-        if found == known:
-            return way
-    return None
-
-
-def _across_processes() -> Way:
-    """Use Linux's ``process_vm_readv``, on this very process; some containers forbid it."""
-    if sys.platform != "linux":
-        raise OSError(errno.ENOSYS)
-    function: Any = ctypes.CDLL(None, use_errno=True).process_vm_readv
-    place, count = ctypes.c_void_p, ctypes.c_ulong
-    function.argtypes = [ctypes.c_int, place, count, place, count, count]
-    function.restype = ctypes.c_ssize_t
-
-    def copy(source: int, target: int, size: int) -> None:
-        done = 0
-        while done < size:
-            left = size - done
-            spans = array("L", (target + done, left, source + done, left))  # two `struct iovec`
-            at = spans.buffer_info()[0]
-            copied = function(os.getpid(), at, 1, at + 2 * spans.itemsize, 1, 0)
-            if copied <= 0:
-                error = ctypes.get_errno()
-                if error == errno.EFAULT:
-                    raise _gone()
-                raise OSError(error, os.strerror(error))
-            done += copied
-
-    return copy
-
-
-def _through_pipe() -> Way:
-    """Write it to a pipe and read it back, as any POSIX system lets one."""
-    if os.name != "posix":
-        raise OSError(errno.ENOSYS)
-
-    def copy(source: int, target: int, size: int) -> None:
-        out, into = os.pipe()  # none is kept: a forked child would share it
-        try:
-            os.set_blocking(into, False)
-            done = 0
-            while done < size:
-                length = min(size - done, 2**16)  # what a pipe holds
-                done += _pass(out, into, memory(source + done, length), target + done)
-        finally:
-            os.close(out)
-            os.close(into)
-
-    return copy
-
-
-def _pass(out: int, into: int, view: memoryview, target: int) -> int:
-    """Pass bytes through a pipe; return how many it took."""
+    out, into = os.pipe()  # none is kept: a forked child would share it
     try:
-        taken = os.write(into, view)
+        os.set_blocking(into, False)
+        done = end = 0
+        while done < size:
+            if done == end:
+                end += os.write(into, buffers.memory(source + done, min(size - done, _PIPE)))
+            done += os.readv(out, [buffers.writable(target + done, end - done)])
     except OSError as error:
         if error.errno == errno.EFAULT:
-            raise _gone() from error
+            raise UnreadableError("its memory was given back") from error
         raise
-    done = 0
-    while done < taken:
-        done += os.readv(out, [writable(target + done, taken - done)])
-    return taken
+    finally:
+        os.close(out)
+        os.close(into)
+
+
+def free(_: int) -> None:
+    """Charge nothing for what is read."""
+
+
+def copied(array: Any, charge: Callable[[int], None] = free) -> Any:
+    """Return a copy of an array whose memory may be unmapped.
+
+    Args:
+        array: Of at least one element.
+        charge: Told how many bytes could be read in the time of each copy.
+
+    Raises:
+        UnreadableError: As ``copy``.
+    """
+    import numpy as np
+
+    low, high = extent(array.shape, array.strides, array.itemsize)
+    if high - low <= max(_PIPE, _DENSE * array.nbytes) or array.size == 1:
+        held = np.empty(high - low, np.uint8)
+        copy(address_of_array(array) + low, address_of_array(held), high - low)
+        charge(_PIPE + high - low)
+        return np.ndarray(array.shape, array.dtype, held, -low, array.strides)
+    made = np.empty(array.shape, array.dtype)
+    reach = [
+        abs(step) * (length > 1) for length, step in zip(array.shape, array.strides, strict=True)
+    ]
+    axis = reach.index(max(reach))
+    half = array.shape[axis] // 2
+    for part in (slice(half), slice(half, None)):
+        index = (*[slice(None)] * axis, part)
+        made[index] = copied(array[index], charge)
+    return made
+
+
+def read(array: Any, walk: Walk, *, borrowed: bool) -> bytes:
+    """Digest the elements of an array as ``walk`` allows; 16 bytes.
+
+    Args:
+        array: Of at least one element, not of objects.
+        walk: For whom.
+        borrowed: Whether its memory may be unmapped.
+
+    Raises:
+        UnreadableError: As ``copy``.
+    """
+    if walk.may_read(array.nbytes):
+        return read_whole(array, walk, borrowed=borrowed)
+    return sample(array, *buffers.SAMPLE, borrowed=borrowed)
+
+
+def read_whole(array: Any, walk: Walk, *, borrowed: bool) -> bytes:
+    """Digest all elements; the rest as ``read``."""
+    if array.nbytes > buffers.CHUNK:
+        return walk.read_pieces(pieces(array, walk.charge, borrowed=borrowed))
+    (piece,) = pieces(array, walk.charge, borrowed=borrowed)
+    walk.charge(array.nbytes)
+    return xxh3_128_digest(piece)
+
+
+def pieces(
+    array: Any, charge: Callable[[int], None] = free, *, borrowed: bool
+) -> Iterator[memoryview]:
+    """Yield the elements as dense bytes, piece by piece. Raises as ``copy``."""
+    import numpy as np
+
+    for piece in buffers.split(array, array.nbytes):
+        own = copied(piece, charge) if borrowed else piece
+        dense: Any = np.ascontiguousarray(own).reshape(-1).view(np.uint8)
+        yield memoryview(dense)
+
+
+def sample(array: Any, blocks: int, block: int, *, borrowed: bool) -> bytes:
+    """Digest a sample as ``buffers.sample`` does; 16 bytes. Raises as ``copy``."""
+    each = min(max(1, block // array.itemsize), array.size)
+    starts = buffers.starts(array.size, blocks, each)
+    take = copied if borrowed else _same
+    return xxh3_128_digest(b"".join([_take(array, start, each, take) for start in starts]))
+
+
+def _same(array: Any) -> Any:
+    return array
+
+
+def _take(array: Any, start: int, count: int, copy: Callable[[Any], Any]) -> bytes:
+    """Return ``count`` elements from a number on, as bytes."""
+    if array.ndim == 0:
+        return bytes(copy(array).tobytes())
+    if array.ndim == 1:
+        return bytes(copy(array[start : start + count]).tobytes())
+    row = array.size // array.shape[0]
+    first, ahead = divmod(start, row)
+    if ahead + count <= row:
+        return _take(array[first], ahead, count, copy)
+    if row < count:
+        rows = copy(array[first : (start + count - 1) // row + 1])
+        return bytes(rows.reshape(-1)[ahead : ahead + count].tobytes())
+    here = row - ahead
+    return _take(array[first], ahead, here, copy) + _take(array[first + 1], 0, count - here, copy)
+
+
+def read_if_there(value: Any, walk: Walk, look: Callable[[], bytes]) -> tuple[bytes, str]:
+    """Read elements that may be gone; return also, as the end of a line, why they cannot be."""
+    try:
+        return look(), ""
+    except UnreadableError as error:
+        walk.unsee(full_name(type(value)))
+        return b"unreadable", f", {error}"

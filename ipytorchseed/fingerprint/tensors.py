@@ -12,11 +12,10 @@ from xxhash import xxh3_128_digest
 from ipytorchseed.fingerprint import elements
 from ipytorchseed.fingerprint.buffers import memory
 from ipytorchseed.fingerprint.containers import SERIES
-from ipytorchseed.fingerprint.lent import Lent
 from ipytorchseed.fingerprint.native import native, reads_natively
 from ipytorchseed.fingerprint.objects import attribute_tokens, join
-from ipytorchseed.fingerprint.owners import Owner, owner_of_storage
-from ipytorchseed.fingerprint.reading import UnreadableError
+from ipytorchseed.fingerprint.owners import owns_storage
+from ipytorchseed.fingerprint.reading import UnreadableError, read, read_if_there
 from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
@@ -56,12 +55,7 @@ def write_tensor(value: Any, walk: Walk) -> Writing:
     kind = type(value)
     if not reads_natively(kind):
         return (yield from _write_wrapper(value, walk))
-    lost = ""
-    try:
-        body = elements.readable_contents(walk, value)
-    except UnreadableError as error:
-        walk.unsee(anatomy(kind).name)
-        body, lost = b"unreadable", f", {error}"
+    body, lost = read_if_there(value, walk, lambda: elements.readable_contents(walk, value))
     grad, rest = yield from extras(value, walk)
     title = b"" if id(kind) in at.plain else text(anatomy(kind).name)
     digest = xxh3_128_digest(b"tensor" + title + body + grad + b";" + rest)
@@ -71,7 +65,7 @@ def write_tensor(value: Any, walk: Walk) -> Writing:
     parts = {"shape": shape_of(value), "dtype": elements.dtype_of(value), "content": body[:8].hex()}
     if grad:
         parts["grad"] = digest_of(grad)
-    series = None if lost else series_of(value, walk)
+    series = None if lost else series_of(value)
     line = summary_of(value, series) + lost
     return Draft(digest, "tensor", line, parts, series, opaque=bool(lost))
 
@@ -104,7 +98,7 @@ def summary_of(tensor: Any, series: tuple[float, ...] | None = None) -> str:
     return line if device == "cpu" else f"{line} on {device}"
 
 
-def series_of(tensor: Any, walk: Walk) -> tuple[float, ...] | None:
+def series_of(tensor: Any) -> tuple[float, ...] | None:
     """Return the numbers of a short tensor in one row, or of one alone, if they can be read."""
     torch, at = sys.modules["torch"], native()
     dtype = at.dtype(tensor)
@@ -118,7 +112,7 @@ def series_of(tensor: Any, walk: Walk) -> tuple[float, ...] | None:
     if at.device(tensor).type == "meta" or not elements.is_there(tensor) or at.is_quantized(tensor):
         return None
     try:
-        there = elements.readable(tensor, walk)
+        there = elements.readable(tensor)
         return tuple(map(float, there.reshape(-1).tolist()))
     except (UnreadableError, RuntimeError):  # torch makes no numbers of float4, for one
         return None
@@ -126,24 +120,18 @@ def series_of(tensor: Any, walk: Walk) -> tuple[float, ...] | None:
 
 def write_storage(value: Any, walk: Walk) -> Writing:
     """Write the memory behind a tensor."""
+    import numpy as np
+
     yield from ()
     size = value.nbytes()
     device = value.device.type
     body, lost = b"", ""
     if device == "cpu" and size and value.data_ptr():
-        try:
-            body = _bytes_of(value, size, walk)
-        except UnreadableError as error:
-            lost = f", {error}"
-    if size and not body:
+        held = np.frombuffer(memory(value.data_ptr(), size), np.uint8)
+        borrowed = not owns_storage(value)
+        body, lost = read_if_there(value, walk, lambda: read(held, walk, borrowed=borrowed))
+    elif size:
         walk.unsee("torch.UntypedStorage")
     digest = xxh3_128_digest(f"storage {size} {device}".encode() + body)
     line = f"storage of {size:,} bytes{lost}"
     return Draft(digest, "storage", line, {"length": str(size)}, opaque=bool(lost))
-
-
-def _bytes_of(storage: Any, size: int, walk: Walk) -> bytes:
-    owner = owner_of_storage(storage)
-    if owner is Owner.LIBRARY:
-        return walk.read(memory(storage.data_ptr(), size))
-    return Lent(storage.data_ptr(), (size,), (1,), 1, owner is Owner.OTHER).digest(walk)

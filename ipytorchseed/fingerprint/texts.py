@@ -9,8 +9,9 @@ from typing import Any
 from xxhash import xxh3_128, xxh3_128_digest
 
 from ipytorchseed.fingerprint import buffers
-from ipytorchseed.fingerprint.lent import lent_view, read_if_there
 from ipytorchseed.fingerprint.objects import count, extra
+from ipytorchseed.fingerprint.owners import owns_view
+from ipytorchseed.fingerprint.reading import read, read_if_there
 from ipytorchseed.fingerprint.scalars import LEAVES, LONG
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
 
@@ -103,7 +104,7 @@ def memory_writer(word: str, view: Callable[[Any], memoryview]) -> Writer:
         with view(value) as memory:
             shape = f"{memory.format}{memory.shape}".encode()
             size = memory.nbytes
-            body, lost = read_if_there(value, walk, partial(_memory, memory))
+            body, lost = read_if_there(value, walk, partial(_memory, memory, walk))
         more = yield from extra(value, walk, type(value))
         digest = xxh3_128_digest(word.encode() + shape + more + body)
         line = f"{word} of {count(size, 'byte')}{lost}"
@@ -114,8 +115,10 @@ def memory_writer(word: str, view: Callable[[Any], memoryview]) -> Writer:
 
 def _memory(view: memoryview, walk: Walk) -> bytes:
     """Digest the memory of a memoryview."""
-    lent = lent_view(view)
-    if lent is not None:
-        return lent.digest(walk)
+    if view.nbytes and not owns_view(view):
+        import numpy as np
+
+        array = np.frombuffer(view.cast("B"), np.uint8) if view.c_contiguous else np.asarray(view)
+        return read(array, walk, borrowed=True)
     flat = view if view.c_contiguous else memoryview(view.tobytes())
     return walk.read(flat.cast("B") if view.nbytes else memoryview(b""))

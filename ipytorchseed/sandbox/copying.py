@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any
 
 from ipytorchseed.errors import in_brief
-from ipytorchseed.fingerprint.owners import is_lent_image
+from ipytorchseed.fingerprint.owners import is_borrowed_image
 from ipytorchseed.introspection.anatomy import full_name, module_of_class, name_of_class
 from ipytorchseed.rng.generators import hidden_generators
 from ipytorchseed.rng.table import holders
@@ -253,7 +253,7 @@ def _points(value: Any) -> bool:
         data = ctypes._SimpleCData.__mro__[1]  # noqa: SLF001 -- what all of its types extend
         if isinstance(value, data):
             return not data._b_needsfree_.__get__(value)
-    return pillow is not None and isinstance(value, pillow.Image) and is_lent_image(vars(value))
+    return pillow is not None and isinstance(value, pillow.Image) and is_borrowed_image(vars(value))
 
 
 def _is_module(value: object) -> bool:

@@ -11,16 +11,10 @@ from typing import Any
 from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget, fingerprint, reading
-from ipytorchseed.fingerprint.elements import is_there, lent_tensor, made_of
-from ipytorchseed.fingerprint.lent import lent_array
+from ipytorchseed.fingerprint.elements import is_borrowed, is_there, made_of
 from ipytorchseed.fingerprint.native import native, reads_natively
-from ipytorchseed.fingerprint.owners import (
-    Owner,
-    address_of_array,
-    is_inside,
-    owner_of_storage,
-)  # fmt: skip
-from ipytorchseed.fingerprint.reading import UnreadableError
+from ipytorchseed.fingerprint.owners import address_of_array, is_inside, owns_array, owns_storage
+from ipytorchseed.fingerprint.reading import UnreadableError, copied
 
 _MOST = 4096  # objects gone through to find the memory behind one
 
@@ -124,10 +118,10 @@ class Memories:
         owner = value
         while type(owner.base) is np.ndarray:
             owner = owner.base
-        lent = lent_array(value) if value.nbytes else None
+        borrowed = bool(value.nbytes) and not owns_array(value)
         dense = owner.flags.c_contiguous or owner.flags.f_contiguous
-        if lent is not None and (not dense or not is_inside(value, owner)):
-            return lent.copy(None).view(value.dtype).reshape(value.shape)
+        if borrowed and (not dense or not is_inside(value, owner)):
+            return copied(value)
         if not owner.nbytes or not dense:
             return value.copy(order="K")
         begin = address_of_array(owner)
@@ -135,11 +129,7 @@ class Memories:
         block, ahead = space.find(begin, owner.nbytes)
         if block is None:
             self._count(owner.nbytes, "cpu")
-            if lent is None:
-                copy = owner.copy(order="K")
-            else:
-                copy = np.empty_like(owner, subok=False)
-                reading.copy(begin, address_of_array(copy), owner.nbytes)
+            copy = copied(owner) if borrowed else owner.copy(order="K")
             data = copy.reshape(-1, order="A").view(np.uint8)
             block = space.add(begin, Block(owner.nbytes, owner, array=data))
             if value is owner:
@@ -172,7 +162,7 @@ def _clone(storage: Any) -> Any:
     Raises:
         UnreadableError: its memory was given back.
     """
-    if storage.device.type != "cpu" or owner_of_storage(storage) is Owner.LIBRARY:
+    if storage.device.type != "cpu" or owns_storage(storage):
         return storage.clone()
     made = sys.modules["torch"].UntypedStorage(storage.nbytes())
     reading.copy(storage.data_ptr(), made.data_ptr(), storage.nbytes())
@@ -220,13 +210,13 @@ def _borrows(value: Any) -> bool:
     numpy: Any = sys.modules.get("numpy")
     torch: Any = sys.modules.get("torch")
     if numpy is not None and issubclass(kind, (numpy.ndarray, numpy.void)):
-        return lent_array(numpy.asarray(value)) is not None
+        return not owns_array(numpy.asarray(value))
     if not hasattr(torch, "nn"):
         return False
     if issubclass(kind, torch.UntypedStorage):
-        return value.device.type == "cpu" and owner_of_storage(value) is not Owner.LIBRARY
+        return value.device.type == "cpu" and not owns_storage(value)
     if not issubclass(kind, torch.Tensor):
         return False
     if not reads_natively(kind) or value.layout is not torch.strided or value.is_quantized:
         return True
-    return value.device.type == "cpu" and lent_tensor(value) is not None
+    return is_borrowed(value)

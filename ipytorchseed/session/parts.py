@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ipytorchseed.fingerprint.lent import lent_array
 from ipytorchseed.fingerprint.native import Unseen, native
+from ipytorchseed.fingerprint.owners import owns_array
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.introspection.anatomy import attributes, module_of_class
 from ipytorchseed.introspection.ownership import is_local_module
@@ -92,7 +92,7 @@ def _is_small(value: Any) -> bool:  # noqa: ANN401
     if kind is list or kind is tuple:
         return len(value) <= _MOST_BYTES // 2**8
     if kind is getattr(numpy, "ndarray", None):
-        return bool(value.nbytes <= _MOST_BYTES) and lent_array(value) is None  # a number is read
+        return bool(value.nbytes <= _MOST_BYTES) and owns_array(value)  # a number is read
     if kind is not getattr(torch, "Tensor", None):
         return False
     at = native()

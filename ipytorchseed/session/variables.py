@@ -119,7 +119,7 @@ class Variables:
                 self._known[name] = Seen(value, self._round, 0.0)
         if touched:
             limit = min(max(seconds * _SHARE, _LEAST), _MOST, pending.budget.left)
-            made |= self._sweep(namespace, Budget(limit, reread=0, foreign=False))
+            made |= self._sweep(namespace, Budget(limit, reread=0))
         return made
 
     def result(self, value: object, budget: Budget) -> Fingerprint:

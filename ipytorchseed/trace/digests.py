@@ -12,11 +12,16 @@ from xxhash import xxh3_64, xxh3_64_intdigest
 
 from ipytorchseed.fingerprint.buffers import memory
 from ipytorchseed.fingerprint.device import DEVICES, ON_HOST, digest_on_device, is_captured
-from ipytorchseed.fingerprint.elements import bits, is_there, lent_tensor, made_of, readable
-from ipytorchseed.fingerprint.lent import Lent, free
+from ipytorchseed.fingerprint.elements import (
+    as_array,
+    bits,
+    is_borrowed,
+    is_there,
+    made_of,
+    readable,
+)
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
-from ipytorchseed.fingerprint.owners import extent
-from ipytorchseed.fingerprint.reading import UnreadableError
+from ipytorchseed.fingerprint.reading import UnreadableError, free, pieces
 
 MASK = 2**64 - 1
 UNSEEN = 1
@@ -64,7 +69,7 @@ def digest_of_tensor(*, portable: bool = False) -> Callable[[Any], int]:
             return UNSEEN
         held = storage(tensor)
         if shared(held) or not resizable(held):
-            return _lent(tensor, as_it_lies=not portable)
+            return _borrowed(tensor, as_it_lies=not portable)
         if contiguous(tensor):
             return hashed(memory(where, count * size), hash((sizes, kind)) & MASK)
         steps = strides(tensor)
@@ -86,25 +91,26 @@ def _span(sizes: tuple[int, ...], steps: tuple[int, ...]) -> int:
     return span
 
 
-def _lent(tensor: Any, *, as_it_lies: bool) -> int:
+def _borrowed(tensor: Any, *, as_it_lies: bool) -> int:
     """Digest a tensor whose memory may be gone; UNSEEN if it is.
 
     Args:
         tensor: Neither conjugated nor negated lazily.
         as_it_lies: Whether a memory without gaps is digested in its own order.
     """
+    import numpy as np
+
     at = native()
-    lent = lent_tensor(tensor)
-    if lent is None or not is_there(tensor):
+    if not is_there(tensor):
         return UNSEEN
+    array = as_array(tensor)
     head: tuple[object, ...] = (at.shape(tensor), kind_number(at.dtype(tensor)))
-    _, span = extent(lent.shape, lent.strides, lent.item)
-    if as_it_lies and not at.is_contiguous(tensor) and span <= lent.size:
+    if as_it_lies and not at.is_contiguous(tensor) and len(array.base) <= array.nbytes:
         head = (at.shape(tensor), at.stride(tensor), kind_number(at.dtype(tensor)))
-        lent = Lent(lent.address, (span,), (1,), 1, lent.foreign)
+        array = np.frombuffer(array.base, np.uint8)
     hasher = xxh3_64(seed=hash(head) & MASK)
     try:
-        for piece in lent.pieces(free):
+        for piece in pieces(array, borrowed=True):
             hasher.update(piece)
     except UnreadableError:
         return UNSEEN
@@ -156,9 +162,9 @@ def _other(tensor: Any, *, portable: bool) -> int:  # noqa: PLR0911 -- as above
         tensor = at.detach(tensor)
         if at.is_nested(tensor) or at.layout(tensor) is not at.strided:
             return hash(tuple(map(digest_of_tensor(portable=portable), made_of(tensor))))
-        if at.device(tensor).type == "cpu" and lent_tensor(tensor) is not None:
+        if is_borrowed(tensor):
             if not (at.is_conj(tensor) or at.is_neg(tensor)) and at.numel(tensor):
-                return _lent(tensor, as_it_lies=False)
+                return _borrowed(tensor, as_it_lies=False)
             try:
                 tensor = readable(tensor)
             except UnreadableError:

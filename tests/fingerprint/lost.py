@@ -24,8 +24,8 @@ import torch
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
 from PIL import Image
 
-from ipytorchseed.fingerprint.elements import lent_tensor
-from ipytorchseed.fingerprint.lent import lent_array
+from ipytorchseed.fingerprint.elements import is_borrowed
+from ipytorchseed.fingerprint.owners import owns_array
 from tests.fingerprint.child import PREFIX
 
 if TYPE_CHECKING:
@@ -597,8 +597,8 @@ def _arrow() -> Lost:
     return _table(path), shrinks(path)
 
 
-def is_lent(value: Any) -> bool:
-    """Tell whether a value counts as lying in memory that may be gone."""
+def may_be_gone(value: Any) -> bool:
+    """Return whether a value counts as lying in memory that may be gone."""
     if isinstance(value, torch.Tensor):
-        return lent_tensor(value) is not None
-    return lent_array(value) is not None
+        return is_borrowed(value)
+    return not owns_array(value)

@@ -1,7 +1,8 @@
-"""Compares two recordings: the first operation that gave another result for the same input.
+"""Compares two recordings of one cell: the first operation with another result for the same input.
 
-Operations are compared by what they are, where they stand and what they were given, not by their
-number in the run: so runs of unequal length are compared too, and threads in any order.
+An operation is known by what it is, its place and its inputs, not by its number in the run, so runs
+may differ in length and threads may run in any order. ``comparing`` pairs the operations of traces
+in files, whose code, library versions and devices may differ.
 """
 
 from __future__ import annotations
@@ -16,9 +17,6 @@ from ipytorchseed.trace.places import Place
 from ipytorchseed.trace.recording import DRAWS, UNSEEN, UNWRITTEN, VIEW, Recording, Thread
 
 _SKIPPED = VIEW | UNWRITTEN | UNSEEN
-
-_CHUNK = 1 << 16
-"""Operations that are looked at together, so that a long run takes little memory."""
 
 
 class Point(Struct, frozen=True):
@@ -80,47 +78,26 @@ def compare(before: Recording, after: Recording) -> Divergence:
         before: One run.
         after: Another; what is found are operations of it.
     """
-    known_keys, known_pairs = _known(before)
+    known = [_keys(thread) for thread in before.threads]
+    keys, pairs = (
+        np.concatenate([each[column][each[2]] for each in known] or [np.empty(0, np.uint64)])
+        for column in (0, 1)
+    )
     operation = entered = None
     for number, thread in enumerate(after.threads):
-        for begin in range(0, len(thread), _CHUNK):
-            key, pair, counted = _keys(thread, begin)
-            known = _among(key, known_keys)
-            if operation is None:
-                chosen = counted & known & ~_among(pair, known_pairs)
-                operation = _first(after, number, begin, chosen)
-            if entered is None:
-                entered = _first(after, number, begin, counted & ~known)
-            if operation is not None and entered is not None:
-                break
+        key, pair, counted = _keys(thread)
+        met = np.isin(key, keys)
+        if operation is None:
+            operation = _first(after, number, counted & met & ~np.isin(pair, pairs))
+        if entered is None:
+            entered = _first(after, number, counted & ~met)
     return Divergence(operation, entered)
 
 
-def _known(recording: Recording) -> tuple[Any, Any]:
-    """Return the sorted keys of all operations: by their inputs, and by inputs and results."""
-    keys, pairs = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
-    for thread in recording.threads:
-        for begin in range(0, len(thread), _CHUNK):
-            key, pair, counted = _keys(thread, begin)
-            keys.append(key[counted])
-            pairs.append(pair[counted])
-    known_keys, known_pairs = np.concatenate(keys), np.concatenate(pairs)
-    known_keys.sort()
-    known_pairs.sort()
-    return known_keys, known_pairs
-
-
-def _among(words: Any, known: Any) -> Any:
-    if not len(known):
-        return np.zeros(len(words), bool)
-    places = np.searchsorted(known, words)
-    return known[np.minimum(places, len(known) - 1)] == words
-
-
-def _first(recording: Recording, number: int, begin: int, chosen: Any) -> Point | None:
-    """Return the first operation from ``begin`` on that a mask chooses."""
+def _first(recording: Recording, number: int, chosen: Any) -> Point | None:
+    """Return the first operation of a thread that a mask chooses."""
     places = np.flatnonzero(chosen)
-    return point(recording, number, begin + int(places[0])) if len(places) else None
+    return point(recording, number, int(places[0])) if len(places) else None
 
 
 def point(recording: Recording, number: int, index: int) -> Point:
@@ -145,32 +122,27 @@ def point(recording: Recording, number: int, index: int) -> Point:
 def find_point(recording: Recording, number: int, place: int | None = None) -> Point | None:
     """Return the first operation of a number, and of a place where one is given."""
     for index, thread in enumerate(recording.threads):
-        for at, what in enumerate(thread.operations):
-            if what == number and place in (None, thread.places[at]):
-                return point(recording, index, at)
+        chosen = np.frombuffer(thread.operations, np.uint16) == number
+        if place is not None:
+            chosen &= np.frombuffer(thread.places, np.uint32) == place
+        found = _first(recording, index, chosen)
+        if found is not None:
+            return found
     return None
 
 
-def _keys(thread: Thread, begin: int) -> tuple[Any, Any, Any]:
-    """Return keys of some operations: by what they are and their inputs, and by results as well.
-
-    Args:
-        thread: Whose.
-        begin: The first of them, of at most ``_CHUNK``.
+def _keys(thread: Thread) -> tuple[Any, Any, Any]:
+    """Return keys of a thread's operations: by what they are and their inputs, and by results too.
 
     Returns:
         Both keys of each operation, and which operations are to be compared.
     """
-
-    def some(column: Any, dtype: Any) -> Any:
-        return np.frombuffer(column, dtype)[begin : begin + _CHUNK]
-
-    operations = some(thread.operations, np.uint16).astype(np.uint64)
-    places = some(thread.places, np.uint32).astype(np.uint64)
-    given = some(thread.inputs, np.int64).view(np.uint64)
-    made = some(thread.outputs, np.int64).view(np.uint64)
+    operations = np.frombuffer(thread.operations, np.uint16).astype(np.uint64)
+    places = np.frombuffer(thread.places, np.uint32).astype(np.uint64)
+    given, made = (np.frombuffer(column, np.uint64) for column in (thread.inputs, thread.outputs))
     key = mix(given ^ mix((operations << np.uint64(32)) | places))
-    return key, mix(key ^ mix(made)), (some(thread.marks, np.uint8) & _SKIPPED) == 0
+    counted = (np.frombuffer(thread.marks, np.uint8) & _SKIPPED) == 0
+    return key, mix(key ^ mix(made)), counted
 
 
 def mix(words: Any) -> Any:

@@ -36,11 +36,6 @@ def writable(address: int, size: int) -> memoryview:
     return _view(address, size, _WRITE)  # type: ignore[no-any-return]
 
 
-def address_of(held: bytearray) -> int:
-    """Return where the bytes of an array of bytes lie, which must not change its size meanwhile."""
-    return ctypes.addressof(ctypes.c_char.from_buffer(held))
-
-
 @cache
 def memory_of_machine() -> int:
     """Return how much memory there is, in bytes; where the system does not tell, 64 GB."""

@@ -7,13 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from ipytorchseed.fingerprint.value import Fingerprint
-from ipytorchseed.why.changes import (
-    SHOWN_OTHERWISE,
-    count_displays,
-    displays_differ,
-    results_differ,
-    shown_otherwise,
-)
+from ipytorchseed.why.changes import find_output_changes, results_differ
 from ipytorchseed.why.explanation import Change
 from ipytorchseed.why.value_changes import how_far
 
@@ -57,25 +51,7 @@ def find_differences(before: Outcome, after: Outcome) -> tuple[Change, ...]:
         one, other = before.variables.get(name), after.variables.get(name)
         if results_differ(one, other):
             found.append(Change("variable", name, how_far(one, other)))
-    for what, one, other in (
-        ("result", before.result, after.result),
-        ("stdout", before.stdout, after.stdout),
-    ):
-        if results_differ(one, other):
-            found.append(Change(what, "", how_far(one, other)))
-    if shown_otherwise(before, after):
-        found.append(Change("display", "", SHOWN_OTHERWISE))
-    if displays_differ(before.displays, after.displays):
-        counts = [count_displays(each.displays) for each in (before, after)]
-        told = f"{counts[0]:,} and {counts[1]:,} displays"
-        if counts[0] == counts[1]:
-            pairs = zip(before.displays, after.displays, strict=False)
-            first = next(place for place, pair in enumerate(pairs, 1) if results_differ(*pair))
-            told = f"display {first:,} of {counts[0]:,} has other content"
-        found.append(Change("display", "", told))
-    if before.error != after.error:
-        told = f"{before.error or 'no error'} → {after.error or 'no error'}"
-        found.append(Change("error", "", told))
+    found += find_output_changes(before, after)
     found += [
         Change("source", name, "was left in another state")
         for name in dict.fromkeys([*before.sources, *after.sources])

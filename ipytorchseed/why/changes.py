@@ -57,24 +57,31 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
         idle = hidden or _only_found(against, run, name, moved) or _did_alike(against, run, name)
         if differ(before, after) and not idle:
             changes.append(_change("variable", name, before, after))
-    for what, before, after in (
-        ("result", against.result, run.result),
-        ("stdout", against.stdout, run.stdout),
-    ):
-        compared |= None not in (before, after)
-        if results_differ(before, after):
-            changes.append(_change(what, "", before, after))
+    compared |= bool(against.result and run.result) or bool(against.stdout and run.stdout)
     if not (compared or (against.displays and run.displays)) and against.code != run.code:
         changes += [
             Change("variable", name, "made now" if name in run.writes else "made before, not now")
             for name in names
         ]
-    if shown_otherwise(against, run):
+    return (*changes, *find_output_changes(against, run))
+
+
+def find_output_changes(before: Showing, after: Showing) -> tuple[Change, ...]:
+    """Compare what two runs showed and raised."""
+    changes = [
+        _change(what, "", one, other)
+        for what, one, other in (
+            ("result", before.result, after.result),
+            ("stdout", before.stdout, after.stdout),
+        )
+        if results_differ(one, other)
+    ]
+    if shown_otherwise(before, after):
         changes.append(Change("display", "", SHOWN_OTHERWISE))
-    if displays_differ(against.displays, run.displays):
-        changes.append(Change("display", "", _say_displays(against.displays, run.displays)))
-    if against.error != run.error:
-        said = [(each.error or "no error").removesuffix(": ") for each in (against, run)]
+    if displays_differ(before.displays, after.displays):
+        changes.append(Change("display", "", _say_displays(before.displays, after.displays)))
+    if before.error != after.error:
+        said = [(each.error or "no error").removesuffix(": ") for each in (before, after)]
         changes.append(Change("error", "", " → ".join(said)))
     return tuple(changes)
 
@@ -204,6 +211,10 @@ class Showing(Protocol):
     @property
     def displays(self) -> Sequence[Fingerprint]:
         """What it displayed."""
+
+    @property
+    def error(self) -> str | None:
+        """The error that ended it, as one line."""
 
 
 def not_compared(against: Showing, run: Showing) -> tuple[str, ...]:

@@ -18,6 +18,16 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="children are forked"
 cleans = pytest.fixture(autouse=True, scope="module")(removes_files)
 
 
+KINDS = [
+    "memmap", "structured_record", "over_closed_shared_memory", "over_pointer", "beyond_its_base",
+    "view_of_shortened", "memmap_in_closure", "memmap_in_generator", "memmap_in_loader", "from_file",
+    "from_file_nested", "from_file_subclass", "from_file_storage", "loaded_module",
+    "optimizer_with_lost_rate", "shared_between_processes", "mapped_file", "polars_over_array",
+    "image_file", "ctypes_array", "frame", "categories", "arrow_table",
+]  # fmt: skip
+"""One or more of each library, and of each way to hold such memory."""
+
+
 def _tracked(name):
     """Run cells around the one that gives memory back, which does not name the value."""
     notebook = Notebook()
@@ -33,7 +43,7 @@ def _tracked(name):
     return read.summary, read.opaque, read.parts.get("unseen")
 
 
-@pytest.mark.parametrize("name", lost.MAKERS)
+@pytest.mark.parametrize("name", KINDS)
 def test_a_tracked_session_lives_on(name):
     """Whether a cell names the value or not; the record of one that reads it says what is unseen."""
     summary, opaque, unseen = in_child(_tracked, name)
@@ -50,7 +60,7 @@ def _checked(name):
     return well.reproducible, ill.reproducible
 
 
-@pytest.mark.parametrize("name", lost.MAKERS)
+@pytest.mark.parametrize("name", KINDS)
 def test_a_check_lives_on(name):
     """It copies what can be read, and shares the rest."""
     assert in_child(_checked, name) == [True, True]

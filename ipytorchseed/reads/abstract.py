@@ -140,10 +140,13 @@ def join(one: AbstractValue, other: AbstractValue) -> AbstractValue:
     """Return what is known of a value that is one of two."""
     if one is other or one == other:
         return one
+    bodies = bodies_of(one, other)
+    if one.bodies != other.bodies:  # which of them it is, is not certain
+        bodies = tuple([replace(body, function=None) for body in bodies])
     return AbstractValue(
         paths=tuple(dict.fromkeys([*one.paths, *other.paths]))[:_MOST],
         tail=one.tail or other.tail,
-        bodies=bodies_of(one, other),
+        bodies=bodies,
         order=one.order or other.order,
         is_set=(one.is_set or other.is_set)
         and (one.is_set or not one.order)

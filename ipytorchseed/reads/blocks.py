@@ -11,8 +11,7 @@ import ast
 
 from ipytorchseed.reads.abstract import ENTER, ITERATE, AbstractValue
 from ipytorchseed.reads.bindings import captures_of
-from ipytorchseed.reads.conditions import answer_of_flag, branches, constant_answer
-from ipytorchseed.reads.decisions import test_of
+from ipytorchseed.reads.conditions import branches
 from ipytorchseed.reads.parsing import nodes_in
 from ipytorchseed.reads.scope import Scope, State, evaluates
 from ipytorchseed.reads.statements import assign
@@ -34,14 +33,8 @@ def _for(scope: Scope, node: ast.For | ast.AsyncFor) -> None:
 @evaluates("While")
 def _while(scope: Scope, node: ast.While) -> None:
     yes, no = branches(scope, node.test)
-    endless = no.dead and constant_answer(node.test) is not None
-    if no.dead and not endless:  # what holds as it begins may end in a way that nobody sees
-        no = State(set(yes.assigned), dict(yes.bound))
-    if yes.dead:
-        scope.resume(no)
-        scope.block(node.orelse)
-        return
     scope.resume(yes)
+    endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
     _loop(scope, node, no, endless=endless)
 
 
@@ -92,10 +85,6 @@ def _match(scope: Scope, node: ast.Match) -> None:
     ends = []
     for case in node.cases:
         on = scope.state()
-        test = test_of(node.subject, case.pattern)
-        answer = answer_of_flag(scope, test) if test is not None else None
-        if answer is False:
-            continue
         for part in nodes_in(case.pattern):
             if isinstance(part, ast.MatchClass):
                 by_place = {"__match_args__"} if part.patterns else set[str]()
@@ -113,7 +102,7 @@ def _match(scope: Scope, node: ast.Match) -> None:
         scope.block(case.body)
         ends.append(scope.state())
         scope.resume(on)
-        if case.guard is None and (answer or _irrefutable(case.pattern)):
+        if case.guard is None and _irrefutable(case.pattern):
             scope.dead = True
             break
     scope.join([*ends, scope.state()])

@@ -20,15 +20,12 @@ from ipytorchseed.reads.abstract import (
 )
 from ipytorchseed.reads.bindings import arguments_of
 from ipytorchseed.reads.columns import by_row
-from ipytorchseed.reads.conditions import branches
-from ipytorchseed.reads.decisions import LOOKS
 from ipytorchseed.reads.entropy import SAYS_WHEN
 from ipytorchseed.reads.expressions import look_up_text
 from ipytorchseed.reads.frames import aggregates, ask_frame
 from ipytorchseed.reads.functions import lambda_effects
 from ipytorchseed.reads.keys import PUTS, constant_keys
 from ipytorchseed.reads.magics import Magic, magic_of
-from ipytorchseed.reads.options import shape_of
 from ipytorchseed.reads.parsing import dotted_name, parse_text
 from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.source import remember
@@ -47,9 +44,6 @@ _ORDERED = 2
 _LIKE = "empty_like full_like ones_like rand_like randint_like randn_like zeros_like"
 _LAYOUT = {"len": ("__len__",), **dict.fromkeys(_LIKE.split(), ("shape", "dtype"))}
 """Functions that ask nothing of their first argument but how large it is, and of which type."""
-
-_SWITCHED = frozenset({"GradScaler", "autocast"})
-"""Functions that heed no other argument where ``enabled`` is false."""
 
 _SORTS = frozenset({"sort", "sorted", "min", "max"})
 _ORDERS = {order.partition(":")[2]: order for order in (BY_ADDRESSES, BY_HASHES)}
@@ -71,7 +65,6 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
             return _magic(scope, magic)
     if isinstance(callee, ast.Attribute) and callee.attr in _LOOK_UP and node.args:
         look_up_text(scope, callee.value, node.args[0])
-    _note_item(scope, callee)
     func = _callee(scope, node)
     called = name if name == "len" else getattr(callee, "attr", "")
     function = "" if any(type(each) is ast.Starred for each in node.args) else _named(func)
@@ -104,28 +97,10 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
 
 
 def _callee(scope: Scope, node: ast.Call) -> AbstractValue:
-    """Follow what is called, and note how: that is no use of its value."""
-    path, effects = dotted_name(node.func), scope.effects
-    before = path in effects.loaded
+    """Follow what is called: ``numpy.datetime64("now")`` as ``numpy.datetime64.now``."""
     func = scope.visit_by(node.func, CALL)
-    if not before:
-        effects.loaded.discard(path)
-    if func.paths:
-        reader = scope.reader
-        known = reader.deciding & reader.arguments.keys()
-        taken = (scope.assigned, scope.local, scope.bound) if scope.is_cell else None
-        shape = shape_of(node, {name: reader.arguments[name] for name in known}, taken)
-        if isinstance(node.func, ast.Name) and path not in _BUILTINS:  # it may decide there
-            handed = [*node.args, *(word.value for word in node.keywords)]
-            named = {each.id for each in handed if isinstance(each, ast.Name)}
-            effects.options |= named & reader.deciding
-        for each in func.paths:
-            effects.shapes.setdefault(each, set()).add(shape)
-    return _with_time(func, node) if path.rpartition(".")[2] in SAYS_WHEN else func
-
-
-def _with_time(func: AbstractValue, node: ast.Call) -> AbstractValue:
-    """Follow ``numpy.datetime64("now")`` as a call of ``numpy.datetime64.now``."""
+    if dotted_name(node.func).rpartition(".")[2] not in SAYS_WHEN:
+        return func
     first = getattr(node.args[0], "value", None) if node.args else None
     return func.attribute(first) if first in ("now", "today") else func
 
@@ -140,35 +115,10 @@ def _key(scope: Scope, node: ast.Call) -> str:
     return _ORDERS.get(key.id, "")
 
 
-def _note_item(scope: Scope, callee: ast.expr) -> None:
-    """Note that ``cfg["tags"].append("b")`` may change what ``cfg`` holds."""
-    if not (isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Subscript)):
-        return
-    root: ast.expr = callee.value
-    while isinstance(root, ast.Attribute | ast.Subscript):
-        root = root.value
-    if isinstance(root, ast.Name) and callee.attr not in LOOKS and root.id not in scope.local:
-        scope.effects.filled.add(root.id)
-
-
-def _is_off(scope: Scope, node: ast.Call) -> bool:
-    """Follow ``enabled=use_amp``, and tell whether it is false for certain."""
-    given = next((word.value for word in node.keywords if word.arg == "enabled"), None)
-    if given is None or _spreads(node):
-        return False
-    before = scope.state()
-    on, _ = branches(scope, given)
-    scope.resume(before)
-    return on.dead
-
-
 def _by_form(scope: Scope, node: ast.Call, name: str) -> AbstractValue | None:
     """Follow calls of which their form tells what they look up; None for any other."""
     if name in _BY_TEXT:
         return _BY_TEXT[name](scope, node)
-    if (name or getattr(node.func, "attr", "")) in _SWITCHED and _is_off(scope, node):
-        scope.visit(node.func)
-        return UNKNOWN
     followed = not name and (_apply_to_rows(scope, node) or aggregates(scope, node))
     return UNKNOWN if followed else None
 
@@ -205,7 +155,6 @@ def _attribute(scope: Scope, node: ast.Call) -> AbstractValue | None:
     scope.effects.attributes.update(texts)
     for each in found:
         scope.effects.paths.update(each.paths)
-        scope.effects.loaded.update(each.paths)
     return functools.reduce(join, [*found, *map(scope.visit, others)])
 
 

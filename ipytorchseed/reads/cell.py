@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from itertools import tee
 
@@ -12,7 +12,6 @@ from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.bindings import bound_by
-from ipytorchseed.reads.conditions import known_flags, supposed_by
 from ipytorchseed.reads.draws import accumulates
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.evaluator import follow
@@ -55,29 +54,6 @@ def effects_of_cell(source: str, transform: Callable[[str], str]) -> Effects:
         What it does with names; nothing where it does not parse, since then it does not run.
     """
     return _read(source, transform).effects
-
-
-def effects_among(
-    source: str, transform: Callable[[str], str], names: Mapping[str, object]
-) -> Effects:
-    """Follow the code of a cell that is about to run, without branches that do not.
-
-    Args:
-        source: The cell's text.
-        transform: As for ``effects_of_cell``.
-        names: The namespace.
-    """
-    whole = effects_of_cell(source, transform)
-    answers = known_flags(whole, names) if whole.flags else {}
-    if not answers:
-        return whole
-    key = f"{[*answers.items()]}\0{source}"
-    found = _cells.get(key)
-    if found is None:
-        found = _keep(key, _Cell(_effects(source, _parser(transform), answers), ""))
-        found.effects.whole = whole
-    found.effects.supposed = supposed_by([whole.flags[text] for text in answers], names)
-    return found.effects
 
 
 def code_digest(source: str, transform: Callable[[str], str]) -> str:
@@ -128,7 +104,7 @@ def _hash(words: Iterable[str]) -> str:
     return xxh3_64_hexdigest("".join(words).encode("utf-8", "surrogatepass"))
 
 
-def _effects(source: str, parse: Parse, answers: Mapping[str, bool] | None = None) -> Effects:
+def _effects(source: str, parse: Parse) -> Effects:
     tree = parse(source)
     if tree is None:
         return Effects()
@@ -136,7 +112,7 @@ def _effects(source: str, parse: Parse, answers: Mapping[str, bool] | None = Non
     if sum(type(each) is not ast.Constant for each in nodes) > _MOST_NODES:
         return _every_name(nodes)
     try:
-        effects = follow(tree, Reader(parse, answers=answers or {}))
+        effects = follow(tree, Reader(parse))
     except (RecursionError, TooMuchError):
         return _every_name(nodes)
     # Also those of code that it defines and may hand to others to call.

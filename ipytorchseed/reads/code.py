@@ -9,17 +9,14 @@ from __future__ import annotations
 import ast
 import builtins
 import dis
-from collections.abc import Mapping
 from itertools import tee
 from types import CodeType
 
 from ipytorchseed.introspection.anatomy import per_object
-from ipytorchseed.reads.conditions import known_flags, supposed_by
 from ipytorchseed.reads.draws import accumulates
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ANY
 from ipytorchseed.reads.evaluator import follow_function
-from ipytorchseed.reads.options import deciding
 from ipytorchseed.reads.overwrites import find_overwrites, statements_in
 from ipytorchseed.reads.parsing import nodes_in, parse_text
 from ipytorchseed.reads.renewals import find_renewals
@@ -29,24 +26,15 @@ from ipytorchseed.reads.source import find_source
 _LONGEST = 50_000
 """Bytes of code that is read by more than its names: some 25 ms."""
 
-_MOST = 8
-"""Ways to go through a function that are kept."""
-
 _HIDES_NOTHING = {*vars(builtins)} - {"__import__", "compile", "eval", "exec", "globals", "vars"}
 
 
-def _effects_of_code(
-    code: CodeType,
-    answers: Mapping[str, bool] = {},
-    arguments: Mapping[str, object] = {},
-) -> Effects:
+def _effects_of_code(code: CodeType) -> Effects:
     effects = Effects()
     try:
         found = find_source(code) if len(code.co_code) <= _LONGEST else []
         for function in found:
-            options = deciding(function) if len(found) == 1 else set()
-            reader = Reader(parse_text, answers=answers, deciding=options, arguments=arguments)
-            effects.add(follow_function(function, code.co_freevars, reader))
+            effects.add(follow_function(function, code.co_freevars, Reader(parse_text)))
             effects.accumulates |= accumulates(nodes_in(function), effects.attributes)
             body = getattr(function, "body", None)
             block = [ast.Expr(body)] if isinstance(body, ast.expr) else body or []
@@ -104,29 +92,3 @@ def _add_names(effects: Effects, code: CodeType) -> None:
 
 effects_of_code = per_object(_effects_of_code)
 """Returns what a function does with global names; worked out once for each code object."""
-
-_among = per_object(lambda code: dict[str, Effects]())  # noqa: ARG005 -- one for each
-
-
-def effects_among(
-    code: CodeType, names: Mapping[str, object], arguments: Mapping[str, object]
-) -> Effects:
-    """Return what a function does, without branches that do not run.
-
-    Args:
-        code: The function's.
-        names: The namespace that decides on branches.
-        arguments: What all calls of the function give to its parameters, where that is known.
-    """
-    whole = effects_of_code(code)
-    answers = known_flags(whole, names) if whole.flags else {}
-    given = {name: arguments[name] for name in sorted(whole.options & arguments.keys())}
-    if not answers and not given:
-        return whole
-    known, key = _among(code), repr([*answers.items(), None, *given.items()])
-    if key not in known:
-        if len(known) >= _MOST:
-            return whole
-        known[key] = _effects_of_code(code, answers, given)
-    known[key].supposed = supposed_by([whole.flags[text] for text in answers], names)
-    return known[key]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ipytorchseed.reads.decisions import Decision
-from ipytorchseed.reads.options import CallShape
 from ipytorchseed.reads.overwrites import Lent
 from ipytorchseed.reads.renewals import Renewal
 
@@ -58,14 +56,6 @@ class Effects(Struct):
         escaped: Calls, such as ``time.time()``, whose answers go elsewhere.
         mixed: Those of them whose answers go into numbers with others, or seed a generator.
         holds: Last parts of names that are bound to sets.
-        filled: Names of which it puts something into what they hold.
-        flags: Conditions, as written, that names alone decide, and that decide on its branches.
-        supposed: Names that decided on branches as it was followed: what the other branches do is
-            left out. As ``conditions.supposed_by`` writes them.
-        whole: What it does where these may change.
-        options: Parameters of a function whose values alone decide which of its branches run.
-        shapes: Dotted names called, each with how they are called.
-        loaded: Dotted names looked up for anything but a call.
         orders: Whose order it asks for, as in ``abstract.AbstractValue.order``.
         complete: False where it runs text that is not known before.
         inert: Whether a cell runs no code while it binds its names: it can neither draw nor open
@@ -100,13 +90,6 @@ class Effects(Struct):
     mixed: set[str] = set()
     holds: set[str] = set()
     orders: set[str] = set()
-    filled: set[str] = set()
-    flags: dict[str, Decision] = {}
-    supposed: set[str] = set()
-    whole: Effects | None = None
-    options: set[str] = set()
-    shapes: dict[str, set[CallShape]] = {}
-    loaded: set[str] = set()
     complete: bool = True
     inert: bool = False
 
@@ -132,15 +115,11 @@ class Effects(Struct):
         self.paths |= other.paths
         self.items |= other.items
         self.columns |= other.columns
-        self.filled |= other.filled
         self.handed |= other.handed
         self.given |= other.given
         self.escaped |= other.escaped
         self.mixed |= other.mixed
         self.orders |= other.orders
-        self.loaded |= other.loaded
-        for path, shapes in other.shapes.items():
-            self.shapes.setdefault(path, set()).update(shapes)
         self.add_plain(other)
 
     def add_plain(self, other: Effects) -> None:
@@ -155,7 +134,5 @@ class Effects(Struct):
         self.texts |= other.texts
         self.programs |= other.programs
         self.holds |= other.holds
-        self.flags |= other.flags
-        self.options |= other.options
         self.loaders += other.loaders
         self.complete &= other.complete

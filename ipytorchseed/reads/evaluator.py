@@ -43,7 +43,6 @@ def follow(tree: ast.Module, reader: Reader) -> Effects:
         reader: What reads the texts inside.
     """
     scope = Scope(set(), State(set(), {}), reader)
-    scope.is_cell = True
     scope.block(tree.body)
     scope.report_orders()
     effects = scope.effects

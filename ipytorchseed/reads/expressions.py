@@ -99,9 +99,7 @@ def _attribute(scope: Scope, node: ast.Attribute, key: str = "") -> AbstractValu
     scope.run_all(abstract.bodies)
     for name in reversed(names):
         abstract = abstract.attribute(name)
-    read = abstract.attribute(key).paths if key else abstract.paths
-    scope.effects.paths.update(read)
-    scope.effects.loaded.update(read)
+    scope.effects.paths.update(abstract.attribute(key).paths if key else abstract.paths)
     return abstract
 
 
@@ -140,8 +138,6 @@ def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractVa
     What sets ``rates[0]`` hangs on all of the list: on its length.
     """
     keys, owner, outer = constant_keys(node.slice, places=reads), node.value, ""
-    if reads and not keys:
-        keys = _key_given(scope, node.slice)
     if reads and isinstance(owner, ast.Subscript):
         outer = next(iter(constant_keys(owner.slice, places=True)), "")
         outer = "" if isinstance(owner.slice, ast.List | ast.Slice) else outer
@@ -164,18 +160,6 @@ def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractVa
     looked_up = [_nested(outer, key) for key in keys] if reads else [""]
     scope.effects.items.update((path, key) for path in value.paths for key in looked_up)
     return value.item() if outer else value
-
-
-def _key_given(scope: Scope, node: ast.expr) -> list[str]:
-    """Return the key that a parameter holds, as ``constant_keys`` does, where all calls give it."""
-    reader = scope.reader
-    if not isinstance(node, ast.Name) or node.id not in reader.deciding:
-        return []
-    scope.effects.options.add(node.id)
-    value = reader.arguments.get(node.id)
-    if type(value) is str:
-        return [value] if value and "." not in value else []
-    return [f"[{value}]"] if type(value) is int else []
 
 
 def _nested(outer: str, key: str) -> str:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from types import CodeType, FunctionType
+from types import CodeType
 from typing import Any
 
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.code import effects_among, effects_of_code
-from ipytorchseed.reads.conditions import supposed_by, touched, upset
+from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.dependencies import Dependencies, look_up
 from ipytorchseed.reads.draws import are_silent
 from ipytorchseed.reads.effects import Effects
@@ -27,7 +26,6 @@ from ipytorchseed.reads.lending import Overwritten
 from ipytorchseed.reads.methods import BY_KEYS, BY_METHODS, is_model, read_by, through_methods
 from ipytorchseed.reads.names import NameFollower
 from ipytorchseed.reads.nondeterminism import Nondeterminism
-from ipytorchseed.reads.options import Arguments, CallShape, constants_given
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.parts import (
     find_parts,
@@ -39,8 +37,7 @@ from ipytorchseed.reads.parts import (
 from ipytorchseed.reads.patches import Place, find_at, find_used, is_replaced
 from ipytorchseed.reads.resolution import find_imported
 from ipytorchseed.reads.scope import Reader, TooMuchError
-from ipytorchseed.reads.unused import find_unused
-from ipytorchseed.reads.uses import SPREAD, called_through, part_named, user_function
+from ipytorchseed.reads.uses import SPREAD, part_named, user_function
 from ipytorchseed.reads.values import OutOfTimeError
 
 _FOR_MEMBERS = 0.01
@@ -73,17 +70,7 @@ def find_dependencies(  # noqa: PLR0913 -- the last by name
     """
     if effects.inert and not effects.reads:  # it hangs on its text alone
         return Dependencies(writes={*effects.writes}, heeded=frozenset())
-    began = time.thread_time()
-    follower = _CodeFollower(namespace, frozenset(hidden), began + seconds)
-    found = follower.follow_cell(effects, frozenset(timed), patched or {})
-    supposed = follower.supposed | effects.supposed
-    unknown = follower.complete and follower.in_time and not found.complete
-    changed = found.writes | follower.changed
-    if not (unknown and (supposed or follower.chose)) and not upset(supposed, changed):
-        return found
-    # Code that it calls may set what decides on branches: any of them may run.
-    effects = effects.whole or effects
-    follower = _CodeFollower(namespace, frozenset(hidden), began + seconds, supposes=False)
+    follower = _CodeFollower(namespace, frozenset(hidden), time.thread_time() + seconds)
     return follower.follow_cell(effects, frozenset(timed), patched or {})
 
 
@@ -94,34 +81,17 @@ class _CodeFollower(NameFollower):
         namespace: The user's namespace.
         hidden: Names of the shell's own in it, which are no input.
         deadline: When it must end, by ``time.thread_time``.
-        supposes: Whether names that decide on branches keep their values while the cell runs, and
-            functions are called by the code that is followed alone.
-
-    Attributes:
-        supposed: Names of which the one was taken to be so, as in ``Effects.supposed``.
-        chose: Whether the other was, of a function whose arguments decide on branches.
-        changed: What code may change, and names that called code sets, written likewise.
     """
 
     def __init__(
-        self,
-        namespace: Mapping[str, Any],
-        hidden: frozenset[str],
-        deadline: float,
-        *,
-        supposes: bool = True,
+        self, namespace: Mapping[str, Any], hidden: frozenset[str], deadline: float
     ) -> None:
         super().__init__(namespace, hidden, deadline)
-        self.supposed: set[str] = set()
-        self.chose = False
-        self.changed: set[str] = set()
-        self._supposes = supposes
         self._defined: Mapping[str, Effects] = {}
         self._followed: dict[int, frozenset[str]] = {}
         self._counted: set[str] = set()
         self._nondeterminism = Nondeterminism()
         self._overwritten = Overwritten()
-        self._arguments = Arguments(namespace)
 
     def follow_cell(
         self, effects: Effects, timed: frozenset[str], patched: Mapping[str, Place]
@@ -224,57 +194,26 @@ class _CodeFollower(NameFollower):
             self._note_parts(effects, home)
         self._overwritten.look_up(effects, home)
         self._note_effects(effects, home)
-        if code is not None and not home.module:
-            self.changed |= {f"{name}:" for name in effects.writes}
         own = code is not None and code.co_name == "__hash__"  # which sets and dictionaries call
         self._nondeterminism.look_up(effects, home, assigned, self.tick, hashing=own)
-        for path, shapes in effects.shapes.items():
-            self.tick()
-            self._note_calls(home.value(path), shapes)
         stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
         # First what is read where the fewest names are set: it is then followed once.
         for name, before in sorted(effects.reads.items(), key=lambda read: len(read[1])):
             self.tick()
             if home.holds(name, assigned):
-                called = name in effects.shapes and name not in effects.loaded
-                assigned_then = assigned if home.module else assigned | before
-                self.read(name, home, assigned_then, stars, called=called)
+                self.read(name, home, assigned if home.module else assigned | before, stars)
             else:
                 self._run_new(name, assigned | before)
         columns = filter(None, (path_otherwise(*each) for each in effects.columns))
         for path in effects.paths.union((each[0] for each in effects.given), columns):
             self.tick()
             if home.holds(path, assigned):
-                called = path in effects.shapes and path not in effects.loaded
-                self.read_path(path, home, assigned, called=called)
+                self.read_path(path, home, assigned)
         for kind, text in effects.held:
             try:
                 self._follow_texts(kind, fill_in(text, home.names), home, assigned)
             except (RecursionError, TooMuchError):
                 self._found.complete = False
-
-    def _note_calls(self, called: Any, shapes: Iterable[CallShape]) -> None:  # noqa: ANN401
-        """Note how a function or class is called; follow a function again if that is new."""
-        if introspection.is_class(called):
-            for each in shapes if self._about(called).local else ():
-                self._arguments.note_made(called, each)
-            return
-        function = called_through(called) if type(called) is FunctionType else None
-        if function is not None:
-            options = effects_of_code(function.__code__).options
-            changes = [self._arguments.note(function, options, each) for each in shapes]
-            self.supposed |= supposed_by(self._arguments.decided, self._notebook.names)
-            if any(changes):
-                self.follow_again(function)
-
-    def escape(self, value: FunctionType | type) -> None:
-        if type(value) is not FunctionType:
-            if self._about(value).local:
-                self._arguments.note_made(value, None)
-            return
-        called = called_through(value) or value
-        if self._arguments.forget(called):
-            self.follow_again(called)
 
     def _note_effects(self, effects: Effects, home: Home) -> None:
         """Note what code does that leads no further."""
@@ -287,19 +226,13 @@ class _CodeFollower(NameFollower):
         found.complete &= effects.complete
         if not home.module:
             found.writes |= effects.writes
-            self.changed |= {f"{path}." for path in touched(effects)}
         elif home.found_again:
             found.sets |= {home.shown(name): (home.module, name) for name in effects.writes}
 
     def run(self, code: CodeType, names: Mapping[str, Any], assigned: frozenset[str]) -> None:
         home = self._home(names)
         if not home.module or is_local_module(home.module):
-            arguments = self._arguments.of(code) if self._supposes else {}
-            flags = home.names if self._supposes and not home.module else {}
-            effects = effects_among(code, flags, arguments)
-            self.supposed |= effects.supposed
-            self.chose |= bool(arguments)
-            self._follow(effects, home, assigned, code)
+            self._follow(effects_of_code(code), home, assigned, code)
 
     def _run_new(self, name: str, assigned: frozenset[str]) -> None:
         """Follow a function that the cell itself defines before code of earlier cells calls it."""
@@ -362,13 +295,7 @@ class _CodeFollower(NameFollower):
         for name, function, place in effects.given:
             self.tick()
             value = home.names.get(name)
-            called = home.names.get(function)
-            keys = (
-                constants_given(called, effects.shapes.get(function, ()))
-                if type(called) is FunctionType
-                else {}
-            )
-            read = read_by(home.names, function, place, of_frame=is_frame(value), keys=keys)
+            read = read_by(home.names, function, place, of_frame=is_frame(value))
             if place == SPREAD and read is not None:  # of a dictionary, the items that it has
                 read = (
                     {each for each in read if each[1:-1] in value} if type(value) is dict else None
@@ -381,13 +308,12 @@ class _CodeFollower(NameFollower):
         return found
 
     def _note_unused(self) -> None:
-        """Note which defaults of functions and members of classes no code uses."""
+        """Note which members of classes no code uses."""
         for name, place in self._found.names.items():
             value = look_up(place, self._notebook.names)
-            unused = find_unused(value, self._arguments, self._members)
-            known = name in self._found.parts and type(value) is not FunctionType
-            if unused is not None and not known:
-                self._found.parts[name] = {"-", *(f"-{part}" for part in unused)}
+            unused = self._members.unused(value) if introspection.is_class(value) else None
+            if unused is not None and name not in self._found.parts:
+                self._found.parts[name] = {"-", *(f"-a:{each}" for each in unused)}
 
     def _read_of(self, value: Any, parts: set[str]) -> set[str] | None:  # noqa: ANN401
         """Return what is read of a value where code uses these parts; None for all of it."""

@@ -165,9 +165,7 @@ def _comprehension(
             scope.bound[name] = AbstractValue(texts=over.item().texts)
         scope.local = scope.local | hidden.keys()
         for test in loop.ifs:
-            yes = branches(scope, test)[0]
-            if not yes.dead:
-                scope.resume(yes)
+            scope.resume(branches(scope, test)[0])
     abstracts = [scope.visit(part) for part in parts]
     scope.local = local
     if surroundings is not scope.assigned:

@@ -35,14 +35,6 @@ class Home(Struct, frozen=True):
         """Return what a value is called that is found here under a name."""
         return f"{self.module}.{name}" if self.module else name
 
-    def value(self, path: str) -> object:
-        """Return what a dotted name leads to through modules; None where that is nothing."""
-        root, *steps = path.split(".")
-        found = self.names.get(root)
-        for step in steps:
-            found = introspection.module_names(found).get(step)
-        return found
-
     def holds(self, path: str, assigned: frozenset[str]) -> bool:
         """Tell whether a dotted name begins with one that holds what it held before the cell."""
         if self.module or not assigned:

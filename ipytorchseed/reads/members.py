@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import re
 import types
@@ -139,23 +138,6 @@ class Members:
         self._all = True
         return self._call({*self._waiting})
 
-    @property
-    def all_made(self) -> bool:
-        """Whether code may make objects of classes that it does not name."""
-        return self._all or self._all_made
-
-    def defaults(self, made: type, given: Iterable[str]) -> set[str]:
-        """Return members of a data class of which nothing counts but defaults that nobody uses.
-
-        Args:
-            made: The class.
-            given: The parameters that each call of it gives an argument.
-        """
-        written = _written(made)
-        if not written or self._all_remade or any(map(_is_made, own(made)[_FIELDS].values())):
-            return set()
-        return {_FIELDS, *written.intersection(given)}
-
     def functions(self) -> Iterator[Any]:
         """Return the methods and properties that nobody calls."""
         for each in itertools.chain(*self._waiting.values()):
@@ -213,11 +195,6 @@ def _find_written(made: type) -> frozenset[str]:
 def _leads_nowhere(member: Member) -> bool:
     """Tell whether ``dataclass`` wrote a method that compares or shows the fields of objects."""
     return member.name in _WRITTEN and member.name in _written(member.made) - _CONSTRUCTORS
-
-
-def _is_made(field: Any) -> bool:  # noqa: ANN401
-    """Tell whether a field has a function for its default: only there it can be seen."""
-    return field.default_factory is not dataclasses.MISSING
 
 
 def _is_written(method: Any) -> bool:  # noqa: ANN401

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ipytorchseed.introspection.anatomy import (
@@ -73,7 +73,6 @@ def read_by(
     place: int | str,
     *,
     of_frame: bool = False,
-    keys: Mapping[str, Collection[object]] = {},
 ) -> set[str] | None:
     """Find what a function reads of an argument, as ``argument_read`` does.
 
@@ -82,9 +81,8 @@ def read_by(
         function: Its name; or that of a module or an object and, after a dot, the function's there.
         place: The argument's place, from 0, or its name.
         of_frame: Whether the argument is a data frame.
-        keys: As of ``argument_read``.
     """
-    read = functools.partial(argument_read, of_frame=of_frame, keys=keys)
+    read = functools.partial(argument_read, of_frame=of_frame)
     root, _, inner = function.partition(".")
     value = names.get(root)
     if not inner:

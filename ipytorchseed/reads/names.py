@@ -62,8 +62,6 @@ class NameFollower(ValueFollower):
         home: Home,
         assigned: frozenset[str],
         stars: Iterable[Any] = (),
-        *,
-        called: bool = False,
     ) -> None:
         """Follow a global name that code looks up.
 
@@ -72,7 +70,6 @@ class NameFollower(ValueFollower):
             home: Where it is found.
             assigned: Names of the notebook that the cell sets before it uses them.
             stars: Modules from which the code imports all names.
-            called: Whether the code only calls it.
         """
         for module in stars:
             if module is not MISSING and name in introspection.module_names(module):
@@ -80,7 +77,7 @@ class NameFollower(ValueFollower):
                 return
         if name in home.names:
             self._use(home.names[name])
-            self._name(name, home.names[name], home, assigned, called=called)
+            self._name(name, home.names[name], home, assigned)
         else:
             self._met.looked_up.add((id(vars(builtins)), name))
             self._found.missing |= set() if home.module else {name}
@@ -95,8 +92,6 @@ class NameFollower(ValueFollower):
         value: Any,  # noqa: ANN401
         home: Home,
         assigned: frozenset[str],
-        *,
-        called: bool = False,
     ) -> None:
         """Note a name and what its value leads to."""
         key = id(home.names), name
@@ -104,7 +99,7 @@ class NameFollower(ValueFollower):
         if followed is None:
             followed = self._inputs[key] = self._note(name, value, home)
         if followed:
-            self.push([value], assigned, called=called)
+            self.push([value], assigned)
 
     def _note(self, name: str, value: Any, home: Home) -> bool:  # noqa: ANN401
         """Note a name, and tell whether its value is an input, to be followed."""
@@ -151,10 +146,8 @@ class NameFollower(ValueFollower):
 
     # -- attributes of modules -----------------------------------------------------------------
 
-    def read_path(
-        self, path: str, home: Home, assigned: frozenset[str], *, called: bool = False
-    ) -> None:
-        """Follow a dotted name through modules to the attribute that is read, set or ``called``."""
+    def read_path(self, path: str, home: Home, assigned: frozenset[str]) -> None:
+        """Follow a dotted name through modules to the attribute that is read or set."""
         imported = path[:1] == ":"
         if imported:
             value, rest = find_imported(path[1:], home.package)
@@ -177,7 +170,7 @@ class NameFollower(ValueFollower):
             names = introspection.module_names(value)
             if name not in names:
                 return
-            self._attribute(value, name, assigned, called=called and not steps)
+            self._attribute(value, name, assigned)
             value = names[name]
             self._met.looked_up.add((id(names), name))
             self._meet(value)
@@ -191,8 +184,6 @@ class NameFollower(ValueFollower):
         module: Any,  # noqa: ANN401
         name: str,
         assigned: frozenset[str],
-        *,
-        called: bool = False,
     ) -> None:
         """Note an attribute of a module of the user's, or one that the user may put into another.
 
@@ -212,7 +203,7 @@ class NameFollower(ValueFollower):
             home = self._home(names)
             self._entire.add(home.shown(name))
             self._found.replaced |= set() if local else {home.shown(name)}
-            self._name(name, value, home, assigned, called=called)
+            self._name(name, value, home, assigned)
 
     def _set_attribute(self, owner: Any, name: str) -> None:  # noqa: ANN401
         """Note that an attribute is set of a module, or of a class of a package."""

@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable
 from msgspec import Struct
 
 from ipytorchseed.reads.abstract import CALL, CONTAINS, ITERATE
-from ipytorchseed.reads.bindings import FUNCTIONS, bound_by
 from ipytorchseed.reads.columns import Rows, picked, rows_of
 from ipytorchseed.reads.keys import PUTS, over_sizes
 from ipytorchseed.reads.parsing import INNER, Visitor, names_in, nodes_in
@@ -23,17 +22,12 @@ _LOOKS_AT_ALL = frozenset({"dir", "eval", "exec", "locals", "vars"})
 """Functions by what they do with an object."""
 
 
-KEY = "[\0{}\0]"
-"""How an item stands among names whose key is an argument."""
-
-
 class Uses(Struct, frozen=True):
     """What a function does with one of its arguments.
 
     Attributes:
         names: Attributes that it reads, ``rate``, items by a constant key, ``[rate]``, and what is
-            inside of them: ``settings.rate``. Items by a key that another of its arguments is stand
-            as ``KEY`` tells.
+            inside of them: ``settings.rate``.
         above: Methods that it asks ``super()`` for.
         given: Functions that it gives the argument to, each with the place or name it has there.
         of_frame: Whether that is so of a data frame alone; of anything else, nothing is known.
@@ -60,10 +54,9 @@ def uses_of_parameters(function: Function, taken: Collection[str]) -> dict[str, 
     given = function.args
     every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
     found = {}
-    keys = _never_set(body, {each.arg for each in filter(None, every)})
     mentions = [names_in(statement) for statement in body]
     for place, each in enumerate(filter(None, every)):
-        scan = _Scan(each.arg, taken, keys - {each.arg}, is_first=not place)
+        scan = _Scan(each.arg, taken, is_first=not place)
         scan.name_parts(named)
         for statement, names in zip(body, mentions, strict=True):
             if scan.heeds(names):
@@ -78,7 +71,6 @@ class _Scan(Visitor):
     Args:
         name: The name.
         taken: Names that mean something of the function's own.
-        keys: Arguments that may be keys, which are what the call gave throughout.
         is_first: Whether it is the function's first argument, for which ``super()`` stands.
 
     Attributes:
@@ -89,13 +81,10 @@ class _Scan(Visitor):
         escapes: Whether anything else is done with it.
     """
 
-    def __init__(
-        self, name: str, taken: Collection[str], keys: Collection[str], *, is_first: bool
-    ) -> None:
+    def __init__(self, name: str, taken: Collection[str], *, is_first: bool) -> None:
         self._self = name
         self._is_first = is_first
         self._taken = taken
-        self._keys = keys
         self.names: set[str] = set()
         self.above: set[str] = set()
         self.given: set[tuple[str, int | str]] = set()
@@ -182,10 +171,6 @@ class _Scan(Visitor):
             self.visit(owner)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
-        key = node.slice.id if isinstance(node.slice, ast.Name) else ""
-        if key in self._keys and isinstance(node.ctx, ast.Load) and self._is_self(node.value):
-            self.names.add(KEY.format(key))
-            return
         keys, rows = picked(node)
         if self._follow(node) is None and not self._pick(rows, keys):
             self.generic_visit(node)
@@ -302,15 +287,6 @@ def set_once(function: ast.AST) -> dict[str, ast.expr]:
             names = [getattr(node, field, None) for field in _BINDING.get(type(node), ())]
             bound.update(each for each in names if isinstance(each, str))
     return {name: value for name, value in found.items() if bound[name] == 1}
-
-
-def _never_set(body: Iterable[ast.AST], names: set[str]) -> set[str]:
-    """Return those of a function's arguments that hold what the call gave throughout."""
-    nodes = [each for statement in body for each in nodes_in(statement)]
-    if any(isinstance(each, (*FUNCTIONS, ast.Lambda, ast.ClassDef)) for each in nodes):
-        return set()  # whose own arguments may have these names
-    bound = (each.names if isinstance(each, _OUTER) else bound_by(each) for each in nodes)
-    return names.difference(*bound)
 
 
 _OUTER = (ast.Global, ast.Nonlocal)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from itertools import zip_longest
 from typing import Any, TypeVar
 
@@ -62,16 +62,10 @@ class Reader(Struct):
     Attributes:
         parse: Turns the text of a cell, such as the body of ``%%time``, into a tree, or None.
         left: How many more nodes of it may be followed.
-        answers: What conditions come to, as written, that names of the namespace decide.
-        deciding: Parameters of the function that hold what it was given, so far.
-        arguments: What they hold, where that is known.
     """
 
     parse: Callable[[str], ast.Module | None]
     left: int = _MOST
-    answers: Mapping[str, bool] = {}
-    deciding: set[str] = set()
-    arguments: Mapping[str, object] = {}
 
 
 class Scope:
@@ -86,7 +80,6 @@ class Scope:
     Attributes:
         effects: What the code does with names.
         name: The function's name, or "".
-        is_cell: Whether it is that of a cell, whose code runs once.
         declared: Names that a class declares global.
         returns: What holds at each ``return``.
         loops: What holds at each ``break``, and at each ``continue``, of the loops around.
@@ -105,7 +98,6 @@ class Scope:
         self.in_class = in_class
         self.assigned, self.bound, self.dead = state.assigned, state.bound, state.dead
         self.name = ""
-        self.is_cell = False
         self.declared: set[str] = set()
         self.returns: list[State] = []
         self.loops: list[tuple[list[State], list[State]]] = []
@@ -176,9 +168,9 @@ class Scope:
     def may_be_bound(self, state: State) -> None:
         """Note what names may be bound to where another way led here."""
         if not state.dead:
-            for name, abstract in state.bound.items():
-                before = self.bound.get(name)
-                self.bound[name] = abstract if before is None else join(before, abstract)
+            for name in {**self.bound, **state.bound}:
+                ours, theirs = self.bound.get(name, UNKNOWN), state.bound.get(name, UNKNOWN)
+                self.bound[name] = join(ours, theirs)
 
     def outer(self) -> frozenset[str] | set[str]:
         """Return those of the assigned names that are the namespace's."""
@@ -193,19 +185,15 @@ class Scope:
     def load(self, name: str) -> AbstractValue:
         """Note that a name is looked up, and return what is known of its value."""
         bound = self.bound.get(name)
-        if bound is not None:
-            self.effects.loaded.update(bound.paths)
         if name in self.assigned:
             return UNKNOWN if bound is None else bound
         self.effects.read(name, self.outer())
-        self.effects.loaded.add(name)
         if name == "__class__":  # that of the class around a method, which it may call
             self.effects.attributes.add(name)
         return named(name) if bound is None else join(named(name), bound)
 
     def store(self, name: str, abstract: AbstractValue = UNKNOWN) -> None:
         """Note that a name is set; in a class, one of its own."""
-        self.reader.deciding.discard(name)
         if self.in_class and name not in self.declared:
             self.local.add(name)
         if self.has_dotted:
@@ -246,9 +234,6 @@ class Scope:
     def fill(self, name: str, abstract: AbstractValue) -> None:
         """Note that a value is put into what a name holds."""
         before = self.bound.get(name, UNKNOWN)
-        self.effects.filled.update(before.paths)
-        if name not in self.assigned and name not in self.local:
-            self.effects.filled.add(name)
         if abstract.taint or before.taint:
             if abstract.only_taint and (before.only_taint or before.neutral):
                 taint = before.taint | abstract.taint
@@ -322,16 +307,11 @@ class Scope:
         for path, given in inside.calls.items():
             for found in self._lead(path):
                 ours.call(found, given)
-        for path, shapes in inside.shapes.items():
-            for found in self._lead(path):
-                ours.shapes.setdefault(found, set()).update(shapes)
         for mine, theirs in (
             (ours.paths, inside.paths),
-            (ours.loaded, inside.loaded),
             (ours.handed, inside.handed),
             (ours.escaped, inside.escaped),
             (ours.mixed, inside.mixed),
-            (ours.filled, inside.filled),
         ):
             mine.update(*map(self._lead, theirs))
         for each, more in ((ours.items, inside.items), (ours.columns, inside.columns)):

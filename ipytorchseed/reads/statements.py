@@ -208,7 +208,7 @@ def _raise(scope: Scope, node: ast.Raise) -> None:
 @evaluates("Assert")
 def _assert(scope: Scope, node: ast.Assert) -> None:
     yes, no = branches(scope, node.test)
-    if node.msg is not None and not no.dead:
+    if node.msg is not None:
         scope.resume(no)
         scope.consume(scope.visit(node.msg))
     scope.resume(yes)

@@ -6,14 +6,12 @@ import ast
 import functools
 import inspect
 import types
-from collections.abc import Collection, Mapping
 from typing import Any
 
 from ipytorchseed.introspection.anatomy import mro, own, per_object
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.introspection.values import is_class, module_of
 from ipytorchseed.reads.bindings import bound_by
-from ipytorchseed.reads.draws import are_silent
 from ipytorchseed.reads.parsing import nodes_in
 from ipytorchseed.reads.scan import Function, Uses, uses_of_parameters
 from ipytorchseed.reads.source import find_source
@@ -35,7 +33,6 @@ def argument_read(
     place: int | str,
     *,
     of_frame: bool = False,
-    keys: Mapping[str, Collection[object]] = {},
 ) -> set[str] | None:
     """Find which attributes and items a function or class of the user's reads of an argument.
 
@@ -44,7 +41,6 @@ def argument_read(
         place: The argument's place, from 0, or its name; ``SPREAD`` for a dictionary whose items
             are given by name.
         of_frame: Whether the argument is a data frame.
-        keys: What the calls of the function give to its other arguments, where that is known.
 
     Returns:
         Names as in ``Uses``. None where that cannot be told.
@@ -65,24 +61,9 @@ def argument_read(
         use = use_of(user, at)
         if use is None or use.above or use.of_frame > of_frame:
             return None
-        named = _with_keys(use.names, keys if called is function else {})
-        if named is None:
-            return None
-        found |= named
+        found |= use.names
         queue += [(user.__globals__.get(each), where) for each, where in use.given]
     return found
-
-
-def _with_keys(
-    names: frozenset[str], keys: Mapping[str, Collection[object]]
-) -> frozenset[str] | None:
-    """Put in place of items whose keys are arguments those that these name; None if unknown."""
-    arguments = {each: each[2:-2] for each in names if each[:2] == "[\0"}
-    if not arguments:
-        return names
-    given = [key for each in arguments.values() for key in keys.get(each, (None,))]
-    known = all(type(key) is str and key and "." not in key for key in given)
-    return names.difference(arguments).union(f"[{key}]" for key in given) if known else None
 
 
 def _find_constructor(made: type) -> object:
@@ -104,16 +85,6 @@ def user_function(member: Any) -> types.FunctionType | None:  # noqa: ANN401
             return member
         member = vars(member).get("__wrapped__")  # such as that of torch.no_grad()
     return None
-
-
-def called_through(function: types.FunctionType) -> types.FunctionType | None:
-    """Return the user's function that gets the arguments with which another one is called.
-
-    A well-known package's wrapper, such as that of ``torch.no_grad``, hands them on as they are.
-    """
-    inner = user_function(function)
-    known = inner is function or are_silent([module_of(function).partition(".")[0]])
-    return inner if known else None
 
 
 def use_of(function: types.FunctionType, place: int | str) -> Uses | None:

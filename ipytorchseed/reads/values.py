@@ -21,7 +21,6 @@ from ipytorchseed.introspection.anatomy import (
 )
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.members import Member, Members
-from ipytorchseed.reads.uses import called_through
 
 _MOST = 2_000
 """Functions, classes and objects of the user's that are followed for one cell."""
@@ -116,16 +115,6 @@ class ValueFollower(ABC):
     def meet_object(self, value: Any) -> None:  # noqa: ANN401
         """Note an object that was met, of whatever class."""
 
-    @abstractmethod
-    def escape(self, value: types.FunctionType | type) -> None:
-        """Note a function or class that anybody may call, in whatever way."""
-
-    def follow_again(self, value: object) -> None:
-        """Put a value aside once more, of which less is known than when it was followed."""
-        before = self._seen.pop(id(value), None)
-        if before is not None:
-            self.push([value], before[1], called=True)
-
     def note_package(self, value: object) -> None:
         """Note the package that a value comes from."""
         package = introspection.module_of(value).partition(".")[0]
@@ -165,21 +154,13 @@ class ValueFollower(ABC):
                 self.complete &= queue is self._of_packages and not self._queue
                 return
 
-    def push(
-        self,
-        values: Iterable[Any],
-        assigned: frozenset[str],
-        depth: int = 0,
-        *,
-        called: bool = False,
-    ) -> None:
+    def push(self, values: Iterable[Any], assigned: frozenset[str], depth: int = 0) -> None:
         """Put values aside, but for those that lead nowhere.
 
         Args:
             values: The values.
             assigned: Names of the notebook that the cell sets before it uses them.
             depth: Steps from a name.
-            called: Whether they are used for nothing but calls that were noted.
         """
         for value in values:
             kind = type(value)
@@ -201,20 +182,15 @@ class ValueFollower(ABC):
                 if about.package:
                     self.packages.add(about.package)
             elif kind is not types.BuiltinFunctionType or self.is_input(value):
-                self._note_use(value, called=called)
+                self._note_use(value)
                 users = about.based or kind is types.FunctionType or issubclass(kind, type)
                 (self._queue if users else self._of_packages).append((value, assigned, depth))
 
-    def _note_use(self, value: Any, *, called: bool) -> None:  # noqa: ANN401
+    def _note_use(self, value: Any) -> None:  # noqa: ANN401
         """Note what may be called by whoever comes by a value."""
         kind = type(value)
-        if kind is types.FunctionType:
-            if not called:
-                self.escape(value)
-        elif issubclass(kind, type):
+        if issubclass(kind, type):
             self.call(self._members.make(value))
-            if not called:
-                self.escape(value)
         elif kind is classmethod:
             self.call(self._members.make_any())
 
@@ -265,16 +241,13 @@ class ValueFollower(ABC):
             self.note_package(value)
             self.run(value.__code__, value.__globals__, news)
             defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
-            inner = called_through(value)
             above = _class_of(value)
-            held = [each for each in captured(value) if each is not inner and each is not above]
+            held = [each for each in captured(value) if each is not above]
             self.push((*held, *defaults), news)
             if above is not None and value.__code__.co_name == "__init__":
-                self.push([above], news, called=True)  # by whoever came here
+                self.push([above], news)  # by whoever came here
             elif above is not None:
                 self._queue.append((above, news, 0))  # to look a method up makes no object of it
-            if inner is not None and inner is not value:
-                self.push([inner], news, called=True)
         elif issubclass(kind, type):
             self.note_package(value)
             self._class(value, news)
@@ -282,12 +255,9 @@ class ValueFollower(ABC):
             self._object(value, news, depth)
 
     def _class(self, made: type, assigned: frozenset[str]) -> None:
-        initialised = False
         for base in mro(made):
             if self._about(base).local:
                 self.meet_class(base, whole=base is not made)
-                if initialised:  # it may be called by ``super().__init__``
-                    self.escape(base)
                 inner = [
                     part
                     for name, part in [*own(base).items()]
@@ -298,7 +268,6 @@ class ValueFollower(ABC):
                     )
                 ]
                 self.push(inner, assigned, 1)
-            initialised |= "__init__" in own(base)
         if self._about(type(made)).local:
             self.push([type(made)], assigned)
 

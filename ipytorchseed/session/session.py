@@ -20,7 +20,7 @@ from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.ledger.store import Ledger
-from ipytorchseed.reads.cell import code_digest, effects_among, effects_of_cell
+from ipytorchseed.reads.cell import code_digest, effects_of_cell
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import is_program
 from ipytorchseed.reads.following import find_dependencies
@@ -208,7 +208,7 @@ class Session:
         if states is None:
             return
         began = time.thread_time()
-        effects = effects_among(text, self._transform, namespace)
+        effects = effects_of_cell(text, self._transform)
         half = self._budget.seconds / 2
         dependencies = find_dependencies(
             effects, namespace, self._hidden, self._timed, patched=self._patched, seconds=half

@@ -11,7 +11,7 @@ import textwrap
 
 import pytest
 
-from ipytorchseed.reads.cell import effects_among
+from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.following import find_dependencies
 from tests.limits import LimitedCalls
 from tests.reads import programs
@@ -37,7 +37,7 @@ class Notebook:
     def dependencies(self, cell, **options):
         """Say what a cell reads, before it runs."""
         options = {"seconds": math.inf, **options}
-        effects = effects_among(textwrap.dedent(cell), str, self.names)
+        effects = effects_of_cell(textwrap.dedent(cell), str)
         return find_dependencies(effects, self.names, **options)
 
     def inputs(self, cell):

@@ -75,17 +75,8 @@ CASES = {
         "match v:\n    case 1: x = 1\n    case _: x = 2\ny = x", "v", "x y",
     ),
     "match of some": ("match v:\n    case 1: x = 1\n    case 2: x = 2\ny = x", "v x", "x y"),
-    # dead code
-    "if False": ("if False: x = y", "", ""),
-    "if 0, else": ("if 0: a\nelse: b", "b", ""),
-    "if True": ("if True: x = 1\nelse: z\nx", "", "x"),
-    "while False": ("while False: x\ny", "y", ""),
-    "if TYPE_CHECKING": ("if TYPE_CHECKING: from a import B\nc", "c", ""),
-    "if typing.TYPE_CHECKING": ("import typing\nif typing.TYPE_CHECKING: a\nb", "b", "typing"),
-    "the notebook is main": ("if __name__ == '__main__': x = 1\nx", "", "x"),
-    "the notebook is not imported": ("if __name__ != '__main__': x", "", ""),
     "after raise": ("raise Stop\nx", "Stop", ""),
-    "False and": ("if False and x: y\nz", "z", ""),
+    "if False": ("if False: x = y\nelse: z\nx", "x y z", "x"),
     # loops
     "for": ("for l in loader: loss = f(l)\nloss.item()", "loader f", "l loss"),
     "for, its variable": ("for i in range(n): pass\ni", "range n", "i"),

@@ -123,7 +123,6 @@ ASKED = {
     "def f(): return time.time()\nf()": "time.time",
     "time = clock\ntime.time()": "",
     "def f(time): return time.time()\nf(3)": "",
-    "if False: time.time()": "",
     "class A:\n    def now(self): return time.time()\nA().now()": "time.time",
     "import os.path\nos.urandom(3)": "os.urandom",
     "for _ in range(3): torch.seed()": "torch.seed",

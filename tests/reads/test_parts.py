@@ -48,10 +48,6 @@ def named(settings): return settings["name"]
 def listed(settings, key): return key in settings
 def one_of(key): return params[key]
 def mean_of(table, key="n"): return table[key].mean() / len(table)
-def last_of(table, key):
-    for key in table: pass
-    return table[key]
-def inner_of(table, key): return mean_of(table, key)
 import numpy as np
 def ones_like(values): return values * 2
 array = np.arange(3)
@@ -85,15 +81,7 @@ PARTS = {
     "params['n'] += 1": ("params", {"k:n"}),
     "x = params.get('n', 2)": ("params", {"k:n"}),
     "x = params[key]": ("params", {"k:n"}),
-    "x = mean_of(frame, 'price')": ("frame", {"k:price", "a:__len__"}),
-    "x = mean_of(frame)": ("frame", {"k:n", "a:__len__"}),
-    "x = mean_of(frame, 'n') + mean_of(frame, key='day')": (
-        "frame",
-        {"k:n", "k:day", "a:__len__"},
-    ),
-    "x = one_of('n')": ("params", {"k:n"}),
-    "x = one_of('n') if place else one_of('n')": ("params", {"k:n"}),
-    "x = one_of('n'), one_of(cfg.key)": ("params", {"k:n", "k:name"}),
+    "x = one_of('n')": ("params", {"k:n", "k:name"}),
     "x = [*map(one_of, 'n')]": ("params", {"k:n", "k:name"}),
     "key += 'x'\nx = params[key]": ("params", {"k:n", "k:name"}),
     "for key in params: x = params[key]": ("params", {"a:__iter__", "k:n", "k:name"}),
@@ -218,11 +206,7 @@ WHOLE = {
     "x = deep[key]['n']": "deep",
     "x = frame[frame.day > 1].mean()": "frame",
     "x = frame[mask]": "frame",
-    "x = mean_of(frame, key)": "frame",
-    "x = mean_of(frame, 'n') + mean_of(frame, key)": "frame",
-    "x = last_of(frame, 'n')": "frame",
-    "x = inner_of(frame, 'n')": "frame",
-    "x = [mean_of(frame, each) for each in columns]": "frame",
+    "x = mean_of(frame, 'price')": "frame",
     "x = mean_of(frame, *columns)": "frame",
     "x = frame.query(text)['n']": "frame",
     "x = frame.query('n > 0').shape": "frame",
@@ -244,6 +228,7 @@ WHOLE = {
     "x = frame.apply(cost, axis=1), frame": "frame",
     "x = cfg.batch, vars(cfg)": "cfg",
     "x = getattr(cfg, key)": "cfg",
+    "if mask:\n    key = 'batch'\nelse:\n    key = columns[0]\nx = getattr(cfg, key)": "cfg",
     "x = np.full_like(rates, array)": "array",
     "x = 1 in rates": "rates",
     "x = ones_like(rates)": "rates",

@@ -24,8 +24,7 @@ class Dependencies(Struct):
         replaced: Those of ``names`` that the user put in place of what a package has there.
         missing: Names that it may look up and that are not there: builtins, and what is not set.
         parts: Of names of which it reads nothing but some attributes (``a:batch``) and items
-            (``k:price``): which. Of classes and functions, ``-`` and what it does not: methods
-            (``-a:show``), and defaults that no call of it uses (``-d:seed``, ``-n:seed``).
+            (``k:price``): which.
         writes: Names of the namespace that it, or a function it may call, sets.
         sets: Attributes of modules, and of classes of packages, that it, or a function it may
             call, sets; and where they are found, as for ``names``.

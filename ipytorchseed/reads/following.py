@@ -12,12 +12,10 @@ from collections.abc import Iterable, Mapping
 from types import CodeType
 from typing import Any
 
-from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.code import effects_of_code
-from ipytorchseed.reads.dependencies import Dependencies, look_up
-from ipytorchseed.reads.draws import are_silent
+from ipytorchseed.reads.dependencies import Dependencies
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.frames import names_in_query
@@ -37,11 +35,8 @@ from ipytorchseed.reads.parts import (
 from ipytorchseed.reads.patches import Place, find_at, find_used, is_replaced
 from ipytorchseed.reads.resolution import find_imported
 from ipytorchseed.reads.scope import Reader, TooMuchError
-from ipytorchseed.reads.uses import SPREAD, part_named, user_function
+from ipytorchseed.reads.uses import SPREAD, part_named
 from ipytorchseed.reads.values import OutOfTimeError
-
-_FOR_MEMBERS = 0.01
-"""Seconds for members of classes, where time is short."""
 
 _ENVIRONMENT = frozenset({"environ", "environb", "getenv"})
 _VARIABLE = lazy_pattern(r"[A-Z][A-Z0-9_]{1,80}")
@@ -110,27 +105,14 @@ class _CodeFollower(NameFollower):
             self.drain()
             if not self._found.complete and self.in_time:
                 self._follow_given(effects)
-            self._follow_members()
+            self._found.packages |= self.packages
             if patched:
                 self._note_patches(patched)
                 self.drain()
-                self._follow_members()
         except OutOfTimeError:
             self.complete = False
         self._found.packages |= self.packages
         return self._conclude(effects, timed)
-
-    def _follow_members(self) -> None:
-        """Follow the members that wait for their names, where not all is known that may call them.
-
-        That takes little time, and is done where there was too much else.
-        """
-        self._found.packages |= self.packages
-        known = self._found.complete and self.complete and self.in_time and self.searched
-        if not known or self._members.by_text or not are_silent(self._found.packages):
-            self._deadline = max(self._deadline, time.thread_time() + _FOR_MEMBERS)
-            self.call(self._members.call_any())
-            self.drain()
 
     def _conclude(self, effects: Effects, timed: frozenset[str]) -> Dependencies:
         """Complete what was found by what only the whole tells."""
@@ -141,8 +123,6 @@ class _CodeFollower(NameFollower):
             beyond = any(each[:3] == "k:[" for each in found.parts[name]) and draws.looks_beyond
             if name in self._entire or not found.complete or beyond:
                 del found.parts[name]
-        if known:
-            self._note_unused()
         found.only_loader_seed_draws = known and draws.only_loader_seeds(found.packages)
         found.counted = self._counted - draws.attributes if known else set()
         found.overwritten = self._overwritten.whole | (self._overwritten.parts if known else set())
@@ -154,8 +134,7 @@ class _CodeFollower(NameFollower):
         if not _ENVIRONMENT.isdisjoint(self._met.names):
             held = (each for each in read if type(each) is str)
             found.variables.update(filter(_VARIABLE.fullmatch, (*found.texts, *held)))
-        uncalled = filter(None, map(user_function, self._members.functions()))
-        nondeterminism.look_into(read, (effects_of_code(each.__code__) for each in uncalled))
+        nondeterminism.look_into(read)
         found.timing, found.timed = nondeterminism.readings(effects, names, timed)
         found.nondeterministic_calls = nondeterminism.calls
         found.hashes = nondeterminism.hashes
@@ -219,7 +198,6 @@ class _CodeFollower(NameFollower):
         """Note what code does that leads no further."""
         found = self._found
         self._met.names |= effects.attributes | effects.reads.keys()
-        self.call(self._members.name(effects))
         found.packages |= effects.imports
         found.files |= effects.files
         found.texts |= effects.texts
@@ -273,7 +251,6 @@ class _CodeFollower(NameFollower):
             for name in names_in_query(text) if kind == "query" else (text,):
                 if name in home.names:
                     self._entire.add(home.shown(name))
-                    self.call(self._members.call_any())
                     self.read(name, home, assigned)
         self._found.complete &= known
 
@@ -306,14 +283,6 @@ class _CodeFollower(NameFollower):
             else:
                 found[name] = None
         return found
-
-    def _note_unused(self) -> None:
-        """Note which members of classes no code uses."""
-        for name, place in self._found.names.items():
-            value = look_up(place, self._notebook.names)
-            unused = self._members.unused(value) if introspection.is_class(value) else None
-            if unused is not None and name not in self._found.parts:
-                self._found.parts[name] = {"-", *(f"-a:{each}" for each in unused)}
 
     def _read_of(self, value: Any, parts: set[str]) -> set[str] | None:  # noqa: ANN401
         """Return what is read of a value where code uses these parts; None for all of it."""

@@ -49,11 +49,6 @@ class NameFollower(ValueFollower):
     def _home(self, names: Mapping[str, Any]) -> Home:
         return self._notebook if names is self._notebook.names else home_of(names)
 
-    def _meet(self, value: Any) -> None:  # noqa: ANN401
-        """Note what a name holds, be it of a package."""
-        self._met.meet(value)
-        self.call(self._members.meet(value))
-
     # -- names ---------------------------------------------------------------------------------
 
     def read(
@@ -104,7 +99,7 @@ class NameFollower(ValueFollower):
     def _note(self, name: str, value: Any, home: Home) -> bool:  # noqa: ANN401
         """Note a name, and tell whether its value is an input, to be followed."""
         self.note_package(value)
-        self._meet(value)
+        self._met.meet(value)
         if introspection.is_function(value):  # by whatever name it goes here
             self._draws.names.add(introspection.qualified_name(value))
         followed = self.is_input(value)
@@ -173,7 +168,7 @@ class NameFollower(ValueFollower):
             self._attribute(value, name, assigned)
             value = names[name]
             self._met.looked_up.add((id(names), name))
-            self._meet(value)
+            self._met.meet(value)
             if is_result:
                 return
         if steps and steps[0].endswith("=") and introspection.is_class(value):

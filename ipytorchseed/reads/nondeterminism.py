@@ -122,18 +122,17 @@ class Nondeterminism:
         if on == BY_PLACE:
             self.calls.add(on)
 
-    def look_into(self, values: Iterable[object], uncalled: Iterable[Effects]) -> None:
+    def look_into(self, values: Iterable[object]) -> None:
         """Look at queries that names hold, and look up sets by their names, once all is noted.
 
         Args:
             values: What the code reads, whose attributes they may be.
-            uncalled: What code does that is not called, and may have made them before.
         """
         values = [*values]
         self.calls.update(*(asked_by_query(each) for each in values if type(each) is str))
         if not self._orders:
             return
-        asked = self._sets.union(*(each.holds for each in uncalled)) & self._orders
+        asked = self._sets & self._orders
         if not asked:
             return
         held = [

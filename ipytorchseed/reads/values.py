@@ -20,7 +20,6 @@ from ipytorchseed.introspection.anatomy import (
     own,
 )
 from ipytorchseed.introspection.ownership import is_local_module
-from ipytorchseed.reads.members import Member, Members
 
 _MOST = 2_000
 """Functions, classes and objects of the user's that are followed for one cell."""
@@ -77,7 +76,6 @@ class ValueFollower(ABC):
         packages: Packages that are met.
         complete: Whether all of the user's was followed.
         in_time: Whether time was enough.
-        searched: Whether all objects of packages were searched for code of the user's.
     """
 
     def __init__(self, deadline: float) -> None:
@@ -88,9 +86,7 @@ class ValueFollower(ABC):
         self._kinds: dict[int, _Kind] = {}
         self._queue: deque[tuple[Any, frozenset[str], int]] = deque()
         self._of_packages: deque[tuple[Any, frozenset[str], int]] = deque()
-        self.searched = True
         self._theirs = 0
-        self._members = Members()
         self._ticks = 0
 
     def tick(self) -> None:
@@ -167,9 +163,7 @@ class ValueFollower(ABC):
             if id(kind) in introspection.PLAIN:
                 continue
             self.tick()
-            self.call(self._members.meet(value))
             if id(kind) in introspection.CONTAINERS:
-                self.searched &= depth < _DEEPEST
                 if (
                     (value or kind is defaultdict)
                     and depth < _DEEPEST
@@ -182,22 +176,8 @@ class ValueFollower(ABC):
                 if about.package:
                     self.packages.add(about.package)
             elif kind is not types.BuiltinFunctionType or self.is_input(value):
-                self._note_use(value)
                 users = about.based or kind is types.FunctionType or issubclass(kind, type)
                 (self._queue if users else self._of_packages).append((value, assigned, depth))
-
-    def _note_use(self, value: Any) -> None:  # noqa: ANN401
-        """Note what may be called by whoever comes by a value."""
-        kind = type(value)
-        if issubclass(kind, type):
-            self.call(self._members.make(value))
-        elif kind is classmethod:
-            self.call(self._members.make_any())
-
-    def call(self, members: Iterable[Member]) -> None:
-        """Put members of classes aside to be followed, as code may call them."""
-        for each in members:
-            self.push([each.value], each.assigned, 1)
 
     def _is_news(self, value: object, assigned: frozenset[str]) -> frozenset[str] | None:
         """Note that a value is followed, and return with which names assigned; None if it was."""
@@ -241,13 +221,7 @@ class ValueFollower(ABC):
             self.note_package(value)
             self.run(value.__code__, value.__globals__, news)
             defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
-            above = _class_of(value)
-            held = [each for each in captured(value) if each is not above]
-            self.push((*held, *defaults), news)
-            if above is not None and value.__code__.co_name == "__init__":
-                self.push([above], news)  # by whoever came here
-            elif above is not None:
-                self._queue.append((above, news, 0))  # to look a method up makes no object of it
+            self.push((*captured(value), *defaults), news)
         elif issubclass(kind, type):
             self.note_package(value)
             self._class(value, news)
@@ -261,11 +235,7 @@ class ValueFollower(ABC):
                 inner = [
                     part
                     for name, part in [*own(base).items()]
-                    if type(name) is not str
-                    or not (
-                        name in NOT_CONTENT
-                        or self._members.put_aside(Member(base, name, part, assigned))
-                    )
+                    if type(name) is not str or name not in NOT_CONTENT
                 ]
                 self.push(inner, assigned, 1)
         if self._about(type(made)).local:
@@ -277,40 +247,24 @@ class ValueFollower(ABC):
             self.packages.add(about.package)
         self.meet_object(value)
         if about.based:
-            self._queue.append((about.kind, assigned, 0))  # which makes no object of it
+            self._queue.append((about.kind, assigned, 0))
         if about.local:
             depth = 0
         else:
             self._theirs += 1
-            too_many = self._theirs > _MOST_OF_PACKAGES
-            self.searched &= not too_many
-            if too_many or about.leaf:
+            if self._theirs > _MOST_OF_PACKAGES or about.leaf:
                 return
         if id(about.kind) in _GENERATORS:
             frame = getattr(value, _GENERATORS[id(about.kind)])
             if frame is not None:
                 self.run(frame.f_code, frame.f_globals, assigned)
-        elif depth >= _DEEPEST:
-            self.searched = False
-        else:
+        elif depth < _DEEPEST:
             self.push(introspection.parts(value), assigned, depth + 1)
 
 
 def _is_called(kind: type) -> bool:
     """Tell whether objects of a class are called: by code that may call what they hold."""
     return any(type(own(base).get("__call__")) is types.FunctionType for base in mro(kind))
-
-
-def _class_of(function: types.FunctionType) -> type | None:
-    """Return the class around a method, for ``super()``; None where that may make it anew."""
-    code = function.__code__
-    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-    if "__class__" not in cells or ("__init__" in code.co_names and code.co_name != "__init__"):
-        return None
-    try:
-        return cells["__class__"].cell_contents  # type: ignore[no-any-return]
-    except ValueError:  # not filled yet
-        return None
 
 
 def captured(function: types.FunctionType) -> list[Any]:

@@ -164,10 +164,6 @@ def parts_read(
     found: dict[str, tuple[str, ...]] = {}
     for name, wanted in parts.items():
         known = values[name].parts if name in values else {}
-        spared = {part[1:] for part in wanted if part[:1] == "-"}
-        if spared:
-            found |= {name: tuple(sorted(known.keys() - spared))} if known else {}
-            continue
         layers = {part for part in wanted if part.startswith(LAYER)}
         columns = {_part(part, values[name]) for part in wanted - layers} if known else set()
         hooked = "hooks" in known and (layers or INSIDE in wanted)  # which are given all of it

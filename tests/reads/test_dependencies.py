@@ -81,6 +81,11 @@ MADE = {
     "a default": ("def p(x, s=f): return s(x)", "scale"),
     "a default by name": ("def p(x, *, s=f): return s(x)", "scale"),
     "a method": ("class A:\n    def m(self): return scale\na = A()\np = a.m", "A scale"),
+    "a method that nobody calls": (
+        "class A:\n    def __init__(self): self.x = scale\n    def m(self): return 1\n"
+        "    def other(self): return offset\np = A()",
+        "A scale offset",
+    ),
     "an object": ("class A:\n    def m(self): return scale\np = A()", "A scale"),
     "a class": ("class p:\n    def m(self): return scale", "scale"),
     "a class method": ("class p:\n    @classmethod\n    def m(c): return scale", "scale"),
@@ -120,7 +125,7 @@ MADE = {
         "    def __len__(self): return 1\n"
         "class Compose:\n    def __init__(self, t): self.t = t\n"
         "p = torch.utils.data.DataLoader(torch.utils.data.Subset(Data(), [0]), collate_fn=h)",
-        "Data Compose scale offset",
+        "Data Compose f scale offset",
     ),
     "a scheduler": (
         "o = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1)\n"

@@ -194,7 +194,6 @@ class Run(Struct, frozen=True, omit_defaults=True):
         nondeterministic_calls: Functions that its code may call whose answer is new each time
             (clock, entropy).
         timing: Those of them that are clocks of which it only prints or keeps the readings.
-        mixed: Those that are clocks whose readings go into numbers with others, or seed something.
         packages: Packages that its code reaches, such as ``torch`` and ``numpy``.
         only_loader_seed_draws: Whether all that its code may draw from torch are passes over a
             ``DataLoader`` that uses nothing of what they draw.
@@ -251,7 +250,6 @@ class Run(Struct, frozen=True, omit_defaults=True):
     timed: tuple[str, ...] = ()
     nondeterministic_calls: tuple[str, ...] = ()
     timing: tuple[str, ...] = ()
-    mixed: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     only_loader_seed_draws: bool = False
     loaders: int = 0

@@ -69,8 +69,6 @@ class AbstractValue(Struct, frozen=True):
         is_set: Whether it is itself a set, so that nothing has yet asked for that order.
         taint: Calls, such as ``time.time()``, and names of the namespace that it is made of.
         only_taint: Whether it is made of its taint and numbers alone.
-        beside: Whether it is the time between two readings, or a text: what that is mixed with is
-            a speed or a label, and no result that hangs on the hour.
         neutral: Whether it is a number, None or an empty container.
         nothing: Whether it is None.
         texts: Texts of which it is one, or which it holds, where all of them are known. Parts of
@@ -84,7 +82,6 @@ class AbstractValue(Struct, frozen=True):
     is_set: bool = False
     taint: frozenset[str] = frozenset()
     only_taint: bool = False
-    beside: bool = False
     neutral: bool = False
     nothing: bool = False
     texts: tuple[str, ...] = ()
@@ -103,9 +100,8 @@ class AbstractValue(Struct, frozen=True):
         """Return what is known of an item."""
         texts = self.texts or self._texts_of_names("*")
         return AbstractValue(
-            bodies=self.bodies, taint=self.taint, only_taint=self.only_taint, beside=self.beside,
-            texts=texts,
-        )  # fmt: skip
+            bodies=self.bodies, taint=self.taint, only_taint=self.only_taint, texts=texts
+        )
 
     def text(self) -> tuple[str, ...]:
         """Return the texts of which it is one, supposing that it is a text."""
@@ -153,7 +149,6 @@ def join(one: AbstractValue, other: AbstractValue) -> AbstractValue:
         and (other.is_set or not other.order),
         taint=one.taint | other.taint,
         only_taint=(one.only_taint or one.neutral) and (other.only_taint or other.neutral),
-        beside=one.beside or other.beside,
         neutral=one.neutral and other.neutral,
         texts=either(one.texts, other.texts),
     )
@@ -184,9 +179,7 @@ def contents(items: Iterable[AbstractValue]) -> AbstractValue:
     order = next((item.order for item in items if item.order and not item.is_set), "")
     taint = frozenset().union(*(item.taint for item in items))
     only_taint = bool(taint) and all(item.only_taint or item.neutral for item in items)
-    beside = any(item.beside for item in items)
     texts = either(*(item.text() for item in items))
     return AbstractValue(
-        bodies=bodies_of(*items), order=order, taint=taint, only_taint=only_taint, beside=beside,
-        texts=texts,
-    )  # fmt: skip
+        bodies=bodies_of(*items), order=order, taint=taint, only_taint=only_taint, texts=texts
+    )

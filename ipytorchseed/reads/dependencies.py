@@ -31,7 +31,6 @@ class Dependencies(Struct):
         nondeterministic_calls: Functions it may call whose answer is new each time, as one would
             import them, and programs of their own that it runs, as in ``magics.Magic``.
         timing: Those of them that are clocks of which it only prints or keeps the readings.
-        mixed: Those whose readings go into numbers with others, or seed a generator.
         timed: Names of the namespace that will hold readings of clocks, or numbers and texts made
             of them, and nothing else; or addresses of objects. And those that hold such already,
             of which it makes no more than these.
@@ -60,7 +59,6 @@ class Dependencies(Struct):
     sets: dict[str, tuple[str, str]] = {}
     nondeterministic_calls: set[str] = set()
     timing: set[str] = set()
-    mixed: set[str] = set()
     timed: set[str] = set()
     packages: set[str] = set()
     variables: set[str] = set()

@@ -54,7 +54,6 @@ class Effects(Struct):
         timed: Names that hold readings of a clock, numbers and nothing else, if all the calls and
             names they are made of are clocks.
         escaped: Calls, such as ``time.time()``, whose answers go elsewhere.
-        mixed: Those of them whose answers go into numbers with others, or seed a generator.
         holds: Last parts of names that are bound to sets.
         orders: Whose order it asks for, as in ``abstract.AbstractValue.order``.
         complete: False where it runs text that is not known before.
@@ -87,7 +86,6 @@ class Effects(Struct):
     loaders: tuple[bool, ...] = ()
     timed: dict[str, frozenset[str]] = {}
     escaped: set[str] = set()
-    mixed: set[str] = set()
     holds: set[str] = set()
     orders: set[str] = set()
     complete: bool = True
@@ -118,7 +116,6 @@ class Effects(Struct):
         self.handed |= other.handed
         self.given |= other.given
         self.escaped |= other.escaped
-        self.mixed |= other.mixed
         self.orders |= other.orders
         self.add_plain(other)
 

@@ -29,7 +29,7 @@ from ipytorchseed.reads.keys import PUTS, SIZES, constant_keys
 from ipytorchseed.reads.parsing import dotted_name
 from ipytorchseed.reads.queries import asked_by_query
 from ipytorchseed.reads.scope import Scope, evaluates
-from ipytorchseed.reads.taint import SET_OPERATORS, ask_order, combine, escape, mix
+from ipytorchseed.reads.taint import SET_OPERATORS, ask_order, combine, escape
 
 _TEXT = AbstractValue(only_taint=True)
 _PATH = lazy_pattern(r"[^\n\0]{1,240}")
@@ -214,7 +214,6 @@ def operate(
         return UNKNOWN
     if not isinstance(operator, (*_ARITHMETIC, *SET_OPERATORS)):
         escape(scope.effects, left, right)
-        mix(scope.effects, left, right)
         return NEUTRAL if left.neutral and right.neutral else UNKNOWN
     return combine(scope.effects, left, right, operator)
 
@@ -290,7 +289,7 @@ def _joinedstr(scope: Scope, node: ast.JoinedStr) -> AbstractValue:
     for item in items:
         scope.run_all(item.bodies)
     texts = in_a_row(*(item.text() for _, item in visited))
-    return replace(container(items, node.values), bodies=(), beside=True, texts=texts)
+    return replace(container(items, node.values), bodies=(), texts=texts)
 
 
 @evaluates("FormattedValue")

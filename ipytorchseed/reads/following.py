@@ -138,7 +138,6 @@ class _CodeFollower(NameFollower):
         found.timing, found.timed = nondeterminism.readings(effects, names, timed)
         found.nondeterministic_calls = nondeterminism.calls
         found.hashes = nondeterminism.hashes
-        found.mixed = nondeterminism.mixed
         return found
 
     def _note_patches(self, patched: Mapping[str, Place]) -> None:

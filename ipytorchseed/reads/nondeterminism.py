@@ -15,9 +15,9 @@ from ipytorchseed.reads.entropy import (
     BY_HASH,
     BY_PERSON,
     BY_PLACE,
-    CLOCK_TAILS,
     CLOCKS,
     NAMES,
+    READING_TAILS,
 )
 from ipytorchseed.reads.hashes import SETS, hashes_of, order_of
 from ipytorchseed.reads.home import Home
@@ -31,13 +31,11 @@ class Nondeterminism:
     Attributes:
         calls: As ``Dependencies.nondeterministic_calls``.
         hashes: As ``Dependencies.hashes``.
-        mixed: As ``Dependencies.mixed``.
     """
 
     def __init__(self) -> None:
         self.calls: set[str] = set()
         self.hashes = False
-        self.mixed: set[str] = set()
         self._sets: set[str] = set()
         self._orders: set[str] = set()
         self._used: set[str] = set()
@@ -70,12 +68,8 @@ class Nondeterminism:
                 if path not in names and not (hashing and path == BY_HASH):
                     self._look_up_builtin(path)
                 used = f"{path}()" in effects.escaped
-                used = used or path.rpartition(".")[2].lstrip(":") not in CLOCK_TAILS
+                used = used or path.rpartition(".")[2].lstrip(":") not in READING_TAILS
                 self._note(nondeterministic_call(path, given, names, package), used=used)
-        for path in effects.mixed:
-            if home.holds(path, assigned):
-                asked = nondeterministic_call(path.removesuffix("()"), 0, names, package)
-                self.mixed |= {asked} & (CLOCKS.keys() | NAMES) if asked else set()
         for path in effects.handed:
             tick()
             if home.holds(path, assigned):
@@ -171,7 +165,7 @@ class Nondeterminism:
         for name, made_of in candidates:
             if escaped.isdisjoint(made_of):
                 timed |= {name} | (made_of & before - effects.handed)
-        return (self.calls & CLOCKS.keys()) - self._used - used, timed
+        return (self.calls & (CLOCKS.keys() | NAMES)) - self._used - used, timed
 
 
 def _is_clock(

@@ -311,7 +311,6 @@ class Scope:
             (ours.paths, inside.paths),
             (ours.handed, inside.handed),
             (ours.escaped, inside.escaped),
-            (ours.mixed, inside.mixed),
         ):
             mine.update(*map(self._lead, theirs))
         for each, more in ((ours.items, inside.items), (ours.columns, inside.columns)):

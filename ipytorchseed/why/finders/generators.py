@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.reads.entropy import BY_HASH, ENTROPY, MEMORY, is_program
+from ipytorchseed.reads.entropy import BY_HASH, CLOCKS, ENTROPY, MEMORY, is_program
 from ipytorchseed.reads.seeding import (
     drawn_before_seeding,
     draws_before_it_sets,
@@ -35,7 +35,7 @@ _A_PASS = 2
 _FEW = 5_000_000
 """Draws from a seed within which it is certainly told whether a state is among them."""
 
-_SEEDS_NOBODY_KNOWS = ENTROPY.keys() | {BY_HASH}
+_SEEDS_NOBODY_KNOWS = CLOCKS.keys() | ENTROPY.keys() | {BY_HASH}
 """Functions whose answer may be a seed, and is another in each kernel."""
 
 _SHORT = 0.01
@@ -189,7 +189,7 @@ def _leaves(case: Evidence, run: Run, name: str) -> bool:
         if begin is None or not (run.seconds < _SHORT or _may_seed_anew(run)):
             return False
         # else seeded by a number that nobody can find out
-        return not case.states.leads(begin, end, 0 if run.mixed else most_draws(run))
+        return not case.states.leads(begin, end, most_draws(run))
     if begin is None:  # the run brought it in, as new as it comes
         return now.seed != _UNSEEDED_TORCH
     was = case.states.position(name, begin)
@@ -200,7 +200,7 @@ def _leaves(case: Evidence, run: Run, name: str) -> bool:
 
 def _may_seed_anew(run: Run) -> bool:
     """Tell whether a run may seed from something that varies: a clock, entropy, or a hash."""
-    return bool(run.mixed) or not _SEEDS_NOBODY_KNOWS.isdisjoint(run.nondeterministic_calls)
+    return not _SEEDS_NOBODY_KNOWS.isdisjoint(run.nondeterministic_calls)
 
 
 def put_out_of_reach(case: Evidence) -> bool:

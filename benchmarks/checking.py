@@ -11,10 +11,10 @@ import torch
 from torch import nn
 
 from benchmarks.table import MILLI, Row
+from ipytorchseed.experiment.check import Check
+from ipytorchseed.experiment.repeating import RepeatedCell, Shown
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.following import find_dependencies
-from ipytorchseed.sandbox.check import Check
-from ipytorchseed.sandbox.repeating import RepeatedCell, Shown
 from ipytorchseed.trace.places import Lines
 
 TRAIN = """

@@ -13,6 +13,11 @@ from msgspec import Struct
 from ipytorchseed.determinism.alerts import Alert
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import TraceError
+from ipytorchseed.experiment.check import Check
+from ipytorchseed.experiment.imports import import_ahead, import_sources
+from ipytorchseed.experiment.process import say_restored
+from ipytorchseed.experiment.repeating import RepeatedCell
+from ipytorchseed.experiment.verdict import Checked
 from ipytorchseed.ledger.records import Draw, Operation, Trace
 from ipytorchseed.ledger.records import Run as Record
 from ipytorchseed.notebook.errors import raised
@@ -29,11 +34,6 @@ from ipytorchseed.render.check import CheckView
 from ipytorchseed.render.values import pick
 from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
 from ipytorchseed.rng.table import seed_all
-from ipytorchseed.sandbox.check import Check
-from ipytorchseed.sandbox.imports import import_ahead, import_sources
-from ipytorchseed.sandbox.process import say_restored
-from ipytorchseed.sandbox.repeating import RepeatedCell
-from ipytorchseed.sandbox.verdict import Checked
 from ipytorchseed.session.outputs import Outputs, outputs_of
 from ipytorchseed.trace.draws import LineDraws
 from ipytorchseed.trace.recorder import Recorder

@@ -21,8 +21,8 @@ from ipytorchseed.cluster.clients import ask, find_client, spread
 from ipytorchseed.cluster.packing import Packed, import_there, pack
 from ipytorchseed.determinism.table import read_flags, restore_flags
 from ipytorchseed.errors import LookupFailure
+from ipytorchseed.experiment.process import working_folder
 from ipytorchseed.notebook.rerun import make_body
-from ipytorchseed.sandbox.process import working_folder
 from ipytorchseed.studies.body import Body
 from ipytorchseed.studies.record import Outcome
 

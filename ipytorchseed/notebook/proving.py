@@ -11,6 +11,10 @@ from msgspec.structs import replace
 
 from ipytorchseed.determinism.interrupts import TimeLimit, held_interrupts
 from ipytorchseed.errors import IPyTorchSeedError, LedgerError, ReplayError
+from ipytorchseed.experiment.policy import BYTES, DEADLINE, find_objection
+from ipytorchseed.experiment.process import say_restored
+from ipytorchseed.experiment.proving import Experiments
+from ipytorchseed.experiment.trials import Trial, compare, merged
 from ipytorchseed.fingerprint import Budget
 from ipytorchseed.ledger.records import Finding, Findings, Run
 from ipytorchseed.notebook.progress import Progress, bar
@@ -19,10 +23,6 @@ from ipytorchseed.notebook.rerun import moved_parts, restored_shell
 from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.render.replay import say_outside
 from ipytorchseed.render.why import suspect
-from ipytorchseed.sandbox.policy import BYTES, DEADLINE, find_objection
-from ipytorchseed.sandbox.process import say_restored
-from ipytorchseed.sandbox.proving import Experiments
-from ipytorchseed.sandbox.trials import Trial, compare, merged
 from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.evidence import run_name

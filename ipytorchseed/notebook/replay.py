@@ -13,6 +13,8 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from ipytorchseed.determinism.interrupts import held_interrupts, let_through
 from ipytorchseed.errors import LookupFailure, ReplayError
+from ipytorchseed.experiment.process import say_restored
+from ipytorchseed.experiment.replay import Before, Scene
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.progress import Progress
 from ipytorchseed.notebook.rerun import (
@@ -26,8 +28,6 @@ from ipytorchseed.notebook.tracking import Tracking
 from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.rng.generators import Found
-from ipytorchseed.sandbox.process import say_restored
-from ipytorchseed.sandbox.replay import Before, Scene
 from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.plan import Plan, make_plan

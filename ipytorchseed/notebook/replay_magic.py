@@ -7,13 +7,13 @@ from IPython.display import display
 
 from ipytorchseed.commands import flag
 from ipytorchseed.errors import LookupFailure, ReplayError
+from ipytorchseed.experiment.process import say_restored
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.render.replay import PlanView, ReplayView, say_outside
 from ipytorchseed.render.text import visible, wrap
-from ipytorchseed.sandbox.process import say_restored
 from ipytorchseed.session.asking import why
 from ipytorchseed.session.session import Session
 from ipytorchseed.why.evidence import run_name

@@ -24,8 +24,8 @@ from ipytorchseed.determinism.interrupts import (
     let_through,
     told_of_interrupts,
 )
+from ipytorchseed.experiment.repeating import Shown
 from ipytorchseed.introspection.replacing import Replacements
-from ipytorchseed.sandbox.repeating import Shown
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.studies.body import Body
 

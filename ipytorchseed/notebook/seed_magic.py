@@ -11,6 +11,7 @@ from IPython.display import display
 
 from ipytorchseed.commands import Seed, Words, examples, flag, quiet, without_dashes
 from ipytorchseed.errors import LookupFailure, did_you_mean, quoted
+from ipytorchseed.experiment import rewind as states_of
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.notebook.magic import as_word
@@ -19,7 +20,6 @@ from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.render.seeding import SeedLog, SeedStatus, restored_text, seeded_text
 from ipytorchseed.rng.ranks import own_rank, seed_by_rank
 from ipytorchseed.rng.seeds import LIMIT, fresh_seed
-from ipytorchseed.sandbox import rewind as states_of
 from ipytorchseed.why.evidence import run_name
 
 if TYPE_CHECKING:

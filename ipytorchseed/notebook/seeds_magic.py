@@ -14,6 +14,7 @@ from IPython.display import display
 from ipytorchseed.commands import examples, flag, in_json, option
 from ipytorchseed.determinism.interrupts import held_interrupts, let_through
 from ipytorchseed.errors import LedgerError, LookupFailure, ReplayError, did_you_mean
+from ipytorchseed.experiment.process import say_restored
 from ipytorchseed.foreign import Format
 from ipytorchseed.ledger.encoding import encode
 from ipytorchseed.notebook.magic import as_word
@@ -21,7 +22,6 @@ from ipytorchseed.notebook.progress import Progress, bar
 from ipytorchseed.notebook.rerun import make_body, moved_parts, restored_shell
 from ipytorchseed.notebook.seed_magic import SeedValue
 from ipytorchseed.notebook.state import State
-from ipytorchseed.sandbox.process import say_restored
 from ipytorchseed.studies.record import Outcome, Record, choose_seeds
 from ipytorchseed.studies.statistics import scipy_stats
 from ipytorchseed.studies.study import Study, Versus, refuse_strangers

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ipytorchseed.experiment.verdict import Checked, Culprit
 from ipytorchseed.render.text import escaped, width, wrap
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View
-from ipytorchseed.sandbox.verdict import Checked, Culprit
 from ipytorchseed.why.words import many, sentence
 
 _MOST = 6

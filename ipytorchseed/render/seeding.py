@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from msgspec import Struct
 
 from ipytorchseed.errors import StateError
+from ipytorchseed.experiment.rewind import Restored
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.render.text import draw_table, visible, wrap
@@ -21,7 +22,6 @@ from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.snapshot import snapshot
 from ipytorchseed.rng.source import Source, digest
 from ipytorchseed.rng.table import locate, recent_seeds, sources
-from ipytorchseed.sandbox.rewind import Restored
 from ipytorchseed.session.settings import Settings
 from ipytorchseed.why.evidence import run_name
 

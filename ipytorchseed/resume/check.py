@@ -16,6 +16,9 @@ import msgspec
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import ResumeDiffers, ResumeError
+from ipytorchseed.experiment.process import say_restored
+from ipytorchseed.experiment.repeating import NAME, SHELLS, called_by_name, sandbox_of
+from ipytorchseed.experiment.sandbox import Sandbox
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.render.text import visible, wrap
@@ -25,9 +28,6 @@ from ipytorchseed.resume.checkpoint import Checkpoint
 from ipytorchseed.resume.comparing import Comparison, Finding, compare
 from ipytorchseed.resume.watching import Course, follow
 from ipytorchseed.rng.table import hints_kept, seed_all
-from ipytorchseed.sandbox.process import say_restored
-from ipytorchseed.sandbox.repeating import NAME, SHELLS, called_by_name, sandbox_of
-from ipytorchseed.sandbox.sandbox import Sandbox
 
 
 class ResumeReport(View):

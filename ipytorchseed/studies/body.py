@@ -9,19 +9,19 @@ from typing import Any
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import ReplayError
-from ipytorchseed.reads.cell import effects_of_cell
-from ipytorchseed.reads.following import find_dependencies
-from ipytorchseed.rng.generators import find_generators
-from ipytorchseed.rng.table import hints_kept, seed_all
-from ipytorchseed.sandbox.imports import import_ahead, import_sources
-from ipytorchseed.sandbox.repeating import (
+from ipytorchseed.experiment.imports import import_ahead, import_sources
+from ipytorchseed.experiment.repeating import (
     Runner,
     is_users,
     one_line,
     reachable,
     sandbox_of,
 )
-from ipytorchseed.sandbox.sandbox import Sandbox, named
+from ipytorchseed.experiment.sandbox import Sandbox, named
+from ipytorchseed.reads.cell import effects_of_cell
+from ipytorchseed.reads.following import find_dependencies
+from ipytorchseed.rng.generators import find_generators
+from ipytorchseed.rng.table import hints_kept, seed_all
 from ipytorchseed.studies.record import RESULT, Outcome, read_numbers
 
 _IN_DEPENDENCIES = 1.0

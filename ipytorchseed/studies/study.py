@@ -10,12 +10,12 @@ from typing import Any
 
 from ipytorchseed.determinism.interrupts import held_interrupts, let_through
 from ipytorchseed.errors import LookupFailure
+from ipytorchseed.experiment.process import say_restored
+from ipytorchseed.experiment.repeating import NAME, SHELLS, Shown, called_by_name
 from ipytorchseed.render.curves import BARS, draw_bars, strip_svg
 from ipytorchseed.render.text import draw_table, wrap
 from ipytorchseed.render.values import aligned, write_json
 from ipytorchseed.render.view import View, fill
-from ipytorchseed.sandbox.process import say_restored
-from ipytorchseed.sandbox.repeating import NAME, SHELLS, Shown, called_by_name
 from ipytorchseed.studies.body import Body
 from ipytorchseed.studies.record import SHOWN, Record, choose_seeds, listed
 from ipytorchseed.studies.statistics import (

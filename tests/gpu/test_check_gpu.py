@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812 -- as the field writes it
 
-from tests.sandbox.checking import check
+from tests.experiment.checking import check
 
 pytestmark = pytest.mark.usefixtures("put_back")
 

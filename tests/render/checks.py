@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ipytorchseed.experiment.verdict import Checked, Culprit, Entry
 from ipytorchseed.ledger.records import Draw, GeneratorState, Run, Trace
 from ipytorchseed.render.check import CheckView
 from ipytorchseed.render.rng import WhoView
-from ipytorchseed.sandbox.verdict import Checked, Culprit, Entry
 from ipytorchseed.why.explanation import Change
 
 CHANGED = (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ipytorchseed.experiment.rewind import Restored
 from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.render.seeding import SeedLog, restored_text
-from ipytorchseed.sandbox.rewind import Restored
 from tests.render.test_timeline import run
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ipytorchseed.determinism.machine import Fact
+from ipytorchseed.experiment.rewind import Restored
 from ipytorchseed.ledger.records import GeneratorState
 from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.render.check import CheckView
@@ -32,7 +33,6 @@ from ipytorchseed.render.text import MOST_OF_NAME, draw_table, escaped, visible,
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import write_value
 from ipytorchseed.render.why import WhyView
-from ipytorchseed.sandbox.rewind import Restored
 from tests.render.checks import CHECKED, TRACED
 from tests.render.explanations import EXPLANATIONS
 from tests.render.hostile import HOSTILE, poisoned, unseen

@@ -7,10 +7,10 @@ import os
 import pytest
 import torch
 
-from ipytorchseed.sandbox.copier import Copier
+from ipytorchseed.experiment.copier import Copier
+from tests.experiment.checking import check
 from tests.fingerprint import lost
 from tests.fingerprint.child import in_child, removes_files
-from tests.sandbox.checking import check
 from tests.session.conftest import Notebook
 from tests.trace.recorded import record
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 PROVE = "tests/notebook/test_prove.py"
 REPLAY = "tests/notebook/test_replay.py"
-REWIND = "tests/sandbox/test_rewind.py"
-CHECK = "tests/sandbox/test_check.py"
+REWIND = "tests/experiment/test_rewind.py"
+CHECK = "tests/experiment/test_check.py"
 SETTINGS = "tests/notebook/test_settings_restored.py"
 
 
@@ -22,7 +22,7 @@ class Step(NamedTuple):
     """An edit that leaves a step out.
 
     Attributes:
-        module: The module to edit, in ``ipytorchseed.sandbox``.
+        module: The module to edit, in ``ipytorchseed.experiment``.
         old: The text to replace; the module has it once.
         new: What takes its place.
         tests: At least one of these tests fails then.
@@ -92,7 +92,7 @@ STEPS = {
         "{**unset, **run.settings, **then}", "{**run.settings, **then}", _VARIABLE,
     ),
     "trial flags that follow": _trials(
-        "flag.follows == name", "flag.follows == name == ''", "tests/sandbox/test_trials.py",
+        "flag.follows == name", "flag.follows == name == ''", "tests/experiment/test_trials.py",
     ),
     "trial folder": _trials(
         "Trial(settings=frozenset({FOLDER})) if elsewhere", "Trial() if elsewhere",
@@ -234,7 +234,7 @@ def leave_out(name: str) -> None:
 
 
 def _module(name: str) -> Any:
-    return importlib.import_module(f"ipytorchseed.sandbox.{STEPS[name].module}")
+    return importlib.import_module(f"ipytorchseed.experiment.{STEPS[name].module}")
 
 
 def _functions(module: Any) -> dict[str, Any]:

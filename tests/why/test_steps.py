@@ -9,11 +9,11 @@ import pytest
 import ipytorchseed
 from tests.why.steps import STEPS, Step
 
-SANDBOX = Path(ipytorchseed.__file__).parent / "sandbox"
+EXPERIMENT = Path(ipytorchseed.__file__).parent / "experiment"
 
 
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS.keys())
 def test_the_text_to_replace_is_there_once(step: Step) -> None:
     """Otherwise the mutant would change nothing, or something else too."""
-    text = (SANDBOX / f"{step.module}.py").read_text(encoding="utf-8")
+    text = (EXPERIMENT / f"{step.module}.py").read_text(encoding="utf-8")
     assert text.count(step.old) == 1

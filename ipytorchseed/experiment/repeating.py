@@ -12,13 +12,13 @@ from typing import Any
 from msgspec import Struct
 
 from ipytorchseed.determinism.interrupts import let_through
+from ipytorchseed.experiment.outcome import Outcome
+from ipytorchseed.experiment.sandbox import Sandbox, named
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.reads.dependencies import Dependencies
 from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.rng.generators import find_generators
-from ipytorchseed.sandbox.outcome import Outcome
-from ipytorchseed.sandbox.sandbox import Sandbox, named
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.sources import StateWatch
 from ipytorchseed.trace.places import Lines

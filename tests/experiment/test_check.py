@@ -16,12 +16,12 @@ import torch
 from torch import nn
 
 from ipytorchseed.errors import StateError
+from ipytorchseed.experiment.sandbox import Process
+from ipytorchseed.experiment.tracing import Tracing
 from ipytorchseed.fingerprint import Budget, fingerprint
-from ipytorchseed.sandbox.sandbox import Process
-from ipytorchseed.sandbox.tracing import Tracing
 from ipytorchseed.session import hearing
 from tests.conftest import everything
-from tests.sandbox.checking import check
+from tests.experiment.checking import check
 from tests.trace.recorded import drift
 
 pytestmark = pytest.mark.usefixtures("put_back")
@@ -350,7 +350,7 @@ def test_what_fails_to_go_back_keeps_nothing_else_from_it(tmp_path, monkeypatch)
     def fail(_: object) -> None:
         raise failing
 
-    monkeypatch.setattr("ipytorchseed.sandbox.process.restore", fail)
+    monkeypatch.setattr("ipytorchseed.experiment.process.restore", fail)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOMETHING_NEW", "1")
     filters = [*warnings.filters]

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ipytorchseed.determinism.advice import find_advice, has_other_algorithm
+from ipytorchseed.experiment.outcome import Outcome, find_differences
+from ipytorchseed.experiment.repeating import RepeatedCell, Runner
+from ipytorchseed.experiment.verdict import Culprit, Entry, Traced
 from ipytorchseed.ledger.records import FileRead
 from ipytorchseed.reads.entropy import is_program, sentence
-from ipytorchseed.sandbox.outcome import Outcome, find_differences
-from ipytorchseed.sandbox.repeating import RepeatedCell, Runner
-from ipytorchseed.sandbox.verdict import Culprit, Entry, Traced
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.why.words import many
 

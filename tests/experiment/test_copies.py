@@ -16,8 +16,8 @@ import pytest
 import torch
 from torch import nn
 
+from ipytorchseed.experiment.copier import Copier
 from ipytorchseed.fingerprint import Budget, fingerprint
-from ipytorchseed.sandbox.copier import Copier
 
 pytestmark = pytest.mark.usefixtures("put_back")
 
@@ -279,7 +279,7 @@ def test_a_tensor_whose_memory_was_freed_is_not_copied(kind):
 CHAINS = """
 import collections, os, sys
 import numpy as np
-from ipytorchseed.sandbox.copier import Copier
+from ipytorchseed.experiment.copier import Copier
 
 class Node:
     def __init__(self, next):

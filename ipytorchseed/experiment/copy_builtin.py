@@ -9,9 +9,9 @@ import weakref
 from contextlib import suppress
 from typing import Any
 
+from ipytorchseed.experiment.copying import ATOMIC, Copies, Copying, ObjectCopier
 from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.introspection.quiet import hidden_warnings
-from ipytorchseed.sandbox.copying import ATOMIC, Copies, Copying, ObjectCopier
 
 _OF_SCHEDULER = "_wrapped_by_lr_sched"
 """What tells the function that a scheduler puts in the place of its optimizer's ``step``."""
@@ -91,7 +91,7 @@ def _file(_: ObjectCopier, value: Any) -> Copying:
 
 
 def _iterator(copier: ObjectCopier, value: Any) -> Copying:
-    with hidden_warnings("ipytorchseed.sandbox", DeprecationWarning):  # from Python 3.12 on
+    with hidden_warnings("ipytorchseed.experiment", DeprecationWarning):  # from Python 3.12 on
         reduced = value.__reduce_ex__(4)
     return (yield from copier.rebuild(value, *reduced))
 

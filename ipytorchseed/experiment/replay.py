@@ -16,15 +16,15 @@ from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.libraries import restore_libraries
 from ipytorchseed.determinism.table import FLAGS, read_flags, restore_flags
+from ipytorchseed.experiment.imports import import_sources
+from ipytorchseed.experiment.process import Process
+from ipytorchseed.experiment.rewind import put_back, rewind
+from ipytorchseed.experiment.sandbox import CapturedState, aliases, named
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.reads.patches import place_of
 from ipytorchseed.rng.generators import Found
 from ipytorchseed.rng.torch_random import has_torch
-from ipytorchseed.sandbox.imports import import_sources
-from ipytorchseed.sandbox.process import Process
-from ipytorchseed.sandbox.rewind import put_back, rewind
-from ipytorchseed.sandbox.sandbox import CapturedState, aliases, named
 from ipytorchseed.why.finders.files import FOLDER
 from ipytorchseed.why.plan import Step
 

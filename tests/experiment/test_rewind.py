@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from ipytorchseed.errors import StateError
+from ipytorchseed.experiment.rewind import put_back as put
+from ipytorchseed.experiment.rewind import rewind
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.snapshot import snapshot
-from ipytorchseed.sandbox.rewind import put_back as put
-from ipytorchseed.sandbox.rewind import rewind
 
 
 @pytest.fixture

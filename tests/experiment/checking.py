@@ -7,10 +7,10 @@ import math
 from contextlib import nullcontext
 from typing import Any
 
+from ipytorchseed.experiment.check import Check
+from ipytorchseed.experiment.repeating import RepeatedCell, Shown
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.following import find_dependencies
-from ipytorchseed.sandbox.check import Check
-from ipytorchseed.sandbox.repeating import RepeatedCell, Shown
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.trace.places import Lines
 

@@ -12,11 +12,11 @@ from typing import Any
 from msgspec import Struct
 
 from ipytorchseed.determinism.interrupts import held_interrupts, let_through
+from ipytorchseed.experiment.copier import Copier
+from ipytorchseed.experiment.process import Process
 from ipytorchseed.introspection.anatomy import NOT_CONTENT, find_member, own
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.patches import find_at, put_at
-from ipytorchseed.sandbox.copier import Copier
-from ipytorchseed.sandbox.process import Process
 
 
 class CapturedState(Struct):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipytorchseed.sandbox.trials import Trial, find_trials
+from ipytorchseed.experiment.trials import Trial, find_trials
 from ipytorchseed.why.explanation import Cause
 from tests.render.explanations import run
 

@@ -6,8 +6,8 @@ import copy
 import sys
 from typing import Any
 
-from ipytorchseed.sandbox.copying import Copies, Copying, ObjectCopier
-from ipytorchseed.sandbox.memories import make_sure
+from ipytorchseed.experiment.copying import Copies, Copying, ObjectCopier
+from ipytorchseed.experiment.memories import make_sure
 
 _DEEPEST = 1000
 """Arrays of objects inside one another that are copied; numpy frees such by recursion in C."""

@@ -7,9 +7,9 @@ be copied is shared and named instead of failing.
 
 from __future__ import annotations
 
-from ipytorchseed.sandbox.copy_arrays import of_library
-from ipytorchseed.sandbox.copy_builtin import BUILTIN
-from ipytorchseed.sandbox.copying import Copies, ObjectCopier
+from ipytorchseed.experiment.copy_arrays import of_library
+from ipytorchseed.experiment.copy_builtin import BUILTIN
+from ipytorchseed.experiment.copying import Copies, ObjectCopier
 
 
 class Copier(ObjectCopier):

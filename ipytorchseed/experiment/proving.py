@@ -16,6 +16,10 @@ from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.libraries import read_libraries
 from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.errors import ReplayError
+from ipytorchseed.experiment.copier import Copier
+from ipytorchseed.experiment.replay import Scene
+from ipytorchseed.experiment.sandbox import CapturedState, Sandbox, named
+from ipytorchseed.experiment.trials import Trial, as_if, find_trials, merged
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.introspection.values import shell_name
 from ipytorchseed.ledger.records import Run
@@ -23,10 +27,6 @@ from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.patches import place_of
 from ipytorchseed.rng.torch_random import has_torch
-from ipytorchseed.sandbox.copier import Copier
-from ipytorchseed.sandbox.replay import Scene
-from ipytorchseed.sandbox.sandbox import CapturedState, Sandbox, named
-from ipytorchseed.sandbox.trials import Trial, as_if, find_trials, merged
 from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.explanation import Cause

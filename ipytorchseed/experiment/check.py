@@ -13,12 +13,12 @@ from msgspec.structs import asdict
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.scope import deterministic
+from ipytorchseed.experiment.outcome import Outcome, find_differences
+from ipytorchseed.experiment.process import say_restored
+from ipytorchseed.experiment.repeating import RepeatedCell, Runner, Shown
+from ipytorchseed.experiment.tracing import Tracing
+from ipytorchseed.experiment.verdict import DIFFERS, ERROR, REPEATS, Checked
 from ipytorchseed.fingerprint.value import same
-from ipytorchseed.sandbox.outcome import Outcome, find_differences
-from ipytorchseed.sandbox.process import say_restored
-from ipytorchseed.sandbox.repeating import RepeatedCell, Runner, Shown
-from ipytorchseed.sandbox.tracing import Tracing
-from ipytorchseed.sandbox.verdict import DIFFERS, ERROR, REPEATS, Checked
 from ipytorchseed.why.changes import not_compared
 from ipytorchseed.why.explanation import Change
 

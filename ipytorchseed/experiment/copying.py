@@ -10,11 +10,11 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any
 
 from ipytorchseed.errors import in_brief
+from ipytorchseed.experiment.memories import Memories, make_sure
 from ipytorchseed.fingerprint.owners import is_borrowed_image
 from ipytorchseed.introspection.anatomy import full_name, module_of_class, name_of_class
 from ipytorchseed.rng.generators import hidden_generators
 from ipytorchseed.rng.table import holders
-from ipytorchseed.sandbox.memories import Memories, make_sure
 
 _INTERNAL = (
     "torch._C", "torch._dynamo", "torch._functorch", "torch._inductor", "torch._library",

@@ -1,15 +1,28 @@
 """Deep copies of many values at once: shared objects and shared memory stay shared.
 
 As ``copy.deepcopy``, with what that lacks: tensors and arrays that share memory still share it,
-parameters keep their gradients and hooks, generators of random numbers are copied, and what cannot
-be copied is shared and named instead of failing.
+parameters keep their gradients and hooks, no recursion limit ends it, and what cannot be copied is
+shared and named instead of failing.
 """
 
 from __future__ import annotations
 
-from ipytorchseed.experiment.copy_arrays import of_library
-from ipytorchseed.experiment.copy_builtin import BUILTIN
-from ipytorchseed.experiment.copying import Copies, ObjectCopier
+import copy
+import sys
+import types
+import weakref
+from contextlib import suppress
+from typing import Any
+
+from ipytorchseed.experiment.copying import ATOMIC, Copies, Copying, ObjectCopier
+from ipytorchseed.experiment.memories import make_sure
+from ipytorchseed.introspection.ownership import is_installed_file
+
+_OF_SCHEDULER = "_wrapped_by_lr_sched"
+"""Marks the function that a scheduler puts in the place of its optimizer's ``step``."""
+
+_DEEPEST = 1000
+"""Arrays of objects inside one another that are copied; numpy frees such by recursion in C."""
 
 
 class Copier(ObjectCopier):
@@ -17,4 +30,169 @@ class Copier(ObjectCopier):
 
     def special(self, kind: type) -> Copies | None:
         """Return how containers, functions, tensors and arrays are copied."""
-        return BUILTIN.get(id(kind)) or of_library(kind)
+        return _BUILTIN.get(id(kind)) or _of_library(kind)
+
+
+# --------------------------------------------------------------------------------------------------
+# Python's own types, except those that `__reduce_ex__` copies as fast
+
+
+def _list(copier: ObjectCopier, value: list[Any]) -> Copying:
+    made: list[Any] = []
+    copier.keep(value, made)
+    return (yield from copier.parts(value, made=made))
+
+
+def _dict(copier: ObjectCopier, value: dict[Any, Any]) -> Copying:
+    made: dict[Any, Any] = {}
+    copier.keep(value, made)
+    return (yield from copier.fill(made, [*value.items()]))
+
+
+def _tuple(copier: ObjectCopier, value: tuple[Any, ...]) -> Copying:
+    items = yield from copier.parts(value)
+    known = copier.known(value)
+    if known is not None:  # it holds itself, by way of a list
+        return known
+    same = all(one is other for one, other in zip(items, value, strict=True))
+    return value if same else tuple(items)
+
+
+def _set(copier: ObjectCopier, value: Any) -> Copying:
+    return type(value)((yield from copier.parts(value, "{{…}}")))
+
+
+def _function(copier: ObjectCopier, value: types.FunctionType) -> Copying:
+    """Copy a function that keeps something from call to call; others are shared."""
+    if is_installed_file(value.__code__.co_filename) and not hasattr(value, _OF_SCHEDULER):
+        return value
+    defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
+    changing = {id(type(each)) for each in defaults} - ATOMIC - {id(tuple)}
+    if not (value.__closure__ or vars(value) or changing):
+        return value
+    cells = tuple((yield from copier.parts(value.__closure__ or (), ""))) or None
+    made = types.FunctionType(value.__code__, value.__globals__, value.__name__, None, cells)
+    copier.keep(value, made)
+    made.__defaults__ = yield "", value.__defaults__
+    made.__kwdefaults__ = yield "", value.__kwdefaults__
+    for name in ("__qualname__", "__module__", "__doc__", "__annotations__"):
+        setattr(made, name, getattr(value, name))
+    vars(made).update((yield from copier.state(vars(value))))
+    return made
+
+
+def _cell(copier: ObjectCopier, value: types.CellType) -> Copying:
+    made = types.CellType()
+    copier.keep(value, made)
+    with suppress(ValueError):  # it is empty
+        made.cell_contents = yield "", value.cell_contents
+    return made
+
+
+def _method(copier: ObjectCopier, value: types.MethodType) -> Copying:
+    return types.MethodType(*(yield from copier.parts((value.__func__, value.__self__), "")))
+
+
+def _weak(_: ObjectCopier, value: weakref.ref[Any]) -> Copying:
+    there = value()
+    return value if there is None else weakref.ref((yield "", there))
+
+
+_BUILTIN: dict[int, Copies] = {
+    id(list): _list,
+    id(dict): _dict,
+    id(tuple): _tuple,
+    id(set): _set,
+    id(frozenset): _set,
+    id(types.FunctionType): _function,
+    id(types.CellType): _cell,
+    id(types.MethodType): _method,
+    id(weakref.ref): _weak,
+}
+"""By the identity of a builtin type, how its objects are copied."""
+
+
+# --------------------------------------------------------------------------------------------------
+# Objects of torch and numpy, with memory, gradients and hooks
+
+
+def _of_library(kind: type) -> Copies | None:
+    torch: Any = sys.modules.get("torch")
+    if torch is not None and hasattr(torch, "nn"):
+        if kind is torch.Tensor or issubclass(kind, torch.nn.Parameter):
+            return _tensor
+        if kind is torch.Generator:
+            return ObjectCopier.reduced
+        if issubclass(kind, torch.optim.Optimizer):
+            return _optimizer
+        if issubclass(kind, torch.amp.GradScaler):
+            return _scaler
+    numpy: Any = sys.modules.get("numpy")
+    return _array if numpy is not None and kind is numpy.ndarray else None
+
+
+def _tensor(copier: ObjectCopier, value: Any) -> Copying:
+    made = copier.memories.tensor(value)
+    if made is None:  # no plain memory: sparse, quantized, on another device
+        make_sure(value)
+        made = value.detach().clone()
+    if type(value) is not sys.modules["torch"].Tensor:
+        made = type(value)(made, value.requires_grad)
+    elif value.grad_fn is not None:
+        copier.cut.append(copier.path())
+        made = _computed(made)
+    elif value.requires_grad:
+        made.requires_grad_()
+    copier.keep(value, made)
+    if value.is_leaf and value.grad is not None:
+        made.grad = yield ".grad", value.grad
+    for name in ("_backward_hooks", "_post_accumulate_grad_hooks"):
+        hooks = getattr(value, name, None)
+        if hooks:
+            setattr(made, name, copy.copy(hooks))
+    if vars(value):
+        vars(made).update((yield from copier.state(vars(value))))
+    return made
+
+
+def _computed(leaf: Any) -> Any:
+    """Make a leaf the result of an operation, which can be changed in place where a leaf cannot."""
+    torch = sys.modules["torch"]
+    made = leaf.requires_grad_().clone()
+    plain = leaf.layout is torch.strided and not leaf.is_nested and leaf.numel()
+    if not plain or made.stride() == leaf.stride():
+        return made
+    sizes = zip(leaf.size(), leaf.stride(), strict=True)  # a clone has no gaps between elements
+    reach = 1 + sum((size - 1) * step for size, step in sizes)
+    line = leaf.detach().as_strided((reach,), (1,)).requires_grad_()
+    return line.clone().as_strided(leaf.size(), leaf.stride())
+
+
+def _array(copier: ObjectCopier, value: Any) -> Copying:
+    if not value.dtype.hasobject:
+        return copier.memories.array(value)
+    if copier.depth(type(value)) > _DEEPEST:
+        return copier.share(value, "nested too deeply to copy")
+    make_sure(value)
+    made = value.copy(order="K")
+    copier.keep(value, made)
+    for index in range(made.size):
+        made.flat[index] = yield "", made.flat[index]
+    return made
+
+
+def _optimizer(copier: ObjectCopier, value: Any) -> Copying:
+    """Copy also what its pickles leave out: hooks, and what a scheduler put around ``step``."""
+    made: Any = yield from copier.reduced(value)
+    rest = {
+        name: each
+        for name, each in vars(value).items()
+        if name not in vars(made) or name.endswith("_hooks")
+    }
+    vars(made).update((yield from copier.state(rest)))
+    return made
+
+
+def _scaler(copier: ObjectCopier, value: Any) -> Copying:
+    """Copy it as it is: in its pickles the scale of now becomes the one that it began with."""
+    return (yield from copier.rebuild(value, object.__new__, (type(value),), vars(value)))

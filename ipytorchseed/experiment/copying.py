@@ -13,6 +13,7 @@ from ipytorchseed.errors import in_brief
 from ipytorchseed.experiment.memories import Memories, make_sure
 from ipytorchseed.fingerprint.owners import is_borrowed_image
 from ipytorchseed.introspection.anatomy import full_name, module_of_class, name_of_class
+from ipytorchseed.introspection.quiet import hidden_warnings
 from ipytorchseed.rng.generators import hidden_generators
 from ipytorchseed.rng.table import holders
 
@@ -78,6 +79,10 @@ class ObjectCopier(ABC):
 
     def named(self, name: str, value: Any) -> Any:
         """Copy the value of a name, or return it where it cannot be copied."""
+        with hidden_warnings(__name__, DeprecationWarning):  # of itertools, from Python 3.12 on
+            return self._copy(name, value)
+
+    def _copy(self, name: str, value: Any) -> Any:
         made = self._enter(name, value)
         while self._open:
             _, value, copying = self._open[-1]
@@ -155,10 +160,12 @@ class ObjectCopier(ABC):
             return self.share(value, "its memory may be another's")
         table = copyreg.dispatch_table
         reducer = next((table[each] for each in list(table) if each is kind), None)
-        reduced = reducer(value) if reducer is not None else value.__reduce_ex__(4)
-        if isinstance(reduced, str):
-            return value
-        return (yield from self.rebuild(value, *reduced))
+        return (yield from self.reduced(value, reducer))
+
+    def reduced(self, value: Any, reducer: Callable[[Any], Any] | None = None) -> Copying:
+        """Copy an object as it is pickled."""
+        parts = value.__reduce_ex__(4) if reducer is None else reducer(value)
+        return value if isinstance(parts, str) else (yield from self.rebuild(value, *parts))
 
     def rebuild(  # noqa: PLR0913, PLR0917 -- what `__reduce_ex__` returns
         self,
@@ -181,7 +188,7 @@ class ObjectCopier(ABC):
             pairs: What is put into it by keys.
             setter: What gives it its state, where it does not do so itself.
         """
-        made = function(*(yield from self.parts(arguments)))
+        made = function(*(yield from self.parts(arguments, "")))
         self.keep(value, made)
         if state is not None:
             state = yield from self.state(state)
@@ -197,12 +204,12 @@ class ObjectCopier(ABC):
                     vars(made).update(state)
                 for name, each in (slots or {}).items():
                     setattr(made, name, each)
-        yield from self.parts(items or (), "", made)
-        yield from self.fill(made, pairs or ())
+        yield from self.parts(items or (), made=made)
+        yield from self.fill(made, [*(pairs or ())])
         return made
 
     @staticmethod
-    def parts(values: Iterable[Any], step: str = "", made: Any = None) -> Copying:
+    def parts(values: Iterable[Any], step: str = "[{}]", made: Any = None) -> Copying:
         """Append copies of values to a list; ``step`` names a value by its index."""
         made = [] if made is None else made
         for index, each in enumerate(values):
@@ -233,10 +240,12 @@ Copies = Callable[[ObjectCopier, Any], Copying]
 
 
 def _is_shared(value: object, kind: type) -> bool:
-    """Return whether a value is machinery of torch's, or a value of Arrow's that never changes."""
-    home = module_of_class(kind)
+    """Return whether a value is machinery of torch's, or never changes and cannot be pickled."""
+    home, name = module_of_class(kind), name_of_class(kind)
     if home == "pyarrow.lib":
-        return name_of_class(kind).endswith(_UNCHANGING)
+        return name.endswith(_UNCHANGING)
+    if home == "torch":
+        return name == "layout"
     return home.startswith(_INTERNAL) and not _is_module(value)
 
 

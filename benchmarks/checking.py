@@ -63,10 +63,10 @@ def checked() -> float:
 
     begin = time.perf_counter()
     reached = find_dependencies(effects_of_cell(TRAIN, str), names)
-    cell = RepeatedCell(names, reached, lines=Lines("<cell>", names), source=TRAIN)
+    cell = RepeatedCell(names, reached, run, lines=Lines("<cell>", names), source=TRAIN)
     check = Check(cell, runs=2)
     check.first(run(nullcontext()))
-    found = check.finish(run)
+    found = check.finish()
     taken = time.perf_counter() - begin
     if not found.reproducible or found.operations:
         raise RuntimeError(found)

@@ -15,7 +15,7 @@ from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.experiment.outcome import Outcome, find_differences
 from ipytorchseed.experiment.process import say_restored
-from ipytorchseed.experiment.repeating import RepeatedCell, Runner, Shown
+from ipytorchseed.experiment.repeating import RepeatedCell, Shown
 from ipytorchseed.experiment.tracing import Tracing
 from ipytorchseed.experiment.verdict import DIFFERS, ERROR, REPEATS, Checked
 from ipytorchseed.fingerprint.value import same
@@ -58,28 +58,25 @@ class Check:
         new = {*sys.modules} - self._modules
         self._imported = any(not name.startswith(_OURS) for name in new)
         self._effects = effects
-        self._cell.sandbox.leave()
+        self._cell.engine.keep()
         self._first = self._cell.look(shown)
 
-    def finish(self, run: Runner) -> Checked:
+    def finish(self) -> Checked:
         """Run the cell again, compare, and trace what differs.
-
-        Args:
-            run: Runs the cell.
 
         Raises:
             KeyboardInterrupt: Everything is put back.
         """
         with held_interrupts():
             try:
-                checked = self._finish(run)
+                checked = self._finish()
             finally:
-                self.stays = self._cell.sandbox.put_back()
+                self.stays = self._cell.engine.leave()
         if self.stays:
             checked.notes += (f"after the check, {say_restored('everything is', self.stays)}",)
         return checked
 
-    def _finish(self, run: Runner) -> Checked:
+    def _finish(self) -> Checked:
         if self._first.empty:
             return Checked(self._runs, notes=tuple(self._notes()))
         compared = len(self._first.variables) + len(self._first.displays) + len(self._first.sources)
@@ -87,41 +84,41 @@ class Check:
         notes = self._notes()
         differences: tuple[Change, ...] = ()
         outcome = self._first
-        if self._cell.sandbox.brought:
-            notes += self._begin_anew(run)
+        if self._cell.engine.brought:
+            notes += self._begin_again()
         for number in range(2, self._runs + 1):
             self._cell.progress(f"run {number} of {self._runs}")
-            outcome = self._cell.again(run)
+            outcome = self._cell.again()
             differences = find_differences(self._first, outcome)
             if differences:
                 break
         if not differences:
             notes += self._unseen(outcome)
             return Checked(self._runs, compared=compared, notes=tuple(notes))
-        found = Tracing(self._cell, run).trace(outcome)
+        found = Tracing(self._cell).trace(outcome)
         only_first = [self._why_only_first()] if found.first_only else []
         found.notes = (*notes, *found.notes, *only_first)
-        flags = self._try_flags(run)
+        flags = self._try_flags()
         return Checked(self._runs, differences, compared, *flags, **asdict(found))
 
-    def _begin_anew(self, run: Runner) -> list[str]:
+    def _begin_again(self) -> list[str]:
         """Compare with a second run, where the first one brought the sources that it drew from."""
         self._cell.progress("the first run once more")
-        outcome = self._cell.again(run)
+        outcome = self._cell.again()
         if not find_differences(self._first, outcome):
             return []
         self._first = outcome
-        names = ", ".join(self._cell.sandbox.brought)
+        names = ", ".join(self._cell.engine.brought)
         return [f"{names}: imported by the first run, so it is left out of what is compared"]
 
     def _notes(self) -> list[str]:
         notes = [
             f"no copy could be made of {path} ({why}): what the runs change in it stays, and what"
             " they make of it may differ for that alone"
-            for path, why in [*self._cell.sandbox.shared.items()][:_NAMED]
+            for path, why in [*self._cell.engine.shared.items()][:_NAMED]
         ]
-        if self._cell.sandbox.cut:
-            names = ", ".join(self._cell.sandbox.cut[:_NAMED])
+        if self._cell.engine.cut:
+            names = ", ".join(self._cell.engine.cut[:_NAMED])
             notes.append(
                 f"{names}: made by an earlier cell, whose autograd graph cannot be copied: in the"
                 " runs that are compared, no gradient flows back into it"
@@ -141,21 +138,21 @@ class Check:
     def _why_only_first(self) -> str:
         if self._imported:
             return "only the first run differs: it imported modules, which the others found loaded"
-        if self._cell.sandbox.shared or self._cell.sandbox.cut:
+        if self._cell.engine.shared or self._cell.engine.cut:
             return "only the first run differs: the others ran on copies, which are not complete"
         return (
             "only the first run differs: the others ran on copies, and agree. Something that it"
             " found at its first use, such as a cache, is not put back"
         )
 
-    def _try_flags(self, run: Runner) -> tuple[str, str]:
+    def _try_flags(self) -> tuple[str, str]:
         """Run the cell twice under deterministic flags; return the verdict, and an error."""
         if "torch" not in sys.modules:
             return DIFFERS, ""
         outcomes = []
         for number in (1, 2):
             self._cell.progress(f"with deterministic algorithms, run {number} of 2")
-            outcomes.append(self._cell.again(run, deterministic()))
+            outcomes.append(self._cell.again(deterministic()))
             if outcomes[-1].error is not None:
                 return ERROR, outcomes[-1].error
         return (DIFFERS, "") if find_differences(*outcomes) else (REPEATS, "")

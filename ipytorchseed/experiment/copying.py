@@ -57,13 +57,17 @@ class ObjectCopier(ABC):
     Attributes:
         shared: What could not be copied and is shared instead: how one reaches it, and why.
         cut: Tensors whose autograd graph could not be copied: how one reaches each.
+        joined: Pairs of names whose values share an object or memory that was copied.
         memories: The memory of tensors and arrays, copied once each.
     """
 
     def __init__(self, limit: int | None = None) -> None:
         self.shared: dict[str, str] = {}
         self.cut: list[str] = []
-        self.memories = Memories(limit)
+        self.joined: set[tuple[str, str]] = set()
+        self.memories = Memories(limit, self._join)
+        self._name = ""
+        self._reached_from: dict[int, str] = {}
         self._memo: dict[int, Any] = {}
         self._kept: list[object] = []  # alive, so that no number in the memo is given again
         self._sources = {*map(id, hidden_generators())}
@@ -83,6 +87,7 @@ class ObjectCopier(ABC):
             return self._copy(name, value)
 
     def _copy(self, name: str, value: Any) -> Any:
+        self._name = name
         made = self._enter(name, value)
         while self._open:
             _, value, copying = self._open[-1]
@@ -130,12 +135,23 @@ class ObjectCopier(ABC):
 
     def known(self, value: object) -> Any:
         """Return the copy of a value; None where there is none yet."""
-        return self._memo.get(id(value))
+        made = self._memo.get(id(value))
+        if made is not None and made is not value:
+            self._join(value)
+        return made
 
     def keep(self, value: object, made: object) -> None:
         """Register the copy of a value before its parts are copied, which may refer back to it."""
         self._memo[id(value)] = made
         self._kept.append(value)
+        if made is not value:
+            self._join(value)
+
+    def _join(self, part: object) -> None:
+        """Note that the present name reaches an object or memory, as another may have before."""
+        first = self._reached_from.setdefault(id(part), self._name)
+        if first != self._name:
+            self.joined.add((first, self._name))
 
     def path(self) -> str:
         """Return how one reaches what is being copied, without the middle of a long way."""

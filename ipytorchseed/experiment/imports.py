@@ -1,15 +1,45 @@
-"""Imports what a cell imports before it runs, so that its sources exist and can be restored."""
+"""Finds what code reaches, and imports that before it runs: its sources can then be restored."""
 
 from __future__ import annotations
 
 import ast
 import importlib
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
+from typing import Any
 
+from ipytorchseed.reads.cell import effects_of_cell
+from ipytorchseed.reads.dependencies import Dependencies
+from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.parsing import parse_cell
 from ipytorchseed.rng.table import check_folder, libraries
+
+IN_DEPENDENCIES = 1.0
+"""Seconds to find what code reads now."""
+
+
+def find_reached(
+    source: str,
+    transform: Callable[[str], str],
+    namespace: Mapping[str, Any],
+    hidden: Collection[str],
+    sources: Collection[str] = (),
+) -> Dependencies:
+    """Import what code imports, and return what it reads and writes, also through what it calls.
+
+    Args:
+        source: The code.
+        transform: Turns a cell's text into Python, as the shell does.
+        namespace: The user's.
+        hidden: Names of the shell's own.
+        sources: Packages whose sources of random numbers are imported as well.
+    """
+    import_ahead(source, transform)
+    effects = effects_of_cell(source, transform)
+    reached = find_dependencies(effects, namespace, hidden, seconds=IN_DEPENDENCIES)
+    import_sources({*reached.packages, *sources})
+    return reached
 
 
 def import_ahead(source: str, transform: Callable[[str], str]) -> None:

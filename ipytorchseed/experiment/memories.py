@@ -6,6 +6,7 @@ import gc
 import sys
 import types
 from bisect import bisect_right, insort
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
@@ -77,9 +78,11 @@ class Memories:
 
     Args:
         limit: The most bytes to copy, all of them on the CPU; None for any, on any device.
+        reached: Told of the copied memory of each tensor and array.
     """
 
-    def __init__(self, limit: int | None = None) -> None:
+    def __init__(self, limit: int | None, reached: Callable[[Block], None]) -> None:
+        self._reached = reached
         self._spaces: dict[str, Space] = {}
         self._limit = limit
         self._copied = 0
@@ -104,6 +107,7 @@ class Memories:
         if block is None:
             self._count(size, value.device.type)
             block = space.add(begin, Block(size, storage, _clone(storage)))
+        self._reached(block)
         made = torch.empty(0, dtype=value.dtype, device=value.device)
         if block.storage is not None and ahead % value.element_size() == 0:
             offset = value.storage_offset() + ahead // value.element_size()
@@ -132,9 +136,11 @@ class Memories:
             copy = copied(owner) if borrowed else owner.copy(order="K")
             data = copy.reshape(-1, order="A").view(np.uint8)
             block = space.add(begin, Block(owner.nbytes, owner, array=data))
+            self._reached(block)
             if value is owner:
                 copy.flags.writeable = value.flags.writeable
                 return copy
+        self._reached(block)
         ahead += address_of_array(value) - begin
         made = np.ndarray(value.shape, value.dtype, block.data().data, ahead, value.strides)
         made.flags.writeable = value.flags.writeable

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, MutableMapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from msgspec.structs import replace
@@ -16,13 +16,15 @@ from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.libraries import read_libraries
 from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.errors import ReplayError
-from ipytorchseed.experiment.copier import Copier
-from ipytorchseed.experiment.replay import Scene
-from ipytorchseed.experiment.sandbox import CapturedState, Sandbox, named
+from ipytorchseed.experiment.begin import begin_as
+from ipytorchseed.experiment.captured import CapturedState
+from ipytorchseed.experiment.engine import Engine, named
+from ipytorchseed.experiment.imports import IN_DEPENDENCIES
 from ipytorchseed.experiment.trials import Trial, as_if, find_trials, merged
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.introspection.values import shell_name
 from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.patches import place_of
@@ -32,9 +34,6 @@ from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.finders.files import FOLDER
 from ipytorchseed.why.plan import Plan, Step, make_plan, outside_of
-
-_IN_DEPENDENCIES = 1.0
-"""Seconds to find what a cell reads now."""
 
 _COMMANDS = lazy_pattern(
     r"^[ \t]*%(?:config|deterministic|replay|rng|seed +[a-z]+|why)\b", re.MULTILINE
@@ -49,7 +48,8 @@ class Experiments:
     ever: ``leave`` puts all in its place again.
 
     Args:
-        scene: What the cells find.
+        namespace: The user's.
+        ledger: Where states are kept.
         run: The later run.
         against: The earlier run.
         causes: What was found in them.
@@ -65,14 +65,16 @@ class Experiments:
 
     def __init__(  # noqa: PLR0913, PLR0917 -- what there is to know
         self,
-        scene: Scene,
+        namespace: MutableMapping[str, Any],
+        ledger: Ledger,
         run: Run,
         against: Run,
         causes: Sequence[Cause],
         present: LiveKernel,
-        hidden: Collection[str],
+        hidden: frozenset[str],
     ) -> None:
-        self._scene = scene
+        self._namespace = namespace
+        self._ledger = ledger
         self._present = present
         self._hidden = hidden
         self._run = replace(run, settings=present.settings_of(run))
@@ -85,7 +87,7 @@ class Experiments:
         self._earlier = self._plan_earlier() if merged(self.trials).values else Plan(against)
         self.blocked = self._find_obstacle()
         self._found_earlier = CapturedState()
-        self._sandbox: Sandbox | None = None
+        self._engine: Engine | None = None
 
     @property
     def plan(self) -> Plan:
@@ -141,25 +143,24 @@ class Experiments:
             ReplayError: A value cannot be copied.
         """
         names, places = self._reachable()
-        self._sandbox = sandbox = Sandbox(self._scene.namespace, names, places, limit)
-        sandbox.leave()
-        self._refuse_shared()
+        engine = Engine(self._namespace, names, places, hidden=self._hidden, limit=limit)
+        self._engine = engine
         if self._earlier.steps:
             self._make(self._earlier, play)
-            self._found_earlier = replace(sandbox.found(), names=named(self._scene.namespace))
+            self._found_earlier = replace(engine.captured(), names=named(self._namespace))
         self._make(self._later, play)
-        sandbox.begin_with(sandbox.found())
+        engine.begin_with(engine.captured())
         if self._earlier.steps:
-            self._join(sandbox)
+            self._join(engine)
         for trial in [each for each in self.trials if not self._is_set(each)]:
             self.trials.remove(trial)
             self.stays |= dict.fromkeys(trial.causes, "a running kernel cannot change it any more")
 
     def _make(self, plan: Plan, play: Callable[[Run, Callable[[], None]], None]) -> None:
         """Run the cells that make what a run found."""
-        self._enter()
+        self._begin()
         for step in plan.steps[:-1]:
-            play(step.run, partial(self._begin, step))
+            play(step.run, partial(self._begin_as, step))
 
     def prepare(self, trial: Trial) -> tuple[Run, Callable[[], None]]:
         """Put copies in place, mixed as a trial wants it.
@@ -170,34 +171,37 @@ class Experiments:
         Raises:
             ReplayError: A value cannot be copied.
         """
-        self._enter()
-        copies, copier = self._part_of_earlier(trial).copy()
-        self._refuse_shared(copier.shared)
-        names = self._scene.namespace
-        names.update(copies.names)
-        copies.hold()
+        self._begin(self._part_of_earlier(trial))
         for name in {*self._run.missing, *trial.unbound} - trial.values:
-            names.pop(name, None)
+            self._namespace.pop(name, None)
         record = as_if(self._run, self._against, trial)
-        return record, partial(self._begin, Step(record, record.settings))
+        return record, partial(self._begin_as, Step(record, record.settings))
 
     @property
     def lost(self) -> str:
         """Why the cell may give something else in copies; empty where nothing is known."""
-        every = () if self._sandbox is None else self._sandbox.cut
+        every = () if self._engine is None else self._engine.cut
         cut = [name for name in every if name in self._run.reads]
         return f"the autograd graph behind {cut[0]} cannot be copied" if cut else ""
 
     def leave(self) -> list[str]:
         """Put everything back as it was before ``build``; return what is not all the same."""
-        return [] if self._sandbox is None else self._sandbox.put_back()
+        return [] if self._engine is None else self._engine.leave()
 
-    def _enter(self) -> None:
-        assert self._sandbox is not None  # noqa: S101 -- `build` made it
-        self._sandbox.enter()
-        self._refuse_shared()
+    def _begin(self, earlier: CapturedState | None = None) -> None:
+        """Put copies in place, with some of what the earlier run found.
 
-    def _begin(self, step: Step) -> None:
+        Raises:
+            ReplayError: A value cannot be copied.
+        """
+        assert self._engine is not None  # noqa: S101 -- `build` made it
+        self._engine.begin()
+        if earlier is not None:
+            self._engine.put(earlier)
+        for path, reason in self._engine.shared.items():
+            raise ReplayError(f"{path} cannot be copied ({reason})")
+
+    def _begin_as(self, step: Step) -> None:
         """Put the process to where a run began.
 
         Raises:
@@ -205,7 +209,9 @@ class Experiments:
         """
         if step.settings.get(FOLDER):
             os.chdir(step.settings[FOLDER])
-        self._scene.put_back(step, run_name(step.run, self._present.kernel))
+        assert self._engine is not None  # noqa: S101 -- as above
+        name = run_name(step.run, self._present.kernel)
+        begin_as(step, name, self._ledger, self._engine.generators())
 
     def _is_set(self, trial: Trial) -> bool:
         """Tell whether the settings of a trial are as wanted once they are put back."""
@@ -227,39 +233,31 @@ class Experiments:
         for step in self.plan.steps:
             run, effects = step.run, self._present.effects(step.run)
             found = find_dependencies(
-                effects, self._scene.namespace, self._hidden, seconds=_IN_DEPENDENCIES
+                effects, self._namespace, self._hidden, seconds=IN_DEPENDENCIES
             )
             if not found.complete:
-                names |= named(self._scene.namespace).keys()
+                names |= named(self._namespace).keys()
             names |= {*run.reads, *run.writes, *effects.reads, *effects.writes, *found.writes}
             names |= {".".join(filter(None, place)) for place in found.names.values()}
         own = [name for name in sorted(names) if not (shell_name(name) or name in self._hidden)]
         return own, [*filter(None, map(place_of, own))]
 
-    def _refuse_shared(self, shared: Mapping[str, str] | None = None) -> None:
-        assert self._sandbox is not None  # noqa: S101 -- as above
-        for path, reason in {**self._sandbox.shared, **(shared or {})}.items():
-            raise ReplayError(f"{path} cannot be copied ({reason})")
-
     def _part_of_earlier(self, trial: Trial) -> CapturedState:
         """Return what the earlier run found of the variables of a trial."""
         found = self._found_earlier
         names = {name: found.names[name] for name in trial.values if name in found.names}
-        return CapturedState(
-            names,
-            {place: v for place, v in found.modules.items() if ".".join(place) in trial.values},
-            [each for each in found.classes if any(each[0] is value for value in names.values())],
-        )
+        classes = {*map(id, names.values())}
+        others = [
+            each for each in found.others if each.name in trial.values or id(each.owner) in classes
+        ]
+        return CapturedState(names, others)
 
-    def _join(self, sandbox: Sandbox) -> None:
-        """Have variables go back together that hold parts of one another, and their causes."""
-        links: dict[int, set[str]] = {}
-        for held in (sandbox.found().names, self._found_earlier.names):
-            copier = _Linking(links)
-            for name, value in held.items():
-                if value is not sandbox.original.get(name, links):
-                    copier.named(name, value)
-        groups = [names for names in links.values() if len(names) > 1]
+    def _join(self, engine: Engine) -> None:
+        """Put variables back together that share an object or memory, and so their causes."""
+        pairs = set[tuple[str, str]]()
+        for held in (engine.captured().names, self._found_earlier.names):
+            made = {name: value for name, value in held.items() if engine.replaces(name, value)}
+            pairs |= CapturedState(made).copy()[1].joined
         differ = frozenset(
             name
             for name, value in self._against.reads.items()
@@ -268,54 +266,11 @@ class Experiments:
         joined: list[Trial] = []
         for trial in self.trials:
             values = set(trial.values)
-            while values and any(not values.isdisjoint(g) and not g <= values for g in groups):
-                values.update(*(group for group in groups if not values.isdisjoint(group)))
+            while reached := {*chain(*(p for p in pairs if not values.isdisjoint(p)))} - values:
+                values |= reached
             whole = replace(trial, values=frozenset(values))
             alike = [each for each in joined if not each.values.isdisjoint(values)]
             joined = [each for each in joined if each not in alike] + [merged([*alike, whole])]
         self.trials = joined
         whole = merged(joined)
         self.beside = Trial(values=differ - whole.values - whole.states)
-
-
-class _Linking(Copier):
-    """Notes which objects, and which memory, are reached from which names.
-
-    Args:
-        links: Filled in: names by what is reached.
-    """
-
-    def __init__(self, links: dict[int, set[str]]) -> None:
-        super().__init__()
-        self._links = links
-        self._name = ""
-
-    def named(self, name: str, value: Any) -> Any:
-        """Copy as always, and remember from which name."""
-        self._name = name
-        return super().named(name, value)
-
-    def known(self, value: object) -> Any:
-        """Return the copy as always: it is reached from one more name."""
-        return self._link(value, super().known(value))
-
-    def keep(self, value: object, made: object) -> None:
-        """Register the copy as always: it is reached from its first name."""
-        super().keep(value, self._link(value, made))
-
-    def _link(self, value: object, made: object) -> Any:
-        if made is not None and made is not value:
-            for key in (id(value), _memory(value)):
-                self._links.setdefault(key, set()).add(self._name)
-        return made
-
-
-def _memory(value: Any) -> int:
-    """Return the address of the memory of a tensor or array, and the id of all else."""
-    numpy: Any = sys.modules.get("numpy")
-    with suppress(Exception):  # it has none: sparse, of another device
-        if hasattr(type(value), "untyped_storage"):
-            return int(value.untyped_storage().data_ptr()) or id(value)
-        while numpy is not None and type(value) is numpy.ndarray and value.base is not None:
-            value = value.base
-    return id(value)

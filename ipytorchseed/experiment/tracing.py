@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ipytorchseed.determinism.advice import find_advice, has_other_algorithm
 from ipytorchseed.experiment.outcome import Outcome, find_differences
-from ipytorchseed.experiment.repeating import RepeatedCell, Runner
+from ipytorchseed.experiment.repeating import RepeatedCell
 from ipytorchseed.experiment.verdict import Culprit, Entry, Traced
 from ipytorchseed.ledger.records import FileRead
 from ipytorchseed.reads.entropy import is_program, sentence
@@ -52,12 +52,10 @@ class Tracing:
 
     Args:
         cell: The cell.
-        run: Runs the cell.
     """
 
-    def __init__(self, cell: RepeatedCell, run: Runner) -> None:
+    def __init__(self, cell: RepeatedCell) -> None:
         self._cell = cell
-        self._run = run
         self._tables: Tables | None = None
         self._fill = 0
         self._differ = False
@@ -126,7 +124,7 @@ class Tracing:
         watch = FileWatch()
         watch.start()
         try:
-            outcome = self._cell.again(self._run, recorder)
+            outcome = self._cell.again(recorder)
         finally:
             watch.stop()
         return outcome, {file.path: file for file in watch.read(_FILE_SECONDS, "\0")}
@@ -276,7 +274,7 @@ class Tracing:
     def _reached(self) -> list[tuple[str, Any]]:
         """List the variables that the cell may reach, as they are now."""
         names = self._cell.namespace
-        return [(name, names[name]) for name in self._cell.sandbox.names if name in names]
+        return [(name, names[name]) for name in self._cell.engine.copied if name in names]
 
     def _compiles(self) -> bool:
         """Tell whether the cell reaches something compiled."""

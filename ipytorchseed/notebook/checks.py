@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import NoReturn
 
@@ -11,10 +13,9 @@ from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 from msgspec import Struct
 
 from ipytorchseed.determinism.alerts import Alert
-from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import TraceError
 from ipytorchseed.experiment.check import Check
-from ipytorchseed.experiment.imports import import_ahead, import_sources
+from ipytorchseed.experiment.imports import find_reached
 from ipytorchseed.experiment.process import say_restored
 from ipytorchseed.experiment.repeating import RepeatedCell
 from ipytorchseed.experiment.verdict import Checked
@@ -22,14 +23,14 @@ from ipytorchseed.ledger.records import Draw, Operation, Trace
 from ipytorchseed.ledger.records import Run as Record
 from ipytorchseed.notebook.errors import raised
 from ipytorchseed.notebook.interrupts import Interrupts
-from ipytorchseed.notebook.location import Cell, Locator
+from ipytorchseed.notebook.location import Locator
 from ipytorchseed.notebook.progress import Progress
-from ipytorchseed.notebook.rerun import Rerunner, moved_parts, restored_shell, shell_parts, shown_by
+from ipytorchseed.notebook.rerun import Rerunner, left_as_before, shown_by
 from ipytorchseed.notebook.runs import Run, Runs
+from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.notebook.streams import OutputCapture
 from ipytorchseed.notebook.tracking import Tracking
 from ipytorchseed.reads.cell import effects_of_cell
-from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.render.check import CheckView
 from ipytorchseed.render.values import pick
 from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
@@ -48,7 +49,6 @@ class _Under(Struct, eq=False):
     """A cell under way that is checked."""
 
     run: Run
-    cell: Cell
     check: Check
     outputs: Outputs
     recorded: Outputs | None
@@ -68,6 +68,7 @@ class Checks(Struct, eq=False):
         locator: Finds the cell of a run.
         tracking: The recording of runs.
         interrupts: Lets Ctrl-C through while the cell runs again.
+        seeding: What ``%seed`` put in force.
 
     Attributes:
         rerunning: Whether a cell's code is run again just now: nothing of ours then takes part.
@@ -78,9 +79,19 @@ class Checks(Struct, eq=False):
     _locator: Locator
     _tracking: Tracking
     _interrupts: Interrupts
+    _seeding: Seeding
     rerunning: bool = False
     _under: list[_Under] = []
     _found: list[Trace] = []
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Let nothing of ours take part in the block: a cell's code is run again in it."""
+        before, self.rerunning = self.rerunning, True
+        try:
+            yield
+        finally:
+            self.rerunning = before
 
     # -- check -------------------------------------------------------------------------------------
 
@@ -109,28 +120,26 @@ class Checks(Struct, eq=False):
                 "the cell waits for input, which its further runs would not be given. Ask for it in"
                 " a cell above"
             )
-        import_ahead(cell.source, lambda _: cell.text)
         hidden = frozenset(shell.user_ns_hidden)
-        dependencies = find_dependencies(effects, shell.user_ns, hidden, seconds=1.0)
-        import_sources(dependencies.packages)
+        dependencies = find_reached(cell.source, lambda _: cell.text, shell.user_ns, hidden)
         before = snapshot() if isolate else None
         if seed is not None:
             seed_all(seed)
             self._tracking.note_seed(seed, "scope")
         progress = Progress(shell, silent=as_json)
+        outputs = outputs_of(cell.source, dependencies.nondeterministic_calls)
         repeated = RepeatedCell(
             shell.user_ns,
             dependencies,
+            Rerunner(shell, cell.text, cell.file, outputs),
             lines=cell.lines,
             source=cell.source,
             hidden=hidden,
             progress=progress.tell,
         )
-        outputs = outputs_of(cell.source, dependencies.nondeterministic_calls)
         pending = self._tracking.session.pending
         under = _Under(
             run=run,
-            cell=cell,
             check=Check(repeated, runs),
             outputs=outputs,
             recorded=None if pending is None else pending.outputs,
@@ -174,20 +183,20 @@ class Checks(Struct, eq=False):
         if under.recorded is not None and under.recorded.in_part:  # what programs print, as heard
             under.outputs.passed_by()
         shown = shown_by(under.outputs, result.result)
-        check, shell, cell = under.check, self._shell, under.cell
-        parts = shell_parts(shell)
+        check, shell, stays = under.check, self._shell, list[str]()
         try:
-            with held_interrupts(), restored_shell(shell), under.progress:
-                self.rerunning = True
+            with (
+                left_as_before(shell, self._seeding, lambda: check.stays, stays),
+                under.progress,
+                self.at_work(),
+            ):
                 check.first(shown, effects)
-                checked = check.finish(Rerunner(shell, cell.text, cell.file, under.outputs))
+                checked = check.finish()
         except KeyboardInterrupt:
             self._interrupts.note()
-            said = say_restored("Everything is", [*check.stays, *moved_parts(parts)])
-            click.echo(f"The check was interrupted. {said.replace('as before', _AS_AFTER)}.")
+            said = say_restored("Everything is", stays).replace("as before", _AS_AFTER)
+            click.echo(f"The check was interrupted. {said}.")
             return
-        finally:
-            self.rerunning = False
         view = CheckView(checked)
         if under.as_json:
             click.echo(view.to_json())

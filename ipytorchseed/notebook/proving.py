@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 
 import click
 from msgspec.structs import replace
 
-from ipytorchseed.determinism.interrupts import TimeLimit, held_interrupts
+from ipytorchseed.determinism.interrupts import TimeLimit
 from ipytorchseed.errors import IPyTorchSeedError, LedgerError, ReplayError
 from ipytorchseed.experiment.policy import BYTES, DEADLINE, find_objection
 from ipytorchseed.experiment.process import say_restored
@@ -19,13 +19,12 @@ from ipytorchseed.fingerprint import Budget
 from ipytorchseed.ledger.records import Finding, Findings, Run
 from ipytorchseed.notebook.progress import Progress, bar
 from ipytorchseed.notebook.replay import Player
-from ipytorchseed.notebook.rerun import moved_parts, restored_shell
+from ipytorchseed.notebook.rerun import left_as_before
 from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.render.replay import say_outside
 from ipytorchseed.render.why import suspect
 from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.why.changes import find_changes
-from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.experiments import (
     PROVED,
     UNTESTED,
@@ -64,90 +63,74 @@ class Proofs:
         self._tracking = player.tracking
         self._seeding = seeding
 
-    def test(self, said: Explanation, *, silent: bool) -> Explanation:
-        """Test causes without being asked, if the policy allows it; else say why they are not.
+    def test(
+        self, said: Explanation, *, asked: bool, yes: bool = False, silent: bool
+    ) -> Explanation:
+        """Test causes, and return the explanation with what was found.
 
         Args:
             said: The explanation; if it names no cause, there is nothing to test.
-            silent: Show no progress.
-        """
-        experiments = None if said.tested else self._experiments(said, _UNASKED_LOOKS)
-        if experiments is None:
-            return said
-        kernel, count = self._tracking.session.kernel, count_most(len(experiments.trials))
-        runs = [run for run in (said.run, said.against) if run is not None]
-        objection = experiments.blocked or find_objection(runs, experiments.plan, count, kernel)
-        if objection:
-            return self._told(said, _all_open(said, objection, experiments))
-        try:
-            return self._tested(said, experiments, silent=silent, unasked=True)
-        except ReplayError as error:  # interrupted, or from inside of an experiment
-            return self._told(said, _all_open(said, str(error), experiments))
-
-    def prove(self, said: Explanation, *, yes: bool, silent: bool) -> Explanation:
-        """Test causes because the user asked, however long it takes.
-
-        Args:
-            said: The explanation; if it names no cause, there is nothing to test.
+            asked: Whether the user asked, so that it may take long; else the policy has to allow
+                it, and the explanation says why it does not.
             yes: Also run cells that write files, start programs or open connections.
             silent: Show no progress.
 
         Raises:
-            ReplayError: A cell would act outside the kernel, or the user interrupted it: everything
-                is as before.
+            ReplayError: The user asked, and a cell would act outside the kernel, or it was
+                interrupted: everything is as before.
         """
-        experiments = self._experiments(said)
+        experiments = self._experiments(said, asked=asked)
         if experiments is None:
             return said
-        if experiments.blocked:
-            return self._told(said, _all_open(said, experiments.blocked, experiments))
-        outside = say_outside(experiments.plan, self._tracking.session.kernel)
+        kernel, count = self._tracking.session.kernel, count_most(len(experiments.trials))
+        runs = [run for run in (said.run, said.against) if run is not None]
+        objection = experiments.blocked
+        if not objection and not asked:
+            objection = find_objection(runs, experiments.plan, count, kernel)
+        outside = "" if objection else say_outside(experiments.plan, kernel)
         if outside and not yes:
             msg = f"{outside}. Nothing was run; to run that again for a proof, add --yes"
             raise ReplayError(msg)
-        return self._tested(said, experiments, silent=silent)
+        try:
+            if not objection:
+                return self._tested(said, experiments, silent=silent, asked=asked)
+        except ReplayError as error:  # interrupted, or from inside of an experiment
+            if asked:
+                raise
+            objection = str(error)
+        return self._told(said, _all_open(said, objection, experiments))
 
-    def _experiments(self, said: Explanation, seconds: float | None = None) -> Experiments | None:
-        """Plan the experiments; nothing runs. None if there is nothing to test.
-
-        Args:
-            said: The explanation.
-            seconds: How long to look at variables; None for as long as a replay may.
-        """
+    def _experiments(self, said: Explanation, *, asked: bool) -> Experiments | None:
+        """Plan the experiments; nothing runs. None if there is nothing to test."""
         against, session = said.against, self._tracking.session
         comparable = against is not None and said.changed and said.run.cell == against.cell
         if against is None or not (said.suspects and comparable):
             return None
-        scene = self._player.scene()
-        present = LiveKernel(session, said.run, scene.namespace, seconds)
-        hidden = self._shell.user_ns_hidden
-        return Experiments(scene, said.run, against, said.suspects, present, hidden)
+        if said.tested and not asked:
+            return None
+        names, hidden = self._shell.user_ns, frozenset(self._shell.user_ns_hidden)
+        present = LiveKernel(session, said.run, names, None if asked else _UNASKED_LOOKS)
+        return Experiments(names, session.ledger, said.run, against, said.suspects, present, hidden)
 
     def _tested(
-        self,
-        said: Explanation,
-        experiments: Experiments,
-        *,
-        silent: bool,
-        unasked: bool = False,
+        self, said: Explanation, experiments: Experiments, *, silent: bool, asked: bool
     ) -> Explanation:
         """Make the experiments; return the explanation with what they found.
-
-        Args:
-            said: The explanation.
-            experiments: What can be tried.
-            silent: Show no progress.
-            unasked: Whether limits of time and memory hold.
 
         Raises:
             ReplayError: It was interrupted; the message says what is as before.
         """
         keep, moved = False, list[str]()
-        limit = TimeLimit(DEADLINE if unasked else None)
+        limit = TimeLimit(None if asked else DEADLINE)
         try:
-            with held_interrupts(), self._as_before(experiments, moved), limit:
+            with (
+                left_as_before(self._shell, self._seeding, experiments.leave, moved),
+                self._player.at_work("%why --prove"),
+                self._tracking.apart(),
+                limit,
+            ):
                 try:
-                    found = self._judge(said, experiments, unasked=unasked, silent=silent)
+                    found = self._judge(said, experiments, silent=silent, asked=asked)
                 except (IPyTorchSeedError, OSError) as error:
                     found = _all_open(said, str(error), experiments)
                 else:
@@ -174,21 +157,8 @@ class Proofs:
                 session.ledger.add_findings(said.run.id, said.against.id, findings)
         return with_findings(said, findings, session.kernel)
 
-    @contextmanager
-    def _as_before(self, experiments: Experiments, moved: list[str]) -> Iterator[None]:
-        """Put everything back after the block; add to ``moved`` what is not as before."""
-        visited = self._shell.user_ns.get("_dh", [])
-        with ExitStack() as undo:
-            undo.callback(visited.__setitem__, slice(None), [*visited])  # where `%cd` was
-            undo.callback(vars(self._seeding).update, dict(vars(self._seeding)))
-            undo.callback(lambda: moved.extend([*experiments.leave(), *moved_parts(parts)]))
-            undo.enter_context(self._player.at_work("%why --prove"))
-            undo.enter_context(self._tracking.apart())
-            parts = undo.enter_context(restored_shell(self._shell))
-            yield
-
     def _judge(
-        self, said: Explanation, experiments: Experiments, *, unasked: bool, silent: bool
+        self, said: Explanation, experiments: Experiments, *, silent: bool, asked: bool
     ) -> dict[int, Finding]:
         """Make the experiments; return what they found for each cause, by its place.
 
@@ -200,9 +170,13 @@ class Proofs:
         seconds = sum(step.run.seconds for step in experiments.plan.steps)
         seconds += said.run.seconds * count_most(len(experiments.trials))
         silent = silent or seconds < _LONG
+
+        def make(again: Run, begin: Callable[[], None]) -> None:
+            self._player.run_whole(again, None, begin, quiet=True)
+
         with Progress(self._shell, silent=silent, what="Proving") as progress:
             progress.step("making again what the cell found …")
-            experiments.build(self._make, BYTES if unasked else None)
+            experiments.build(make, None if asked else BYTES)
             trials = _labelled(said.suspects, experiments.trials)
             beside = ", ".join(sorted(experiments.beside.values))
             parts = {**trials, beside: experiments.beside}
@@ -246,22 +220,10 @@ class Proofs:
             },
         }
 
-    def _make(self, again: Run, begin: Callable[[], None]) -> None:
-        """Run a cell that makes an input.
-
-        Raises:
-            ReplayError: It failed.
-        """
-        run = self._play(again, begin)
-        if run is None or run.status != "ok":
-            name = run_name(again, self._tracking.session.kernel)
-            said = "it was not recorded" if run is None else run.error
-            raise ReplayError(f"{name}, which makes an input, failed when it ran again ({said})")
-
     def _try(self, experiments: Experiments, trial: Trial, said: Explanation) -> Run:
         """Run the cell with what goes back in a trial; return what it made."""
         record, begin = experiments.prepare(trial)
-        run = self._play(record, begin)
+        run = self._player.run(record, None, begin, quiet=True)
         if run is None:
             return record
         made, names = {*run.writes, *run.reads}, self._shell.user_ns
@@ -271,12 +233,6 @@ class Proofs:
             if each.what == "variable" and each.name not in made and each.name in names
         }
         return replace(run, writes={**run.writes, **looks}, timed=(*run.timed, *said.run.timed))
-
-    def _play(self, again: Run, begin: Callable[[], None]) -> Run | None:
-        run = self._player.run(again, None, begin, quiet=True)
-        if run is not None and run.status == "interrupted":
-            raise KeyboardInterrupt
-        return run
 
 
 def _not_restored(experiments: Experiments) -> dict[int, Finding]:

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from itertools import chain
 from pathlib import PurePath
+from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
 from ipytorchseed.determinism.interrupts import held_interrupts, let_through
 from ipytorchseed.errors import LookupFailure, ReplayError
+from ipytorchseed.experiment.begin import begin_as
+from ipytorchseed.experiment.engine import Engine
 from ipytorchseed.experiment.process import say_restored
-from ipytorchseed.experiment.replay import Before, Scene
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.progress import Progress
 from ipytorchseed.notebook.rerun import (
-    moved_parts,
+    left_as_before,
     restored_shell,
     run_coroutine,
-    shell_parts,
     without_tracebacks,
 )
+from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.notebook.tracking import Tracking
 from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.render.timeline import label_of
-from ipytorchseed.rng.generators import Found
 from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.why.evidence import run_name
-from ipytorchseed.why.plan import Plan, make_plan
+from ipytorchseed.why.plan import Plan, Step, make_plan
 
-_Result = tuple[object, ...]
+_Results = Mapping[tuple[int, str], object]
+"""What results are bound to, by where they are kept and their names."""
 
 _RESTORED = "names, sources and settings are"
 
@@ -41,8 +41,6 @@ _LONG = 1.5
 
 _RESULTS = ("_", "__", "___")
 """Names of the last results, which IPython binds while they hold what it bound them to."""
-
-_GONE = object()
 
 _LABEL = 36
 """Letters of a cell, in the line that tells which one runs."""
@@ -54,7 +52,6 @@ class Player:
     Args:
         shell: The running shell.
         tracking: The recording of its runs.
-        generators: Finds the generators of its namespace.
 
     Attributes:
         shell: The running shell.
@@ -62,17 +59,10 @@ class Player:
         busy: Whether it is at work.
     """
 
-    def __init__(
-        self, shell: InteractiveShell, tracking: Tracking, generators: Callable[[], list[Found]]
-    ) -> None:
+    def __init__(self, shell: InteractiveShell, tracking: Tracking) -> None:
         self.shell = shell
         self.tracking = tracking
         self.busy = False
-        self._generators = generators
-
-    def scene(self) -> Scene:
-        """Return what stands in this process for the cells to find."""
-        return Scene(self.shell.user_ns, self.tracking.session.ledger, self._generators)
 
     @contextmanager
     def at_work(self, command: str) -> Iterator[None]:
@@ -105,6 +95,9 @@ class Player:
 
         Returns:
             The new run; None where it was not recorded.
+
+        Raises:
+            KeyboardInterrupt: The user interrupts it.
         """
         run_cell = partial(self.shell.run_cell, again.source, store_history=False)
         names = self.shell.user_global_ns
@@ -112,7 +105,26 @@ class Player:
         with restored_shell(self.shell), without_tracebacks(self.shell):
             self.shell.loop_runner = partial(run_coroutine, names=names)  # the kernel's own runs
             with self._quiet_as(again.source):
-                return self.tracking.record(again, number, begin, execute, quiet=quiet)
+                run = self.tracking.record(again, number, begin, execute, quiet=quiet)
+        if run is not None and run.status == "interrupted":
+            raise KeyboardInterrupt
+        return run
+
+    def run_whole(
+        self, again: Run, number: int | None, begin: Callable[[], None], *, quiet: bool
+    ) -> Run:
+        """Run a cell again as ``run`` does.
+
+        Raises:
+            RerunError: It failed, or was not recorded.
+            KeyboardInterrupt: The user interrupts it.
+        """
+        run = self.run(again, number, begin, quiet=quiet)
+        if run is None or run.status != "ok":
+            name = run_name(again, self.tracking.session.kernel)
+            said = "it was not recorded" if run is None else run.error
+            raise RerunError(f"{name} failed when it ran again ({said})")
+        return run
 
     @contextmanager
     def _quiet_as(self, source: str) -> Iterator[None]:
@@ -125,8 +137,8 @@ class Player:
             typed[-1:] = own
 
 
-class _CellFailed(Exception):  # noqa: N818 -- not ours to tell: `play` does
-    """A cell of a replay failed."""
+class RerunError(ReplayError):
+    """A cell that makes what others read failed when it ran again."""
 
 
 class Replays:
@@ -134,23 +146,24 @@ class Replays:
 
     Args:
         player: Runs cells again in it.
+        seeding: What ``%seed`` put in force, which cells may change.
         ran: Told of each new run.
 
     Attributes:
         asked: The earlier run of the last ``%why``, which ``%replay`` takes without a number.
     """
 
-    def __init__(self, player: Player, ran: Callable[[Run], object]) -> None:
+    def __init__(self, player: Player, seeding: Seeding, ran: Callable[[Run], object]) -> None:
         self.asked: Run | None = None
         self._player = player
         self._shell = player.shell
         self._tracking = player.tracking
+        self._seeding = seeding
         self._ran = ran
-        self._before: Before | None = None
-        self._results: tuple[list[_Result], list[_Result]] = ([], [])
+        self._before: Engine | None = None
+        self._results: tuple[_Results, _Results] = ({}, {})
         self._what = ""
         self._stays: tuple[str, ...] = ()
-        self._moved: list[str] = []
 
     def plan(self, target: Run) -> Plan:
         """Find the way to a run's result from where the kernel stands.
@@ -174,41 +187,38 @@ class Replays:
             ReplayError: A cell failed, or it was interrupted: all is as it was before, or what is
                 not is named.
         """
-        failed, self._moved = "", []
+        failed, moved = "", list[str]()
+        names, hidden = self._shell.user_ns, frozenset(self._shell.user_ns_hidden)
         try:
             with held_interrupts(), self._player.at_work("%replay"):
+                engine = Engine.of_runs(names, [step.run for step in plan.steps], hidden)
                 try:
-                    return self._replay(plan)
-                except (KeyboardInterrupt, _CellFailed) as error:
+                    with left_as_before(self._shell, self._seeding, engine.leave, moved) as undo:
+                        return self._replay(plan, engine, undo)
+                except (KeyboardInterrupt, RerunError) as error:
                     failed = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
                     raise
-        except (KeyboardInterrupt, _CellFailed):
+        except (KeyboardInterrupt, RerunError):
             if not failed:  # an interrupt that arrived when all was done
                 raise
-            raise ReplayError(f"{failed}; {say_restored(_RESTORED, self._moved)}") from None
+            raise ReplayError(f"{failed}; {say_restored(_RESTORED, moved)}") from None
 
-    def _replay(self, plan: Plan) -> tuple[Run, tuple[str, ...]]:
-        tracking, session = self._tracking, self._tracking.session
-        name = run_name(plan.target, session.kernel)
-        scene, results = self._player.scene(), self._last_results()
-        parts = shell_parts(self._shell)
-        before = Before(scene, [step.run for step in plan.steps])
+    def _replay(self, plan: Plan, engine: Engine, undo: ExitStack) -> tuple[Run, tuple[str, ...]]:
+        tracking, results = self._tracking, self._last_results()
         outer = tracking.set_aside()
         alone = outer is not None and only_asks(outer.source)
-
-        with ExitStack() as failed:
-            failed.callback(lambda: self._moved.extend(moved_parts(parts)))
-            failed.callback(tracking.take_up, outer)
-            failed.callback(self._put_results_back, results)
-            failed.callback(lambda: self._moved.extend(before.put_back()[1]))
-            runs = self._play(plan, scene, outer.execution_count if outer and alone else None)
-            failed.pop_all()
-        before.done()
+        undo.callback(tracking.take_up, outer)
+        undo.callback(self._put_results_back, results)
+        engine.begin()
+        runs = self._play(plan, engine, outer.execution_count if outer and alone else None)
+        undo.pop_all()
+        engine.settle()
         if not alone:  # the cell does more than to ask for this
             tracking.take_up(outer)
-        self._before, self._what, self._results = before, name, (results, self._last_results())
+        self._what = run_name(plan.target, tracking.session.kernel)
+        self._before, self._results = engine, (results, self._last_results())
         files = sorted({PurePath(path).name for run in runs for path in run.wrote})
-        self._stays = (*before.shared, *files)
+        self._stays = (*engine.shared, *files)
         return runs[-1], self._stays
 
     def undo(self) -> tuple[str, list[str], list[str], tuple[str, ...]]:
@@ -228,29 +238,36 @@ class Replays:
         results, left = self._results
         since = self._last_results()
         with held_interrupts():
-            names, moved = before.put_back()
-            if all(map(operator.is_, chain(*left), chain(*since))):
+            moved = before.leave()
+            if since.keys() == left.keys() and all(since[key] is left[key] for key in left):
                 since = results  # else other cells showed theirs
             self._put_results_back(since)
+        names = sorted(name for name in before.moved or () if not name.startswith("_"))
         return self._what, names, moved, self._stays
 
-    def _last_results(self) -> list[_Result]:
-        """Return the last results, each as IPython keeps it twice, and as the name holds it."""
-        hook, shell = vars(self._shell.displayhook), self._shell
-        places = hook, shell.user_ns_hidden, shell.user_ns
-        return [tuple([place.get(name, _GONE) for place in places]) for name in _RESULTS]
+    def _last_results(self) -> _Results:
+        """Return the last results: IPython keeps each twice, and the name holds it."""
+        return {
+            (place, name): names[name]
+            for place, names in enumerate(self._result_places())
+            for name in _RESULTS
+            if name in names
+        }
 
-    def _put_results_back(self, results: Sequence[_Result]) -> None:
-        hook, shell = vars(self._shell.displayhook), self._shell
-        for name, held in zip(_RESULTS, results, strict=True):
-            for place, value in zip((hook, shell.user_ns_hidden, shell.user_ns), held, strict=True):
-                if value is _GONE:
-                    place.pop(name, None)
+    def _put_results_back(self, results: _Results) -> None:
+        for place, names in enumerate(self._result_places()):
+            for name in _RESULTS:
+                if (place, name) in results:
+                    names[name] = results[place, name]
                 else:
-                    place[name] = value
+                    names.pop(name, None)
 
-    def _play(self, plan: Plan, scene: Scene, number: int | None) -> list[Run]:
-        kernel = self._tracking.session.kernel
+    def _result_places(self) -> tuple[dict[str, Any], ...]:
+        shell = self._shell
+        return vars(shell.displayhook), shell.user_ns_hidden, shell.user_ns
+
+    def _play(self, plan: Plan, engine: Engine, number: int | None) -> list[Run]:
+        kernel, ledger = self._tracking.session.kernel, self._tracking.session.ledger
         long = sum(step.run.seconds for step in plan.steps) >= _LONG
         progress = Progress(self._shell, silent=not long, what="Replaying")
         runs = []
@@ -260,28 +277,14 @@ class Replays:
                 took = f", which took {step.run.seconds:,.1f} s" if step.run.seconds >= 1 else ""
                 label = label_of(step.run.source)[:_LABEL]
                 progress.step(f"{index} of {len(plan.steps)} · {name} {label}{took} …", shows=last)
-                begin = partial(scene.put_back, step, name)
-                with scene.without(step.run.missing):
-                    again = self._run(step.run, number if last else None, begin, quiet=not last)
+
+                def begin(step: Step = step, name: str = name) -> None:
+                    begin_as(step, name, ledger, engine.generators())
+
+                with engine.without(step.run.missing):
+                    count = number if last else None
+                    again = self._player.run_whole(step.run, count, begin, quiet=not last)
                 runs.append(again)
+                self._ran(again)
             progress.clear()
         return runs
-
-    def _run(
-        self, again: Run, number: int | None, begin: Callable[[], None], *, quiet: bool
-    ) -> Run:
-        """Run a cell again; return its new run.
-
-        Raises:
-            _CellFailed: It failed.
-        """
-        run = self._player.run(again, number, begin, quiet=quiet)
-        if run is not None:
-            self._ran(run)
-        if run is not None and run.status == "interrupted":
-            raise KeyboardInterrupt
-        if run is None or run.status != "ok":
-            name = run_name(again, self._tracking.session.kernel)
-            said = "it was not recorded" if run is None else run.error
-            raise _CellFailed(f"{name} failed when it ran again ({said})")
-        return run

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import builtins
 import getpass
-import inspect
 import io
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
-from types import CodeType
 from typing import Any, NoReturn
 
 from IPython.core.displaypub import DisplayPublisher
-from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
 from ipytorchseed.determinism.interrupts import (
     held_interrupts,
@@ -26,6 +23,8 @@ from ipytorchseed.determinism.interrupts import (
 )
 from ipytorchseed.experiment.repeating import Shown
 from ipytorchseed.introspection.replacing import Replacements
+from ipytorchseed.notebook.errors import raised
+from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.studies.body import Body
 
@@ -61,47 +60,29 @@ class Rerunner:
         """
         outputs = self._like.anew()
         results: list[object] = []
-        error: BaseException | None = None
         with hushed(self._shell, outputs, results, self._file):
             try:
-                codes = self._compile()
                 with around:
-                    for code in codes:
-                        self._execute(code)
-            except KeyboardInterrupt:
-                raise
-            except BaseException as raised:  # noqa: BLE001 -- whatever the cell raises
-                error = raised.with_traceback(None)  # whose frames hold the copies
+                    error = self._execute()
+            except Exception as failed:  # noqa: BLE001 -- of what is around it, or of its syntax
+                error = failed
+            if isinstance(error, KeyboardInterrupt):
+                raise error
             self._show_figures()
+        if error is not None:
+            error = error.with_traceback(None)  # whose frames hold the copies
         return shown_by(outputs, results[-1] if results else None, error)
 
-    def _compile(self) -> list[CodeType]:
-        """Compile the cell statement by statement, the last one to show its value."""
-        compiler: Any = self._shell.compile
-        tree = self._shell.transform_ast(compiler.ast_parse(self._text, filename=self._file))
-        mode = self._shell.ast_node_interactivity
-        body = tree.body
-        if mode == "last_expr_or_assign" and body:
-            shown = _assigned(body[-1])
-            body = [*body, shown] if shown is not None else body
-        shows = {"none": 0, "all": len(body), "last": 1}.get(
-            mode, int(bool(body) and isinstance(body[-1], ast.Expr))
-        )
-        codes = []
-        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if self._shell.autoawait else 0
-        for index, node in enumerate(body):
-            single = index >= len(body) - shows
-            module = ast.Interactive([node]) if single else ast.Module([node], [])
-            with compiler.extra_flags(flags):
-                codes.append(compiler(module, self._file, "single" if single else "exec"))
-        return codes
-
-    def _execute(self, code: CodeType) -> None:
-        names = self._shell.user_global_ns, self._shell.user_ns
-        if code.co_flags & inspect.CO_COROUTINE:
-            run_coroutine(eval(code, *names), names[0])  # noqa: S307 -- the user's own cell
-        else:
-            let_through(lambda: exec(code, *names))  # noqa: S102 -- as above
+    def _execute(self) -> BaseException | None:
+        """Run the cell; return the error that ended it."""
+        shell, text, result = self._shell, self._text, ExecutionResult(None)
+        tree = shell.transform_ast(shell.compile.ast_parse(text, filename=self._file))
+        mode, names = shell.ast_node_interactivity, shell.user_global_ns
+        running = shell.run_ast_nodes(tree.body, self._file, mode, shell.compile, result)
+        awaits = shell.should_run_async(text, transformed_cell=text)
+        run = partial(run_coroutine, names=names) if awaits else _run_at_once
+        let_through(partial(run, running), names)
+        return raised(result)
 
     def _show_figures(self) -> None:
         """Have matplotlib show and close the run's figures, as it does when a cell ends."""
@@ -192,17 +173,46 @@ def moved_parts(before: list[tuple[Any, str, Any]]) -> list[str]:
 
 
 @contextmanager
-def restored_shell(shell: object) -> Iterator[list[tuple[Any, str, Any]]]:
+def restored_shell(shell: object) -> Iterator[None]:
     """Restore after the block what it replaces of the shell, and of what it shows with."""
     before = shell_parts(shell)
     try:
-        yield before
+        yield
     finally:
-        for holder, name, value in before:
-            if value is _MISSING:
-                vars(holder).pop(name, None)
-            elif getattr(holder, name, _MISSING) != value:
-                setattr(holder, name, value)
+        restore_parts(before)
+
+
+def restore_parts(before: list[tuple[Any, str, Any]]) -> None:
+    """Put back what ``shell_parts`` found."""
+    for holder, name, value in before:
+        if value is _MISSING:
+            vars(holder).pop(name, None)
+        elif getattr(holder, name, _MISSING) != value:
+            setattr(holder, name, value)
+
+
+@contextmanager
+def left_as_before(
+    shell: InteractiveShell, seeding: Seeding, leave: Callable[[], list[str]], stays: list[str]
+) -> Iterator[ExitStack]:
+    """Hold interrupts for as long as cells run again, and put everything back after that.
+
+    Args:
+        shell: The running shell.
+        seeding: What ``%seed`` put in force, which cells may change.
+        leave: Puts back what the cells changed; returns what is not as before.
+        stays: Filled in with that, and with what of the shell is not.
+
+    Yields:
+        What is to be undone; emptied, everything stays as the cells left it.
+    """
+    visited, parts = shell.user_ns.get("_dh", []), shell_parts(shell)
+    with held_interrupts(), ExitStack() as undo:
+        undo.callback(visited.__setitem__, slice(None), [*visited])  # where `%cd` was
+        undo.callback(vars(seeding).update, dict(vars(seeding)))
+        undo.callback(lambda: stays.extend([*leave(), *moved_parts(parts)]))
+        undo.callback(restore_parts, parts)
+        yield undo
 
 
 class _Stream(io.TextIOBase):
@@ -244,18 +254,10 @@ def _refuse_input(*_: object, **__: object) -> NoReturn:
     raise AskedForInputError("the cell asks for input, which a run on copies is not given")
 
 
-def _assigned(node: ast.stmt) -> ast.stmt | None:
-    """Return the expression that shows what an assignment assigned."""
-    target: ast.expr | None = None
-    if isinstance(node, ast.Assign) and len(node.targets) == 1:
-        target = node.targets[0]
-    elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
-        target = node.target
-    if not isinstance(target, ast.Name):
-        return None
-    return ast.fix_missing_locations(
-        ast.copy_location(ast.Expr(ast.Name(target.id, ast.Load())), node)
-    )
+def _run_at_once(waiting: Coroutine[Any, Any, object]) -> None:
+    """Run a coroutine that awaits nothing."""
+    with suppress(StopIteration):
+        waiting.send(None)
 
 
 def run_coroutine(waiting: Any, names: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- of a cell
@@ -283,12 +285,13 @@ def run_coroutine(waiting: Any, names: Mapping[str, Any]) -> Any:  # noqa: ANN40
             return let_through(partial(loop.run_until_complete, task), names)
 
 
-def make_body(running: Any, source: str) -> Body:  # noqa: ANN401 -- a shell
+def make_body(running: Any, source: str, stays: list[str] | None = None) -> Body:  # noqa: ANN401 -- a shell
     """Return the code of a cell, to be run in a shell.
 
     Args:
         running: The shell.
         source: The cell's text.
+        stays: As for ``Body``.
     """
     text = str(running.transform_cell(source))
     return Body(
@@ -296,4 +299,5 @@ def make_body(running: Any, source: str) -> Body:  # noqa: ANN401 -- a shell
         namespace=running.user_ns,
         run=Rerunner(running, text, running.compile.cache(text), Outputs()),
         hidden=frozenset(running.user_ns_hidden),
+        stays=stays,
     )

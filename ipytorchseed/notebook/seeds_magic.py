@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
@@ -12,14 +11,14 @@ import msgspec
 from IPython.display import display
 
 from ipytorchseed.commands import examples, flag, in_json, option
-from ipytorchseed.determinism.interrupts import held_interrupts, let_through
+from ipytorchseed.determinism.interrupts import let_through
 from ipytorchseed.errors import LedgerError, LookupFailure, ReplayError, did_you_mean
 from ipytorchseed.experiment.process import say_restored
 from ipytorchseed.foreign import Format
 from ipytorchseed.ledger.encoding import encode
 from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.notebook.progress import Progress, bar
-from ipytorchseed.notebook.rerun import make_body, moved_parts, restored_shell
+from ipytorchseed.notebook.rerun import left_as_before, make_body
 from ipytorchseed.notebook.seed_magic import SeedValue
 from ipytorchseed.notebook.state import State
 from ipytorchseed.studies.record import Outcome, Record, choose_seeds
@@ -132,11 +131,29 @@ def _run(
         LookupFailure: No cluster is connected, or its engines lack what the cell needs.
         ReplayError: A value cannot be copied, or the user interrupted it.
     """
-    outcomes, notes = dict[int, Outcome](), list[str]()
-    moved: list[str] = []
+    outcomes, notes, moved = dict[int, Outcome](), list[str](), list[str]()
+    shell, stays = state.shell, list[str]()
     try:
-        with held_interrupts():
-            notes = _run_held(state, body, seeds, outcomes, moved, engines=engines, silent=silent)
+        with (
+            left_as_before(shell, state.seeding, lambda: stays, moved),
+            Progress(shell, silent=silent, what="Seeds") as progress,
+        ):
+
+            def tell(where: str) -> None:
+                progress.tell(bar(len(outcomes), len(seeds), where))
+
+            if engines:
+                from ipytorchseed.notebook.engines import run_on_engines
+
+                run = partial(run_on_engines, shell, body, seeds, outcomes, tell)
+                notes = let_through(run, once=True)
+            else:
+                made = make_body(shell, body, stays)
+                with state.checks.at_work():
+                    for seed in seeds:
+                        tell(f"seed {seed}")
+                        outcomes[seed] = made.run(seed)
+            progress.clear()
     except KeyboardInterrupt:
         msg = f"interrupted after {len(outcomes)} of {len(seeds)} seeds"
         raise ReplayError(f"{msg}; {say_restored('everything is', moved)}") from None
@@ -146,44 +163,6 @@ def _run(
     if session.pending is not None:
         notes += map(sentence, say_effects(session.written(), session.connected()))
     return [outcomes[seed] for seed in seeds], notes
-
-
-def _run_held(  # noqa: PLR0913 -- as above, and what is filled in
-    state: State,
-    body: str,
-    seeds: Sequence[int],
-    outcomes: dict[int, Outcome],
-    moved: list[str],
-    *,
-    engines: bool,
-    silent: bool,
-) -> list[str]:
-    """Run the cell under each seed while interrupts are held; return notes of engines."""
-    checks = state.checks
-    with ExitStack() as undo:
-        parts = undo.enter_context(restored_shell(state.shell))
-        undo.callback(lambda: moved.extend(moved_parts(parts)))
-        undo.callback(vars(state.seeding).update, dict(vars(state.seeding)))
-        undo.callback(setattr, checks, "rerunning", checks.rerunning)
-        progress = undo.enter_context(Progress(state.shell, silent=silent, what="Seeds"))
-
-        def tell(where: str) -> None:
-            progress.tell(bar(len(outcomes), len(seeds), where))
-
-        notes: list[str] = []
-        if engines:
-            from ipytorchseed.notebook.engines import run_on_engines
-
-            run = partial(run_on_engines, state.shell, body, seeds, outcomes, tell)
-            notes = let_through(run, once=True)
-        else:
-            made, checks.rerunning = make_body(state.shell, body), True
-            undo.callback(lambda: moved.extend(made.stays))
-            for seed in seeds:
-                tell(f"seed {seed}")
-                outcomes[seed] = made.run(seed)
-        progress.clear()
-    return notes
 
 
 class _Shelf:

@@ -117,14 +117,16 @@ class State:
         """The checks and traces of this shell; made on first use."""
         from ipytorchseed.notebook.checks import Checks
 
-        return Checks(self.shell, self.runs, self.locator, self.tracking, self.interrupts)
+        return Checks(
+            self.shell, self.runs, self.locator, self.tracking, self.interrupts, self.seeding
+        )
 
     @cached_property
     def replays(self) -> Replays:
         """The replays of this shell; made on first use."""
         from ipytorchseed.notebook.replay import Replays
 
-        return Replays(self.player, self._show)
+        return Replays(self.player, self.seeding, self._show)
 
     @cached_property
     def proofs(self) -> Proofs:
@@ -138,7 +140,7 @@ class State:
         """What runs cells again; made on first use."""
         from ipytorchseed.notebook.replay import Player
 
-        return Player(self.shell, self.tracking, self.generators)
+        return Player(self.shell, self.tracking)
 
     @property
     def at_work(self) -> bool:

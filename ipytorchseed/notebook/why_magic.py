@@ -102,10 +102,8 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
         other = None if against is None else find_run(session, against)
         said = why(session, run, other, tested=not prove)
         state.replays.asked = said.against
-    if prove:
-        said = state.proofs.prove(said, yes=yes, silent=as_json)
-    elif prove is None and state.options.prove:
-        said = state.proofs.test(said, silent=as_json)
+    if prove or (prove is None and state.options.prove):
+        said = state.proofs.test(said, asked=bool(prove), yes=yes, silent=as_json)
     view = WhyView(said, session.kernel)
     if as_json:
         click.echo(view.to_json(session.identity.ident_of(said.run.cell)))

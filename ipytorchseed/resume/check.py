@@ -16,11 +16,9 @@ import msgspec
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import ResumeDiffers, ResumeError
+from ipytorchseed.experiment.engine import NAME, SHELLS, Engine, called_by_name
+from ipytorchseed.experiment.imports import find_reached
 from ipytorchseed.experiment.process import say_restored
-from ipytorchseed.experiment.repeating import NAME, SHELLS, called_by_name, sandbox_of
-from ipytorchseed.experiment.sandbox import Sandbox
-from ipytorchseed.reads.cell import effects_of_cell
-from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.values import pick
 from ipytorchseed.render.view import View, fill
@@ -102,9 +100,6 @@ def sentence(finding: Finding) -> str:
     return f"{finding.name}{kind}: {finding.message}{saved}"
 
 
-_IN_DEPENDENCIES = 1.0
-"""Seconds to find what the training reads."""
-
 _ELSEWHERE = 2_463_534_242
 """The seed of the resumed run: any that nobody uses, as a new process would begin anywhere."""
 
@@ -147,16 +142,14 @@ def check_resume(
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="resume-")))
         stack.enter_context(hints_kept())
         names = stack.enter_context(called_by_name(train))
-        code = effects_of_cell(f"{NAME}()", str)
-        dependencies = find_dependencies(code, names, SHELLS, seconds=_IN_DEPENDENCIES)
-        sandbox = sandbox_of(names, dependencies, SHELLS)
-        sandbox.leave()
-        stack.callback(_put_back, sandbox, notes)
+        reached = find_reached(f"{NAME}()", str, names, SHELLS)
+        engine = Engine.of_code(names, reached, SHELLS)
+        stack.callback(_put_back, engine, notes)
 
         def play(
             name: str, count: int, held: Mapping[str, Any] | None = None
         ) -> tuple[Course, Any]:
-            sandbox.enter()
+            engine.begin()
             if held is not None:
                 seed_all(_ELSEWHERE)
             state = Checkpoint(folder / name, held)
@@ -195,9 +188,9 @@ def check_resume(
     return report
 
 
-def _put_back(sandbox: Sandbox, notes: list[str]) -> None:
+def _put_back(engine: Engine, notes: list[str]) -> None:
     """Put everything back, and note what is not as before all the same."""
-    stays = sandbox.put_back()
+    stays = engine.leave()
     if stays:
         notes.append(f"After the runs, {say_restored('everything is', stays)}.")
 

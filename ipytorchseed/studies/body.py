@@ -9,23 +9,15 @@ from typing import Any
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import ReplayError
-from ipytorchseed.experiment.imports import import_ahead, import_sources
-from ipytorchseed.experiment.repeating import (
-    Runner,
-    is_users,
-    one_line,
-    reachable,
-    sandbox_of,
-)
-from ipytorchseed.experiment.sandbox import Sandbox, named
-from ipytorchseed.reads.cell import effects_of_cell
-from ipytorchseed.reads.following import find_dependencies
+from ipytorchseed.experiment.engine import Engine, reachable
+from ipytorchseed.experiment.imports import find_reached
+from ipytorchseed.experiment.repeating import Runner, one_line
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.table import hints_kept, seed_all
 from ipytorchseed.studies.record import RESULT, Outcome, read_numbers
 
-_IN_DEPENDENCIES = 1.0
-"""Seconds to find what the code reads."""
+_SOURCES = ("numpy", "torch")
+"""Packages that a seed is for, whatever the code reads."""
 
 
 class Body:
@@ -36,10 +28,11 @@ class Body:
         namespace: The user's.
         run: Runs the code.
         hidden: Names of the shell's own.
+        stays: Filled in with what the runs left changed.
 
     Attributes:
         prepare: Called before each run, when everything is as the user left it.
-        stays: What the runs left changed.
+        stays: As given.
     """
 
     def __init__(
@@ -49,16 +42,14 @@ class Body:
         namespace: MutableMapping[str, Any],
         run: Runner,
         hidden: frozenset[str] = frozenset(),
+        stays: list[str] | None = None,
     ) -> None:
         self._namespace = namespace
         self._run = run
         self._hidden = hidden
         self.prepare: Callable[[], object] = lambda: None
-        self.stays: list[str] = []
-        import_ahead(text, str)
-        effects = effects_of_cell(text, str)
-        self._reached = find_dependencies(effects, namespace, hidden, seconds=_IN_DEPENDENCIES)
-        import_sources({*self._reached.packages, "numpy", "torch"})  # which a seed is for as well
+        self.stays = [] if stays is None else stays
+        self._reached = find_reached(text, str, namespace, hidden, _SOURCES)
 
     @property
     def reads(self) -> list[str]:
@@ -73,57 +64,47 @@ class Body:
             KeyboardInterrupt: The user interrupts it; everything is put back.
         """
         with held_interrupts(), hints_kept():  # the code may seed as well
-            return self._run_under(seed)
+            engine = Engine.of_code(self._namespace, self._reached, self._hidden)
+            try:
+                return self._run_under(seed, engine)
+            finally:
+                self.stays += [name for name in engine.leave() if name not in self.stays]
 
-    def _run_under(self, seed: int) -> Outcome:
-        sandbox = sandbox_of(self._namespace, self._reached, self._hidden)
-        self._refuse_shared(sandbox)
-        sandbox.leave()
-        try:
-            sandbox.enter()
-            self.prepare()
-            alone = self._seed(seed, sandbox)
-            before = read_numbers(self._users())
-            shown = self._run(nullcontext())
-            if shown.error is not None:
-                return Outcome(seed, error=one_line(shown.error), alone=alone)
-            values = read_numbers(self._users())
-            made = {path for path in values if self._made(path, values[path], before)}
-            result = _read_result(shown.result)
-            names = {path.partition("[")[0] for path in made}
-            if not any(self._namespace.get(name) is shown.result for name in names):
-                values |= {path: result[path] for path in result.keys() - made}
-                made |= result.keys()
-            return Outcome(seed, values, frozenset(made), alone=alone, cut=(*sandbox.cut,))
-        finally:
-            self.stays = [*dict.fromkeys([*self.stays, *sandbox.put_back()])]
+    def _run_under(self, seed: int, engine: Engine) -> Outcome:
+        engine.begin()
+        self._refuse_shared(engine)
+        self.prepare()
+        seed_all(seed)
+        found = find_generators({n: v for n, v in engine.users().items() if n in engine.copied})
+        alone = tuple(each.name for each in found)  # they keep their states
+        before = read_numbers(engine.users())
+        shown = self._run(nullcontext())
+        if shown.error is not None:
+            return Outcome(seed, error=one_line(shown.error), alone=alone)
+        values = read_numbers(engine.users())
+        made = {path for path in values if self._made(path, values[path], before)}
+        result = _read_result(shown.result)
+        names = {path.partition("[")[0] for path in made}
+        if not any(self._namespace.get(name) is shown.result for name in names):
+            values |= {path: result[path] for path in result.keys() - made}
+            made |= result.keys()
+        return Outcome(seed, values, frozenset(made), alone=alone, cut=(*engine.cut,))
 
-    def _refuse_shared(self, sandbox: Sandbox) -> None:
+    def _refuse_shared(self, engine: Engine) -> None:
         """Refuse values that cannot be copied and that the runs would change.
 
         Raises:
             ReplayError: The code reads it by name. What it may only reach does not count.
         """
-        for path, why in sandbox.shared.items():
+        for path, why in engine.shared.items():
             if re.split(r"[.\[]", path)[0] in self._reached.names:
                 msg = f"{path} cannot be copied, and each run would change it ({why}): make it in"
                 raise ReplayError(f"{msg} the code that is run")
-
-    def _seed(self, seed: int, sandbox: Sandbox) -> tuple[str, ...]:
-        """Seed all sources; return the generators that keep their states."""
-        seed_all(seed)
-        names = self._users()
-        found = find_generators({name: names[name] for name in names if name in sandbox.names})
-        return tuple(each.name for each in found)
 
     def _made(self, path: str, value: float, before: dict[str, float]) -> bool:
         if path.partition("[")[0] in self._reached.writes:
             return True
         return repr(before.get(path)) != repr(value)  # by their names, as no nan is equal to one
-
-    def _users(self) -> dict[str, Any]:
-        names = named(self._namespace).items()
-        return {name: value for name, value in names if is_users(name, self._hidden)}
 
 
 def _read_result(result: object) -> dict[str, float]:

@@ -10,8 +10,9 @@ from typing import Any
 
 from ipytorchseed.determinism.interrupts import held_interrupts, let_through
 from ipytorchseed.errors import LookupFailure
+from ipytorchseed.experiment.engine import NAME, SHELLS, called_by_name
 from ipytorchseed.experiment.process import say_restored
-from ipytorchseed.experiment.repeating import NAME, SHELLS, Shown, called_by_name
+from ipytorchseed.experiment.repeating import Shown
 from ipytorchseed.render.curves import BARS, draw_bars, strip_svg
 from ipytorchseed.render.text import draw_table, wrap
 from ipytorchseed.render.values import aligned, write_json

@@ -50,10 +50,10 @@ def check(source: str, names: dict[str, Any], runs: int = 2, **options: Any):
         hidden={"print", "__builtins__"}, seconds=math.inf,
     )  # fmt: skip
     repeated = RepeatedCell(
-        names, dependencies, lines=Lines(FILE, names), source=source,
+        names, dependencies, cell, lines=Lines(FILE, names), source=source,
         hidden=frozenset({"print", "__builtins__"}), **options,
     )  # fmt: skip
     made = Check(repeated, runs)
     shown = cell(nullcontext())
     made.first(shown)
-    return made.finish(cell), cell
+    return made.finish(), cell

@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from ipytorchseed.errors import StateError
-from ipytorchseed.experiment.sandbox import Process
+from ipytorchseed.experiment.process import Process
 from ipytorchseed.experiment.tracing import Tracing
 from ipytorchseed.fingerprint import Budget, fingerprint
 from ipytorchseed.session import hearing
@@ -368,7 +368,7 @@ def test_files_are_not_watched_after_an_interrupt():
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    tracing = Tracing(SimpleNamespace(again=interrupted), None)
+    tracing = Tracing(SimpleNamespace(again=interrupted))
     with pytest.raises(KeyboardInterrupt):
         tracing._watched(None)
     assert hearing._listener is None

@@ -62,6 +62,16 @@ def test_a_generator_object(play):
     assert prove(play(setup, draw, draw)) == {"ds.rng": back(3)}
 
 
+def test_a_generator_that_the_cell_does_not_draw_from_stays(play):
+    """It goes back with the run's other states, and afterwards stands where it stood."""
+    setup = "import numpy as np\nrng, other = np.random.default_rng(1), np.random.default_rng(2)"
+    kernel = play(setup, *["out = rng.random()\nout"] * 2, "other.random()")
+    state = "other.bit_generator.state['state']['state']"
+    before = kernel.value(state)
+    assert prove(kernel) == {"rng": back(3)}
+    assert kernel.value(state) == before
+
+
 def test_a_flag(play):
     """It is as before afterwards."""
     use = "third = (torch.ones(1) / 3).item()"

@@ -42,12 +42,12 @@ def _proving(old: str, new: str, *tests: str) -> Step:
     return Step("proving", old, new, tests)
 
 
-def _replay(old: str, new: str, *tests: str) -> Step:
-    return Step("replay", old, new, tests)
+def _begin(old: str, new: str, *tests: str) -> Step:
+    return Step("begin", old, new, tests)
 
 
-def _sandbox(old: str, new: str, *tests: str) -> Step:
-    return Step("sandbox", old, new, tests)
+def _engine(old: str, new: str, *tests: str) -> Step:
+    return Step("engine", old, new, tests)
 
 
 def _rewind(old: str, new: str, *tests: str) -> Step:
@@ -98,9 +98,9 @@ STEPS = {
         "Trial(settings=frozenset({FOLDER})) if elsewhere", "Trial() if elsewhere",
         f"{PROVE}::test_the_working_folder",
     ),
-    "trial values": _proving("names.update(copies.names)", "pass", _MAKER),
-    "trial modules": _proving(
-        "        copies.hold()\n        for name in", "        for name in",
+    "trial values": _engine("self.namespace.update(copies.names)", "pass", _MAKER),
+    "trial modules": _engine(
+        "(copies.names)\n        copies.hold()\n\n    @", "(copies.names)\n\n    @",
         f"{PROVE}::test_a_variable_of_a_module",
     ),
     "trial unbound": _proving(
@@ -112,13 +112,13 @@ STEPS = {
         f"{PROVE}::test_a_name_that_was_set_only_after_both_runs",
     ),
     "experiments join": _proving(
-        "if self._earlier.steps:\n            self._join(sandbox)", "pass", PROVE,
+        "if self._earlier.steps:\n            self._join(engine)", "pass", PROVE,
     ),
     "experiments refuse": _proving(
-        "in {**self._sandbox.shared, **(shared or {})}.items():", "in ():",
+        "for path, reason in self._engine.shared.items():", "for path, reason in ():",
         f"{PROVE}::test_what_cannot_be_copied_is_left_alone",
     ),
-    "experiments leave": _proving("self._sandbox.put_back()", "pass", _MAKER),
+    "experiments leave": _proving("else self._engine.leave()", "else []", _MAKER),
     "experiments chdir": _proving(
         "os.chdir(step.settings[FOLDER])", "pass", f"{PROVE}::test_a_working_folder_that_is_gone",
     ),
@@ -130,33 +130,31 @@ STEPS = {
         f"{PROVE}::test_a_graph_that_is_not_copied_is_the_reason",
     ),
     # A cell that runs again begins where its run did.
-    "scene imports": _replay(
-        "        import_sources(step.run.packages)\n", "",
+    "begin imports": _begin(
+        "    import_sources(step.run.packages)\n", "",
         f"{REPLAY}::test_a_source_that_the_cell_itself_imports_is_restored_in_another_kernel",
     ),
-    "scene environment": _replay("        _put_environment_back(step.run)\n", "", _FLAGS, _HELPER),
-    "scene flags": _replay("        _put_flags_back(step.settings)\n", "", _FLAGS),
-    "scene libraries": _replay("        restore_libraries(step.settings)\n", "", _FOLDER),
-    "scene folder": _replay(
-        'os.chdir(str(step.settings.get(FOLDER, "")))', "pass", _FOLDER,
-    ),
-    "scene states": _replay(
-        "rewind(self.ledger, step.run, self.generators(), name, after=False)", "pass",
+    "begin environment": _begin("    _put_environment_back(step.run)\n", "", _FLAGS, _HELPER),
+    "begin flags": _begin("    _put_flags_back(step.settings)\n", "", _FLAGS),
+    "begin libraries": _begin("    restore_libraries(step.settings)\n", "", _FOLDER),
+    "begin folder": _begin('os.chdir(str(step.settings.get(FOLDER, "")))', "pass", _FOLDER),
+    "begin states": _begin(
+        "rewind(ledger, step.run, generators, name, after=False)", "pass",
         f"{PROVE}::test_a_source_that_moved",
     ),
-    "scene absent names": _replay(
+    "begin absent names": _engine(
         "for name in names if name in self.namespace}", "for name in ()}",
         f"{REPLAY}::test_a_name_that_the_run_did_not_find_is_not_found_again",
     ),
     # After a replay, %replay --undo.
-    "undo names": _replay("names[name] = self._bindings[name]", "pass", _UNDO),
-    "undo new names": _replay(
-        "names.pop(name, None)", "pass", _NEW_NAMES,
-    ),
-    "undo held": _replay("parts.callback(self._held.hold)", "pass", _NOT_COPIED),
-    "undo process": _replay("parts.callback(self._process.put_back)", "pass", _UNDO),
-    "undo generators": _replay(
-        "put_back(self._generators, self._scene.generators())", "pass", _NOT_COPIED,
+    "undo names": _engine("parts.callback(self._bind_again)", "pass", _UNDO),
+    "undo new names": _engine("        del namespace[name]", "        pass", _NEW_NAMES),
+    "undo held": _engine("parts.callback(self._held.hold)", "pass", _NOT_COPIED),
+    "undo process": _engine("parts.callback(self._after.put_back)", "pass", _UNDO),
+    "undo generators": _engine("parts.callback(generator.write, state)", "pass", _NOT_COPIED),
+    "undo names set since": _engine(
+        "        self.moved = {", "        _ = {",
+        _UNDO,
     ),
     "rewind import": _rewind("    import_lazy()\n", "", REWIND),
     "rewind start": _rewind("    torch_random.start(states)\n", "", REWIND),
@@ -178,31 +176,26 @@ STEPS = {
         "            parts.callback(self._set_environment)\n", "", CHECK,
     ),
     "process folder": _process("            parts.callback(self._enter_folder)\n", "", CHECK),
-    "sandbox names": _sandbox(
-        "_rebind(self._namespace, self.original | copies.names)", "pass", CHECK,
+    "engine names": _engine(
+        "_rebind(self.namespace, self.original | copies.names)", "pass", CHECK,
     ),
-    "sandbox held": _sandbox(
+    "engine held": _engine(
         "        copies.hold()\n        self._process.put_back()", "        self._process.put_back()",
         CHECK, PROVE,
     ),
-    "sandbox process": _sandbox(
+    "engine process": _engine(
         "        copies.hold()\n        self._process.put_back()", "        copies.hold()", CHECK,
     ),
-    "sandbox order": _sandbox(
-        "if [*named(self._namespace)] != [*names]:", "if False:",
+    "engine order": _engine(
+        "if self.moved is None and [*named(self.namespace)] != [*wanted]:", "if False:",
         f"{PROVE}::test_a_name_that_was_not_there", PROVE,
     ),
-    "sandbox held after": _sandbox(
-        "                parts.callback(held.hold)\n", "", CHECK, PROVE,
+    "engine held after": _engine("parts.callback(self._held.hold)", "pass", CHECK, PROVE),
+    "engine process after": _engine(
+        "parts.callback(self._after.put_back)", "pass", f"{PROVE}::test_a_source_that_moved",
     ),
-    "sandbox process after": _sandbox(
-        "                parts.callback(process.put_back)\n", "",
-        f"{PROVE}::test_a_source_that_moved",
-    ),
-    "sandbox aliases": _sandbox(
-        "        self._held.names |= aliases(namespace, self._held.names, copier)\n", "", CHECK, PROVE,
-    ),
-    "sandbox brought": _sandbox(
+    "engine aliases": _engine("and copier.knows(value)", "and False", CHECK, PROVE),
+    "engine brought": _engine(
         "self._process.sources = replace(found, states={**left.states, **found.states})", "pass",
         "tests/notebook/test_check_imports.py",
     ),

@@ -1,0 +1,75 @@
+"""Puts the process to where a recorded run began."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from ipytorchseed.determinism.environment import set_variable
+from ipytorchseed.determinism.flag import plain
+from ipytorchseed.determinism.libraries import restore_libraries
+from ipytorchseed.determinism.table import FLAGS, read_flags, restore_flags
+from ipytorchseed.experiment.imports import import_sources
+from ipytorchseed.experiment.rewind import rewind
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.store import Ledger
+from ipytorchseed.rng.generators import Found
+from ipytorchseed.rng.torch_random import has_torch
+from ipytorchseed.why.finders.files import FOLDER
+from ipytorchseed.why.plan import Step
+
+
+def begin_as(step: Step, name: str, ledger: Ledger, generators: Sequence[Found]) -> None:
+    """Put sources, generators, settings and the working folder back to what a run found.
+
+    Args:
+        step: The run.
+        name: How it is called, for the error.
+        ledger: Where states are kept.
+        generators: Those that the namespace holds now.
+
+    Raises:
+        StateError: The states are no longer kept, or one does not fit; nothing moved.
+    """
+    import_sources(step.run.packages)
+    _put_environment_back(step.run)
+    _put_flags_back(step.settings)
+    restore_libraries(step.settings)
+    with suppress(OSError):  # the folder is gone, or was
+        os.chdir(str(step.settings.get(FOLDER, "")))
+    rewind(ledger, step.run, generators, name, after=False)
+
+
+def _put_flags_back(settings: Mapping[str, Any]) -> None:
+    """Set the flags as a run found them; those that nobody can set any more stay."""
+    if has_torch():
+        now = read_flags()
+        then = {
+            name: _from_plain(settings[name])
+            for name, value in now.items()
+            if not name.isupper() and name in settings and plain(value) != settings[name]
+        }
+        if then:
+            restore_flags({**now, **then})
+
+
+def _put_environment_back(run: Run) -> None:
+    """Set the environment variables that a cell reads to their values at its run."""
+    begun = {flag.name for flag in FLAGS}  # read by libraries when they start
+    words = {*re.findall(r"\w+", run.source)}
+    named = {name for name in os.environ if name in words and name.isupper()}
+    asked = {name for name in run.settings if name.isupper()}
+    for name in {*(named if words & {"environ", "getenv"} else ()), *asked} - begun:
+        value = run.settings.get(name)
+        set_variable(name, None if value is None else str(value))
+
+
+def _from_plain(value: Any) -> Any:
+    """Return a flag's value as torch has it, from how it is kept."""
+    if type(value) is str and value.startswith("torch."):
+        return getattr(sys.modules["torch"], value.removeprefix("torch."), value)
+    return tuple(value) if type(value) is list else value

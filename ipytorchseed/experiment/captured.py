@@ -1,0 +1,131 @@
+"""Values and where they are held: captured, copied, and put in their places again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from functools import partial
+from operator import getitem
+from types import FunctionType, ModuleType
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ipytorchseed.determinism.interrupts import let_through
+from ipytorchseed.experiment.copier import Copier
+from ipytorchseed.introspection.anatomy import NOT_CONTENT, find_member, own
+from ipytorchseed.introspection.ownership import is_local_module
+from ipytorchseed.reads.patches import find_at, put_at
+
+
+class Held(Struct):
+    """A value that a module or a class holds.
+
+    Attributes:
+        name: How one reaches it: ``conf.RATE``, ``Config.calls``.
+        owner: The class, where it is one of the user's.
+        find: Returns what is there now; raises KeyError where nothing is.
+        put: Puts a value there.
+        value: The value that was found, or a copy of it.
+    """
+
+    name: str
+    owner: Any
+    find: Callable[[], Any]
+    put: Callable[[Any], object]
+    value: Any = None
+
+    def now(self) -> Held:
+        """Return the same place with the value that it has now; None where nothing is there."""
+        value = None
+        with suppress(KeyError):
+            value = self.find()
+        return replace(self, value=value)
+
+
+class CapturedState(Struct):
+    """Values by where they are held.
+
+    Attributes:
+        names: Of the namespace, by name.
+        others: Of modules, of classes of packages, and of the user's classes.
+    """
+
+    names: dict[str, Any] = {}
+    others: list[Held] = []
+
+    @classmethod
+    def find(
+        cls,
+        namespace: Mapping[str, Any],
+        names: Iterable[str],
+        places: Iterable[tuple[str, str]] = (),
+    ) -> CapturedState:
+        """Find values by name, by module and name, and those that the user's classes hold."""
+        others = []
+        for place in places:
+            with suppress(KeyError):
+                find, put = partial(find_at, place), partial(put_at, place)
+                others.append(Held(".".join(place), None, find, put, find()))
+        for kind in _classes(namespace):
+            for name, value in list(own(kind).items()):
+                if name not in NOT_CONTENT and _is_data(value):
+                    find, put = partial(getitem, own(kind), name), partial(_set, kind, name)
+                    others.append(Held(f"{_class_name(kind)}.{name}", kind, find, put, value))
+        return cls({name: namespace[name] for name in names if name in namespace}, others)
+
+    def now(self) -> CapturedState:
+        """Find what the same modules and classes hold now."""
+        return CapturedState({}, [each.now() for each in self.others])
+
+    def hold(self) -> None:
+        """Put what modules and classes hold in its place."""
+        for each in self.others:
+            with suppress(KeyError, TypeError):  # its module is gone, or its class takes nothing
+                each.put(each.value)
+
+    def moved(self) -> list[str]:
+        """Name what modules and classes hold that is not in its place."""
+        return [each.name for each in self.others if each.now().value is not each.value]
+
+    def copy(self, limit: int | None = None) -> tuple[CapturedState, Copier]:
+        """Copy all of it, each object once; an interrupt may end it.
+
+        Args:
+            limit: The most bytes of tensors and arrays to copy; None for any.
+        """
+        return let_through(partial(self._copy, limit), once=True)
+
+    def _copy(self, limit: int | None) -> tuple[CapturedState, Copier]:
+        copier = Copier(limit)
+        names = copier.copy_all(self.names)
+        others = [replace(each, value=copier.named(each.name, each.value)) for each in self.others]
+        return CapturedState(names, others), copier
+
+
+_set = type.__setattr__  # past a metaclass of the user's
+
+
+def _classes(namespace: Mapping[str, Any]) -> list[type]:
+    """List the user's own classes that the namespace names."""
+    return [
+        value
+        for value in list(namespace.values())
+        if issubclass(type(value), type) and _is_users(own(value).get("__module__"))
+    ]
+
+
+def _is_users(module: object) -> bool:
+    return type(module) is str and (module == "__main__" or is_local_module(module))
+
+
+def _class_name(kind: type) -> str:
+    return str(type.__dict__["__name__"].__get__(kind))
+
+
+def _is_data(value: object) -> bool:
+    """Return whether an attribute of a class holds data, rather than code."""
+    code = (FunctionType, ModuleType, type, staticmethod, classmethod, property)
+    kind = type(value)
+    return not issubclass(kind, code) and find_member(kind, "__get__") is None

@@ -1,0 +1,284 @@
+"""The one engine that runs cells again: on copies, and everything is as before after it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import Any
+
+from ipytorchseed.determinism.interrupts import held_interrupts
+from ipytorchseed.experiment.captured import CapturedState
+from ipytorchseed.experiment.process import Process
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.reads.dependencies import Dependencies
+from ipytorchseed.reads.patches import place_of
+from ipytorchseed.rng.generators import Found, find_generators
+
+
+class Engine:
+    """What cells find when they run again, and what there was before.
+
+    ``begin`` puts copies of what the cells may reach in place, ``captured`` returns what they made,
+    and ``leave`` puts everything back and verifies it.
+
+    Args:
+        namespace: The user's.
+        names: Those of its names whose values the cells may reach.
+        places: Attributes of modules that they may reach, by module and name.
+        hidden: Names of the shell's own.
+        limit: The most bytes of tensors and arrays to copy at once; None for any.
+
+    Attributes:
+        namespace: As given.
+        original: What names were bound to at first, by name.
+        copied: The names whose values were copied.
+        shared: What could not be copied, by how one reaches it, and why.
+        cut: Tensors that were last copied without the autograd graph behind them.
+        brought: Sources that are there only since the cell's own run, known once it has ended.
+        moved: Names that the cells left otherwise, known once they are to stay so.
+    """
+
+    def __init__(
+        self,
+        namespace: MutableMapping[str, Any],
+        names: Iterable[str],
+        places: Iterable[tuple[str, str]] = (),
+        *,
+        hidden: frozenset[str] = frozenset(),
+        limit: int | None = None,
+    ) -> None:
+        self.namespace = namespace
+        self.original = named(namespace)
+        self.copied: set[str] = set()
+        self.shared: dict[str, str] = {}
+        self.cut: list[str] = []
+        self.brought: tuple[str, ...] = ()
+        self.moved: set[str] | None = None
+        self._hidden = hidden
+        self._limit = limit
+        self._places = [*places]
+        self._found = CapturedState.find(namespace, names, self._places)
+        self._process = Process.now()
+        self._keep(self._process)
+
+    @classmethod
+    def of_code(
+        cls, namespace: MutableMapping[str, Any], reached: Dependencies, hidden: frozenset[str]
+    ) -> Engine:
+        """Return an engine for code.
+
+        Args:
+            namespace: The user's.
+            reached: What the code reads and writes.
+            hidden: Names of the shell's own.
+        """
+        places = [place for place in reached.names.values() if place[0]]
+        return cls(namespace, reachable(namespace, reached, hidden), places, hidden=hidden)
+
+    @classmethod
+    def of_runs(
+        cls, namespace: MutableMapping[str, Any], runs: Iterable[Run], hidden: frozenset[str]
+    ) -> Engine:
+        """Return an engine for the cells of runs: they find copies of what they change alone."""
+        names, written = set[str](), set[str]()
+        for run in runs:
+            reads = run.reads.items()
+            names |= {name for name, value in reads if name in run.writes or value.opaque}
+            written |= run.writes.keys()
+        places = filter(None, map(place_of, names | written))
+        return cls(namespace, names, places, hidden=hidden)
+
+    # -- begin -------------------------------------------------------------------------------------
+
+    def freeze(self) -> None:
+        """Copy what the cell finds now, as its own run is about to change it."""
+        self._found = self._copy(self._found)
+
+    def begin(self) -> None:
+        """Put a fresh copy of what the cells may reach in place, and the process as it was."""
+        copies = self._copy(self._found)
+        _rebind(self.namespace, self.original | copies.names)
+        copies.hold()
+        self._process.put_back()
+
+    def begin_with(self, found: CapturedState) -> None:
+        """Have further runs begin with copies of what ``captured`` returned."""
+        self._found = found
+
+    def put(self, found: CapturedState) -> None:
+        """Put copies of further values in place, after ``begin``."""
+        copies, copier = found.copy(self._limit)
+        self.shared |= copier.shared
+        self.namespace.update(copies.names)
+        copies.hold()
+
+    @contextmanager
+    def without(self, names: Iterable[str]) -> Iterator[None]:
+        """Remove names that a run did not find; put back those that it did not set."""
+        taken = {name: self.namespace.pop(name) for name in names if name in self.namespace}
+        try:
+            yield
+        finally:
+            for name, value in taken.items():
+                self.namespace.setdefault(name, value)
+
+    def _copy(self, found: CapturedState) -> CapturedState:
+        """Copy values, and other names of what was copied: a model behind its optimizer."""
+        copies, copier = found.copy(self._limit)
+        copies.names |= {
+            name: copier.named(name, value)
+            for name, value in self.original.items()
+            if name not in copies.names and not name.startswith("_") and copier.knows(value)
+        }
+        self.copied |= copies.names.keys()
+        self.shared |= copier.shared
+        self.cut = copier.cut
+        return copies
+
+    # -- capture -----------------------------------------------------------------------------------
+
+    def captured(self) -> CapturedState:
+        """Return the variables that now replace the originals, and those that were made since."""
+        names = named(self.namespace).items()
+        ours = [name for name, value in names if self.replaces(name, value)]
+        return CapturedState.find(self.namespace, ours, self._places)
+
+    def replaces(self, name: str, value: object) -> bool:
+        """Return whether a value is not what a name was bound to at first."""
+        return name not in self.original or self.original[name] is not value
+
+    def users(self) -> dict[str, Any]:
+        """Return the user's variables."""
+        names = named(self.namespace).items()
+        return {name: value for name, value in names if is_users(name, self._hidden)}
+
+    def is_new(self, name: str) -> bool:
+        """Return whether a name was made, bound again, or may have been changed by a run."""
+        return name in self.copied or self.replaces(name, self.namespace[name])
+
+    def generators(self) -> list[Found]:
+        """Find the generators that the user's variables hold now."""
+        names = named(self.namespace).items()
+        return find_generators({name: value for name, value in names if name not in self._hidden})
+
+    # -- leave -------------------------------------------------------------------------------------
+
+    def keep(self) -> None:
+        """Note how the cell's own run left everything, for ``leave``.
+
+        Sources that it brought begin the further runs where it left them.
+        """
+        self._keep(Process.now())
+        found, left = self._process.sources, self._after.sources
+        self.brought = tuple(name for name in left.states if name not in found.states)
+        self._process.sources = replace(found, states={**left.states, **found.states})
+
+    def _keep(self, process: Process) -> None:
+        self._names = named(self.namespace)
+        self._held = self._found.now()
+        self._after = process
+        self._generators = [(each, each.read()) for each in self.generators()]
+
+    def settle(self) -> None:
+        """Let what the cells made stay until ``leave``, which undoes only what they changed.
+
+        What the other names were bound to is not kept alive from now on.
+        """
+        now, before = named(self.namespace), self._names
+        names = now.keys() | before.keys()
+        self.moved = {name for name in names if now.get(name, self) is not before.get(name, self)}
+        self._names = {name: before[name] for name in before if name in self.moved}
+        self._generators = [each for each in self._generators if each[0].read() != each[1]]
+        self._found, self.original = CapturedState(), {}
+
+    def leave(self) -> list[str]:
+        """Put everything back as it was before, or as the cell's own run left it.
+
+        Returns:
+            The names of what is not as before all the same.
+        """
+        with held_interrupts():
+            with ExitStack() as parts:  # an error in one is raised once the others are back
+                for generator, state in self._generators:
+                    parts.callback(generator.write, state)
+                parts.callback(self._after.put_back)
+                parts.callback(self._held.hold)
+                parts.callback(self._bind_again)
+            now, wanted = named(self.namespace), self._wanted()
+            both = {**wanted, **now}
+            unbound = [name for name in both if now.get(name, self) is not wanted.get(name, self)]
+            drawn = [each.name for each, state in self._generators if each.read() != state]
+            return [*unbound, *self._held.moved(), *self._after.moved(), *drawn]
+
+    def _wanted(self) -> dict[str, Any]:
+        """Return what names are to be bound to."""
+        if self.moved is None:
+            return self._names
+        others = named(self.namespace).items()
+        return {name: value for name, value in others if name not in self.moved} | self._names
+
+    def _bind_again(self) -> None:
+        """Bind names as they were, in the same order unless others were set since."""
+        wanted = self._wanted()
+        _rebind(self.namespace, wanted)
+        if self.moved is None and [*named(self.namespace)] != [*wanted]:
+            for name in wanted:
+                self.namespace[name] = self.namespace.pop(name)
+
+
+def named(namespace: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return what names are bound to; keys of ``globals()`` that are no names are left alone."""
+    return {name: value for name, value in list(namespace.items()) if type(name) is str}
+
+
+def _rebind(namespace: MutableMapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """Bind names as wanted; the dictionary stays, as functions look into it."""
+    for name in named(namespace).keys() - wanted.keys():
+        del namespace[name]
+    for name, value in wanted.items():
+        if name not in namespace or namespace[name] is not value:
+            namespace[name] = value
+
+
+def reachable(
+    namespace: Mapping[str, Any], reached: Dependencies, hidden: frozenset[str]
+) -> list[str]:
+    """List the names whose values a cell may reach; all of the user's, where that is not known.
+
+    What it only sets is left out: the value of before is not touched.
+    """
+    if not reached.complete:
+        return [name for name in named(namespace) if is_users(name, hidden)]
+    return [name for (module, name) in reached.names.values() if not module]
+
+
+def is_users(name: str, hidden: frozenset[str]) -> bool:
+    """Return whether a name of the namespace is the user's, rather than the shell's."""
+    return not name.startswith("_") and name not in hidden and name not in ("In", "Out")
+
+
+# --------------------------------------------------------------------------------------------------
+# A function that is called as a cell calls one: by name, where it looks names up
+
+NAME = "_function_that_is_called"
+"""The name, which goes with the last call."""
+
+SHELLS = frozenset({"exit", "get_ipython", "open", "quit"})
+"""What IPython puts into a notebook's namespace; a copy of it would be one of the whole shell."""
+
+
+@contextmanager
+def called_by_name(function: Callable[..., object]) -> Iterator[dict[str, Any]]:
+    """Bind ``NAME`` to a function in its own global names, so that a closure is copied as well.
+
+    Yields:
+        These names; those of ``__main__`` for what has none of its own.
+    """
+    names: dict[str, Any] = getattr(function, "__globals__", None) or vars(sys.modules["__main__"])
+    names[NAME] = function
+    try:
+        yield names
+    finally:
+        del names[NAME]

@@ -19,6 +19,8 @@ from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
     from ipytorchseed.trace.divergence import Divergence, Point
+    from ipytorchseed.trace.operations import Overload
+    from ipytorchseed.trace.places import Place
     from ipytorchseed.trace.probe import Probe
     from ipytorchseed.trace.recorder import Recorder
     from ipytorchseed.trace.recording import Recording, Tables
@@ -96,43 +98,36 @@ class Tracing:
     # -- runs --------------------------------------------------------------------------------------
 
     def _traced(self, what: str, probe: Probe | None = None) -> _Run:
-        cell = self._cell
-        cell.progress(what)
-        torch: Any = sys.modules.get("torch")
-        if not hasattr(torch, "nn"):
-            outcome, files = self._watched(None)
-            return _Run(outcome, None, files)
-        from ipytorchseed.trace.draws import Draws
-        from ipytorchseed.trace.recorder import Recorder
-        from ipytorchseed.trace.recording import Tables
-
-        self._tables = self._tables or Tables()
-        recorder = Recorder(
-            self._tables,
-            cell.lines,
-            cell.namespace,
-            draws=Draws(cell.namespace, count=False),
-            probe=probe,
-            fill=self._next_fill(),
-            progress=lambda count: cell.progress(f"{what}: {count:,} operations"),
-        )
-        outcome, files = self._watched(recorder)
-        return _Run(outcome, recorder.recording, files)
-
-    def _watched(self, recorder: Recorder | None) -> tuple[Outcome, dict[str, FileRead]]:
-        """Run the cell; return also the files that it read."""
+        """Run the cell, and keep its operations and the files that it read."""
+        self._cell.progress(what)
+        torch = hasattr(sys.modules.get("torch"), "nn")
+        recorder = self._recorder(what, probe) if torch else None
         watch = FileWatch()
         watch.start()
         try:
             outcome = self._cell.again(recorder)
         finally:
             watch.stop()
-        return outcome, {file.path: file for file in watch.read(_FILE_SECONDS, "\0")}
+        files = {file.path: file for file in watch.read(_FILE_SECONDS, "\0")}
+        return _Run(outcome, None if recorder is None else recorder.recording, files)
 
-    def _next_fill(self) -> int:
-        """Return another byte for each run: memory read unwritten is never equal by chance."""
-        self._fill = (self._fill + 0x35) % 0x7F
-        return self._fill
+    def _recorder(self, what: str, probe: Probe | None) -> Recorder:
+        from ipytorchseed.trace.draws import Draws
+        from ipytorchseed.trace.recorder import Recorder
+        from ipytorchseed.trace.recording import Tables
+
+        cell = self._cell
+        self._tables = self._tables or Tables()
+        self._fill = (self._fill + 0x35) % 0x7F  # memory read unwritten is never equal by chance
+        return Recorder(
+            self._tables,
+            cell.lines,
+            cell.namespace,
+            draws=Draws(cell.namespace, count=False),
+            probe=probe,
+            fill=self._fill,
+            progress=lambda count: cell.progress(f"{what}: {count:,} operations"),
+        )
 
     # -- operations --------------------------------------------------------------------------------
 
@@ -173,19 +168,21 @@ class Tracing:
         short = point.operation.name.rpartition("::")[2]
         advice = find_advice(short)
         known = "switches" if has_other_algorithm(short) else "raises" if advice is not None else ""
-        return Culprit(
-            operation=point.operation.name,
-            line=point.place.line or None,
-            code=self._cell.line(point.place.line),
+        tried = () if probe is None else ("runs", "results", "apart")
+        return self._name(
+            point.operation,
+            point.place,
             index=point.index,
-            module=point.place.module,
             backward=point.place.backward,
             instead="" if advice is None else advice.instead,
             known=known,
-            runs=0 if probe is None else probe.runs,
-            results=0 if probe is None else probe.results,
-            apart=None if probe is None else probe.apart,
+            **{name: getattr(probe, name) for name in tried},
         )
+
+    def _name(self, operation: Overload, place: Place, **about: Any) -> Culprit:
+        """Name an operation by its place in the cell."""
+        line, code = place.line or None, self._cell.line(place.line)
+        return Culprit(operation.name, line, code, module=place.module, **about)
 
     def _unwritten(
         self, source: tuple[int, int], recording: Recording, reader: Point | None
@@ -196,14 +193,11 @@ class Tracing:
         number, place = source
         tables = recording.tables
         point = find_point(recording, number, place)
-        line = tables.places.all[place].line
         read_by = None if reader is None else (reader.operation.name, reader.place.line)
-        return Culprit(
-            operation=tables.operations.all[number].name,
-            line=line or None,
-            code=self._cell.line(line),
+        return self._name(
+            tables.operations.all[number],
+            tables.places.all[place],
             index=0 if point is None else point.index,
-            module=tables.places.all[place].module,
             unwritten=True,
             read_by=read_by,
             instead="torch.zeros, or write all of it before it is read",

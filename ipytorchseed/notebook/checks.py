@@ -25,7 +25,7 @@ from ipytorchseed.notebook.errors import raised
 from ipytorchseed.notebook.interrupts import Interrupts
 from ipytorchseed.notebook.location import Locator
 from ipytorchseed.notebook.progress import Progress
-from ipytorchseed.notebook.rerun import Rerunner, left_as_before, shown_by
+from ipytorchseed.notebook.rerun import left_as_before, run_code, shown_by
 from ipytorchseed.notebook.runs import Run, Runs
 from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.notebook.streams import OutputCapture
@@ -131,7 +131,7 @@ class Checks(Struct, eq=False):
         repeated = RepeatedCell(
             shell.user_ns,
             dependencies,
-            Rerunner(shell, cell.text, cell.file, outputs),
+            partial(run_code, shell, cell.text, cell.file, outputs),
             lines=cell.lines,
             source=cell.source,
             hidden=hidden,

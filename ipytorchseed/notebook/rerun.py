@@ -36,59 +36,52 @@ class AskedForInputError(RuntimeError):
     """The cell waits for input, which a run on copies is not given."""
 
 
-class Rerunner:
-    """Runs the code of a cell as the shell does.
+def run_code(
+    shell: InteractiveShell,
+    text: str,
+    file: str,
+    like: Outputs,
+    around: AbstractContextManager[object],
+) -> Shown:
+    """Run the code of a cell as the shell does.
 
     Args:
         shell: The running shell.
         text: The cell as Python.
         file: The name under which its own run was compiled.
         like: What is noted of outputs is what these note.
+        around: Entered around the code alone.
+
+    Raises:
+        KeyboardInterrupt: The user interrupts it.
     """
-
-    def __init__(self, shell: InteractiveShell, text: str, file: str, like: Outputs) -> None:
-        self._shell = shell
-        self._text = text
-        self._file = file
-        self._like = like
-
-    def __call__(self, around: AbstractContextManager[object]) -> Shown:
-        """Run it; ``around`` is entered around the code alone.
-
-        Raises:
-            KeyboardInterrupt: The user interrupts it.
-        """
-        outputs = self._like.anew()
-        results: list[object] = []
-        with hushed(self._shell, outputs, results, self._file):
-            try:
-                with around:
-                    error = self._execute()
-            except Exception as failed:  # noqa: BLE001 -- of what is around it, or of its syntax
-                error = failed
-            if isinstance(error, KeyboardInterrupt):
-                raise error
-            self._show_figures()
-        if error is not None:
-            error = error.with_traceback(None)  # whose frames hold the copies
-        return shown_by(outputs, results[-1] if results else None, error)
-
-    def _execute(self) -> BaseException | None:
-        """Run the cell; return the error that ended it."""
-        shell, text, result = self._shell, self._text, ExecutionResult(None)
-        tree = shell.transform_ast(shell.compile.ast_parse(text, filename=self._file))
-        mode, names = shell.ast_node_interactivity, shell.user_global_ns
-        running = shell.run_ast_nodes(tree.body, self._file, mode, shell.compile, result)
-        awaits = shell.should_run_async(text, transformed_cell=text)
-        run = partial(run_coroutine, names=names) if awaits else _run_at_once
-        let_through(partial(run, running), names)
-        return raised(result)
-
-    def _show_figures(self) -> None:
-        """Have matplotlib show and close the run's figures, as it does when a cell ends."""
-        for callback in list(self._shell.events.callbacks["post_execute"]):
-            if getattr(callback, "__name__", "") == "flush_figures":
+    outputs, results = like.anew(), list[object]()
+    with hushed(shell, outputs, results, file):
+        try:
+            with around:
+                error = _execute(shell, text, file)
+        except Exception as failed:  # noqa: BLE001 -- of what is around it, or of its syntax
+            error = failed
+        if isinstance(error, KeyboardInterrupt):
+            raise error
+        for callback in list(shell.events.callbacks["post_execute"]):
+            if getattr(callback, "__name__", "") == "flush_figures":  # shows and closes them
                 callback()
+    if error is not None:
+        error = error.with_traceback(None)  # whose frames hold the copies
+    return shown_by(outputs, results[-1] if results else None, error)
+
+
+def _execute(shell: InteractiveShell, text: str, file: str) -> BaseException | None:
+    """Run code; return the error that ended it."""
+    result = ExecutionResult(None)
+    tree = shell.transform_ast(shell.compile.ast_parse(text, filename=file))
+    mode, names = shell.ast_node_interactivity, shell.user_global_ns
+    running = shell.run_ast_nodes(tree.body, file, mode, shell.compile, result)
+    awaits = shell.should_run_async(text, transformed_cell=text)
+    run = partial(run_coroutine, names=names) if awaits else _run_at_once
+    let_through(partial(run, running), names)
+    return raised(result)
 
 
 def shown_by(outputs: Outputs, result: object, error: BaseException | None = None) -> Shown:
@@ -297,7 +290,7 @@ def make_body(running: Any, source: str, stays: list[str] | None = None) -> Body
     return Body(
         text,
         namespace=running.user_ns,
-        run=Rerunner(running, text, running.compile.cache(text), Outputs()),
+        run=partial(run_code, running, text, running.compile.cache(text), Outputs()),
         hidden=frozenset(running.user_ns_hidden),
         stays=stays,
     )

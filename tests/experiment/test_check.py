@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import random
+import sys
 import time
 import warnings
 from pathlib import Path
@@ -362,15 +363,16 @@ def test_what_fails_to_go_back_keeps_nothing_else_from_it(tmp_path, monkeypatch)
     assert warnings.filters == filters
 
 
-def test_files_are_not_watched_after_an_interrupt():
+def test_files_are_not_watched_after_an_interrupt(monkeypatch):
     """A traced run that is interrupted ends like any other."""
 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    tracing = Tracing(SimpleNamespace(again=interrupted))
+    monkeypatch.delitem(sys.modules, "torch")
+    tracing = Tracing(SimpleNamespace(again=interrupted, progress=str))
     with pytest.raises(KeyboardInterrupt):
-        tracing._watched(None)
+        tracing._traced("a run")
     assert hearing._listener is None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.render.timeline import Line, draw_line, last_moves
 from ipytorchseed.session.asking import run_before
@@ -84,9 +84,12 @@ class History:
         return len(self.ids)
 
     def add(self, run: Run) -> Line:
-        """Add the run that has just been recorded."""
+        """Add the run that has just been recorded, or was undone since."""
         line = self._draw(run, self._before(run))
         self._latest.pop(run.cell, None)
+        if run.status == UNDONE:
+            self._lines[run.id or 0] = line
+            return line
         self._latest[run.cell] = run
         if len(self._latest) > _CELLS:
             del self._latest[next(iter(self._latest))]
@@ -162,7 +165,8 @@ class History:
             if self._lines.get(run.id) is None:
                 before = earlier.get(run.cell) or self._before(run)
                 self._lines[run.id] = self._draw(run, before)
-            earlier[run.cell] = run
+            if run.status != UNDONE:
+                earlier[run.cell] = run
 
     def _draw(self, run: Run, before: Run | None) -> Line:
         line = draw_line(run, before, self._session.kernel)

@@ -9,7 +9,7 @@ from typing import Any
 from ipytorchseed.inspector.actions import act
 from ipytorchseed.inspector.history import Filter, History
 from ipytorchseed.inspector.inspector import Inspector, Present
-from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.notebook.lookup import TRACKING_OFF
 from ipytorchseed.notebook.state import State
 from ipytorchseed.render.inspection import (
@@ -92,6 +92,10 @@ class MessageHandler:
             return
         history = self._here()
         line = history.add(run)
+        if run.status == UNDONE:
+            places = [history.ids.index(run.id)] if run.id in history.ids else []
+            self._widget.say(self._lines({"places": places}))
+            return
         self._by.update(dict.fromkeys(line.between, f"before {line.name}"))
         self._by.update(dict.fromkeys(line.moved, line.name))
         changed = {*line.moved, *line.between}

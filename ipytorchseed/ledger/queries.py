@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ipytorchseed.ledger import blobs, encoding
 from ipytorchseed.ledger.compression import compress, decompress
-from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.records import UNDONE, Run
 
 LATEST = 2**62
 """A number above that of every run."""
@@ -95,6 +96,16 @@ def insert(connection: blobs.Connection, run: Run, states: Mapping[str, bytes]) 
     }
     blobs.put(connection, blobs.STATE, keys, number, run.started)
     return number
+
+
+def mark_undone(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
+    """Set the status of runs to ``UNDONE``."""
+    for number in numbers:
+        for _, run in select(connection, by_number(number)):
+            if run is not None:
+                record, _ = encoding.encode_run(replace(run, status=UNDONE))
+                row = (compress(record), number)
+                connection.execute("UPDATE runs SET record = ? WHERE id = ?", row)
 
 
 def select(connection: sqlite3.Connection, query: Query) -> list[tuple[int, Run | None]]:

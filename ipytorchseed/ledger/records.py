@@ -14,6 +14,10 @@ Moment = Annotated[float, Meta(ge=0, le=1 << 36)]
 """Seconds since 1970, for some two thousand years: what ``time`` can format."""
 
 
+UNDONE = "undone"
+"""The status of a run by a replay that the user undid. It is never compared with."""
+
+
 class GeneratorState(Struct, frozen=True):
     """A namespace generator at one moment.
 
@@ -159,7 +163,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
         execution_count: The number in ``In[...]``, or None.
         started: Seconds since 1970, UTC.
         seconds: How long it ran.
-        status: ``ok``, ``error`` or ``interrupted``.
+        status: ``ok``, ``error`` or ``interrupted``; ``undone`` if a replay ran it and was undone.
         before: Digest of each source's state when it began.
         after: The same when it ended.
         generators_before: Each namespace generator when it began, by name.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -148,6 +148,17 @@ class Ledger(Reader):
         )
         self._added += 1
         return number
+
+    def mark_undone(self, runs: Iterable[Run]) -> None:
+        """Note that the replay which made runs was undone.
+
+        Raises:
+            LedgerError: It is not noted.
+        """
+        numbers = [run.id for run in runs if run.id]
+        self._database.write(
+            lambda connection: queries.mark_undone(connection, numbers), otherwise=None
+        )
 
     # ----------------------------------------------------------------------------------------------
     # Traces

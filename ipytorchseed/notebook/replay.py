@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import PurePath
 from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
+from msgspec.structs import replace
 
 from ipytorchseed.determinism.interrupts import held_interrupts, let_through
-from ipytorchseed.errors import LookupFailure, ReplayError
+from ipytorchseed.errors import LedgerError, LookupFailure, ReplayError
 from ipytorchseed.experiment.begin import begin_as
 from ipytorchseed.experiment.engine import Engine
 from ipytorchseed.experiment.process import say_restored
-from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.notebook.progress import Progress
 from ipytorchseed.notebook.rerun import (
     left_as_before,
@@ -147,7 +148,7 @@ class Replays:
     Args:
         player: Runs cells again in it.
         seeding: What ``%seed`` put in force, which cells may change.
-        ran: Told of each new run.
+        ran: Told of each new run, and again of one that was undone.
 
     Attributes:
         asked: The earlier run of the last ``%why``, which ``%replay`` takes without a number.
@@ -161,6 +162,7 @@ class Replays:
         self._seeding = seeding
         self._ran = ran
         self._before: Engine | None = None
+        self._runs: tuple[Run, ...] = ()
         self._results: tuple[_Results, _Results] = ({}, {})
         self._what = ""
         self._stays: tuple[str, ...] = ()
@@ -217,6 +219,7 @@ class Replays:
             tracking.take_up(outer)
         self._what = run_name(plan.target, tracking.session.kernel)
         self._before, self._results = engine, (results, self._last_results())
+        self._runs = (*runs,)
         files = sorted({PurePath(path).name for run in runs for path in run.wrote})
         self._stays = (*engine.shared, *files)
         return runs[-1], self._stays
@@ -242,6 +245,10 @@ class Replays:
             if since.keys() == left.keys() and all(since[key] is left[key] for key in left):
                 since = results  # else other cells showed theirs
             self._put_results_back(since)
+        with suppress(LedgerError):
+            self._tracking.session.ledger.mark_undone(self._runs)
+        for run in self._runs:
+            self._ran(replace(run, status=UNDONE))
         names = sorted(name for name in before.moved or () if not name.startswith("_"))
         return self._what, names, moved, self._stays
 

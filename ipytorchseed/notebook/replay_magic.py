@@ -14,7 +14,7 @@ from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.render.replay import PlanView, ReplayView, say_outside
 from ipytorchseed.render.text import visible, wrap
-from ipytorchseed.session.asking import why
+from ipytorchseed.session.asking import last_standing, why
 from ipytorchseed.session.session import Session
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.explanation import Cause
@@ -88,7 +88,7 @@ def find_plan(state: State, wanted: Run) -> Plan:
 
 def _causes(session: Session, wanted: Run) -> tuple[Cause, ...]:
     """Return what made the latest run of a cell differ, if a replay puts all of that back."""
-    latest = session.ledger.last_run(wanted.notebook, wanted.cell, rank=wanted.rank)
+    latest = last_standing(session, wanted.notebook, wanted.cell, rank=wanted.rank)
     if latest is None or latest.id == wanted.id:
         return ()
     said = why(session, latest, wanted)

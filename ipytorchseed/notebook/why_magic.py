@@ -21,7 +21,13 @@ from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.receipts.privacy import Places
 from ipytorchseed.receipts.reading import read
 from ipytorchseed.render.why import WhyView
-from ipytorchseed.session.asking import last_repeated, last_setting, why, why_elsewhere
+from ipytorchseed.session.asking import (
+    last_repeated,
+    last_setting,
+    last_standing,
+    why,
+    why_elsewhere,
+)
 from ipytorchseed.session.session import Session
 
 _RUN = lazy_pattern(r"#?\d+|In\[\d+\]")
@@ -141,7 +147,7 @@ def run_named(session: Session, word: str) -> Run:
         LookupFailure: There is none; the message names those that there are.
     """
     key = session.identity.key_of(word)
-    run = session.ledger.last_run(session.notebook, key, rank=session.rank)
+    run = last_standing(session, session.notebook, key, rank=session.rank)
     if run is None or run.source.strip() == word:  # without an id, a cell is called by its text
         run = last_setting(session, word) or run
     if run is None:

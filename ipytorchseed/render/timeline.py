@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.render.text import WIDTH, visible, width
@@ -186,7 +186,8 @@ def timeline(runs: Sequence[Run], kernel: str) -> Timeline:
     lines = []
     for run in runs:
         lines.append(draw_line(run, earlier.get(run.cell), kernel))
-        earlier[run.cell] = run
+        if run.status != UNDONE:
+            earlier[run.cell] = run
     return Timeline(columns_of(lines), tuple(lines))
 
 
@@ -207,7 +208,7 @@ def draw_line(run: Run, earlier: Run | None, kernel: str) -> Line:
     still = not run.between and not run.seeds and before == after
     others: frozenset[str] = frozenset()
     outcome = None
-    if earlier is not None and not only_asks(run.source):
+    if earlier is not None and run.status != UNDONE and not only_asks(run.source):
         first, last = earlier.begun, earlier.ended
         others = frozenset(
             name

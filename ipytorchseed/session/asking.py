@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.ledger.records import Operation, Run
+from ipytorchseed.ledger.records import UNDONE, Operation, Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.receipts.privacy import reveal
@@ -58,8 +58,9 @@ def why(
         history = [against, *ledger.runs_between(run.notebook, begin, run.id - 1, rank=run.rank)]
         if against.kernel == run.kernel:  # another one at work meanwhile changed nothing in this
             history = [each for each in history if each.kernel == run.kernel]
+        history = [*_standing(history)]
     states, present = LedgerStates(ledger), RecordedKernel(session, against or run)
-    runs = [*ledger.runs(run.notebook, run.cell, limit=_SEEN)]
+    runs = [*_standing(ledger.runs(run.notebook, run.cell, limit=_SEEN))]
     said = explain(run, against, history, states, _operations(session, run, runs), present)
     if not said.changed:
         return said
@@ -120,10 +121,11 @@ def _earlier_alike(run: Run, runs: Sequence[Run]) -> Run | None:
 
 def _comparable(session: Session, run: Run) -> list[Run]:
     """Return a run that the first one of a cell may be compared with, if there is one."""
-    latest = session.ledger.last_run(run.notebook, run.cell, rank=run.rank)
+    latest = last_standing(session, run.notebook, run.cell, rank=run.rank)
     if latest is not None and latest.id != run.id:
         return [latest]
-    earlier = session.ledger.runs(run.notebook, before_id=run.id, rank=run.rank, limit=_NEAR)
+    runs = session.ledger.runs(run.notebook, before_id=run.id, rank=run.rank, limit=_NEAR)
+    earlier = _standing(runs)
     return [each for each in earlier if not only_asks(each.source)][:1]
 
 
@@ -174,17 +176,50 @@ def last_setting(session: Session, name: str) -> Run | None:
 def _latest(session: Session) -> Iterator[Run]:
     """Yield the latest runs, the newest first: those of this kernel, then those of all."""
     for kernel in (session.kernel, None):
-        yield from session.ledger.runs(
-            session.notebook, kernel=kernel, rank=session.rank, limit=_LOOKED_BACK
+        yield from _standing(
+            session.ledger.runs(
+                session.notebook, kernel=kernel, rank=session.rank, limit=_LOOKED_BACK
+            )
         )
 
 
 def run_before(session: Session, run: Run) -> Run | None:
     """Return the run of a run's cell before it, in its kernel if there is one; else None."""
     for kernel in (run.kernel, None):
-        earlier = session.ledger.runs(
-            run.notebook, run.cell, kernel, before_id=run.id, rank=run.rank, limit=1
+        earlier = last_standing(session, run.notebook, run.cell, kernel, run.id, rank=run.rank)
+        if earlier is not None:
+            return earlier
+    return None
+
+
+def last_standing(  # noqa: PLR0913 -- as of ``Ledger.runs``
+    session: Session,
+    notebook: str,
+    cell: str,
+    kernel: str | None = None,
+    before_id: int | None = None,
+    *,
+    rank: int | None,
+) -> Run | None:
+    """Return the latest run of a cell that was not undone; None if there is none.
+
+    Args:
+        session: Whose ledger to ask.
+        notebook: The notebook.
+        cell: The cell.
+        kernel: Only runs of this kernel.
+        before_id: Only runs with smaller numbers.
+        rank: Only runs of this rank.
+    """
+    for limit in (1, _LOOKED_BACK):  # to read one run is enough as a rule
+        runs = session.ledger.runs(
+            notebook, cell, kernel, before_id=before_id, rank=rank, limit=limit
         )
-        for each in earlier:
+        for each in _standing(runs):
             return each
     return None
+
+
+def _standing(runs: Iterable[Run]) -> Iterator[Run]:
+    """Yield the runs that were not undone."""
+    return (run for run in runs if run.status != UNDONE)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TypeGuard
 
-from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.rng.distance import NEAR, draws_between, is_fresh, is_of_ours, locate_state
 from ipytorchseed.rng.effort import Effort, TooFar, within
@@ -50,7 +50,7 @@ class LedgerStates:
         """Return the latest runs of a run's notebook, the newest first."""
         if self._latest is None:
             runs = self._ledger.runs(run.notebook, rank=run.rank, limit=_LOOKED_BACK)
-            self._latest = [*runs]
+            self._latest = [run for run in runs if run.status != UNDONE]
         return self._latest
 
     def position(self, name: str, digest: str) -> Position | None:

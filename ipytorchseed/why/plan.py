@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import PENDING, Fingerprint, same
-from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.entropy import CLOCKS, MEMORY, STANDS, is_program
 from ipytorchseed.reads.writers import writing_calls, written_to
@@ -300,7 +300,9 @@ class _Planner:
         """Say why a run cannot be repeated; empty where it can."""
         name, word = self._name(run), self._word(self._target)
         if run.status != "ok":
-            how = "was interrupted" if run.status == "interrupted" else f"failed ({run.error})"
+            how = {"interrupted": "was interrupted", UNDONE: "was undone"}.get(
+                run.status, f"failed ({run.error})"
+            )
             return f"{name} {how}: there is no result to bring back"
         changed = [
             PurePath(path).name

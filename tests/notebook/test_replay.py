@@ -42,7 +42,7 @@ def test_it_brings_back_what_a_run_gave(kernel):
     reply, runs = kernel.record("%replay 4", "replay")
     assert said(reply) == (
         "✓ In[6] is In[4]'s result again, bit for bit.\n"
-        "Run again before it: In[3]. This proves the causes, together: model, torch.cpu.\n"
+        "Run again before it: In[3]. This proves the causes, together: torch.cpu, model.\n"
         "To undo it: %replay --undo."
     )
     assert [(run.cell, run.execution_count) for run in runs] == [(MAKE[:5], None), (TRAIN[:5], 6)]
@@ -212,7 +212,7 @@ def test_a_value_that_an_undo_put_back_is_made_by_the_cell_that_made_it(new_kern
     first = new_kernel.run("data.sum().item()", "use")
     for line in ("%replay 3", "%replay --undo", "data = 0", "%replay 4"):
         reply = new_kernel.run(line)
-    assert "Run again before it: In[5]." in said(reply)  # %replay 3, which ran that cell
+    assert "Run again before it: In[3]." in said(reply)
     assert reply.shown == first.shown
 
 
@@ -711,3 +711,18 @@ def test_what_connects_is_named_first(new_kernel, orders):
     assert received == [b"order"] * 2
     assert "✓" in said(new_kernel.run("%replay 2 --yes"))
     assert received == [b"order"] * 3
+
+
+def test_an_undone_replay_is_compared_with_nothing(new_kernel):
+    """The timeline shows it as undone, and `%why` asks about the runs before it."""
+    for cell in ("x = 1", "y = x", "x = 2", "y = x"):
+        new_kernel.run(cell, cell[0])
+    new_kernel.run("%replay 3")
+    new_kernel.run("%replay --undo")
+    answer = json.loads(new_kernel.run("%why --json").stdout)
+    assert (answer["run"]["execution_count"], answer["against"]["execution_count"]) == (5, 3)
+    new_kernel.run("y = x", "y")
+    answer = json.loads(new_kernel.run("%why y --json").stdout)
+    assert (answer["against"]["execution_count"], answer["verdict"]) == (5, "same")
+    lines = new_kernel.run("%rng --text").stdout.splitlines()
+    assert [line.split()[0] for line in lines if line.endswith("undone")]

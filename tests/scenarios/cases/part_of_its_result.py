@@ -1,10 +1,10 @@
-"""The cell adds a column to a frame that another cell gave one more.
+"""The cell adds the same column to a frame that another cell gave one more: it did the same.
 
 run: setup use other use
 ask: use
-probe: list(df.columns)
-changed: yes
-expect: input df 3
+probe: list(df["double"])
+changed: no
+innocent: input df
 """
 # %% setup
 import pandas as pd

@@ -62,10 +62,11 @@ def find_rng(case: Evidence) -> Iterator[Cause | Cleared]:
                 yield Cleared("rng", name, "began in the same state")
         elif not used:
             yield _unused(case, name, before, after)
-        elif case.made and after == ends[1].get(name):  # what the earlier run drew lies in the file
-            reason = f"only {case.name(case.against)} drew from it"
-            yield _cleared(case, name, reason, before, after)
-        elif reason := _reseeded(case, name, begins, ends) or _drawn_in_vain(case, name):
+        elif reason := (
+            _drawn_once(case, name)
+            or _reseeded(case, name, begins, ends)
+            or _drawn_in_vain(case, name)
+        ):
             yield _cleared(case, name, reason, before, after)
         else:
             yield rng_cause(case, name, before, after)
@@ -126,6 +127,13 @@ def _only_imports(case: Evidence, name: str) -> bool:
     """Tell whether only what the runs import drew from a source, in each run that moved it."""
     moved = [run for run in (case.against, case.run) if run.before.get(name) != run.after.get(name)]
     return bool(moved) and all(name in run.imported for run in moved)
+
+
+def _drawn_once(case: Evidence, name: str) -> str:
+    """Say that only one of the runs drew from a source; that is then a result of something else."""
+    drew = [run for run in (case.against, case.run) if run.begun.get(name) != run.ended.get(name)]
+    known = all(name in run.begun for run in (case.against, case.run))
+    return f"only {case.name(drew[0])} drew from it" if known and len(drew) == 1 else ""
 
 
 def _drawn_in_vain(case: Evidence, name: str) -> str:

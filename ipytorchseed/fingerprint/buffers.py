@@ -79,17 +79,17 @@ def sample(view: memoryview, blocks: int, block: int, item: int = 1) -> bytes:
     return xxh3_128_digest(b"".join([view[start : start + size] for start in places]))
 
 
-def split(array: Any, size: int) -> Iterator[Any]:
-    """Cut an array or tensor of ``size`` bytes into such as are read between two looks."""
-    if size <= CHUNK or array.ndim == 0:
+def split(array: Any, size: int, most: int = CHUNK) -> Iterator[Any]:
+    """Cut an array or tensor of ``size`` bytes into pieces of ``most`` bytes, or a bit less."""
+    if size <= most or array.ndim == 0:
         yield array
         return
     row = size // array.shape[0]
-    rows = max(1, CHUNK // row)
+    rows = max(1, most // row)
     for start in range(0, array.shape[0], rows):
         piece = array[start : start + rows]
         count = len(piece)
-        yield from split(piece[0] if count == 1 and row > CHUNK else piece, row * count)
+        yield from split(piece[0] if count == 1 and row > most else piece, row * count, most)
 
 
 def chunks(view: memoryview) -> Iterator[memoryview]:

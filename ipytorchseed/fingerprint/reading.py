@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 _PIPE = 2**16
 """Bytes that a pipe holds."""
 
+_AT_ONCE = 2**18
+"""Bytes copied at a time: they stay in the processor's cache until they are hashed."""
+
 _DENSE = 8
-"""Bytes copied for one that is wanted, at most, where more than ``_PIPE`` are copied at once."""
+"""Bytes copied for one that is wanted, at most, where more than ``_AT_ONCE`` are."""
 
 _HAS_PIPES = os.name == "posix"
 
@@ -81,7 +84,7 @@ def copied(array: Any, charge: Callable[[int], None] = free) -> Any:
     import numpy as np
 
     low, high = extent(array.shape, array.strides, array.itemsize)
-    if high - low <= max(_PIPE, _DENSE * array.nbytes) or array.size == 1:
+    if high - low <= max(_AT_ONCE, _DENSE * array.nbytes) or array.size == 1:
         held = np.empty(high - low, np.uint8)
         copy(address_of_array(array) + low, address_of_array(held), high - low)
         charge(_PIPE + high - low)
@@ -116,11 +119,7 @@ def read(array: Any, walk: Walk, *, borrowed: bool) -> bytes:
 
 def read_whole(array: Any, walk: Walk, *, borrowed: bool) -> bytes:
     """Digest all elements; the rest as ``read``."""
-    if array.nbytes > buffers.CHUNK:
-        return walk.read_pieces(pieces(array, walk.charge, borrowed=borrowed))
-    (piece,) = pieces(array, walk.charge, borrowed=borrowed)
-    walk.charge(array.nbytes)
-    return xxh3_128_digest(piece)
+    return walk.read_pieces(pieces(array, walk.charge, borrowed=borrowed))
 
 
 def pieces(
@@ -129,7 +128,8 @@ def pieces(
     """Yield the elements as dense bytes, piece by piece. Raises as ``copy``."""
     import numpy as np
 
-    for piece in buffers.split(array, array.nbytes):
+    most = _AT_ONCE if borrowed and array.flags.c_contiguous else buffers.CHUNK
+    for piece in buffers.split(array, array.nbytes, most):
         own = copied(piece, charge) if borrowed else piece
         dense: Any = np.ascontiguousarray(own).reshape(-1).view(np.uint8)
         yield memoryview(dense)

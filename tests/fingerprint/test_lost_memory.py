@@ -140,8 +140,8 @@ def test_a_column_is_read_many_elements_at_once(shape, look, monkeypatch):
     value, copy, asked = table[look], reading.copy, []
     monkeypatch.setattr(reading, "copy", lambda *span: asked.append(span) or copy(*span))
     assert b"".join(map(bytes, reading.pieces(value, borrowed=True))) == value.tobytes()
-    assert len(asked) <= 2 + 2 * table.nbytes // 2**15
-    assert all(size <= max(2**16, 8 * value.nbytes) for _, _, size in asked)
+    assert len(asked) <= 2 + 4 * table.nbytes // reading._AT_ONCE
+    assert all(size <= max(reading._AT_ONCE, 8 * value.nbytes) for _, _, size in asked)
 
 
 def _changes(name):

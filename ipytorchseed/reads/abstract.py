@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.effects import Effects
-from ipytorchseed.reads.entropy import ADDRESS, ADDRESSES, BY_HASH
 
 _MOST = 8
 """Dotted names that are kept of one value, whichever way it came about."""
@@ -32,12 +31,6 @@ HELD = lazy_pattern("\0([*]?)(\\w+)\0")
 
 PUT = "\0="
 """The key of an item that is set by a key which varies: of a dictionary, nothing is read then."""
-
-UNKNOWN_ORDER = "?"
-"""The order of a set made of we know not what."""
-
-BY_ADDRESSES, BY_HASHES = f"by:{ADDRESS}", f"by:{BY_HASH}"
-"""The orders of what is sorted by these builtins."""
 
 
 class Body(Struct, frozen=True):
@@ -63,10 +56,6 @@ class AbstractValue(Struct, frozen=True):
             ``:torch.Generator().seed``.
         tail: The last part of its name, also where nothing is known of the first: ``.vocab``.
         bodies: Code of the cell's own that runs when it is used.
-        order: Whose order its items have, where that may hang on hashes: ``is:words`` (that of
-            ``words``, if it is a set), ``items:words`` (that of a set made of its items) or
-            ``UNKNOWN_ORDER``; empty where it does not.
-        is_set: Whether it is itself a set, so that nothing has yet asked for that order.
         taint: Calls, such as ``time.time()``, and names of the namespace that it is made of.
         only_taint: Whether it is made of its taint and numbers alone.
         neutral: Whether it is a number, None or an empty container.
@@ -78,18 +67,11 @@ class AbstractValue(Struct, frozen=True):
     paths: tuple[str, ...] = ()
     tail: str = ""
     bodies: tuple[Body, ...] = ()
-    order: str = ""
-    is_set: bool = False
     taint: frozenset[str] = frozenset()
     only_taint: bool = False
     neutral: bool = False
     nothing: bool = False
     texts: tuple[str, ...] = ()
-
-    @property
-    def is_address(self) -> bool:
-        """Whether it is made of addresses of objects alone."""
-        return self.only_taint and self.taint == ADDRESSES
 
     def attribute(self, name: str) -> AbstractValue:
         """Return what is known of an attribute."""
@@ -111,20 +93,10 @@ class AbstractValue(Struct, frozen=True):
         named = all(map(str.isidentifier, self.paths))
         return tuple([f"\0{each}{path}\0" for path in self.paths]) if named else ()
 
-    def own_order(self) -> str:
-        """Return the order of its items, supposing that it may be a set."""
-        if self.order:
-            return self.order
-        if self.paths:
-            return f"is:{self.paths[0]}"
-        return f"is:{self.tail}" if self.tail else ""
-
 
 UNKNOWN = AbstractValue()
 NOTHING = AbstractValue(neutral=True, nothing=True)
 NEUTRAL = AbstractValue(neutral=True)
-BY_ADDRESS = AbstractValue(taint=ADDRESSES, only_taint=True)
-"""A container whose keys are addresses: it cannot be held against another."""
 
 
 def named(path: str) -> AbstractValue:
@@ -143,10 +115,6 @@ def join(one: AbstractValue, other: AbstractValue) -> AbstractValue:
         paths=tuple(dict.fromkeys([*one.paths, *other.paths]))[:_MOST],
         tail=one.tail or other.tail,
         bodies=bodies,
-        order=one.order or other.order,
-        is_set=(one.is_set or other.is_set)
-        and (one.is_set or not one.order)
-        and (other.is_set or not other.order),
         taint=one.taint | other.taint,
         only_taint=(one.only_taint or one.neutral) and (other.only_taint or other.neutral),
         neutral=one.neutral and other.neutral,
@@ -174,12 +142,9 @@ def bodies_of(*abstracts: AbstractValue) -> tuple[Body, ...]:
 
 
 def contents(items: Iterable[AbstractValue]) -> AbstractValue:
-    """Return what is known of what holds these values: of lists, also the order of their items."""
+    """Return what is known of what holds these values."""
     items = [*items]
-    order = next((item.order for item in items if item.order and not item.is_set), "")
     taint = frozenset().union(*(item.taint for item in items))
     only_taint = bool(taint) and all(item.only_taint or item.neutral for item in items)
     texts = either(*(item.text() for item in items))
-    return AbstractValue(
-        bodies=bodies_of(*items), order=order, taint=taint, only_taint=only_taint, texts=texts
-    )
+    return AbstractValue(bodies=bodies_of(*items), taint=taint, only_taint=only_taint, texts=texts)

@@ -15,7 +15,6 @@ from ipytorchseed.reads.conditions import branches
 from ipytorchseed.reads.parsing import nodes_in
 from ipytorchseed.reads.scope import Scope, State, evaluates
 from ipytorchseed.reads.statements import assign
-from ipytorchseed.reads.taint import ask_order
 
 _SWALLOWS = frozenset({"suppress", "raises", "assertRaises"})
 
@@ -24,7 +23,6 @@ _SWALLOWS = frozenset({"suppress", "raises", "assertRaises"})
 def _for(scope: Scope, node: ast.For | ast.AsyncFor) -> None:
     over = scope.visit_by(node.iter, ITERATE)
     scope.run_all(over.bodies)
-    ask_order(scope.effects, over.own_order())
     never = scope.state()
     assign(scope, node.target, over.item())
     _loop(scope, node, never, endless=False)

@@ -10,8 +10,6 @@ from msgspec.structs import replace
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.abstract import (
-    BY_ADDRESSES,
-    BY_HASHES,
     CALL,
     UNKNOWN,
     AbstractValue,
@@ -29,7 +27,7 @@ from ipytorchseed.reads.magics import Magic, magic_of
 from ipytorchseed.reads.parsing import dotted_name, parse_text
 from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.source import remember
-from ipytorchseed.reads.taint import ask_order, note_call
+from ipytorchseed.reads.taint import note_call
 from ipytorchseed.reads.uses import SPREAD
 
 _BUILTINS = frozenset(vars(builtins))
@@ -45,8 +43,9 @@ _LIKE = "empty_like full_like ones_like rand_like randint_like randn_like zeros_
 _LAYOUT = {"len": ("__len__",), **dict.fromkeys(_LIKE.split(), ("shape", "dtype"))}
 """Functions that ask nothing of their first argument but how large it is, and of which type."""
 
-_SORTS = frozenset({"sort", "sorted", "min", "max"})
-_ORDERS = {order.partition(":")[2]: order for order in (BY_ADDRESSES, BY_HASHES)}
+_SETS = frozenset({"frozenset", "set"})
+_ORDERLESS = _SETS | {"all", "any", "isinstance", "len", "max", "min", "sorted"}
+"""Builtins that make sets, and that do not ask for the order of one."""
 
 _LOOK_UP = frozenset({"get", "pop", "setdefault"})
 _FILLS = PUTS | {"insert"}
@@ -68,6 +67,7 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
     func = _callee(scope, node)
     called = name if name == "len" else getattr(callee, "attr", "")
     function = "" if any(type(each) is ast.Starred for each in node.args) else _named(func)
+    outer, scope.orderless = scope.orderless, name in _ORDERLESS
     args = [
         scope.visit_by(each, *_LAYOUT[called])
         if place == 0 and called in _LAYOUT and isinstance(each, ast.Name)
@@ -77,19 +77,16 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
         for place, each in enumerate(node.args)
     ]
     args += [_argument(scope, word.value, function, word.arg or SPREAD) for word in node.keywords]
+    scope.orderless = outer
     for arg in args:
         scope.run_all(arg.bodies)
-    if called in _SORTS or name in _SORTS:
-        ask_order(scope.effects, _key(scope, node))
+    if name in _SETS and func.paths == (name,) and (not args or args[0].tail != "range()"):
+        scope.note_set(next(iter(args[0].paths), "") if args else "")
     _look_up(scope, func, node)
     _set_attribute(scope, func, node, args)
     ask_frame(scope, node)
     if isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name):
         owner = callee.value.id
-        held = scope.bound.get(owner, UNKNOWN)
-        if callee.attr == "sort" and held.order:  # it no longer matters whose order they had
-            scope.bound[owner] = replace(held, order="")
-            return UNKNOWN
         if args and callee.attr in _FILLS and _fills(scope, owner, args[-1]):
             return UNKNOWN
     abstract = note_call(scope.effects, func, args, more=_spreads(node))
@@ -103,16 +100,6 @@ def _callee(scope: Scope, node: ast.Call) -> AbstractValue:
         return func
     first = getattr(node.args[0], "value", None) if node.args else None
     return func.attribute(first) if first in ("now", "today") else func
-
-
-def _key(scope: Scope, node: ast.Call) -> str:
-    """Return the order that ``key=id`` or ``key=lambda item: id(item)`` asks for; empty if none."""
-    key = next((word.value for word in node.keywords if word.arg == "key"), None)
-    if isinstance(key, ast.Lambda) and isinstance(key.body, ast.Call):
-        key = key.body.func
-    if not isinstance(key, ast.Name) or key.id in scope.local:
-        return ""
-    return _ORDERS.get(key.id, "")
 
 
 def _by_form(scope: Scope, node: ast.Call, name: str) -> AbstractValue | None:

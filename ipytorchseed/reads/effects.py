@@ -54,8 +54,8 @@ class Effects(Struct):
         timed: Names that hold readings of a clock, numbers and nothing else, if all the calls and
             names they are made of are clocks.
         escaped: Calls, such as ``time.time()``, whose answers go elsewhere.
-        holds: Last parts of names that are bound to sets.
-        orders: Whose order it asks for, as in ``abstract.AbstractValue.order``.
+        sets: Dotted names of whose items it makes sets that something may go through, "" where
+            that is unknown.
         complete: False where it runs text that is not known before.
         inert: Whether a cell runs no code while it binds its names: it can neither draw nor open
             a file.
@@ -86,8 +86,7 @@ class Effects(Struct):
     loaders: tuple[bool, ...] = ()
     timed: dict[str, frozenset[str]] = {}
     escaped: set[str] = set()
-    holds: set[str] = set()
-    orders: set[str] = set()
+    sets: set[str] = set()
     complete: bool = True
     inert: bool = False
 
@@ -116,7 +115,7 @@ class Effects(Struct):
         self.handed |= other.handed
         self.given |= other.given
         self.escaped |= other.escaped
-        self.orders |= other.orders
+        self.sets |= other.sets
         self.add_plain(other)
 
     def add_plain(self, other: Effects) -> None:
@@ -130,6 +129,5 @@ class Effects(Struct):
         self.files |= other.files
         self.texts |= other.texts
         self.programs |= other.programs
-        self.holds |= other.holds
         self.loaders += other.loaders
         self.complete &= other.complete

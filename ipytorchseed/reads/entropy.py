@@ -156,9 +156,7 @@ ALIASES: dict[str, str] = {
 """Where functions and classes are defined, and where one would import them from."""
 
 ADDRESS = "id"
-"""The builtin that tells where an object lies in memory: no content, whatever is made of it, unless
-others are sorted by it.
-"""
+"""The builtin that tells where an object is in memory."""
 
 ADDRESSES = frozenset({f"{ADDRESS}()"})
 """What is made of addresses and nothing else is made of this call."""
@@ -197,7 +195,7 @@ def sentence(name: str) -> str:
     if name == BY_PLACE:
         return "the order of a set of objects hangs on where they lie in memory"
     if name == ADDRESS:
-        return "the cell sorts by id, which tells where objects lie in memory"
+        return "the cell uses id, which tells where objects are in memory"
     if name == QUERY_RANDOM:
         return "the query asks the database for random numbers: they are others each time"
     if name == QUERY_CLOCK:

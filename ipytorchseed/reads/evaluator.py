@@ -44,7 +44,6 @@ def follow(tree: ast.Module, reader: Reader) -> Effects:
     """
     scope = Scope(set(), State(set(), {}), reader)
     scope.block(tree.body)
-    scope.report_orders()
     effects = scope.effects
     for name, abstract in scope.bound.items():
         if abstract.bodies:

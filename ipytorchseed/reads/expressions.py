@@ -9,14 +9,12 @@ from msgspec.structs import replace
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.abstract import (
-    BY_ADDRESS,
     CONTAINS,
     ITEM,
     NEUTRAL,
     NOTHING,
     PUT,
     UNKNOWN,
-    UNKNOWN_ORDER,
     AbstractValue,
     bodies_of,
     contents,
@@ -29,7 +27,7 @@ from ipytorchseed.reads.keys import PUTS, SIZES, constant_keys
 from ipytorchseed.reads.parsing import dotted_name
 from ipytorchseed.reads.queries import asked_by_query
 from ipytorchseed.reads.scope import Scope, evaluates
-from ipytorchseed.reads.taint import SET_OPERATORS, ask_order, combine, escape
+from ipytorchseed.reads.taint import combine, escape
 
 _TEXT = AbstractValue(only_taint=True)
 _PATH = lazy_pattern(r"[^\n\0]{1,240}")
@@ -115,8 +113,6 @@ def _subscript(scope: Scope, node: ast.Subscript) -> AbstractValue:
         or visit_owner(scope, node, reads=True)
     )
     scope.run_all(value.bodies)
-    if value.order and not value.is_set:  # which items those are hangs on it
-        ask_order(scope.effects, value.order)
     scope.consume(scope.visit(node.slice))
     found = replace(value.item(), bodies=())
     cut = value.texts and isinstance(node.slice, ast.Slice)  # be it of a text, it is another then
@@ -212,7 +208,7 @@ def operate(
     scope.run_all(bodies_of(left, right))
     if left is UNKNOWN and right is UNKNOWN:
         return UNKNOWN
-    if not isinstance(operator, (*_ARITHMETIC, *SET_OPERATORS)):
+    if not isinstance(operator, _ARITHMETIC):
         escape(scope.effects, left, right)
         return NEUTRAL if left.neutral and right.neutral else UNKNOWN
     return combine(scope.effects, left, right, operator)
@@ -231,10 +227,12 @@ def _unaryop(scope: Scope, node: ast.UnaryOp) -> AbstractValue:
 def _compare(scope: Scope, node: ast.Compare) -> AbstractValue:
     if isinstance(node.ops[0], ast.In | ast.NotIn):
         look_up_text(scope, node.comparators[0], node.left)
+    outer, scope.orderless = scope.orderless, True
     scope.consume(scope.visit(node.left))
     for operator, each in zip(node.ops, node.comparators, strict=True):
         by_keys = isinstance(operator, ast.In | ast.NotIn)
         scope.consume(scope.visit_by(each, CONTAINS) if by_keys else scope.visit(each))
+    scope.orderless = outer
     return UNKNOWN
 
 
@@ -250,17 +248,14 @@ def _list(scope: Scope, node: ast.List | ast.Tuple) -> AbstractValue:
 def _dict(scope: Scope, node: ast.Dict) -> AbstractValue:
     parts = [each for pair in zip(node.keys, node.values, strict=True) for each in pair]
     found = [(each, scope.visit(each)) for each in parts if each is not None and not _plain(each)]
-    made = replace(container([abstract for _, abstract in found], parts), texts=())
-    if any(abstract.is_address and key in node.keys for key, abstract in found):
-        return replace(BY_ADDRESS, bodies=made.bodies)
-    return made
+    return replace(container([abstract for _, abstract in found], parts), texts=())
 
 
 @evaluates("Set")
 def _set(scope: Scope, node: ast.Set) -> AbstractValue:
-    made = container([scope.visit(each) for each in node.elts], node.elts)
-    order = "" if all(map(_is_number, node.elts)) else UNKNOWN_ORDER
-    return replace(made, order=order, is_set=True)
+    if not all(map(_is_number, node.elts)):
+        scope.note_set()
+    return container([scope.visit(each) for each in node.elts], node.elts)
 
 
 def container(items: list[AbstractValue], parts: list[Any]) -> AbstractValue:
@@ -277,9 +272,7 @@ def container(items: list[AbstractValue], parts: list[Any]) -> AbstractValue:
 
 @evaluates("Starred")
 def _starred(scope: Scope, node: ast.Starred) -> AbstractValue:
-    abstract = scope.visit(node.value)
-    ask_order(scope.effects, abstract.own_order())
-    return abstract
+    return scope.visit(node.value)
 
 
 @evaluates("JoinedStr")
@@ -295,7 +288,6 @@ def _joinedstr(scope: Scope, node: ast.JoinedStr) -> AbstractValue:
 @evaluates("FormattedValue")
 def _formattedvalue(scope: Scope, node: ast.FormattedValue) -> AbstractValue:
     abstract = scope.visit(node.value)
-    ask_order(scope.effects, abstract.own_order())
     if node.format_spec is not None:
         scope.consume(scope.visit(node.format_spec))
     plain = node.format_spec is None and node.conversion < 0

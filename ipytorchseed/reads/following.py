@@ -134,7 +134,7 @@ class _CodeFollower(NameFollower):
         if not _ENVIRONMENT.isdisjoint(self._met.names):
             held = (each for each in read if type(each) is str)
             found.variables.update(filter(_VARIABLE.fullmatch, (*found.texts, *held)))
-        nondeterminism.look_into(read)
+        nondeterminism.look_into(read, draws.attributes)
         found.timing, found.timed = nondeterminism.readings(effects, names, timed)
         found.nondeterministic_calls = nondeterminism.calls
         found.hashes = nondeterminism.hashes

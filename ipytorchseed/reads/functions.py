@@ -7,13 +7,9 @@ from __future__ import annotations
 
 import ast
 
-from msgspec.structs import replace
-
 from ipytorchseed.reads.abstract import (
-    BY_ADDRESS,
     ITERATE,
     UNKNOWN,
-    UNKNOWN_ORDER,
     AbstractValue,
     Body,
     bodies_of,
@@ -29,11 +25,9 @@ from ipytorchseed.reads.bindings import (
 )
 from ipytorchseed.reads.conditions import branches
 from ipytorchseed.reads.effects import Effects
-from ipytorchseed.reads.entropy import ADDRESSES
 from ipytorchseed.reads.keys import over_sizes
 from ipytorchseed.reads.scope import Scope, State, evaluates
 from ipytorchseed.reads.statements import ANNOTATIONS_ARE_EVALUATED
-from ipytorchseed.reads.taint import ask_order
 
 _CONSTRUCTORS = frozenset({"__new__", "__init__", "__post_init__"})
 
@@ -62,9 +56,7 @@ def function_effects(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef)
     """Return what a function does when it is called."""
     local = names_of(node)
     inner = Scope(local, State(set(local), {}), scope.reader)
-    inner.name = node.name
     inner.block(node.body)
-    inner.report_orders()
     for made_of in inner.effects.timed.values():
         inner.effects.escaped |= made_of
     inner.join([inner.state(), *inner.returns])
@@ -124,33 +116,25 @@ def lambda_effects(scope: Scope, node: ast.Lambda, given: AbstractValue | None =
 
 @evaluates("ListComp", "GeneratorExp")
 def _listcomp(scope: Scope, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> AbstractValue:
-    order, abstract = _comprehension(scope, node.generators, [node.elt])
-    return replace(abstract.item(), order=order)
+    return _comprehension(scope, node.generators, [node.elt]).item()
 
 
 @evaluates("SetComp")
 def _setcomp(scope: Scope, node: ast.SetComp) -> AbstractValue:
-    abstract = _listcomp(scope, node)
-    return replace(abstract, order=UNKNOWN_ORDER, is_set=True)
+    scope.note_set()
+    return _listcomp(scope, node)
 
 
 @evaluates("DictComp")
 def _dictcomp(scope: Scope, node: ast.DictComp) -> AbstractValue:
-    order, abstract = _comprehension(scope, node.generators, [node.key, node.value])
-    ask_order(scope.effects, order)
-    known = BY_ADDRESS if abstract.taint >= ADDRESSES else UNKNOWN
-    return replace(known, bodies=abstract.bodies)
+    abstract = _comprehension(scope, node.generators, [node.key, node.value])
+    return AbstractValue(bodies=abstract.bodies)
 
 
 def _comprehension(
     scope: Scope, loops: list[ast.comprehension], parts: list[ast.expr]
-) -> tuple[str, AbstractValue]:
-    """Follow a comprehension, whose targets are nobody's but its own.
-
-    Returns:
-        The order of its items, or of what they hold, and what is known of what holds its parts.
-    """
-    orders: list[str] = []
+) -> AbstractValue:
+    """Evaluate a comprehension, and return what is known of what holds its parts."""
     hidden: dict[str, tuple[bool, AbstractValue | None]] = {}
     local, surroundings = scope.local, scope.assigned
     for number, loop in enumerate(loops):
@@ -158,7 +142,6 @@ def _comprehension(
         if number == 0 and scope.assigned_inside() is not scope.assigned:
             scope.assigned = set(scope.assigned_inside())
         scope.run_all(over.bodies)
-        orders.append(over.own_order())
         for name in targets_of(loop.target):
             hidden.setdefault(name, (name in scope.assigned, scope.bound.get(name)))
             scope.assigned.add(name)
@@ -175,7 +158,4 @@ def _comprehension(
         scope.bound.pop(name, None)
         if bound is not None:
             scope.bound[name] = bound
-    made = contents(abstracts)
-    orders.append(made.order)
-    certain = (each for each in orders if each and not each.startswith("is:"))
-    return next(certain, next(filter(None, orders), "")), made
+    return contents(abstracts)

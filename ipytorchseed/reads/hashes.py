@@ -13,8 +13,8 @@ from ipytorchseed.reads.entropy import BY_HASH, BY_PLACE
 _MANY = 64
 """Items of a container that are looked at."""
 
-SETS = identities({set, frozenset})
-"""The classes of sets whose order is told."""
+_SETS = identities({set, frozenset})
+"""The classes of sets."""
 
 _BUILTIN = identities({list, tuple, set, frozenset, dict})
 _NUMBERS = identities({int, float, bool, complex, range})
@@ -22,7 +22,7 @@ _NUMBERS = identities({int, float, bool, complex, range})
 
 def order_of(value: object) -> str:
     """Tell what the order of a set hangs on, as ``hashes_of``; of another value, nothing."""
-    return hashes_of(value) if id(type(value)) in SETS else ""
+    return hashes_of(value) if id(type(value)) in _SETS else ""
 
 
 def hashes_of(value: object) -> str:

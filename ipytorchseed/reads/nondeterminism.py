@@ -1,12 +1,12 @@
-"""Which of a cell's results depend on clocks, entropy, other programs or hash order."""
+"""Which of a cell's results depend on clocks, entropy, other programs, hash order or addresses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from ipytorchseed.introspection.anatomy import anatomy
-from ipytorchseed.reads.abstract import BY_ADDRESSES, BY_HASHES, UNKNOWN_ORDER
+from ipytorchseed.reads.abstract import CONTAINS
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import (
     ADDRESS,
@@ -19,10 +19,16 @@ from ipytorchseed.reads.entropy import (
     NAMES,
     READING_TAILS,
 )
-from ipytorchseed.reads.hashes import SETS, hashes_of, order_of
+from ipytorchseed.reads.hashes import hashes_of, order_of
 from ipytorchseed.reads.home import Home
 from ipytorchseed.reads.queries import asked_by_query
-from ipytorchseed.reads.resolution import MISSING, nondeterministic_call
+from ipytorchseed.reads.resolution import nondeterministic_call
+
+_ORDERLESS = frozenset(
+    {CONTAINS, "__len__", "add", "clear", "difference_update", "discard", "intersection_update"}
+    | {"isdisjoint", "issubset", "issuperset", "remove", "symmetric_difference_update", "update"}
+)
+"""Methods of a set that do not ask for its order."""
 
 
 class Nondeterminism:
@@ -36,8 +42,6 @@ class Nondeterminism:
     def __init__(self) -> None:
         self.calls: set[str] = set()
         self.hashes = False
-        self._sets: set[str] = set()
-        self._orders: set[str] = set()
         self._used: set[str] = set()
 
     def look_up(
@@ -60,30 +64,34 @@ class Nondeterminism:
                 unless the order of a set of them is asked for, or ``hash`` is called elsewhere.
         """
         self.calls |= effects.programs
-        self._sets |= effects.holds
         names, package = home.names, home.package
+        taken = {*names, BY_HASH} if hashing else names
         for path, given in effects.calls.items():
             tick()
             if home.holds(path, assigned):
-                if path not in names and not (hashing and path == BY_HASH):
-                    self._look_up_builtin(path)
                 used = f"{path}()" in effects.escaped
+                if path not in taken:
+                    self._look_up_builtin(path, used=used)
                 used = used or path.rpartition(".")[2].lstrip(":") not in READING_TAILS
                 self._note(nondeterministic_call(path, given, names, package), used=used)
         for path in effects.handed:
             tick()
-            if home.holds(path, assigned):
-                if not path.endswith("()"):
-                    self._note(nondeterministic_call(path, ANY, names, package), used=True)
-                self._hang(order_of(names.get(path)))
-        for order in effects.orders:
-            path = order.partition(":")[2]
-            known = path and home.holds(path, assigned)
-            self._order(order, names.get(path, MISSING) if known else MISSING)
+            if home.holds(path, assigned) and not path.endswith("()"):
+                self._note(nondeterministic_call(path, ANY, names, package), used=True)
+        for path in effects.paths.union(each[0] for each in effects.given):
+            name, _, method = path.partition(".")
+            if home.holds(path, assigned) and method not in _ORDERLESS:
+                self._hang(order_of(names.get(name)))
+                if path not in taken:  # it is handed on: ``sorted(things, key=id)``
+                    self._look_up_builtin(path, used=True)
+        for path in effects.sets:
+            known = path in names and home.holds(path, assigned)
+            self._hang(hashes_of(names[path]) if known else BY_HASH)
 
-    def _look_up_builtin(self, path: str) -> None:
+    def _look_up_builtin(self, path: str, *, used: bool) -> None:
         self.hashes |= path == BY_HASH
-        self._note(path if path == BY_PERSON else None, used=True)
+        if path == BY_PERSON or (path == ADDRESS and used):
+            self._note(path, used=True)
 
     def _note(self, asked: str | None, *, used: bool) -> None:
         if asked is not None:
@@ -91,52 +99,26 @@ class Nondeterminism:
             if used:
                 self._used.add(asked)
 
-    def _order(self, order: str, value: object) -> None:
-        """Note that the order of something is asked for, which may be a set's.
-
-        Args:
-            order: As in ``Effects.orders``.
-            value: What it names, or ``MISSING``.
-        """
-        kind, _, path = order.partition(":")
-        if order == UNKNOWN_ORDER or (order == BY_HASHES and value is MISSING):
-            self.hashes = True
-        elif order == BY_ADDRESSES and value is MISSING:  # and not a name of the user's
-            self.calls.add(ADDRESS)
-        elif kind == "items":
-            self._hang(BY_HASH if value is MISSING else hashes_of(value))
-        elif id(type(value)) in SETS:
-            self._hang(hashes_of(value))
-        else:
-            self._orders.add(path.rpartition(".")[2].lstrip(":"))
-
     def _hang(self, on: str) -> None:
         """Note what the order of a set hangs on."""
         self.hashes |= on == BY_HASH
         if on == BY_PLACE:
             self.calls.add(on)
 
-    def look_into(self, values: Iterable[object]) -> None:
-        """Look at queries that names hold, and look up sets by their names, once all is noted.
+    def look_into(self, values: Iterable[object], attributes: Collection[str]) -> None:
+        """Look at queries that names hold, and at sets that objects hold, once all is noted.
 
         Args:
-            values: What the code reads, whose attributes they may be.
+            values: What the code reads.
+            attributes: Names of attributes that it reads.
         """
-        values = [*values]
-        self.calls.update(*(asked_by_query(each) for each in values if type(each) is str))
-        if not self._orders:
-            return
-        asked = self._sets & self._orders
-        if not asked:
-            return
-        held = [
-            held
-            for value in values
-            for name, held in dict.items(anatomy(type(value)).dictionary(value) or {})
-            if name in asked and id(type(held)) in SETS and held
-        ]
-        for on in map(hashes_of, held) if held else (BY_HASH,):
-            self._hang(on)
+        for value in values:
+            if type(value) is str:
+                self.calls |= asked_by_query(value)
+                continue
+            for name, held in dict.items(anatomy(type(value)).dictionary(value) or {}):
+                if type(name) is str and name in attributes:
+                    self._hang(order_of(held))
 
     def readings(
         self, effects: Effects, names: Mapping[str, Any], before: frozenset[str]

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, Body, bodies_of, join, named
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.seeding import as_if_seeded
-from ipytorchseed.reads.taint import ask_order, escape
+from ipytorchseed.reads.taint import escape
 from ipytorchseed.reads.uses import use_of_own
 
 Evaluate = Callable[["Scope", Any], AbstractValue | None]
@@ -79,7 +79,6 @@ class Scope:
 
     Attributes:
         effects: What the code does with names.
-        name: The function's name, or "".
         declared: Names that a class declares global.
         returns: What holds at each ``return``.
         loops: What holds at each ``break``, and at each ``continue``, of the loops around.
@@ -87,6 +86,7 @@ class Scope:
         tries: How many ``try`` are around.
         latest: What held before the last statement inside one.
         has_dotted: Whether an attribute of a name was set, as in ``a.b = 1``.
+        orderless: Whether nothing asks for the order of a set that is made here.
     """
 
     def __init__(
@@ -97,14 +97,13 @@ class Scope:
         self.reader = reader
         self.in_class = in_class
         self.assigned, self.bound, self.dead = state.assigned, state.bound, state.dead
-        self.name = ""
         self.declared: set[str] = set()
         self.returns: list[State] = []
         self.loops: list[tuple[list[State], list[State]]] = []
         self.is_generator = False
         self.tries = 0
         self.latest: State | None = None
-        self.has_dotted = False
+        self.has_dotted = self.orderless = False
         self._surroundings = set(self.assigned) if in_class else set()
         self._not_timed: set[str] = set()
 
@@ -206,15 +205,12 @@ class Scope:
         if name in self.local:
             return
         self.effects.writes.add(name)
-        if abstract.is_set and not abstract.order.startswith("is:"):
-            self.effects.holds.add(name)
         self._time(name, abstract)
 
-    def report_orders(self) -> None:
-        """Report variables whose order derives from an unsorted set."""
-        for name, abstract in self.bound.items():
-            if abstract.order and not abstract.is_set and name not in self.local:
-                ask_order(self.effects, abstract.order)
+    def note_set(self, items: str = "") -> None:
+        """Note that a set is made, and of the items of which value, if that has a name."""
+        if not self.orderless:
+            self.effects.sets.add(items)
 
     def consume_all(self) -> None:
         """Note that functions made here may be called from elsewhere, by whatever holds them."""
@@ -316,12 +312,7 @@ class Scope:
         for each, more in ((ours.items, inside.items), (ours.columns, inside.columns)):
             each.update((found, key) for path, key in more for found in self._lead(path))
         self._add_given(inside)
-        for order in inside.orders:
-            kind, _, path = order.partition(":")
-            if path:
-                ours.orders.update(f"{kind}:{found}" for found in self._lead(path))
-            else:
-                ours.orders.add(order)
+        ours.sets.update(*(self._lead(path) or [""] for path in inside.sets))
         ours.writes |= inside.writes if self.in_class else inside.writes - self.local
 
     def _add_given(self, inside: Effects) -> None:

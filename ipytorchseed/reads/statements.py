@@ -11,16 +11,13 @@ from ipytorchseed.reads.expressions import container, is_namespace, operate, vis
 from ipytorchseed.reads.frames import set_columns
 from ipytorchseed.reads.keys import constant_keys
 from ipytorchseed.reads.scope import Scope, evaluates
-from ipytorchseed.reads.taint import ask_order
 
 ANNOTATIONS_ARE_EVALUATED = sys.version_info < (3, 14)
 
 
 @evaluates("Expr")
 def _expr(scope: Scope, node: ast.Expr) -> None:
-    abstract = scope.visit(node.value)  # shown at most, not used; a set is sorted to be shown
-    if not abstract.is_set:
-        ask_order(scope.effects, abstract.order)
+    scope.visit(node.value)  # shown at most, not used
 
 
 @evaluates("Assign")
@@ -48,7 +45,6 @@ def assign(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
     elif isinstance(target, ast.Starred):
         assign(scope, target.value, UNKNOWN)
     elif isinstance(target, ast.Tuple | ast.List):
-        ask_order(scope.effects, abstract.own_order())
         for part in target.elts:
             assign(scope, part, abstract.item())
     else:
@@ -67,15 +63,9 @@ def put(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
             scope.effects.writes.update(names)
         if not set_columns(scope, target):
             visit_owner(scope, target, reads=False)
-        where = scope.visit(target.slice)
-        scope.consume(where)
-        if where.is_address:
-            scope.consume(abstract)
-            abstract = where
+        scope.consume(scope.visit(target.slice))
     elif isinstance(target, ast.Attribute):
-        _put_attribute(scope, target, abstract)
-    if not abstract.is_set:
-        ask_order(scope.effects, abstract.order)
+        _put_attribute(scope, target)
     root: ast.expr = target
     while isinstance(root, ast.Attribute | ast.Subscript):
         root = root.value
@@ -85,14 +75,12 @@ def put(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
         scope.consume(abstract)
 
 
-def _put_attribute(scope: Scope, target: ast.Attribute, abstract: AbstractValue) -> None:
+def _put_attribute(scope: Scope, target: ast.Attribute) -> None:
     owner = target.value
     base = scope.load(owner.id) if isinstance(owner, ast.Name) else scope.visit(owner)
     scope.effects.paths.update(f"{path}.{target.attr}=" for path in base.paths)
     if isinstance(owner, ast.Name):
         scope.store_attribute(f"{owner.id}.{target.attr}")
-    if abstract.is_set and not abstract.order.startswith("is:"):
-        scope.effects.holds.add(target.attr)
 
 
 @evaluates("AnnAssign")
@@ -167,7 +155,7 @@ def _typealias(scope: Scope, node: ast.AST) -> None:
 @evaluates("Return")
 def _return(scope: Scope, node: ast.Return) -> None:
     if node.value is not None:
-        _give(scope, scope.visit(node.value))
+        scope.consume(scope.visit(node.value))
     scope.returns.append(scope.state())
     scope.dead = True
 
@@ -176,25 +164,15 @@ def _return(scope: Scope, node: ast.Return) -> None:
 def _yield(scope: Scope, node: ast.Yield) -> AbstractValue:
     scope.is_generator = True
     if node.value is not None:
-        _give(scope, scope.visit(node.value))
+        scope.consume(scope.visit(node.value))
     return UNKNOWN
 
 
 @evaluates("YieldFrom")
 def _yieldfrom(scope: Scope, node: ast.YieldFrom) -> AbstractValue:
     scope.is_generator = True
-    abstract = scope.visit(node.value)
-    ask_order(scope.effects, abstract.own_order())
-    scope.consume(abstract)
+    scope.consume(scope.visit(node.value))
     return UNKNOWN
-
-
-def _give(scope: Scope, abstract: AbstractValue) -> None:
-    scope.consume(abstract)
-    if abstract.is_set and not abstract.order.startswith("is:"):
-        scope.effects.holds.add(f"{scope.name}()")
-    elif abstract.order:
-        ask_order(scope.effects, abstract.order)
 
 
 @evaluates("Raise")

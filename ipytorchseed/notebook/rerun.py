@@ -144,7 +144,7 @@ def hushed(
 _MISSING = object()
 
 
-def shell_parts(shell: object) -> list[tuple[Any, str, Any]]:
+def shell_parts(shell: Any) -> list[tuple[Any, str, Any]]:  # noqa: ANN401 -- with private parts
     """List what running a cell again may replace: holder, name, and present value."""
     places = (
         *((sys, name) for name in ("stdout", "stderr", "displayhook", "excepthook")),
@@ -152,6 +152,8 @@ def shell_parts(shell: object) -> list[tuple[Any, str, Any]]:
         (builtins, "_"),
         (getpass, "getpass"),
         *((shell, name) for name in ("display_pub", "loop_runner", "showtraceback")),
+        (shell.builtin_trap, "_nested_level"),  # of a magic whose begin or end was interrupted
+        (shell.display_trap, "_nested_level"),
     )
     return [(holder, name, getattr(holder, name, _MISSING)) for holder, name in places]
 

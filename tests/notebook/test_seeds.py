@@ -302,3 +302,11 @@ def test_an_object_behind_a_registered_source_is_seeded_not_copied(kernel):
             "print(len(table.holders))\ndel table, dice"
         )
     assert kernel.value("len(__import__('ipytorchseed.rng.table').rng.table.holders)") == 0
+
+
+def test_traps_that_a_run_left_open_are_closed(new_kernel):
+    """As after an interrupt in IPython's own ``%%time``: builtins would never go back again."""
+    level = "get_ipython().builtin_trap._nested_level"
+    before = new_kernel.value(level)
+    new_kernel.run(f"%%seeds 2\n{level} += 1\nx = 1.0")
+    assert new_kernel.value(level) == before

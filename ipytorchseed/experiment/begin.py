@@ -45,7 +45,7 @@ def begin_as(step: Step, name: str, ledger: Ledger, generators: Sequence[Found])
 
 
 def _put_flags_back(settings: Mapping[str, Any]) -> None:
-    """Set the flags as a run found them; those that nobody can set any more stay."""
+    """Set the flags as a run found them; those that cannot be set any more stay."""
     if has_torch():
         now = read_flags()
         then = {

@@ -63,7 +63,7 @@ def test_a_generator_object(play):
 
 
 def test_a_generator_that_the_cell_does_not_draw_from_stays(play):
-    """It goes back with the run's other states, and afterwards stands where it stood."""
+    """It goes back with the run's other states, and afterwards has the state that it had before."""
     setup = "import numpy as np\nrng, other = np.random.default_rng(1), np.random.default_rng(2)"
     kernel = play(setup, *["out = rng.random()\nout"] * 2, "other.random()")
     state = "other.bit_generator.state['state']['state']"

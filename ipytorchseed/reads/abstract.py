@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.effects import Effects
+from ipytorchseed.reads.entropy import ADDRESSES
 
 _MOST = 8
 """Dotted names that are kept of one value, whichever way it came about."""
@@ -97,6 +98,8 @@ class AbstractValue(Struct, frozen=True):
 UNKNOWN = AbstractValue()
 NOTHING = AbstractValue(neutral=True, nothing=True)
 NEUTRAL = AbstractValue(neutral=True)
+BY_ADDRESS = AbstractValue(taint=ADDRESSES, only_taint=True)
+"""A container whose keys are addresses: two of them cannot be compared."""
 
 
 def named(path: str) -> AbstractValue:

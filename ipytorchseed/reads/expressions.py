@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.abstract import (
+    BY_ADDRESS,
     CONTAINS,
     ITEM,
     NEUTRAL,
@@ -22,6 +23,7 @@ from ipytorchseed.reads.abstract import (
     in_a_row,
     join,
 )
+from ipytorchseed.reads.entropy import ADDRESSES
 from ipytorchseed.reads.frames import column_of_rows, columns_held, columns_of
 from ipytorchseed.reads.keys import PUTS, SIZES, constant_keys
 from ipytorchseed.reads.parsing import dotted_name
@@ -248,7 +250,10 @@ def _list(scope: Scope, node: ast.List | ast.Tuple) -> AbstractValue:
 def _dict(scope: Scope, node: ast.Dict) -> AbstractValue:
     parts = [each for pair in zip(node.keys, node.values, strict=True) for each in pair]
     found = [(each, scope.visit(each)) for each in parts if each is not None and not _plain(each)]
-    return replace(container([abstract for _, abstract in found], parts), texts=())
+    made = replace(container([abstract for _, abstract in found], parts), texts=())
+    if any(abstract.taint == ADDRESSES and key in node.keys for key, abstract in found):
+        return replace(BY_ADDRESS, bodies=made.bodies)
+    return made
 
 
 @evaluates("Set")

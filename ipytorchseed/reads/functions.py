@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import ast
 
+from msgspec.structs import replace
+
 from ipytorchseed.reads.abstract import (
+    BY_ADDRESS,
     ITERATE,
     UNKNOWN,
     AbstractValue,
@@ -25,6 +28,7 @@ from ipytorchseed.reads.bindings import (
 )
 from ipytorchseed.reads.conditions import branches
 from ipytorchseed.reads.effects import Effects
+from ipytorchseed.reads.entropy import ADDRESSES
 from ipytorchseed.reads.keys import over_sizes
 from ipytorchseed.reads.scope import Scope, State, evaluates
 from ipytorchseed.reads.statements import ANNOTATIONS_ARE_EVALUATED
@@ -128,7 +132,8 @@ def _setcomp(scope: Scope, node: ast.SetComp) -> AbstractValue:
 @evaluates("DictComp")
 def _dictcomp(scope: Scope, node: ast.DictComp) -> AbstractValue:
     abstract = _comprehension(scope, node.generators, [node.key, node.value])
-    return AbstractValue(bodies=abstract.bodies)
+    made = BY_ADDRESS if abstract.taint >= ADDRESSES else UNKNOWN
+    return replace(made, bodies=abstract.bodies)
 
 
 def _comprehension(

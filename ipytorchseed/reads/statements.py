@@ -7,6 +7,7 @@ import sys
 
 from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, named
 from ipytorchseed.reads.conditions import branches
+from ipytorchseed.reads.entropy import ADDRESSES
 from ipytorchseed.reads.expressions import container, is_namespace, operate, visit_owner
 from ipytorchseed.reads.frames import set_columns
 from ipytorchseed.reads.keys import constant_keys
@@ -63,7 +64,11 @@ def put(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
             scope.effects.writes.update(names)
         if not set_columns(scope, target):
             visit_owner(scope, target, reads=False)
-        scope.consume(scope.visit(target.slice))
+        where = scope.visit(target.slice)
+        scope.consume(where)
+        if where.taint == ADDRESSES:
+            scope.consume(abstract)
+            abstract = where
     elif isinstance(target, ast.Attribute):
         _put_attribute(scope, target)
     root: ast.expr = target

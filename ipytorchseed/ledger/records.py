@@ -202,11 +202,10 @@ class Run(Struct, frozen=True, omit_defaults=True):
         only_loader_seed_draws: Whether all that its code may draw from torch are passes over a
             ``DataLoader`` that uses nothing of what they draw.
         loaders: How many such loaders its code reaches; 0 where it reaches others as well.
-        heeds: What its results may hang on: gradients that are there (``grad``), what is frozen
-            (``frozen``), the mode in which it finds modules (``mode``), which it may set itself
-            (``own mode``), what it draws from torch (``draws``), unless loaded weights replace
-            that, the rates of layers that heed them in training only (``rates``), and the default
-            type of tensors that it makes (``type``).
+        heeds: What its results may depend on: gradients that are there (``grad``), what is frozen
+            (``frozen``), the mode in which it finds modules (``mode``), what it draws from torch
+            (``draws``), unless loaded weights replace that, and the rates of layers that matter in
+            training only (``rates``).
         counted: Names of attributes that its code adds to and does not read otherwise: counters.
         overwritten: Names of objects whose content it set anew before it read them, and parts of
             such: ``meter.total``, ``rates.[low]``, ``net.[0].bias``.
@@ -261,7 +260,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     overwritten: tuple[str, ...] = ()
     initialised: tuple[str, ...] = ()
     heeds: tuple[str, ...] = (
-        "grad", "frozen", "mode", "own mode", "draws", "rates", "type",
+        "grad", "frozen", "mode", "draws", "rates",
     )  # fmt: skip
     code: str = ""
     rank: int | None = None

@@ -35,11 +35,10 @@ _DRAWS = frozenset(
 
 _DRAW_TOO = ("reset_parameters", "scaled_dot_product_attention")
 
-HEEDED = ("grad", "frozen", "mode", "own mode", "draws", "rates", "type")
+HEEDED = ("grad", "frozen", "mode", "draws", "rates")
 """What results may hang on: gradients that are there, and not cleared; whether parameters are
-frozen; the mode in which it finds modules; whether it sets that itself; what is drawn from torch,
-and not replaced by weights that are loaded; the rates of layers that heed them in training only;
-the default type of tensors that are made."""
+frozen; the mode in which it finds modules; what is drawn from torch, and not replaced by weights
+that are loaded; the rates of layers that heed them in training only."""
 
 _GRADIENTS = frozenset(
     {"backward", "step", "grad", "zero_grad", "clip_grad_norm_", "clip_grad_value_", "autograd"}
@@ -55,14 +54,6 @@ _RATED_LAYERS = ("Dropout", "BatchNorm", "InstanceNorm")
 """Of those with a rate of dropping, or of following the data, which counts in training only."""
 
 _DRAWING_LAYERS = ("Dropout", "RReLU", "FractionalMaxPool")
-
-_MAKES = frozenset(
-    {"tensor", "as_tensor", "scalar_tensor", "Tensor", "zeros", "ones", "empty", "full", "arange"}
-    | {"linspace", "logspace", "eye", "get_default_dtype", "set_default_dtype", "DataLoader"}
-    | {"default_collate"}
-)
-"""The last parts of names of what makes tensors of the default type, besides windows and what
-draws."""
 
 _SILENT = frozenset(
     {"torch", "numpy", "pandas", "matplotlib", "PIL", "sklearn", "scipy", "seaborn", "tqdm"}
@@ -173,17 +164,10 @@ class Draws:
         found = set()
         if not lasts.isdisjoint(_GRADIENTS):
             found |= {"frozen"} if clears else {"frozen", "grad"}
-        if not lasts.isdisjoint({"eval", "train"}):
-            found.add("own mode")
         if self._heed_mode or not lasts.isdisjoint({"training", "dropout"}):
             found.add("mode")
         if "train" in lasts or (self._rated and "eval" not in lasts):
             found.add("rates")
-        if (
-            any(name in _MAKES or name.endswith("_window") or may_draw(name) for name in lasts)
-            or self._loaders
-        ):
-            found.add("type")
         if "load_state_dict" not in lasts or not self._draws_first_weights_alone(lasts):
             found.add("draws")
         return frozenset(found)

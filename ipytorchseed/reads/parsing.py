@@ -38,18 +38,6 @@ def parse_text(text: str) -> ast.Module | None:
         return None
 
 
-def parse_without_magics(source: str) -> ast.Module | None:
-    """Parse a cell but for lines that are magics, or for the system's shell; None where it is none.
-
-    Args:
-        source: The cell's text.
-    """
-    return parse_text(source) or parse_text(_MAGICS.sub("", source))
-
-
-_MAGICS = lazy_pattern(r"(?m)^[^\S\n]*[%!].*$")
-
-
 def parse_cell(source: str, transform: Callable[[str], str]) -> ast.Module | None:
     """Parse a cell; None where it is no Python.
 

@@ -25,7 +25,7 @@ import msgspec
 import pytest
 
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.why import explain, remedy, rivals, roots
+from ipytorchseed.why import ranking, remedy, rivals, roots
 from ipytorchseed.why.explanation import Remedy
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT, OTHERS
 from tests.kernel import Kernel
@@ -125,10 +125,6 @@ def _find_nothing(*_: Any, **__: Any) -> tuple[()]:
     return ()
 
 
-def _keep_all(_: Any, causes: Any) -> tuple[Any, list[Any]]:
-    return causes, []
-
-
 def _change_none(*args: Any) -> list[Any]:
     return [*next(each for each in args if isinstance(each, list | tuple))]
 
@@ -144,7 +140,7 @@ def functions() -> dict[Any, Callable[..., Any]]:
     )
     return {
         **dict.fromkeys((*FINDERS, *wrapped), _find_nothing),
-        **dict.fromkeys(explain._RULE_OUT, _keep_all),
+        ranking.ranked: lambda _, causes: [*causes],
         **dict.fromkeys((roots.with_roots, rivals.with_rivals, remedy.with_fixes), _change_none),
         roots._steps: lambda *_: "",
         roots._is_remade: lambda *_: False,

@@ -58,7 +58,8 @@ class Experiments:
 
     Attributes:
         trials: What can be put back.
-        beside: Other variables that differ, which go back only to see the earlier result whole.
+        beside: Other variables that differ, and sources that the earlier run drew from: restored
+            only to see the earlier result whole.
         stays: Why a cause cannot be, by its place.
         blocked: Why no experiment can be made, in a clause; empty where one can.
     """
@@ -79,10 +80,13 @@ class Experiments:
         self._hidden = hidden
         self._run = replace(run, settings=present.settings_of(run))
         self._against = replace(against, settings=present.settings_of(against))
-        digests = {against.begun.get(cause.name, "") for cause in causes} - {""}
+        moved = {n for n, each in against.begun.items() if each != run.begun.get(n, each)}
+        drawn = {name for name in moved if against.begun[name] != against.ended.get(name)}
+        digests = {against.begun[name] for name in drawn | {cause.name for cause in causes} & moved}
         kept = digests - present.pruned(digests)
+        self._moved = frozenset(name for name in drawn if against.begun[name] in kept)
         self.trials, self.stays = find_trials(self._run, self._against, causes, kept)
-        self.beside = Trial()
+        self.beside = Trial(states=self._moved - merged(self.trials).states)
         self._later = self._plan(run)
         self._earlier = self._plan_earlier() if merged(self.trials).values else Plan(against)
         self.blocked = self._find_obstacle()
@@ -273,4 +277,6 @@ class Experiments:
             joined = [each for each in joined if each not in alike] + [merged([*alike, whole])]
         self.trials = joined
         whole = merged(joined)
-        self.beside = Trial(values=differ - whole.values - whole.states)
+        self.beside = Trial(
+            values=differ - whole.values - whole.states, states=self._moved - whole.states
+        )

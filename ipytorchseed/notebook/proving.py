@@ -33,7 +33,7 @@ from ipytorchseed.why.experiments import (
     judge,
     judge_unrepeated,
 )
-from ipytorchseed.why.explanation import Cause, Explanation
+from ipytorchseed.why.explanation import Cause, Change, Explanation
 from ipytorchseed.why.tested import with_findings
 
 _UNREPEATED = frozenset({"entropy", "operation"})
@@ -178,7 +178,7 @@ class Proofs:
             progress.step("making again what the cell found …")
             experiments.build(make, None if asked else BYTES)
             trials = _labelled(said.suspects, experiments.trials)
-            beside = ", ".join(sorted(experiments.beside.values))
+            beside = ", ".join(sorted(experiments.beside.values | experiments.beside.states))
             parts = {**trials, beside: experiments.beside}
             most, made = count_most(len(trials) + bool(beside)), 0
 
@@ -187,10 +187,9 @@ class Proofs:
 
             progress.step(bar(1, most, "as it was …", most="at most"))
             first = attempt(frozenset())
-            volatile = {(each.what, each.name) for each in find_changes(said.run, first)}
-            stable = [each for each in said.changed if (each.what, each.name) not in volatile]
-            if not stable or not volatile <= {(each.what, each.name) for each in said.changed}:
-                volatile, stable = set(), [*said.changed]
+            volatile, compared = _compared(said, first)
+            suspects = {("variable", each.name) for each in said.suspects}
+            passed_over = {*map(_key, said.changed), *suspects} - {*map(_key, compared)}
 
             @cache
             def experiment(chosen: frozenset[str]) -> Result:
@@ -200,7 +199,7 @@ class Proofs:
                 if chosen:
                     progress.step(bar(made, most, what, most="at most"))
                 run = attempt(chosen) if chosen else first
-                return compare(said.run, against, run, stable, volatile)
+                return compare(said.run, against, run, compared, passed_over)
 
             found = judge([*trials], experiment, lambda: experiments.lost, beside) if trials else {}
             repeats = experiment(frozenset())
@@ -233,6 +232,28 @@ class Proofs:
             if each.what == "variable" and each.name not in made and each.name in names
         }
         return replace(run, writes={**run.writes, **looks}, timed=(*run.timed, *said.run.timed))
+
+
+def _compared(said: Explanation, first: Run) -> tuple[set[tuple[str, str]], list[Change]]:
+    """Return what is different in each run, and the changes that experiments compare.
+
+    What is itself a suspect, as a counter that the cell goes on with, is compared only if nothing
+    else changed.
+
+    Args:
+        said: The explanation.
+        first: What the cell gave when it ran again with nothing restored.
+    """
+    volatile = {*map(_key, find_changes(said.run, first))}
+    stable = [each for each in said.changed if _key(each) not in volatile]
+    if not stable or not volatile <= {*map(_key, said.changed)}:
+        volatile, stable = set(), [*said.changed]
+    suspects = {("variable", each.name) for each in said.suspects if each.kind == "input"}
+    return volatile, [each for each in stable if _key(each) not in suspects] or stable
+
+
+def _key(change: Change) -> tuple[str, str]:
+    return change.what, change.name
 
 
 def _not_restored(experiments: Experiments) -> dict[int, Finding]:

@@ -77,12 +77,14 @@ class Cleared(Struct, frozen=True):
         name: As for a cause.
         message: Why it was not.
         otherwise: The cause that it may be if there is no other; None where it is certainly none.
+        is_tested: Whether experiments test it.
     """
 
     kind: str
     name: str
     message: str
     otherwise: Cause | None = None
+    is_tested: bool = True
 
 
 class Unknown(Struct, frozen=True):
@@ -143,5 +145,5 @@ class Explanation(Struct, frozen=True):
     @property
     def suspects(self) -> tuple[Cause, ...]:
         """All that experiments may test: the causes, and what was cleared but may be one."""
-        doubtful = (each.otherwise for each in self.cleared)
+        doubtful = (each.otherwise for each in self.cleared if each.is_tested)
         return (*self.causes, *(each for each in doubtful if each is not None))

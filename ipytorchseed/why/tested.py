@@ -11,6 +11,8 @@ from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.experiments import CARRIED, EARLIER, LATER, MAY_MATTER, NO_EFFECT, PROVED
 from ipytorchseed.why.explanation import Cause, Cleared, Explanation
 
+_IDLE = f"{NO_EFFECT}: carried on by the cell itself, and nothing else that changed depends on it"
+
 _ORDER = (PROVED, CARRIED, MAY_MATTER)
 
 
@@ -31,7 +33,8 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
     for cause in said.causes:
         finding = _named(known.get((cause.kind, cause.name), Finding()), names)
         if finding.level == NO_EFFECT:
-            cleared.append(Cleared(cause.kind, cause.name, finding.how))
+            how = _IDLE if _is_carried(said, cause) else finding.how
+            cleared.append(Cleared(cause.kind, cause.name, how))
         else:
             causes.append(_with_finding(said, cause, finding))
     for each in said.cleared:
@@ -52,11 +55,16 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
 
 def _with_finding(said: Explanation, cause: Cause, finding: Finding) -> Cause:
     """Add a finding to a cause; what the cell itself changed, and goes on from, is carried."""
-    by = [each.run.cell == said.run.cell for each in cause.blame if each.run is not None]
-    if finding.level == PROVED and cause.kind == "input" and by and all(by):
+    if finding.level == PROVED and _is_carried(said, cause):
         how = finding.how.removeprefix(f"{PROVED}: ")
         finding = Finding(CARRIED, f"{CARRIED} on by the cell itself: {how}")
     return replace(cause, finding=finding)
+
+
+def _is_carried(said: Explanation, cause: Cause) -> bool:
+    """Return whether only the cell itself changed an input, in its earlier runs."""
+    by = [each.run.cell == said.run.cell for each in cause.blame if each.run is not None]
+    return cause.kind == "input" and bool(by) and all(by)
 
 
 def _named(finding: Finding, names: Mapping[str, str]) -> Finding:

@@ -403,12 +403,20 @@ def test_a_variable_that_does_not_repeat(play):
 
 
 def test_a_counter_that_the_cell_goes_on_with(play):
-    """It is carried on by the cell, and another suspect is the cause."""
+    """Nothing else that changed depends on it, and the answer says so."""
     ask = "n_runs += 1\nout = 2 * x"
-    assert {
-        name: level
-        for name, (level, _) in prove(play("n_runs = 0\nx = 1", ask, "x = 2", ask)).items()
-    } == {
+    kernel = play("n_runs = 0\nx = 1", ask, "x = 2", ask)
+    assert prove(kernel) == {"x": back(3, " alone")}
+    (cleared,) = json.loads(kernel.run("%why 5 --json").stdout)["cleared"]
+    assert cleared["name"] == "n_runs"
+    assert cleared["message"].startswith("no effect: carried on by the cell itself")
+
+
+def test_what_else_changed_depends_on_a_counter(play):
+    """It is a cause, carried on by the cell."""
+    ask = "n_runs += 1\nout = x * n_runs"
+    found = prove(play("n_runs = 0\nx = 1", ask, "x = 2", ask))
+    assert {name: level for name, (level, _) in found.items()} == {
         "x": "proved",
         "n_runs": "carried",
     }

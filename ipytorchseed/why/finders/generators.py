@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import BY_HASH, CLOCKS, ENTROPY, MEMORY, is_program
 from ipytorchseed.reads.seeding import (
@@ -62,12 +64,11 @@ def find_rng(case: Evidence) -> Iterator[Cause | Cleared]:
                 yield Cleared("rng", name, "began in the same state")
         elif not used:
             yield _unused(case, name, before, after)
-        elif reason := (
-            _drawn_once(case, name)
-            or _reseeded(case, name, begins, ends)
-            or _drawn_in_vain(case, name)
-        ):
-            yield _cleared(case, name, reason, before, after)
+        elif reason := _drawn_once(case, name):
+            yield replace(_cleared(case, name, reason, before, after), is_tested=False)
+        elif reason := _reseeded(case, name, begins, ends) or _drawn_in_vain(case, name):
+            cleared = _cleared(case, name, reason, before, after)
+            yield replace(cleared, is_tested=case.run.code == case.against.code)
         else:
             yield rng_cause(case, name, before, after)
     for name in sorted(ends[1].keys() & ends[0].keys() - begins[1].keys() - begins[0].keys()):

@@ -5,7 +5,7 @@ ask: pick
 probe: out
 changed: yes
 expect: input offset 3
-innocent: rng numpy
+allow: rng numpy
 innocent: rng python
 """
 # %% setup

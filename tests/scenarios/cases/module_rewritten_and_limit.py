@@ -5,7 +5,7 @@ ask: work
 probe: out
 changed: yes
 expect: input myhelp.scale
-innocent: input LIMIT
+allow: input LIMIT
 allow: file myhelp.py
 allow: input myhelp
 """

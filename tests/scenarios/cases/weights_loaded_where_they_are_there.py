@@ -6,7 +6,7 @@ probe: score
 changed: yes
 expect: input test_x 3
 innocent: input train_x
-innocent: input epochs
+allow: input epochs
 """
 # %% setup
 import os

@@ -20,7 +20,7 @@ from ipytorchseed.experiment.begin import begin_as
 from ipytorchseed.experiment.captured import CapturedState
 from ipytorchseed.experiment.engine import Engine, named
 from ipytorchseed.experiment.imports import IN_DEPENDENCIES
-from ipytorchseed.experiment.trials import Trial, as_if, find_trials, merged
+from ipytorchseed.experiment.trials import UNREPEATED, Trial, as_if, find_trials, merged
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.introspection.values import shell_name
 from ipytorchseed.ledger.records import Run
@@ -89,6 +89,7 @@ class Experiments:
         self.beside = Trial(states=self._moved - merged(self.trials).states)
         self._later = self._plan(run)
         self._earlier = self._plan_earlier() if merged(self.trials).values else Plan(against)
+        self._unrepeated = any(cause.kind in UNREPEATED for cause in causes)
         self.blocked = self._find_obstacle()
         self._found_earlier = CapturedState()
         self._engine: Engine | None = None
@@ -124,7 +125,7 @@ class Experiments:
         return self._plan(replace(self._against, reads=open_))
 
     def _find_obstacle(self) -> str:
-        if not self.trials:
+        if not (self.trials or self._unrepeated):
             return "nothing of it can be put back"
         blocked = self._later.blocked or self._earlier.blocked
         if blocked:

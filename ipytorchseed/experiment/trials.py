@@ -75,8 +75,8 @@ def find_trials(
     return [*trials.values()], stays
 
 
-_STAYS = {"entropy": "it answers differently each time", "operation": "it does not repeat"}
-"""Kinds of causes that nothing puts back."""
+UNREPEATED = {"entropy": "it answers differently each time", "operation": "it does not repeat"}
+"""Kinds of causes that nothing restores: they act in each run, and a second run shows it."""
 
 
 def _trial(run: Run, against: Run, cause: Cause, kept: Collection[str]) -> Trial | str:
@@ -89,7 +89,9 @@ def _trial(run: Run, against: Run, cause: Cause, kept: Collection[str]) -> Trial
         return _trial_of_input(run, against, cause.name)
     if cause.kind == "file":
         return _trial_of_file(run, against, cause.name)
-    return _STAYS[cause.kind] if cause.kind in _STAYS else _trial_of_setting(against, cause.name)
+    if cause.kind in UNREPEATED:
+        return UNREPEATED[cause.kind]
+    return _trial_of_setting(against, cause.name)
 
 
 def _trial_of_source(run: Run, against: Run, name: str, kept: Collection[str]) -> Trial | str:

@@ -14,7 +14,7 @@ from ipytorchseed.errors import IPyTorchSeedError, LedgerError, ReplayError
 from ipytorchseed.experiment.policy import BYTES, DEADLINE, find_objection
 from ipytorchseed.experiment.process import say_restored
 from ipytorchseed.experiment.proving import Experiments
-from ipytorchseed.experiment.trials import Trial, compare, merged
+from ipytorchseed.experiment.trials import UNREPEATED, Trial, compare, merged
 from ipytorchseed.fingerprint import Budget
 from ipytorchseed.ledger.records import Finding, Findings, Run
 from ipytorchseed.notebook.progress import Progress, bar
@@ -35,9 +35,6 @@ from ipytorchseed.why.experiments import (
 )
 from ipytorchseed.why.explanation import Cause, Change, Explanation
 from ipytorchseed.why.tested import with_findings
-
-_UNREPEATED = frozenset({"entropy", "operation"})
-"""Kinds of causes that no state restores: they act in each run."""
 
 _LONG = 0.5
 """Seconds that the cells took together from which on progress is shown."""
@@ -188,8 +185,7 @@ class Proofs:
             progress.step(bar(1, most, "as it was …", most="at most"))
             first = attempt(frozenset())
             volatile, compared = _compared(said, first)
-            suspects = {("variable", each.name) for each in said.suspects}
-            passed_over = {*map(_key, said.changed), *suspects} - {*map(_key, compared)}
+            passed_over = {*map(_key, said.changed), *_inputs(said)} - {*map(_key, compared)}
 
             @cache
             def experiment(chosen: frozenset[str]) -> Result:
@@ -206,7 +202,7 @@ class Proofs:
             progress.clear()
         names = sorted(name or what for what, name in volatile)
         settled = any(each.level == PROVED for each in found.values())
-        unrepeated = [place for place, each in enumerate(said.suspects) if each.kind in _UNREPEATED]
+        unrepeated = [place for place, each in enumerate(said.suspects) if each.kind in UNREPEATED]
         alone = len(unrepeated) == 1 and not experiments.lost
         of_itself = judge_unrepeated(repeats, names, settled=settled, alone=alone)
         return {
@@ -248,8 +244,13 @@ def _compared(said: Explanation, first: Run) -> tuple[set[tuple[str, str]], list
     stable = [each for each in said.changed if _key(each) not in volatile]
     if not stable or not volatile <= {*map(_key, said.changed)}:
         volatile, stable = set(), [*said.changed]
-    suspects = {("variable", each.name) for each in said.suspects if each.kind == "input"}
+    suspects = _inputs(said)
     return volatile, [each for each in stable if _key(each) not in suspects] or stable
+
+
+def _inputs(said: Explanation) -> set[tuple[str, str]]:
+    """Return the variables that are suspects, as changes name them."""
+    return {("variable", each.name) for each in said.suspects if each.kind == "input"}
 
 
 def _key(change: Change) -> tuple[str, str]:

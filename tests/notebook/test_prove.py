@@ -390,6 +390,17 @@ def test_a_cell_that_does_not_repeat(play):
     )
 
 
+def test_what_answers_differently_each_time_is_the_only_cause(play):
+    """A second run from the same state proves it."""
+    ask = "out = os.urandom(4).hex()"
+    assert prove(play("import os", ask, ask)) == {
+        "os.urandom": (
+            "proved",
+            "proved: run twice from the same state, the cell gave two results",
+        )
+    }
+
+
 def test_a_variable_that_does_not_repeat(play):
     """It is not compared, and the rest is proved."""
     ask = "name = os.urandom(4).hex()\nout = 2 * x"

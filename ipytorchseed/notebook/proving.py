@@ -26,7 +26,9 @@ from ipytorchseed.render.why import suspect
 from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.experiments import (
+    NO_EFFECT,
     PROVED,
+    UNPROVED,
     UNTESTED,
     Result,
     count_most,
@@ -35,6 +37,7 @@ from ipytorchseed.why.experiments import (
 )
 from ipytorchseed.why.explanation import Cause, Change, Explanation
 from ipytorchseed.why.tested import with_findings
+from ipytorchseed.why.words import listed
 
 _LONG = 0.5
 """Seconds that the cells took together from which on progress is shown."""
@@ -187,6 +190,8 @@ class Proofs:
             volatile, compared = _compared(said, first)
             passed_over = {*map(_key, said.changed), *_inputs(said)} - {*map(_key, compared)}
 
+            touched: dict[frozenset[str], set[tuple[str, str]]] = {}
+
             @cache
             def experiment(chosen: frozenset[str]) -> Result:
                 nonlocal made
@@ -195,9 +200,16 @@ class Proofs:
                 if chosen:
                     progress.step(bar(made, most, what, most="at most"))
                 run = attempt(chosen) if chosen else first
+                touched[chosen] = {*map(_key, find_changes(said.run, run))}
                 return compare(said.run, against, run, compared, passed_over)
 
             found = judge([*trials], experiment, lambda: experiments.lost, beside) if trials else {}
+            for label, finding in found.items():
+                own = {("variable", name) for name in trials[label].values}
+                also = touched.get(frozenset({label}), set()) & {*map(_key, said.changed)} - own
+                if finding.level == NO_EFFECT and also:
+                    what = listed(sorted(name or what for what, name in also))
+                    found[label] = Finding(how=f"{UNPROVED}: restoring it changes {what}")
             repeats = experiment(frozenset())
             progress.clear()
         names = sorted(name or what for what, name in volatile)

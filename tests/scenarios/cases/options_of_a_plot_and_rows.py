@@ -5,7 +5,7 @@ ask: fit
 probe: score
 changed: yes
 expect: input X
-innocent: input plot_params
+allow: input plot_params
 """
 # %% imports
 import numpy as np

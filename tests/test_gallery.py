@@ -22,8 +22,8 @@ FRESH = {"hash_order": ("environment", "PYTHONHASHSEED"), "atomics": None}
 """What makes two kernels differ; None where the cell itself does not repeat. The others repeat."""
 
 AGAIN = {
-    "dropout": ("rng", "torch.cpu"),
-    "data_order": ("rng", "torch.cpu"),
+    "dropout": ("input", "model"),
+    "data_order": ("input", "loader"),
     "loader_draws": ("rng", "torch.cpu"),
     "batchnorm": ("input", "model"),
     "mutated_inputs": ("input", "temperature"),

@@ -51,20 +51,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
         return Explanation(run, None, "first-run", _say_first(run, history, reader))
     changed = find_changes(against, run)
     case = Evidence(run, against, history, states, reader, changed, tuple(operations))
-    causes: list[Cause] = []
-    cleared: list[Cleared] = []
-    for finder in FINDERS:
-        _add(finder(case), causes, cleared)
-    for weighing in OTHERS:
-        _add(weighing(case, bool(causes)), causes, cleared)
-    causes = causes or [each.otherwise for each in cleared if each.otherwise is not None]
-    for last in LAST_RESORT:
-        _add(last(case, bool(causes)), causes, cleared)
-    timed = {*run.timed} & {*against.timed}
-    rest = [cause for cause in causes if cause.kind != "input" or cause.name not in timed]
-    if rest:
-        cleared += [Cleared("input", name, _TIMED) for name in timed & {c.name for c in causes}]
-        causes = rest
+    causes, cleared = _find(case)
     if not changed:
         return _explain_same(case, causes, cleared)
     unknown = find_unknown_inputs(case)
@@ -97,6 +84,26 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
         remedy,
         unknown,
     )
+
+
+def _find(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
+    """Ask all finders; return the causes, and what was cleared."""
+    causes: list[Cause] = []
+    cleared: list[Cleared] = []
+    for finder in FINDERS:
+        _add(finder(case), causes, cleared)
+    for weighing in OTHERS:
+        _add(weighing(case, bool(causes)), causes, cleared)
+    if not (causes or case.two_cells):
+        causes = [each.otherwise for each in cleared if each.otherwise is not None]
+    for last in LAST_RESORT:
+        _add(last(case, bool(causes)), causes, cleared)
+    timed = {*case.run.timed} & {*case.against.timed}
+    rest = [cause for cause in causes if cause.kind != "input" or cause.name not in timed]
+    if rest:
+        cleared += [Cleared("input", name, _TIMED) for name in timed & {c.name for c in causes}]
+        causes = rest
+    return causes, cleared
 
 
 def _add(found: Iterable[Cause | Cleared], causes: list[Cause], cleared: list[Cleared]) -> None:

@@ -84,12 +84,6 @@ TWINS = {  # what ran first there and here, the cell, and the causes
         SIN,
         ["flag torch.default_dtype"],
     ),
-    "a setting that only rounds": (
-        IMPORTS + "\ntorch.set_num_threads(1)\nx = torch.ones(9)",
-        IMPORTS + "\ntorch.set_num_threads(2)\nx = torch.ones(9) / 3",
-        "float(x.sum())",
-        ["input x"],
-    ),
     "a setting that may round": (
         IMPORTS + "\ntorch.set_num_threads(1)\nx = torch.tensor([1.0, 1e-7])",
         IMPORTS + "\ntorch.set_num_threads(2)\nx = torch.tensor([1.0, 2e-7])",

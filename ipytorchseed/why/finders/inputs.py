@@ -89,11 +89,11 @@ def find_inputs(case: Evidence) -> Iterator[Cause | Cleared]:
         if before is None or same(before, after) is not False:
             continue  # where it was not read before, the cell had made it itself
         harmless = _harmless(case, name, before, after)
+        if harmless and not _may_be(case, name, harmless):
+            yield Cleared("input", name, harmless)
+            continue
         cause = _cause(case, name, before, after)
-        if harmless:
-            yield Cleared("input", name, harmless, cause if _may_be(case, name, harmless) else None)
-        else:
-            yield cause
+        yield Cleared("input", name, harmless, cause) if harmless else cause
 
 
 def _may_be(case: Evidence, name: str, harmless: str) -> bool:

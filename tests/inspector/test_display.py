@@ -19,22 +19,25 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory):
-    """A kernel."""
+    """A kernel with the extension, which the user has imported as well."""
     with Kernel(tmp_path_factory.mktemp("kernel")) as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        kernel.run("import ipytorchseed")
         yield kernel
 
 
-def test_the_widget_stack_is_not_loaded_before_it_is_needed(kernel):
+def test_the_widget_stack_is_not_loaded_before_it_is_needed(tmp_path):
     """Neither by loading the extension, nor by cells, nor by the text."""
-    for cell in (
-        "%load_ext ipytorchseed",
-        "1",
-        "%rng --text",
-        "%why --json",
-        "import ipytorchseed",
-    ):
-        kernel.run(cell)
-    assert kernel.value(LOADED) == set()
+    with Kernel(tmp_path) as kernel:
+        for cell in (
+            "%load_ext ipytorchseed",
+            "1",
+            "%rng --text",
+            "%why --json",
+            "import ipytorchseed",
+        ):
+            kernel.run(cell)
+        assert kernel.value(LOADED) == set()
 
 
 @pytest.mark.parametrize("line", ["%rng", "ipytorchseed.inspector()"])

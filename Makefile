@@ -51,7 +51,7 @@ lab: $(VENV)/.installed-lab
 .SECONDEXPANSION:
 test: $(VENV)/.installed-test $$(NPM)
 	@$(BIN)/python -m compileall -q ipytorchseed # once, and not in each of many processes
-	$(BIN)/python -m pytest -n auto --dist worksteal --ignore=tests/browser --ignore=tests/colab $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile --ignore=tests/browser --ignore=tests/colab $(ARGS)
 
 test-browser: $(VENV)/.installed-test $$(NPM)
 	$(BIN)/python -m pytest --require-all tests/browser $(ARGS)

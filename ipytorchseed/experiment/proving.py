@@ -58,7 +58,7 @@ class Experiments:
 
     Attributes:
         trials: What can be put back.
-        beside: Other variables that differ, and sources that the earlier run drew from: restored
+        extra: Other variables that differ, and sources that the earlier run drew from: restored
             only to see the earlier result whole.
         stays: Why a cause cannot be, by its place.
         blocked: Why no experiment can be made, in a clause; empty where one can.
@@ -86,7 +86,7 @@ class Experiments:
         kept = digests - present.pruned(digests)
         self._moved = frozenset(name for name in drawn if against.begun[name] in kept)
         self.trials, self.stays = find_trials(self._run, self._against, causes, kept)
-        self.beside = Trial(states=self._moved - merged(self.trials).states)
+        self.extra = Trial(states=self._moved - merged(self.trials).states)
         self._later = self._plan(run)
         self._earlier = self._plan_earlier() if merged(self.trials).values else Plan(against)
         self._unrepeated = any(cause.kind in UNREPEATED for cause in causes)
@@ -278,6 +278,6 @@ class Experiments:
             joined = [each for each in joined if each not in alike] + [merged([*alike, whole])]
         self.trials = joined
         whole = merged(joined)
-        self.beside = Trial(
+        self.extra = Trial(
             values=differ - whole.values - whole.states, states=self._moved - whole.states
         )

@@ -1,8 +1,8 @@
 """Reads the elements of arrays, in full or in a sample, in the order of their indices.
 
-Memory that nobody keeps may be unmapped, or lie beyond the end of a file that became shorter: a
-process that touches such a page is killed. So it is copied first, by the operating system, which
-reports an error instead.
+Memory that we do not own may be unmapped, or past the end of a file that became shorter. A process
+that reads such a page is killed. So the operating system copies it first, which reports an error
+instead.
 """
 
 from __future__ import annotations

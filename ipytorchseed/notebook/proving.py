@@ -178,9 +178,9 @@ class Proofs:
             progress.step("making again what the cell found …")
             experiments.build(make, None if asked else BYTES)
             trials = _labelled(said.suspects, experiments.trials)
-            beside = ", ".join(sorted(experiments.beside.values | experiments.beside.states))
-            parts = {**trials, beside: experiments.beside}
-            most, made = count_most(len(trials) + bool(beside)), 0
+            extra = ", ".join(sorted(experiments.extra.values | experiments.extra.states))
+            parts = {**trials, extra: experiments.extra}
+            most, made = count_most(len(trials) + bool(extra)), 0
 
             def attempt(chosen: frozenset[str]) -> Run:
                 return self._try(experiments, merged(parts[label] for label in chosen), said)
@@ -203,7 +203,7 @@ class Proofs:
                 touched[chosen] = {*map(_key, find_changes(said.run, run))}
                 return compare(said.run, against, run, compared, passed_over)
 
-            found = judge([*trials], experiment, lambda: experiments.lost, beside) if trials else {}
+            found = judge([*trials], experiment, lambda: experiments.lost, extra) if trials else {}
             for label, finding in found.items():
                 own = {("variable", name) for name in trials[label].values}
                 also = touched.get(frozenset({label}), set()) & {*map(_key, said.changed)} - own

@@ -36,9 +36,9 @@ _DRAWS = frozenset(
 _DRAW_TOO = ("reset_parameters", "scaled_dot_product_attention")
 
 HEEDED = ("grad", "frozen", "mode", "draws", "rates")
-"""What results may hang on: gradients that are there, and not cleared; whether parameters are
+"""What results may depend on: gradients that are there, and not cleared; whether parameters are
 frozen; the mode in which it finds modules; what is drawn from torch, and not replaced by weights
-that are loaded; the rates of layers that heed them in training only."""
+that are loaded; the rates of layers that matter in training only."""
 
 _GRADIENTS = frozenset(
     {"backward", "step", "grad", "zero_grad", "clip_grad_norm_", "clip_grad_value_", "autograd"}

@@ -208,7 +208,7 @@ class Scope:
         self._time(name, abstract)
 
     def note_set(self, items: str = "") -> None:
-        """Note that a set is made, and of the items of which value, if that has a name."""
+        """Note that a set is made, and the name of the value whose items it holds, if any."""
         if not self.orderless:
             self.effects.sets.add(items)
 

@@ -32,7 +32,7 @@ EARLIER, LATER = "{earlier}", "{later}"
 
 
 def count_most(suspects: int) -> int:
-    """Return how many experiments ``judge`` makes at most, ``beside`` counted as a suspect."""
+    """Return how many experiments ``judge`` makes at most, ``extra`` counted as a suspect."""
     return {0: 1, 1: 2, 2: 5}.get(suspects, 2 * suspects + 5)
 
 
@@ -40,7 +40,7 @@ def judge(
     suspects: Sequence[str],
     run: Trials,
     obstacle: Callable[[], str] = str,
-    beside: str = "",
+    extra: str = "",
 ) -> dict[str, Finding]:
     """Find out by experiment which suspects are causes.
 
@@ -53,21 +53,21 @@ def judge(
         run: Runs the cell as the later run found everything, but for the named suspects, put back
             to what they were for the earlier one.
         obstacle: Says why a cell that is run again may give something else, if that is known.
-        beside: Names what else can go back, where the earlier result does not come without it.
+        extra: Names what else is restored if the earlier result does not come without it.
     """
     trials = cache(run)  # each experiment once
     if trials(frozenset()) is not Result.LATER:
         how = f"run again from where {LATER} began, the cell gave a different result"
         return dict.fromkeys(suspects, Finding(how=f"{UNPROVED}: {obstacle() or how}"))
     whole = trials(frozenset(suspects))
-    every = [*suspects, beside] if beside and whole is not Result.EARLIER else [*suspects]
+    every = [*suspects, extra] if extra and whole is not Result.EARLIER else [*suspects]
     if trials(frozenset(every)) is not Result.EARLIER:
         what = "all of them together" if len(suspects) > 1 else "it"
         how = f"{UNPROVED}: restoring {what} does not give {EARLIER}'s result again"
         return dict.fromkeys(suspects, Finding(how=how))
     found = _tell_apart(every, trials)
-    if beside in found and trials(frozenset({beside})) is Result.EARLIER:
-        how = f"{UNCHANGED}; restoring {beside} gives {EARLIER}'s result again"
+    if extra in found and trials(frozenset({extra})) is Result.EARLIER:
+        how = f"{UNCHANGED}; restoring {extra} gives {EARLIER}'s result again"
         cleared = [each for each in suspects if found[each].level == NO_EFFECT]
         found |= dict.fromkeys(cleared, Finding(NO_EFFECT, how))
     return {each: found[each] for each in suspects}

@@ -8,7 +8,15 @@ from msgspec.structs import replace
 
 from ipytorchseed.ledger.records import Finding, Findings
 from ipytorchseed.why.evidence import run_name
-from ipytorchseed.why.experiments import CARRIED, EARLIER, LATER, MAY_MATTER, NO_EFFECT, PROVED
+from ipytorchseed.why.experiments import (
+    CARRIED,
+    EARLIER,
+    LATER,
+    MAY_MATTER,
+    NO_EFFECT,
+    PROVED,
+    UNPROVED,
+)
 from ipytorchseed.why.explanation import Cause, Cleared, Explanation
 
 _IDLE = f"{NO_EFFECT}: carried on by the cell itself, and nothing else that changed depends on it"
@@ -45,6 +53,12 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
             cleared.append(Cleared(each.kind, each.name, finding.how))
         else:
             cleared.append(each)
+    if not causes:  # what matters is something that no finder names
+        causes = [
+            replace(cause, finding=_named(_unproved(known[cause.kind, cause.name]), names))
+            for cause in said.causes
+        ]
+        cleared = [*said.cleared]
     return replace(
         said,
         causes=tuple(sorted(causes, key=lambda cause: _ORDER.index(cause.finding.level))),
@@ -59,6 +73,11 @@ def _with_finding(said: Explanation, cause: Cause, finding: Finding) -> Cause:
         how = finding.how.removeprefix(f"{PROVED}: ")
         finding = Finding(CARRIED, f"{CARRIED} on by the cell itself: {how}")
     return replace(cause, finding=finding)
+
+
+def _unproved(finding: Finding) -> Finding:
+    """Return a finding of no effect as one that leaves it open."""
+    return Finding(how=finding.how.replace(NO_EFFECT, UNPROVED, 1))
 
 
 def _is_carried(said: Explanation, cause: Cause) -> bool:

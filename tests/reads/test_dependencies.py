@@ -81,7 +81,7 @@ MADE = {
     "a default": ("def p(x, s=f): return s(x)", "scale"),
     "a default by name": ("def p(x, *, s=f): return s(x)", "scale"),
     "a method": ("class A:\n    def m(self): return scale\na = A()\np = a.m", "A scale"),
-    "a method that nobody calls": (
+    "a method that is never called": (
         "class A:\n    def __init__(self): self.x = scale\n    def m(self): return 1\n"
         "    def other(self): return offset\np = A()",
         "A scale offset",

@@ -106,11 +106,11 @@ def test_one_of_several_that_do_the_same():
 
 def test_what_else_the_result_shows():
     """Another variable goes back where the earlier result does not come whole without it."""
-    found = judge(["a", "b"], needs("ax"), beside="x")
+    found = judge(["a", "b"], needs("ax"), extra="x")
     assert [each.level for each in found.values()] == [PROVED, NO_EFFECT]
     assert found["a"].how.startswith("proved: restoring it together with x gives")
-    assert {**judge(["a"], needs("a"), beside="x")}.keys() == {"a"}
-    found = judge(["a"], needs("x"), beside="x")
+    assert {**judge(["a"], needs("a"), extra="x")}.keys() == {"a"}
+    found = judge(["a"], needs("x"), extra="x")
     assert found["a"].level == NO_EFFECT
     assert found["a"].how == f"{UNCHANGED}; restoring x gives {{earlier}}'s result again"
 

@@ -1,0 +1,49 @@
+"""What experiments found is added to an explanation."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ipytorchseed.ledger.records import Finding, Findings
+from ipytorchseed.why.explanation import Blame, Cause, Cleared, Explanation
+from ipytorchseed.why.tested import with_findings
+from tests.render.explanations import run
+
+EARLIER, LATER = (replace(run(number, "y = x"), cell="use") for number in (1, 3))
+OTHER = replace(run(2, "x = 2"), cell="set")
+PROVED = Finding("proved", "proved: restoring it gives {earlier}'s result again")
+NO_EFFECT = Finding("no effect", "no effect: restoring it changes nothing")
+
+
+def _cause(name, *by):
+    return Cause("input", name, "", blame=tuple(Blame(each, "changed it") for each in by))
+
+
+def _told(causes, cleared, **found):
+    said = Explanation(LATER, EARLIER, "explained", "", (), causes, cleared)
+    findings = Findings(tuple(("input", name, finding) for name, finding in found.items()))
+    told = with_findings(said, findings, LATER.kernel)
+    return {each.name: each.finding.level for each in told.causes}, [e.name for e in told.cleared]
+
+
+def test_what_is_proved_comes_first_and_what_has_no_effect_is_cleared():
+    """In this order: proved, carried on by the cell itself, may matter."""
+    causes = (_cause("a"), _cause("b", EARLIER), _cause("c", OTHER), _cause("d", OTHER))
+    levels, cleared = _told(causes, (), b=PROVED, c=NO_EFFECT, d=PROVED)
+    assert [*levels.items()] == [("d", "proved"), ("b", "carried"), ("a", "may-matter")]
+    assert cleared == ["c"]
+
+
+def test_what_was_cleared_is_named_if_it_is_proved():
+    """The answer does not contradict itself."""
+    doubtful = Cleared("input", "log", "not read", _cause("log"))
+    levels, cleared = _told((_cause("a"),), (doubtful,), a=NO_EFFECT, log=PROVED)
+    assert levels == {"log": "proved"}
+    assert cleared == ["a"]
+
+
+def test_a_cause_stays_if_nothing_else_is_one():
+    """Something else matters, which no finder names: the answer is not empty."""
+    levels, cleared = _told((_cause("a"), _cause("b")), (), a=NO_EFFECT, b=NO_EFFECT)
+    assert levels == {"a": "may-matter", "b": "may-matter"}
+    assert cleared == []

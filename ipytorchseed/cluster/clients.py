@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -130,9 +131,6 @@ _TRIES = 3
 _PATIENCE = 3.0
 """Seconds that a task has to end after an interrupt."""
 
-_DIED = ("EngineError", "ImpossibleDependency")
-"""Errors of the scheduler: the engine of a task died; all engines of a task died."""
-
 
 class Lost(LookupFailure):
     """A task that was not done because its engines died."""
@@ -152,6 +150,10 @@ def spread(  # noqa: PLR0913 -- most by name
 
     What engines print is not shown. An interrupt ends all tasks.
 
+    Each engine is sent one task at a time, and not by ipyparallel's scheduler: if an interrupt
+    arrives while an engine sends its result, the result is lost, and the scheduler takes the engine
+    to be busy for ever.
+
     Args:
         client: Connected to the engines.
         function: One that they can import.
@@ -168,51 +170,52 @@ def spread(  # noqa: PLR0913 -- most by name
     alive = {*(engines or client.ids)}
     tries = dict.fromkeys(tasks, 0)
     open_ = [*tasks]
-    waiting: dict[Any, str] = {}
+    waiting: dict[int, tuple[str, Any]] = {}  # by engine: one task each
     try:
         while open_ or waiting:
             gone = alive - {*client.ids}
             alive -= gone
             for engine in sorted(gone):
                 told(f"Engine {engine} was lost; what it had begun went to others.")
-            if not alive:
-                for name in [*open_, *waiting.values()]:
+            if not (alive or waiting):
+                for name in open_:
                     done(name, Lost("no engine is left"))
-                waiting.clear()
                 return
-            view = client.load_balanced_view(targets=sorted(alive))
-            with held_interrupts():  # else a task might run on that nobody waits for
-                waiting |= {view.apply_async(function, *tasks[name]): name for name in open_}
-            open_ = []
-            client.wait([*waiting], timeout=_TURN)
+            for engine in sorted(alive - waiting.keys())[: len(open_)]:
+                with suppress(IndexError), held_interrupts():  # none runs on that nobody waits for
+                    result = client[engine].apply_async(function, *tasks[open_[0]])
+                    waiting[engine] = (open_.pop(0), result)
+            client.wait([result for _, result in waiting.values()], timeout=_TURN)
             turn()
-            for result in [each for each in waiting if each.ready()]:
-                name, came = waiting.pop(result), _take(result)
+            for engine in [each for each, (_, result) in waiting.items() if result.ready()]:
+                name, result = waiting.pop(engine)
+                came = _take(result)
                 tries[name] += isinstance(came, Lost)
                 if isinstance(came, Lost) and tries[name] < _TRIES:
                     open_.append(name)
                 else:
                     done(name, came)
     finally:
-        _end(client, alive, [*waiting])
+        _end(client, {engine: result for engine, (_, result) in waiting.items()})
 
 
-def _end(client: Any, engines: Collection[int], waiting: Sequence[Any]) -> None:
-    """End tasks on engines, and wait, with a time limit, as a task may ignore interrupts."""
+def _end(client: Any, waiting: Mapping[int, Any]) -> None:
+    """End the tasks of engines, and wait, with a time limit, as a task may ignore interrupts."""
     if waiting:
-        client.abort(waiting, block=False)  # those that have not begun
+        client.abort([*waiting.values()], block=False)  # those that have not begun
     for _ in range(_TRIES):  # an engine ignores one that comes before its task begins
-        there = sorted({*engines} & {*client.ids})
-        if not there or all(each.ready() for each in waiting):
+        busy = [engine for engine, result in waiting.items() if not result.ready()]
+        there = sorted({*busy} & {*client.ids})
+        if not there:
             return
         sent = client.send_signal(signal.SIGINT, there, block=False)
-        client.wait([sent, *waiting], timeout=_PATIENCE)
+        client.wait([sent, *(waiting[engine] for engine in there)], timeout=_PATIENCE)
 
 
 def _take(result: Any) -> Any:  # an AsyncResult; what came of it
     try:
         return result.get()
     except import_ipyparallel().error.RemoteError as raised:
-        if raised.ename in _DIED:
+        if raised.ename == "EngineError":
             return Lost(f"{_TRIES} engines died with it, one after the other")
         return LookupFailure(explain(raised))

@@ -201,6 +201,29 @@ def test_an_interrupt_while_tasks_are_sent(client):
     assert client[:].apply_async(os.getpid).get(timeout=60)
 
 
+def lose():
+    """Have the engine that runs this interrupted as it sends the result."""
+    from IPython import get_ipython
+
+    session = get_ipython().kernel.session
+
+    def interrupted(*_, **__):
+        del session.send
+        raise KeyboardInterrupt
+
+    session.send = interrupted
+
+
+def test_an_engine_that_lost_a_result_works_on(client):
+    """An interrupt that arrives while it sends a result loses this result, and not the engine."""
+    for engine in client.ids:
+        client.load_balanced_view(targets=[engine]).apply_async(lose)
+    done = {}
+    tasks = {str(number): (number,) for number in range(4)}
+    spread(client, abs, tasks, done=done.__setitem__, told=pytest.fail)
+    assert done == {str(number): number for number in range(4)}
+
+
 NOTEBOOKS = {
     "differs": ("import random", "print(random.random())"),
     "kills": ("import os", "DIES", "print(2)"),

@@ -308,3 +308,16 @@ def test_each_cell_has_its_numbers_in_both_front_ends(open_notebook, app):
         notebook.run(index)
     for index, numbers in enumerate(reversed(UNDER_42.values()), 2):
         assert numbers in notebook.run(index)
+
+
+def test_a_connection_that_the_front_end_closed_is_mentioned(open_notebook):
+    """What is asked for after that fails in no script: the view says that what it shows is of the past."""
+    notebook = open_notebook(START, DRAW, "%rng", alone=True)
+    for index in range(3):
+        notebook.run(index)
+    inspector = notebook.inspector.ready()
+    notebook.page.evaluate(
+        "() => { window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.dispose(); }"
+    )
+    inspector.row("In[2]").click()
+    inspector.root.locator(".its-note", has_text="Disconnected.").wait_for()

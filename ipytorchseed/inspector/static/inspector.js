@@ -262,7 +262,7 @@ class View {
     this.cards = h("div", { class: "its-now", role: "list", "aria-label": "Where sources stand" });
     this.settings = h("details", { class: "its-settings" });
     this.alerts = h("div", { hidden: true });
-    this.look = button("Look again", () => model.send({ ask: "open", view: this.token }), { hidden: true });
+    this.look = button("Look again", () => this.send({ ask: "open" }), { hidden: true });
     this.count = span("its-dim its-count");
     this.head = h("thead");
     this.body = h("tbody");
@@ -345,7 +345,16 @@ class View {
       if (this.now) this.drawStatus(true);
       else this.drawNote("Waiting for the kernel. If it has ended, run %rng again.");
     }, PATIENCE);
-    this.model.send({ edition: this.now?.edition, ...question, view: this.token });
+    this.send({ edition: this.now?.edition, ...question });
+  }
+
+  /** @param {Props} message */
+  send(message) {
+    try {
+      this.model.send({ ...message, view: this.token });
+    } catch {
+      this.lost(); // the front end closed the connection, and tells of it later or never
+    }
   }
 
   /** @param {Said} said */

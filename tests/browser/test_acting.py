@@ -316,8 +316,10 @@ def test_a_connection_that_the_front_end_closed_is_mentioned(open_notebook):
     for index in range(3):
         notebook.run(index)
     inspector = notebook.inspector.ready()
+    row = inspector.row("In[2]")
+    row.wait_for()
     notebook.page.evaluate(
         "() => { window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.dispose(); }"
     )
-    inspector.row("In[2]").click()
+    row.click()
     inspector.root.locator(".its-note", has_text="Disconnected.").wait_for()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -182,10 +183,11 @@ def spread(  # noqa: PLR0913 -- most by name
                     done(name, Lost("no engine is left"))
                 return
             for engine in sorted(alive - waiting.keys())[: len(open_)]:
-                with suppress(IndexError), held_interrupts():  # none runs on that nobody waits for
+                # No interrupt comes between sending a task and noting it; an engine may die.
+                with suppress(IndexError), held_interrupts():
                     result = client[engine].apply_async(function, *tasks[open_[0]])
                     waiting[engine] = (open_.pop(0), result)
-            client.wait([result for _, result in waiting.values()], timeout=_TURN)
+            wait([result for _, result in waiting.values()], _TURN, FIRST_COMPLETED)
             turn()
             for engine in [each for each, (_, result) in waiting.items() if result.ready()]:
                 name, result = waiting.pop(engine)

@@ -26,14 +26,22 @@ TOOLS = ["ipytorchseed.agents:why", "ipytorchseed.agents:check", "ipytorchseed.a
 _SECONDS = 60.0
 """How long to wait for a kernel that is busy."""
 
+_LONGEST_PROOF = 600.0
+"""How long to wait for one that tests causes."""
+
+_NO_KERNEL = "no kernel runs {}: open it and run a cell, then ask again"
+
 _LONGEST = 600
 """Characters of an error; longer ones are cut."""
 
 
-async def why(notebook: str, cell: str = "", against: str = "") -> dict[str, Any]:
+async def why(
+    notebook: str, cell: str = "", against: str = "", *, prove: bool = False
+) -> dict[str, Any]:
     """Explain why a cell of a notebook gave another result than the time before.
 
-    Only records are read: no cell runs, and nothing in the kernel changes. The answer has `verdict`
+    Only records are read: no cell runs, and nothing in the kernel changes, unless you set `prove`.
+    The answer has `verdict`
     (`first-run`, `same`, `explained`, `unexplained`), `changed` (what differs, before and after)
     and `causes`, each with a `message`, the runs to `blame` and a `fix`, a line for a cell.
     `unexplained` means that the cell itself may not repeat: put `%%deterministic --check` on top
@@ -44,15 +52,22 @@ async def why(notebook: str, cell: str = "", against: str = "") -> dict[str, Any
         cell: `9` for In[9], `#17` for the ledger's run 17, the name of a variable, or a cell's id;
             nothing for the last cell that ran again.
         against: `5` to compare with In[5] instead of the run before.
+        prove: Off by default. Runs the cell again in the user's kernel, on copies, with one
+            difference put back at a time, to prove which of them matter; afterwards everything is
+            as before. It takes several times as long as the cell. Cells that write files, start
+            programs or open connections are refused; that is for the user, who types
+            `%why N --prove --yes`.
 
     Returns:
         The JSON of `%why --json`; or `{"schema": 1, "error": "..."}`.
     """
     try:
-        question = ask_why(str(cell), str(against))
+        question = ask_why(str(cell), str(against), prove=prove is True)
         kernel = await _kernel_of(notebook)
         if kernel is not None:
-            return await _ask(kernel, question)
+            return await _ask(kernel, question, _LONGEST_PROOF if question.prove else _SECONDS)
+        if question.prove:
+            return _error(_NO_KERNEL.format(notebook))
         return _decode(await asyncio.to_thread(why_by_ledger, notebook, question))
     except IPyTorchSeedError as error:
         return _error(str(error))
@@ -117,7 +132,7 @@ async def replay(
         return _error(str(error))
     kernel = await _kernel_of(notebook)
     if kernel is None:
-        return _error(f"no kernel runs {notebook}: open it and run a cell, then ask again")
+        return _error(_NO_KERNEL.format(notebook))
     return await _ask(kernel, question)
 
 
@@ -148,12 +163,17 @@ async def _kernel_of(notebook: str) -> Any:  # noqa: ANN401 -- a manager of whic
     return server.kernel_manager.get_kernel(kernels.pop()) if len(kernels) == 1 else None
 
 
-async def _ask(kernel: Any, question: Question) -> dict[str, Any]:  # noqa: ANN401 -- as above
+async def _ask(
+    kernel: Any,  # noqa: ANN401 -- as above
+    question: Question,
+    seconds: float = _SECONDS,
+) -> dict[str, Any]:
     """Ask a kernel, off its history; return its answer, or why there is none.
 
     Args:
         kernel: The kernel's manager.
         question: What to ask.
+        seconds: How long to wait for an answer.
     """
     from jupyter_client.session import Session
 
@@ -171,10 +191,10 @@ async def _ask(kernel: Any, question: Question) -> dict[str, Any]:  # noqa: ANN4
             allow_stdin=False,
             user_expressions={"answer": expression(question)},
             output_hook=ignore,
-            timeout=_SECONDS,
+            timeout=seconds,
         )
     except (RuntimeError, TimeoutError, Empty):
-        return _error(f"the kernel is busy: no answer within {_SECONDS:g} s; ask again later")
+        return _error(f"the kernel is busy: no answer within {seconds:g} s; ask again later")
     finally:
         client.stop_channels()
     said = reply["content"].get("user_expressions", {}).get("answer", {})

@@ -26,17 +26,20 @@ _MOST = 200
 
 
 class Why(Struct, frozen=True, tag=True, omit_defaults=True):
-    """Ask why a cell gave another result. Records answer; nothing runs.
+    """Ask why a cell gave another result. Only records are read, unless ``prove`` is set.
 
     Attributes:
         run: The run; None to go by ``name``.
         name: A variable or a cell's id; empty for the last cell that ran again.
         against: The run to compare with; None for the run before.
+        prove: Run the cell again on copies, to test its causes. Cells that act outside the kernel
+            are refused.
     """
 
     run: RunWord | None = None
     name: str = ""
     against: RunWord | None = None
+    prove: bool = False
 
 
 class Plan(Struct, frozen=True, tag=True):
@@ -55,19 +58,13 @@ class Undo(Struct, frozen=True, tag=True):
     """Undo the last replay."""
 
 
-class Prove(Struct, frozen=True, tag=True):
-    """Explain the last run of a cell, with experiments. Cells that act outside are refused."""
-
-    cell: str
-
-
 class Prepare(Struct, frozen=True, tag=True):
     """Ask whether the extension is loaded, and seed every source if a seed is given."""
 
     seed: int | None = None
 
 
-Question = Why | Plan | Replay | Undo | Prove | Prepare
+Question = Why | Plan | Replay | Undo | Prepare
 
 
 def expression(question: Question) -> str:
@@ -98,22 +95,23 @@ def run_word(text: str) -> RunWord:
     return found[1] or found[2]
 
 
-def why(what: str, against: str) -> Why:
+def why(what: str, against: str, *, prove: bool = False) -> Why:
     """Return the question about a run, a variable or a cell.
 
     Args:
         what: ``9``, ``In[9]``, ``#17``, a variable or a cell's id; empty for the last re-run.
         against: ``5``, ``In[5]`` or ``#17``; empty for the run before.
+        prove: Whether to test causes by running the cell again on copies.
 
     Raises:
         LookupFailure: One of them is none of these.
     """
     what, earlier = what.strip(), run_word(against) if against.strip() else None
     if _RUN.match(what):
-        return Why(run=run_word(what), against=earlier)
+        return Why(run=run_word(what), against=earlier, prove=prove)
     is_name = len(what) <= _MOST and what.isidentifier()
     if what and not (is_name or _CELL.match(what)):
         raise LookupFailure(
             f"{quoted(what)} names nothing: give 9 for In[9], #17, a variable or a cell's id"
         )
-    return Why(name=what, against=earlier)
+    return Why(name=what, against=earlier, prove=prove)

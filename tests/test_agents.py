@@ -31,6 +31,7 @@ async def main():
     app = ServerApp.instance()
     app.initialize(["--allow-root", "--port=0", f"--ServerApp.root_dir={sys.argv[1]}"])
     told = {"nothing": await agents.why("book.ipynb"), "none": await agents.replay("book.ipynb", "2")}
+    told["unable"] = await agents.why("book.ipynb", prove=True)
     made = await app.session_manager.create_session("book.ipynb", "book.ipynb", "notebook", "python3")
     kernel = app.kernel_manager.get_kernel(made["kernel"]["id"])
     client = kernel.client()
@@ -59,6 +60,10 @@ async def main():
         await run(cell)
     told["why"] = await agents.why("book.ipynb")
     told["variable"] = await agents.why("book.ipynb", "x", "2")
+    held = await state()
+    told["proved"] = await agents.why("book.ipynb", "x", prove=True)
+    told["as before"] = await state() == held
+    told["after the proof"] = await agents.why("book.ipynb")
     told["odd"] = await agents.why("book.ipynb", "y; print(1)")
     told["dry"] = await agents.replay("book.ipynb", "2")
     told["replay"] = await agents.replay("book.ipynb", "2", dry=False)
@@ -68,6 +73,7 @@ async def main():
     os.remove(os.path.join(sys.argv[1], "written.txt"))
     told["writer"] = await agents.why("book.ipynb")
     told["refused"] = await agents.replay("book.ipynb", "4", dry=False)
+    told["unproved"] = await agents.why("book.ipynb", prove=True)
     told["before"] = await state()
     told["attacks"] = {}
     for number, word in enumerate(ATTACKS):
@@ -162,6 +168,15 @@ def test_why_asks_the_kernel_that_runs_the_notebook(told):
     assert told["why"]["run"]["execution_count"] == 3
 
 
+def test_causes_are_tested_only_when_the_agent_asks_for_it(told):
+    """The proof is kept for later answers; nothing else in the kernel changes."""
+    assert [cause["proof"] for cause in told["why"]["causes"]] == ["may-matter"]
+    said = check("why", json.dumps(told["proved"]))
+    assert [cause["proof"] for cause in said["causes"]] == ["proved"]
+    assert told["as before"]
+    assert told["after the proof"]["causes"] == said["causes"]
+
+
 def test_replay_says_what_would_run_and_runs_it_when_told(told):
     """By default nothing runs."""
     assert told["dry"]["text"].startswith("To bring In[2]'s result back, run again:")
@@ -191,6 +206,8 @@ def test_an_agent_does_not_get_past_what_is_for_the_user(told):
     """A cell that writes a file is refused, whatever stands in an argument."""
     assert "writes written.txt" in told["refused"]["error"]
     assert "--yes" in told["refused"]["error"]
+    assert "writes written.txt" in told["unproved"]["error"]
+    assert "no kernel runs book.ipynb" in told["unable"]["error"]
 
 
 def test_no_argument_is_code_or_an_option(told):

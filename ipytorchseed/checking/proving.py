@@ -20,7 +20,7 @@ from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.errors import UncheckableError
 from ipytorchseed.ledger.records import Finding
-from ipytorchseed.questions import Prove
+from ipytorchseed.questions import Why
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.magics import parse_beside_magics
 from ipytorchseed.reads.writers import writing_calls
@@ -79,7 +79,7 @@ async def _test(
         cells += reversed(cells[place:])
     else:
         cells = cells[: place + 1]
-    told = await _ask(notebook, options, cells, Prove(origin.cell.id), folder)
+    told = await _ask(notebook, options, cells, Why(name=origin.cell.id, prove=True), folder)
     said = {
         (each["kind"], each["name"]): Finding(each["proof"], _reword(each["experiment"], told))
         for each in told.get("causes", ())
@@ -133,7 +133,7 @@ async def _ask(
     notebook: Notebook,
     options: Options,
     cells: Sequence[Cell],
-    question: str | Prove,
+    question: str | Why,
     folder: Path,
 ) -> Mapping[str, Any]:
     """Run cells in a fresh kernel, then ask it; return the JSON of the answer.
@@ -157,13 +157,13 @@ async def _ask(
         await kernel.start(node)
         for cell in cells:
             await kernel.run(cell, node)
-        if isinstance(question, Prove):
-            said = str((await kernel.ask(question)).get("text", ""))
-        else:
-            node.cells.append(nbformat.v4.new_code_cell(question))
-            await kernel.run(Cell(len(node.cells) - 1, "experiment", ""), node)
-            outputs = node.cells[-1].outputs
-            said = "".join(each.text for each in outputs if each.get("name") == "stdout")
+        if isinstance(question, Why):
+            answer = await kernel.ask(question)
+            return {} if "error" in answer else answer
+        node.cells.append(nbformat.v4.new_code_cell(question))
+        await kernel.run(Cell(len(node.cells) - 1, "experiment", ""), node)
+        outputs = node.cells[-1].outputs
+        said = "".join(each.text for each in outputs if each.get("name") == "stdout")
     finally:
         await kernel.stop(now=True)
     told = None

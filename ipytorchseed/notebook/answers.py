@@ -15,9 +15,10 @@ from ipytorchseed.notebook.extension import running
 from ipytorchseed.notebook.lookup import TRACKING_OFF
 from ipytorchseed.notebook.replay_magic import find_plan
 from ipytorchseed.notebook.state import Call, State
-from ipytorchseed.notebook.why_magic import explain_asked, own_run, run_named
+from ipytorchseed.notebook.why_magic import explain_asked, own_run
 from ipytorchseed.render.replay import PlanView
 from ipytorchseed.why.evidence import run_word
+from ipytorchseed.why.explanation import Explanation
 
 
 class Answer:
@@ -65,18 +66,27 @@ def _answer(state: State, question: questions.Question) -> dict[str, Any]:
     session = state.tracking.session
     if isinstance(question, questions.Why):
         view = explain_asked(session, question)
+        if question.prove:
+            return _prove(state, view.explanation)
         ident = session.identity.ident_of(view.explanation.run.cell)
         told: dict[str, Any] = json.loads(view.to_json(ident))
         return told
-    if isinstance(question, questions.Prove):
-        run = run_named(session, question.cell)
-        given = {"what": f"#{run.id}", "prove": True, "as_json": True}
-        return _call(state, Call("why", "%why --prove --json", given))
     run = own_run(session, question.run)
     if isinstance(question, questions.Plan):
         return {"text": PlanView(find_plan(state, run), session.kernel).text()}
     line = f"%replay {run_word(run, session.kernel)}"
     return _call(state, Call("replay", line, {"run": f"#{run.id}"}))
+
+
+def _prove(state: State, said: Explanation) -> dict[str, Any]:
+    """Return the JSON of ``%why --prove``; a cell that would act outside the kernel is refused."""
+    against = None if said.against is None else f"#{said.against.id}"
+    given = {"what": f"#{said.run.id}", "against": against, "prove": True, "as_json": True}
+    told = _call(state, Call("why", "%why --prove --json", given))
+    if "error" in told:
+        return told
+    answer: dict[str, Any] = json.loads(told["text"])
+    return answer
 
 
 def _call(state: State, call: Call) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ipytorchseed.experiment.captured import CapturedState
 from ipytorchseed.experiment.process import Process
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.dependencies import Dependencies
-from ipytorchseed.reads.patches import place_of
+from ipytorchseed.reads.patches import place_of, put_at
 from ipytorchseed.rng.generators import Found, find_generators
 
 
@@ -113,6 +113,15 @@ class Engine:
         self.shared |= copier.shared
         self.namespace.update(copies.names)
         copies.hold()
+
+    def bind(self, values: Mapping[str, Any]) -> None:
+        """Bind names, and attributes of modules, to values, after ``begin``."""
+        for name, value in values.items():
+            place = place_of(name) if "." in name else None
+            if place is None:
+                self.namespace[name] = value
+            else:
+                put_at(place, value)
 
     @contextmanager
     def without(self, names: Iterable[str]) -> Iterator[None]:

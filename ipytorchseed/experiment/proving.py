@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Collection, MutableMapping, Sequence
 from functools import partial
 from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from msgspec.structs import replace
+from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.libraries import read_libraries
@@ -29,6 +32,7 @@ from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.patches import place_of
 from ipytorchseed.rng.torch_random import has_torch
+from ipytorchseed.session.hearing import open_instead
 from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.explanation import Cause
@@ -85,14 +89,18 @@ class Experiments:
         digests = {against.begun[name] for name in drawn | {cause.name for cause in causes} & moved}
         kept = digests - present.pruned(digests)
         self._moved = frozenset(name for name in drawn if against.begun[name] in kept)
-        self.trials, self.stays = find_trials(self._run, self._against, causes, kept)
+        self._files = present.kept_files(against)
+        self._values = [present.kept_values(each) for each in (run, against)]
+        known = kept | self._files.keys()
+        self.trials, self.stays = find_trials(self._run, self._against, causes, known)
         self.extra = Trial(states=self._moved - merged(self.trials).states)
-        self._later = self._plan(run)
+        self._later = self._plan(run, self._values[0])
         self._earlier = self._plan_earlier() if merged(self.trials).values else Plan(against)
         self._unrepeated = any(cause.kind in UNREPEATED for cause in causes)
         self.blocked = self._find_obstacle()
         self._found_earlier = CapturedState()
         self._engine: Engine | None = None
+        self._folder: TemporaryDirectory[str] | None = None
 
     @property
     def plan(self) -> Plan:
@@ -103,23 +111,31 @@ class Experiments:
         makers = [*self._earlier.steps[:-1], *self._later.steps[:-1]]
         return Plan(self._run, tuple({step.run.id: step for step in [*makers, *own]}.values()))
 
-    def _plan(self, run: Run) -> Plan:
-        """Find the way to what a run found, whatever became of it."""
-        return make_plan(replace(run, status="ok", files=()), self._present)
+    def _plan(self, run: Run, kept: Collection[str] = ()) -> Plan:
+        """Find the way to what a run found, whatever became of it.
+
+        Args:
+            run: The run.
+            kept: Variables that it read and that are in memory.
+        """
+        reads = {name: value for name, value in run.reads.items() if name not in kept}
+        bare = replace(run, status="ok", files=(), reads=reads, missing=(*run.missing, *kept))
+        return make_plan(bare, self._present)
 
     def _plan_earlier(self) -> Plan:
         """Find the way to what the earlier run found, or to as much of it as can be had."""
-        whole = self._plan(self._against)
+        kept = self._values[1].keys()
+        whole = self._plan(self._against, kept)
         if not whole.blocked:
             return whole
         reads = self._against.reads
-        wanted = merged(self.trials).values
+        wanted = merged(self.trials).values - kept
         open_ = {
             name: reads[name]
             for name in wanted
             if not self._plan(replace(self._against, reads={name: reads[name]})).blocked
         }
-        for trial in [each for each in self.trials if not each.values <= open_.keys()]:
+        for trial in [each for each in self.trials if not each.values <= {*open_, *kept}]:
             self.trials.remove(trial)
             self.stays |= dict.fromkeys(trial.causes, "no recorded cell makes it what it was")
         return self._plan(replace(self._against, reads=open_))
@@ -152,8 +168,10 @@ class Experiments:
         self._engine = engine
         if self._earlier.steps:
             self._make(self._earlier, play)
+            engine.bind(self._values[1])
             self._found_earlier = replace(engine.captured(), names=named(self._namespace))
         self._make(self._later, play)
+        engine.bind(self._values[0])
         engine.begin_with(engine.captured())
         if self._earlier.steps:
             self._join(engine)
@@ -177,6 +195,7 @@ class Experiments:
             ReplayError: A value cannot be copied.
         """
         self._begin(self._part_of_earlier(trial))
+        open_instead({path: self._copy_of(path) for path in trial.files})
         for name in {*self._run.missing, *trial.unbound} - trial.values:
             self._namespace.pop(name, None)
         record = as_if(self._run, self._against, trial)
@@ -189,8 +208,22 @@ class Experiments:
         cut = [name for name in every if name in self._run.reads]
         return f"the autograd graph behind {cut[0]} cannot be copied" if cut else ""
 
+    def _copy_of(self, path: str) -> str:
+        """Return where a file is as the earlier run read it; nothing is there if it was not."""
+        if self._folder is None:
+            self._folder = TemporaryDirectory(prefix="its-")
+        copy = Path(self._folder.name, xxh3_64_hexdigest(path.encode()), Path(path).name)
+        content = self._files[path]
+        if content is not None and not copy.exists():
+            copy.parent.mkdir(exist_ok=True)
+            copy.write_bytes(content)
+        return str(copy)
+
     def leave(self) -> list[str]:
         """Put everything back as it was before ``build``; return what is not all the same."""
+        open_instead({})
+        if self._folder is not None:
+            self._folder.cleanup()
         return [] if self._engine is None else self._engine.leave()
 
     def _begin(self, earlier: CapturedState | None = None) -> None:
@@ -244,6 +277,7 @@ class Experiments:
                 names |= named(self._namespace).keys()
             names |= {*run.reads, *run.writes, *effects.reads, *effects.writes, *found.writes}
             names |= {".".join(filter(None, place)) for place in found.names.values()}
+        names.update(*self._values)
         own = [name for name in sorted(names) if not (shell_name(name) or name in self._hidden)]
         return own, [*filter(None, map(place_of, own))]
 

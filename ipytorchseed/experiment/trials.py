@@ -27,6 +27,7 @@ class Trial(Struct, frozen=True):
         settings: Flags, environment variables, the working folder and what libraries keep.
         values: Variables that the earlier run found.
         unbound: Variables that it did not find.
+        files: Files that it read.
     """
 
     causes: frozenset[int] = frozenset()
@@ -35,6 +36,7 @@ class Trial(Struct, frozen=True):
     settings: frozenset[str] = frozenset()
     values: frozenset[str] = frozenset()
     unbound: frozenset[str] = frozenset()
+    files: frozenset[str] = frozenset()
 
     def __or__(self, other: Trial) -> Trial:
         """Return the trial in which both go back."""
@@ -59,7 +61,7 @@ def find_trials(
         run: The later run.
         against: The earlier run.
         causes: What was found in them.
-        kept: The digests of the states that the ledger keeps.
+        kept: The digests of the states, and the paths of the files, whose content is kept.
 
     Returns:
         The trials; and why a cause cannot be put back, by its place.
@@ -88,7 +90,7 @@ def _trial(run: Run, against: Run, cause: Cause, kept: Collection[str]) -> Trial
     if cause.kind == "input":
         return _trial_of_input(run, against, cause.name)
     if cause.kind == "file":
-        return _trial_of_file(run, against, cause.name)
+        return _trial_of_file(run, against, cause.name, kept)
     if cause.kind in UNREPEATED:
         return UNREPEATED[cause.kind]
     return _trial_of_setting(against, cause.name)
@@ -101,10 +103,11 @@ def _trial_of_source(run: Run, against: Run, name: str, kept: Collection[str]) -
     return Trial(states=frozenset({name})) if known else "its earlier state is no longer kept"
 
 
-def _trial_of_file(run: Run, against: Run, path: str) -> Trial | str:
+def _trial_of_file(run: Run, against: Run, path: str, kept: Collection[str]) -> Trial | str:
     moved = run.settings.get(FOLDER) != against.settings.get(FOLDER)
-    elsewhere = moved and path not in {file.path for file in against.files}
-    return Trial(settings=frozenset({FOLDER})) if elsewhere else "what was in it is not kept"
+    if moved and path not in {file.path for file in against.files}:
+        return Trial(settings=frozenset({FOLDER}))
+    return Trial(files=frozenset({path})) if path in kept else "its earlier content is not kept"
 
 
 def _trial_of_setting(against: Run, name: str) -> Trial | str:

@@ -30,6 +30,11 @@ class IPyTorchSeed(Configurable):
         default_value=True,
         help="Let %why test causes of short cells: run them again on copies, with one restored.",
     ).tag(config=True)
+    keep_inputs = Bool(
+        default_value=True,
+        help="Keep small variables and files that cells read (64 KB each, 16 MB in all) in memory,"
+        " so that %why can test them.",
+    ).tag(config=True)
     ledger = Unicode("", help="The folder of the run ledger; empty for the usual place.").tag(
         config=True
     )
@@ -57,4 +62,5 @@ class IPyTorchSeed(Configurable):
             budget=self.budget,
             ignore=frozenset(self.ignore),
             ledger=self.ledger,
+            keep_inputs=self.keep_inputs,
         )

@@ -51,6 +51,9 @@ class Listener(Protocol):
     def lists(self, folder: str) -> None:
         """Hear that the names in a folder are about to be listed."""
 
+    def has_written(self, path: str) -> bool:
+        """Return whether a file was changed."""
+
     def runs(self, scripts: Iterable[str], folder: str = "") -> None:
         """Hear that a program is about to be started in a folder, and which files it may run."""
 
@@ -67,34 +70,34 @@ class Listener(Protocol):
 def _open(listener: Listener, file: object, mode: str = "r", *_: object, **__: object) -> None:
     writes = mode not in {"r", "rb", "rt"}
     anew = "w" in mode or "x" in mode
-    listener.opens(_absolute(file), reads="r" in mode, writes=writes, anew=anew)
+    listener.opens(absolute(file), reads="r" in mode, writes=writes, anew=anew)
 
 
 def _open_descriptor(
     listener: Listener, path: object, flags: int, _: int = 0, **other: object
 ) -> None:
     writes, anew = flags & _ACCESS != os.O_RDONLY, bool(flags & (os.O_TRUNC | os.O_EXCL))
-    path = _absolute(path, other.get("dir_fd"))
+    path = absolute(path, other.get("dir_fd"))
     listener.opens(path, reads=not writes, writes=writes, anew=anew)
 
 
 def tell_write(listener: Listener, file: object) -> None:
     """Tell that a file is about to be written anew."""
-    listener.opens(_absolute(file), reads=False, writes=True, anew=True)
+    listener.opens(absolute(file), reads=False, writes=True, anew=True)
 
 
 def _remove(listener: Listener, path: object, *, dir_fd: object = None) -> None:
-    listener.changes(_absolute(path, dir_fd))
+    listener.changes(absolute(path, dir_fd))
 
 
 def _make_folder(listener: Listener, path: object, _: int = 0, **other: object) -> None:
-    listener.makes(_absolute(path, other.get("dir_fd")))
+    listener.makes(absolute(path, other.get("dir_fd")))
 
 
 def _list(listener: Listener, path: object = ".") -> None:
     caller = sys._getframe(2).f_globals.get("__name__")  # noqa: SLF001 -- of the function above
     if not str(caller).startswith(_LIST_FOR_THEMSELVES):
-        listener.lists(_absolute("." if path is None else path))
+        listener.lists(absolute("." if path is None else path))
 
 
 def _rename(
@@ -105,12 +108,12 @@ def _rename(
     src_dir_fd: object = None,
     dst_dir_fd: object = None,
 ) -> None:
-    listener.changes(_absolute(src, src_dir_fd))
-    listener.changes(_absolute(dst, dst_dir_fd))
+    listener.changes(absolute(src, src_dir_fd))
+    listener.changes(absolute(dst, dst_dir_fd))
 
 
 def _truncate(listener: Listener, path: object, length: int) -> None:  # noqa: ARG001 -- its signature
-    listener.changes(_absolute(path))
+    listener.changes(absolute(path))
 
 
 def _start(listener: Listener, words: Sequence[object], *rest: object) -> None:
@@ -175,7 +178,7 @@ def _send(listener: Listener, made: socket.socket, *_: object) -> None:
         listener.connections.connects(made.family, made.getpeername(), frame)
 
 
-def _absolute(path: object, folder: object = None) -> str:
+def absolute(path: object, folder: object = None) -> str:
     """Return an absolute path.
 
     Raises:
@@ -210,6 +213,9 @@ _calls: tuple[tuple[Function | None, Function], ...] = (
 )  # fmt: skip
 CALLS = [(original, tell) for original, tell in _calls if original is not None]
 """The functions that this Python has, each with what tells a listener of its call."""
+
+OPEN = (_io.open, _of_system["open"])
+"""Those that open a file, whose path comes first."""
 
 METHODS: list[tuple[type, str, Function]] = [
     *((socket.socket, name, _connect) for name in ("connect", "connect_ex", "sendto")),

@@ -7,6 +7,7 @@ import re
 import stat
 import sys
 from collections.abc import Callable, Collection, Iterable
+from functools import partial
 from importlib.machinery import EXTENSION_SUFFIXES
 from itertools import islice
 from time import monotonic, time_ns
@@ -22,6 +23,7 @@ from ipytorchseed.reads.entropy import NUMPY_SEEDED
 from ipytorchseed.session import hearing
 from ipytorchseed.session.connections import Connections
 from ipytorchseed.session.importing import ImportWatch
+from ipytorchseed.session.kept import LARGEST, KeptInputs
 from ipytorchseed.session.named_files import Mark, mark_of
 from ipytorchseed.session.unseeded import numpy_is_heard
 
@@ -71,13 +73,15 @@ class FileWatch:
 
     Args:
         imports: Tells whether a package is being imported.
+        kept: Keeps small files.
 
     Attributes:
         connections: Those of the cell.
     """
 
-    def __init__(self, imports: ImportWatch | None = None) -> None:
+    def __init__(self, imports: ImportWatch | None = None, kept: KeptInputs | None = None) -> None:
         self._imports = imports
+        self._kept = kept
         self._made: set[str] = set()
         self._folders: tuple[str, ...] = ()
         self.paths: dict[str, FileRead | None] = {}
@@ -131,6 +135,10 @@ class FileWatch:
             self.changes(path)
         if anew and path not in self.paths and len(self._made) < _MOST:
             self._made.add(path)
+
+    def has_written(self, path: str) -> bool:
+        """Return whether the cell has written, replaced or removed a file."""
+        return path in self._written
 
     def makes(self, folder: str) -> None:
         """Note a folder that is about to be made: what lies there will be the cell's own."""
@@ -279,6 +287,8 @@ class FileWatch:
                 return FileRead(path, status.st_size, "", False, status.st_mtime_ns)  # noqa: FBT003
             with open(path, "rb") as file:  # noqa: PTH123 -- as above
                 digest = _digest_all(file, status.st_size, until)
+                if self._kept is not None and digest and status.st_size <= LARGEST:
+                    self._kept.add(digest, partial(_content, file))
                 exact = digest is not None
                 digest = digest or _digest_ends(file, status.st_size)
                 record = FileRead(path, status.st_size, digest, exact, status.st_mtime_ns)
@@ -303,6 +313,12 @@ def _list(folder: str) -> FileRead | None:
     return FileRead(
         folder, len(seen), xxh3_64_hexdigest("\0".join(seen).encode("utf-8", "replace"))
     )
+
+
+def _content(file: BinaryIO) -> bytes | None:
+    file.seek(0)
+    content = file.read(LARGEST + 1)
+    return None if len(content) > LARGEST else content
 
 
 def _digest_all(file: BinaryIO, size: int, until: float) -> str | None:

@@ -15,12 +15,20 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from types import FunctionType, ModuleType
 from typing import Any
 
-from ipytorchseed.session.file_calls import CALLS, METHODS, Listener, names_of, tell_write
+from ipytorchseed.session.file_calls import (
+    CALLS,
+    METHODS,
+    OPEN,
+    Listener,
+    absolute,
+    names_of,
+    tell_write,
+)
 
 Function = Callable[..., Any]
 Place = tuple[dict[Any, Any], object]
@@ -28,6 +36,9 @@ Place = tuple[dict[Any, Any], object]
 _PLAIN = (str, int, bytes, type(None))
 
 _listener: Listener | None = None
+
+_instead: dict[str, str] = {}
+"""Files that are opened instead of others, by path."""
 
 
 def start(listener: Listener) -> None:
@@ -53,6 +64,24 @@ def stop(listener: Listener) -> None:
         _ended = len(sys.modules)
 
 
+def open_instead(files: Mapping[str, str]) -> None:
+    """Have cells that open a file to read it open another one, by path; replaces earlier ones.
+
+    A file that the cell has written is its own, and opened itself.
+    """
+    _instead.clear()
+    _instead.update(files)
+
+
+def _other(listener: Listener, path: object) -> object:
+    """Return the file that is to be opened instead of one, if any is."""
+    try:
+        name = absolute(path)
+    except TypeError:
+        return path
+    return path if listener.has_written(name) else _instead.get(name, path)
+
+
 def _heard(original: Function, tell: Function) -> Function:
     """Make the function that takes another's place."""
 
@@ -66,6 +95,8 @@ def _heard(original: Function, tell: Function) -> Function:
                 then = tell(listener, *args, **kwargs)
             except Exception:  # noqa: BLE001, S110 -- the original raises what is the user's
                 pass
+            if _instead and args and original in OPEN:
+                args = (_other(listener, args[0]), *args[1:])
         try:
             found = original(*args, **kwargs)
         except BaseException as error:

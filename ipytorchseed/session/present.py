@@ -10,8 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ipytorchseed.fingerprint import Budget
-from ipytorchseed.fingerprint.value import PENDING, Fingerprint
+from ipytorchseed.fingerprint import Budget, same
+from ipytorchseed.fingerprint.packing import Packed
+from ipytorchseed.fingerprint.value import PENDING, Fingerprint, forms
 from ipytorchseed.ledger.records import FileRead, Run
 from ipytorchseed.reads.dependencies import look_up
 from ipytorchseed.reads.effects import Effects
@@ -19,6 +20,7 @@ from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.reads.patches import place_of
 from ipytorchseed.rng.distance import is_fresh
 from ipytorchseed.session.files import FileWatch
+from ipytorchseed.session.kept import is_seen, tied
 from ipytorchseed.session.session import Session
 from ipytorchseed.session.settings import Settings
 
@@ -191,6 +193,38 @@ class LiveKernel(RecordedKernel):
     def is_bound(self, name: str) -> bool:
         """Tell whether a name is bound now, or a builtin."""
         return name in self._namespace or hasattr(builtins, name)
+
+    def kept_values(self, run: Run) -> dict[str, Any]:
+        """Return copies of what a run read that is not there now, and that memory still has."""
+        found = {}
+        apart = run.reads.keys() - tied(run.reads)
+        for name, value in run.reads.items():
+            now = self.last(name)
+            there = now is not None and same(now, value) and forms(now) == forms(value)
+            if there or name not in apart or not is_seen(value):
+                continue
+            packed = self._session.kept.get(value.digest)
+            if isinstance(packed, Packed):
+                with suppress(Exception):  # a class that is gone, or may not be made like this
+                    made = packed.unpack()
+                    look = self._session.variables.look(made, self._budget)
+                    if same(look, value) and forms(look) == forms(value):
+                        found[name] = made
+        return found
+
+    def kept_files(self, run: Run) -> dict[str, bytes | None]:
+        """Return the contents of files that a run read, by path; None for one that was not there.
+
+        Those of large files, and of earlier kernels, are not kept.
+        """
+        contents: dict[str, bytes | None] = {}
+        for file in run.files:
+            content = self._session.kept.get(file.digest)
+            if file.size < 0:
+                contents[file.path] = None
+            elif file.exact and not file.is_folder and isinstance(content, bytes):
+                contents[file.path] = content
+        return contents
 
     def _look(self, name: str) -> Fingerprint | None:
         place = ("", name) if name in self._namespace else place_of(name)

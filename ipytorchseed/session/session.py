@@ -32,6 +32,7 @@ from ipytorchseed.session.confinement import is_confined
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.identity import Identity
 from ipytorchseed.session.importing import ImportWatch
+from ipytorchseed.session.kept import KeptInputs
 from ipytorchseed.session.named_files import find_inside, find_named, texts_in, with_scripts
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.outputs import outputs_of
@@ -71,6 +72,7 @@ class Session:
     Attributes:
         kernel: A name of this kernel's process.
         identity: Which cell a run is of, across kernels.
+        kept: Small inputs of the runs of this kernel.
         variables: What the user's variables were at the last look.
         pending: The run under way, or None.
         last: The last run recorded, or None.
@@ -95,7 +97,8 @@ class Session:
         self.kernel = identity.kernel
         self.ledger = ledger
         self.config = config or Config()
-        self.variables = Variables()
+        self.kept = KeptInputs(lambda: self.config.keep_inputs)
+        self.variables = Variables(self.kept)
         self.last: Run | None = None
         self._rank: int | None = None
         self._find_rank = find_rank
@@ -106,7 +109,7 @@ class Session:
         self._states = StateWatch()
         self._settings = Settings()
         self._imports = ImportWatch()
-        self._files = FileWatch(self._imports)
+        self._files = FileWatch(self._imports, self.kept)
         self._watch = NamespaceWatch()
         self._ended: Mapping[str, str] = {}
         self._took: dict[str, float] = {}

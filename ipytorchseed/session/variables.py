@@ -10,9 +10,11 @@ from typing import Any
 from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint, same
+from ipytorchseed.fingerprint.packing import Packed, pack
 from ipytorchseed.fingerprint.value import PENDING, Fingerprint
 from ipytorchseed.reads.dependencies import is_result, look_up
 from ipytorchseed.session.confinement import leads_nowhere
+from ipytorchseed.session.kept import LARGEST, KeptInputs, is_seen
 from ipytorchseed.session.named_files import texts_of
 from ipytorchseed.session.parts import with_parts
 from ipytorchseed.session.pending import Pending
@@ -46,13 +48,17 @@ class Seen(Struct, frozen=True):
 class Variables:
     """Looks at values, and remembers how the cells so far left them. No object is kept alive.
 
+    Args:
+        kept: Keeps small values that cells read.
+
     Attributes:
         too_large: The variable that the last run read or made and that was not read whole, for
             want of time; empty where there was none.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, kept: KeptInputs | None = None) -> None:
         self.too_large = ""
+        self._kept = kept
         self._memo = Memo()
         self._known: dict[str, Seen] = {}
         self._left: dict[int, Fingerprint] = {}  # by identity, while a run is ended
@@ -86,6 +92,11 @@ class Variables:
                 look = pending.reads[name] = self.look(value, pending.budget, parts)
                 pending.confined = pending.confined and leads_nowhere(value, look)
         pending.reads.update(places.shared(pending.reads))
+        if self._kept is not None:
+            for name, value in pending.reads.items():
+                if is_seen(value):
+                    place = dependencies.names[name]
+                    self._kept.add(value.digest, partial(_pack, place, namespace))
 
     def changes(
         self, pending: Pending, namespace: Mapping[str, Any], written: set[str], seconds: float
@@ -172,6 +183,10 @@ class Variables:
             if place[0] == "":  # the namespace keeps it alive until the run is recorded
                 self._left[id(value)] = found
         return found
+
+
+def _pack(place: tuple[str, str], namespace: Mapping[str, Any]) -> Packed | None:
+    return pack(look_up(place, namespace), LARGEST)
 
 
 def foremost(names: set[str], first: Collection[str]) -> set[str]:

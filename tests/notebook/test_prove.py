@@ -347,17 +347,18 @@ def test_what_ran_before_the_restart_is_not_tested_unasked(tmp_path):
 def test_what_cannot_be_restored_may_matter(play, tmp_path):
     """With the reason in a clause."""
     read = "text = open('data.txt').read(), random.random()"
-    (tmp_path / "data.txt").write_text("1")
+    (tmp_path / "data.txt").write_text("1" * 70_000)  # too large to be kept in memory
     kernel = play("import random", "random.seed(1)", read)
-    (tmp_path / "data.txt").write_text("2")
+    (tmp_path / "data.txt").write_text("2" * 70_000)
     assert prove(play("random.seed(1)", read)) == {
-        str(tmp_path / "data.txt"): ("may-matter", "not tested: what was in it is not kept")
+        str(tmp_path / "data.txt"): ("may-matter", "not tested: its earlier content is not kept")
     }
     assert kernel.run("%why --prove").error is None
 
 
 def test_an_input_that_nothing_makes(play):
-    """No cell that is on record left it so."""
+    """No cell that is on record left it so, and it is not in memory."""
+    play().run("%config IPyTorchSeed.keep_inputs = False", silent=True)
     kernel = play("x = [1]", "y = x[0]")
     kernel.run("x[0] = 7", silent=True)
     kernel.run("y = x[0]", "y = x[0]")
@@ -578,3 +579,63 @@ def test_a_replay_proves_the_causes(play):
     shown = " ".join(kernel.run("%replay 3").displays[-1]["text/plain"].split())
     assert "✓ In[5] is In[3]'s result again" in shown
     assert "This proves the cause: x." in shown
+
+
+READ = "text = open('data.txt').read()"
+
+
+def test_a_file_that_was_small(play, tmp_path):
+    """Its earlier content is still in memory; the file itself stays as it is."""
+    file = tmp_path / "data.txt"
+    file.write_text("1")
+    kernel = play(READ)
+    file.write_text("2")
+    play(READ)
+    assert prove(kernel) == {str(file): back(2)}
+    assert file.read_text() == "2"
+
+
+@pytest.mark.parametrize(
+    ("setup", "read"),
+    [
+        ("import numpy as np\nnp.save('x', np.ones(2))", "x = np.load('x.npy')"),
+        (
+            "import pandas as pd\npd.DataFrame({'a': [1]}).to_csv('x.csv')",
+            "x = pd.read_csv('x.csv')",
+        ),
+        ("import torch\ntorch.save(torch.ones(2), 'x.pt')", "x = torch.load('x.pt')"),
+        ("from pathlib import Path\nPath('x').write_text('1')", "x = Path('x').read_text()"),
+        ("import json, os\nos.write(os.open('x', 65), b'1')", "x = os.read(os.open('x', 0), 9)"),
+    ],
+)
+def test_a_file_that_a_library_reads(play, setup, read):
+    """Whoever opens it, as long as that is Python."""
+    again = setup.replace("1]", "2]").replace("ones(2)", "zeros(2)").replace("'1'", "'2'")
+    kernel = play(setup, read, (again, "again"), read)
+    (said,) = prove(kernel).values()
+    assert said == back(3)
+
+
+def test_a_file_that_was_not_there(play, tmp_path):
+    """The cell finds none, as before."""
+    read = "try:\n    text = open('data.txt').read()\nexcept FileNotFoundError:\n    text = ''"
+    kernel = play(read)
+    (tmp_path / "data.txt").write_text("2")
+    play(read)
+    assert set(prove(kernel).values()) == {back(2)}
+
+
+def test_an_input_whose_maker_would_write_a_file(play):
+    """A small one is in memory, so nothing but the cell itself has to run again."""
+    make = "with open('log.txt', 'a') as log:\n    rate = {}\n    log.write('made')"
+    kernel = play(make.format([0.1]), "out = rate[0] * 2", make.format([0.5]), "out = rate[0] * 2")
+    assert prove(kernel, "%why --json") == {"rate": back(3)}
+
+
+def test_inputs_are_not_kept_if_the_user_says_so(play):
+    """Then the cell that made one has to run again."""
+    make = "with open('log.txt', 'a') as log:\n    rate = {}\n    log.write('made')"
+    kernel = play("%config IPyTorchSeed.keep_inputs = False", make.format([0.1]), "out = rate[0]")
+    play(make.format([0.5]), "out = rate[0]")
+    (said,) = prove(kernel, "%why --json").values()
+    assert "writes log.txt" in said[1]

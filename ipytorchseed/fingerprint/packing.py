@@ -1,0 +1,238 @@
+"""Packs small values into bytes, without running code of their classes.
+
+It is ``pickle``, with three differences. Objects of the user's classes are taken apart by their
+attributes, past every method. Classes and functions are referred to, not copied. And what only a
+library can copy is packed only if it is in a list of types whose copies do nothing else.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import sys
+import types
+import weakref
+from collections.abc import Callable
+from ctypes import addressof, c_char
+from itertools import count
+from typing import Any
+
+from ipytorchseed.fingerprint.native import Unseen, native
+from ipytorchseed.fingerprint.owners import maps_files, owns_array
+from ipytorchseed.fingerprint.reading import copy
+from ipytorchseed.introspection.anatomy import anatomy, find_member, module_of_class, name_of_class
+
+_MOST_OBJECTS = 5_000
+"""Objects inside one value; looking at each takes time."""
+
+_SAFE = frozenset(
+    {"builtins", "collections", "datetime", "decimal", "fractions", "numpy", "pandas", "pyarrow"}
+)
+"""Packages whose types are packed as they are pickled."""
+
+_SIMPLE = (type(None), bool, int, float, complex, str, bytes)
+
+
+class Packed:
+    """A value as bytes.
+
+    Args:
+        data: The bytes.
+        references: The classes, functions and modules that it refers to. Classes are not kept
+            alive.
+    """
+
+    def __init__(self, data: bytes, references: list[Callable[[], Any]]) -> None:
+        self._data = data
+        self._references = references
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def unpack(self) -> Any:
+        """Return a copy of the value.
+
+        Raises:
+            Exception: It cannot be made again; any, as classes may have changed.
+        """
+        return _Unpickler(self._data, self._references).load()
+
+
+def pack(value: object, most: int) -> Packed | None:
+    """Pack a value.
+
+    Args:
+        value: Any value.
+        most: The most bytes.
+
+    Returns:
+        None if it is larger, or cannot be copied without running code of its class.
+    """
+    buffer = _Buffer(most)
+    pickler = _Pickler(buffer, most)
+    try:
+        with Unseen():
+            pickler.dump(value)
+    except Exception:  # noqa: BLE001 -- whatever is in the way, the value is not kept
+        return None
+    return Packed(buffer.getvalue(), pickler.references)
+
+
+class _Buffer(io.BytesIO):
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def write(self, data: Any, /) -> int:
+        if self.tell() + len(data) > self._most:
+            raise OverflowError
+        return super().write(data)
+
+
+class _Pickler(pickle.Pickler):
+    def __init__(self, buffer: _Buffer, most: int) -> None:
+        super().__init__(buffer, protocol=5)
+        self.references: list[Callable[[], Any]] = []
+        self._most = most
+        self._numbers: dict[int, int] = {}
+        self._objects = count(1)
+
+    def persistent_id(self, value: object) -> int | None:
+        """Refer to classes, functions and modules instead of copying them."""
+        if next(self._objects) > _MOST_OBJECTS:
+            raise OverflowError
+        kind = type(value)
+        if kind in _SIMPLE or not (issubclass(kind, type) or _is_function(kind)):
+            return None
+        number = self._numbers.get(id(value))
+        if number is None:
+            number = self._numbers[id(value)] = len(self.references)
+            self.references.append(_reference(value))
+        return number
+
+    def reducer_override(self, value: Any) -> Any:
+        """Take objects apart.
+
+        Raises:
+            pickle.PicklingError: That takes code which may do anything.
+        """
+        kind = type(value)
+        torch: Any = sys.modules.get("torch")
+        if torch is not None and hasattr(torch, "nn"):
+            if kind in (torch.Tensor, torch.nn.Parameter):
+                return self._tensor(value)
+            if kind in (torch.dtype, torch.device, torch.Size):
+                return NotImplemented
+        package = module_of_class(kind).partition(".")[0]
+        if (package == "pyarrow" and maps_files()) or self._is_unfit(value, kind, package):
+            raise pickle.PicklingError
+        if package in _SAFE:
+            return NotImplemented
+        if find_member(kind, "__new__") is not object.__new__:
+            raise pickle.PicklingError
+        about = anatomy(kind)
+        if about.hidden or about.slots:
+            raise pickle.PicklingError
+        return object.__new__, (kind,), about.dictionary(value), None, None, _set_attributes
+
+    def _is_unfit(self, value: Any, kind: type, package: str) -> bool:
+        """Return whether a value is an array that is too large, or whose memory may be gone."""
+        if package != "numpy" or not issubclass(kind, sys.modules["numpy"].ndarray):
+            return False
+        return value.nbytes > self._most or not owns_array(value)
+
+    def _tensor(self, value: Any) -> Any:
+        """Return how a tensor is made.
+
+        Raises:
+            pickle.PicklingError: It is on a device, has a graph or hooks, or is a view with gaps.
+            UnreadableError: Its memory was given back.
+        """
+        at = native()
+        plain = at.layout(value) is at.strided and at.device(value).type == "cpu"
+        odd = at.is_quantized(value) or at.is_conj(value) or at.is_neg(value)
+        if not plain or odd or not at.is_leaf(value) or at.hooks(value) or at.hooks_after(value):
+            raise pickle.PicklingError
+        size = at.numel(value) * at.element_size(value)
+        if size > self._most or not at.is_contiguous(value) or at.attributes(value):
+            raise pickle.PicklingError
+        data = bytearray(size)
+        if size:
+            copy(at.data_ptr(value), addressof(c_char.from_buffer(data)), size)
+        about = bytes(data), at.dtype(value), tuple(at.shape(value))
+        return _make_tensor, (type(value), about, at.requires_grad(value), at.grad(value))
+
+
+_REFERRED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
+_FUNCTION_NAMES = ("__qualname__", "__module__", "__doc__", "__kwdefaults__", "__annotations__")
+
+
+def _is_function(kind: type) -> bool:
+    return kind in _REFERRED or name_of_class(kind) == "cython_function_or_method"
+
+
+def _reference(value: Any) -> Callable[[], Any]:
+    """Return what returns a class, a function or a module, as long as it is there.
+
+    Raises:
+        pickle.PicklingError: It is a function that keeps something besides its code.
+    """
+    if issubclass(type(value), type):
+        return weakref.ref(value)
+    if type(value) is not types.FunctionType:
+        return lambda: value
+    kept = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
+    home = sys.modules.get(value.__module__)
+    simple = all(type(each) in _SIMPLE for each in kept) and not vars(value)
+    if value.__closure__ or not simple or getattr(home, "__dict__", None) is not value.__globals__:
+        raise pickle.PicklingError
+    there = weakref.ref(value)
+    code, name, defaults = value.__code__, value.__name__, value.__defaults__
+    others = {each: getattr(value, each) for each in _FUNCTION_NAMES}
+
+    def find() -> Any:
+        """Return the function, or make it again from its code."""
+        found = there()
+        if found is None:
+            names = vars(sys.modules[others["__module__"]])
+            found = types.FunctionType(code, names, name, defaults)
+            for each, held in others.items():
+                setattr(found, each, held)
+        return found
+
+    return find
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, data: bytes, references: list[Callable[[], Any]]) -> None:
+        super().__init__(io.BytesIO(data))
+        self._references = references
+
+    def persistent_load(self, number: Any) -> Any:
+        """Return what was referred to.
+
+        Raises:
+            pickle.UnpicklingError: It is gone.
+        """
+        found = self._references[number]()
+        if found is None:
+            raise pickle.UnpicklingError
+        return found
+
+
+def _set_attributes(made: object, state: dict[Any, Any] | None) -> None:
+    """Give an object its attributes, past any code of its class."""
+    held = anatomy(type(made)).dictionary(made)
+    if state and held is not None:
+        held.update(state)
+
+
+def _make_tensor(kind: type, about: tuple[bytes, Any, tuple[int, ...]], *rest: Any) -> Any:
+    torch = sys.modules["torch"]
+    (data, dtype, shape), (requires_grad, grad) = about, rest
+    flat = torch.frombuffer(bytearray(data), dtype=dtype) if data else torch.empty(0, dtype=dtype)
+    made = flat.reshape(shape).clone()  # to memory that is aligned as torch's own
+    made = made.requires_grad_(requires_grad) if kind is torch.Tensor else kind(made, requires_grad)
+    if grad is not None:
+        made.grad = grad
+    return made

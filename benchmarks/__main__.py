@@ -22,6 +22,7 @@ ALL = [
     "trace_files",
     "checking",
     "check",
+    "experiment",
     "seeds",
     "inspector",
     "ranks",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import BY_PERSON
+from ipytorchseed.session.leftovers import THREAD, WIDGET
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.plan import Plan
 
@@ -17,6 +18,9 @@ DEADLINE = 2.5
 
 BYTES = 256 << 20
 """The most bytes of tensors and arrays to copy, on the CPU."""
+
+
+_LEFT = {THREAD: "leaves a thread running", WIDGET: "opens a widget"}
 
 
 def find_objection(runs: Sequence[Run], plan: Plan, experiments: int, kernel: str) -> str:
@@ -35,6 +39,8 @@ def find_objection(runs: Sequence[Run], plan: Plan, experiments: int, kernel: st
         name = run_name(step.run, kernel)
         if step.outside:
             return f"{name} {', '.join(step.outside)} · %why --prove --yes"
+        if step.run.left:
+            return f"{name} {' and '.join(map(_LEFT.__getitem__, step.run.left))} · %why --prove"
         if BY_PERSON in step.run.nondeterministic_calls:
             return f"{name} asks for input"
         if step.run.kernel != kernel:

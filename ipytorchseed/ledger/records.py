@@ -188,6 +188,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
         wrote: Paths of the files that it wrote, replaced or removed.
         connected: What it opened a connection or sent to: ``example.org:443``, or the path of a
             Unix socket.
+        left: What it left running: ``thread``, ``widget``.
         between: Sources that moved between the previous run's end and this one's begin, with
             their digests then and now.
         imported: Sources that only imports drew from, or that came with one and were left so.
@@ -247,6 +248,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     loaded: Mapping[str, FileRead] = {}
     wrote: tuple[str, ...] = ()
     connected: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
     between: Mapping[str, tuple[str, str]] = {}
     imported: tuple[str, ...] = ()
     seeds: tuple[tuple[int, str], ...] = ()

@@ -33,6 +33,7 @@ from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.identity import Identity
 from ipytorchseed.session.importing import ImportWatch
 from ipytorchseed.session.kept import KeptInputs
+from ipytorchseed.session.leftovers import LeftoverWatch
 from ipytorchseed.session.named_files import find_inside, find_named, texts_in, with_scripts
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.outputs import outputs_of
@@ -110,6 +111,7 @@ class Session:
         self._settings = Settings()
         self._imports = ImportWatch()
         self._files = FileWatch(self._imports, self.kept)
+        self._leftovers = LeftoverWatch()
         self._watch = NamespaceWatch()
         self._ended: Mapping[str, str] = {}
         self._took: dict[str, float] = {}
@@ -258,6 +260,7 @@ class Session:
             inside = partial(find_inside, dependencies.texts, dependencies.packages)
             self._files.names(find_named(dependencies.texts), inside)
             self._imports.start()
+            self._leftovers.start()
         pending.started, pending.clock = time.time(), time.perf_counter()
 
     def stop_look(self) -> None:
@@ -348,6 +351,7 @@ class Session:
             loaded={name: self._files.look(path, 0.0) for name, path in self._imports.own.items()},
             wrote=self.written(),
             connected=self.connected(),
+            left=() if pending.inert else self._leftovers.found(),
             imported=imported,
             code=self.code_of(pending.source),
             rank=self._rank if pending.inert and self.last is not None else self.rank,

@@ -639,3 +639,30 @@ def test_inputs_are_not_kept_if_the_user_says_so(play):
     play(make.format([0.5]), "out = rate[0]")
     (said,) = prove(kernel, "%why --json").values()
     assert "writes log.txt" in said[1]
+
+
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        ("t = threading.Thread(target=stop.wait, args=(9,))\nt.start()", "leaves a thread running"),
+        ("w = ipywidgets.IntSlider()", "opens a widget"),
+        ("pool = ThreadPoolExecutor(1)\npool.submit(stop.wait, 9)", "leaves a thread running"),
+    ],
+)
+def test_cells_that_leave_something_running_are_not_run_unasked(play, make, what):
+    """The answer says what."""
+    setup = "import threading, ipywidgets\nfrom concurrent.futures import ThreadPoolExecutor"
+    cell = f"{make}\nout = k", "cell"
+    kernel = play(f"{setup}\nstop, k = threading.Event(), 1", cell, "k = 2", cell)
+    try:
+        (said,) = prove(kernel, "%why --json").values()
+        assert said == ("may-matter", f"not tested: In[5] {what} · %why --prove")
+    finally:
+        kernel.run("stop.set()")
+
+
+def test_the_thread_of_a_progress_bar_is_no_obstacle(play):
+    """It is the library's own."""
+    cell = "for _ in tqdm(range(2)):\n    out = k"
+    kernel = play("from tqdm import tqdm\nk = 1", cell, "k = 2", cell)
+    assert prove(kernel, "%why --json") == {"k": back(3)}

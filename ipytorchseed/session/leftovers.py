@@ -1,0 +1,54 @@
+"""What a cell leaves running when it ends: threads of the user's code, and widgets."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from types import FunctionType
+from typing import Any
+
+from ipytorchseed.introspection.anatomy import module_of_class
+from ipytorchseed.introspection.ownership import is_installed_file
+
+THREAD, WIDGET = "thread", "widget"
+
+
+class LeftoverWatch:
+    """Compares the threads and widgets before and after a cell."""
+
+    def __init__(self) -> None:
+        self._before: set[tuple[str, object]] = set()
+
+    def start(self) -> None:
+        """Note what is there."""
+        self._before = {*_running()}
+
+    def found(self) -> tuple[str, ...]:
+        """Return what is there since ``start``: ``thread``, ``widget``, both or none."""
+        return tuple(sorted({kind for kind, _ in {*_running()} - self._before}))
+
+
+def _running() -> Iterator[tuple[str, object]]:
+    """Yield kind and identity of each thread and each widget."""
+    for number, thread in list(threading._active.items()):  # type: ignore[attr-defined] # noqa: SLF001 -- enumerate() takes a lock that an interrupted thread may hold
+        if not _is_of_library(thread):
+            yield THREAD, number
+    module: Any = sys.modules.get("comm")
+    if module is not None:
+        for name in list(getattr(module.get_comm_manager(), "comms", ())):
+            yield WIDGET, name
+
+
+def _is_of_library(thread: threading.Thread) -> bool:
+    """Return whether an installed library runs a thread for itself, as progress bars do."""
+    target = vars(thread).get("_target")
+    if type(target) is FunctionType and is_installed_file(target.__code__.co_filename):
+        return not target.__module__.startswith(_FOR_OTHERS)
+    module = sys.modules.get(module_of_class(type(thread)))
+    file = getattr(module, "__file__", None)
+    return target is None and type(file) is str and is_installed_file(file)
+
+
+_FOR_OTHERS = ("concurrent.", "multiprocessing.", "threading")
+"""Modules whose threads run functions that others give them."""

@@ -84,7 +84,8 @@ UNREPEATED = {"entropy": "it answers differently each time", "operation": "it do
 def _trial(run: Run, against: Run, cause: Cause, kept: Collection[str]) -> Trial | str:
     """Return what goes back for a cause, or say why that cannot be."""
     if cause.kind == "code":
-        return Trial(text=True)
+        loaded = sorted({**run.loaded, **against.loaded})
+        return f"importing `{loaded[0]}` runs its code only once" if loaded else Trial(text=True)
     if cause.kind == "rng":
         return _trial_of_source(run, against, cause.name, kept)
     if cause.kind == "input":

@@ -127,10 +127,12 @@ def why_model(view: WhyView) -> Model:
                 **pick(cause, "kind", "name", "message", "proof"),
                 "page": cause_page(cause.kind, cause.name),
                 "mend": own_remedy(cause),
+                "finding": view.finding(cause),
                 "chips": [*map(chip_model, view.begun(cause.name))] if cause.kind == "rng" else [],
             }
             for cause in said.causes
         ],
+        "reason": view.one_reason,
         "back": view.way_back,
         "mend": [*said.remedy.commands],
         "next": view.next_step,

@@ -88,7 +88,7 @@ def test_reseed_save_and_restore(open_notebook):
 
 def test_one_button_brings_the_result_back(open_notebook, shoot):
     """The cells that lead to it run again; the row comes, and Undo leads back."""
-    notebook = open_notebook(START, DRAW, "%rng")
+    notebook = open_notebook(START, DRAW, "%rng", "%why")
     for index in range(3):
         notebook.run(index)
     inspector = notebook.inspector.ready()
@@ -96,6 +96,11 @@ def test_one_button_brings_the_result_back(open_notebook, shoot):
     inspector.says("torch.cpu", "seed 42 + 6 draws")
     inspector.pick("In[4]").click()
     inspector.why.get_by_text("To get the earlier result back:").wait_for()
+    assert "proved" not in inspector.why.inner_text()
+    notebook.run(3)  # it tests the cause, and what it finds is kept
+    inspector.pick("In[4]").click()
+    inspector.why.get_by_text("proved: restoring it gives In[2]'s result again").wait_for()
+    shoot(notebook, f"{notebook.app}-proved-light")
     inspector.why.get_by_role("button", name="Replay In[2]", exact=True).click()
     again = re.compile(r"#\d+ is In\[2\]'s result again, bit for bit\.")
     inspector.told.get_by_text(again).wait_for()

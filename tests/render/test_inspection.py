@@ -25,12 +25,13 @@ from tests.render.test_timeline import A, B, C, run
 
 @pytest.mark.parametrize("name", EXPLANATIONS)
 def test_an_explanation_says_what_the_text_says(name):
-    """Title, causes, the way back, changes, what is cleared."""
+    """Title, causes, what experiments found, the way back, changes, what is cleared."""
     view = WhyView(EXPLANATIONS[name], "k")
     model = why_model(view)
     text = "".join(view.text().split())
     said = [model["title"], *model["mend"], *(cause["message"] for cause in model["causes"])]
     said += [detail for _, detail in model["changed"]]
+    said += [model["reason"], *(cause["finding"] for cause in model["causes"])]
     for each in said:
         assert "".join(each.split()) in text
     assert json.loads(json.dumps(model)) == model

@@ -763,7 +763,7 @@ class View {
       fill(this.why, [h("p", { class: "its-dim" }, hint)]);
       return;
     }
-    const { run, against, names, title, causes, back, mend, next, changed, more, cleared, begun } = said;
+    const { run, against, names, title, causes, reason, back, mend, next, changed, more, cleared, begun } = said;
     const compare = button(
       "Compare with…",
       () => {
@@ -787,8 +787,9 @@ class View {
     const state = (/** @type {Chip} */ it) => (it ? chip(it) : "not there");
     const sides = against ? names : names.slice(1);
     fill(this.why, [
-      h("div", { class: "its-bar" }, span("its-head", title), buttons),
+      h("div", { class: "its-bar" }, h("span", { class: "its-head" }, ...coded(title)), buttons),
       ...causes.map((cause) => drawCause(cause, names)),
+      reason && h("p", { class: "its-dim" }, ...coded(reason)),
       back && h("div", { class: "its-mend" }, back, ...lines),
       next && h("p", null, next),
       changed.length && table(["Changed", "How"], changed.map(code)),
@@ -892,6 +893,9 @@ class View {
   }
 }
 
+/** @param {string} text What is in backticks becomes code. */
+const coded = (text) => text.split("`").map((part, place) => (place % 2 ? h("code", null, part) : part));
+
 /** @param {Event} event */
 const trOf = (event) => /** @type {HTMLElement} */ (event.target).closest("tr");
 
@@ -902,7 +906,7 @@ const runOf = (event) => Number(trOf(event)?.dataset.run);
  * @param {Cause} cause
  * @param {[string, string]} names
  */
-function drawCause({ kind, page, message, proof, mend, chips: [before, after] }, names) {
+function drawCause({ kind, page, message, proof, mend, finding, chips: [before, after] }, names) {
   const name = (at = 0) => span("its-dim", `${names[at]} `);
   const states = before && after && [name(0), chip(before), span("its-dim its-not", "≠"), name(1), chip(after)];
   const text = proof && (kind === "code" ? h("pre", null, proof) : h("p", { class: "its-dim" }, proof));
@@ -913,6 +917,7 @@ function drawCause({ kind, page, message, proof, mend, chips: [before, after] },
     h("p", null, span("its-warn", "▲ "), message, span("its-dim", " · ", more)),
     states ? h("p", null, ...states) : text,
     mend && h("p", null, "mend: ", h("code", null, mend)),
+    finding && h("p", { class: "its-dim" }, ...coded(finding)),
   );
 }
 

@@ -91,6 +91,7 @@ export interface Cause {
   message: string;
   proof: string;
   mend: string;
+  finding: string;
   chips: Chip[];
 }
 
@@ -100,6 +101,7 @@ export interface Why {
   names: [against: string, run: string];
   title: string;
   causes: Cause[];
+  reason: string;
   back: string;
   mend: string[];
   next: string;

@@ -1,13 +1,36 @@
-"""What an experiment restores for a cause."""
+"""What an experiment restores for a cause, and whose result it gave."""
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
-from ipytorchseed.experiment.trials import Trial, find_trials
+from ipytorchseed.experiment.trials import Trial, compare, find_trials
 from ipytorchseed.ledger.records import FileRead
-from ipytorchseed.why.explanation import Cause
-from tests.render.explanations import run
+from ipytorchseed.why.experiments import Result
+from ipytorchseed.why.explanation import Cause, Change
+from ipytorchseed.why.finders.files import FOLDER
+from tests.render.explanations import SHUFFLED, START, TRAINED, run, states, value
+
+
+def begins(state):
+    """Return what a run records of where torch's source began."""
+    return states(state, state)
+
+
+def states_of(name):
+    """Return the trial in which a source goes back."""
+    return Trial(states=frozenset({name}))
+
+
+def settings_of(name):
+    """Return the trial in which a setting goes back."""
+    return Trial(settings=frozenset({name}))
+
+
+def values_of(name):
+    """Return the trial in which a variable goes back."""
+    return Trial(values=frozenset({name}))
 
 
 def test_a_flag_is_restored_with_the_flags_that_follow_it():
@@ -27,3 +50,118 @@ def test_the_text_of_a_run_that_loaded_a_module_is_not_tested():
     ):
         trials, stays = find_trials(*pair, [Cause("code", "use", "")], ())
         assert (trials, stays) == ([], {0: "importing `tuned` runs its code only once"})
+
+
+X, Y = value("01"), value("02")
+HERE, THERE = {FOLDER: "/here"}, {FOLDER: "/there"}
+
+RESTORED = {
+    "edited text": ("code", "", {}, {}, Trial(text=True)),
+    "moved source": ("rng", "torch.cpu", begins(START), begins(TRAINED), states_of("torch.cpu")),
+    "replaced input": ("input", "x", {"reads": {"x": X}}, {"reads": {"x": Y}}, values_of("x")),
+    "absent input": (
+        "input", "x", {"missing": ("x",)}, {"reads": {"x": Y}}, Trial(unbound=frozenset({"x"})),
+    ),
+    "other folder": (
+        "file", "/there/a.csv", {"settings": HERE}, {"settings": THERE}, settings_of(FOLDER),
+    ),
+    "environment variable": ("environment", "SCALE", {}, {}, settings_of("SCALE")),
+}  # fmt: skip
+"""Causes with what the earlier and the later run record, and what goes back."""
+
+
+@pytest.mark.parametrize(("kind", "name", "then", "now", "trial"), RESTORED.values(), ids=RESTORED)
+def test_what_goes_back(kind, name, then, now, trial):
+    """Exactly the cause; two causes with the same cure are one experiment."""
+    causes = [Cause(kind, name, ""), Cause(kind, name, "")]
+    found = find_trials(run(2, **now), run(1, **then), causes, {START})
+    assert found == ([trial | Trial(causes=frozenset({0, 1}))], {})
+
+
+KEPT = {
+    "source that was not there": (
+        "rng", "torch.cpu", {}, begins(TRAINED), "where it began is not on record",
+    ),
+    "pruned state": (
+        "rng", "torch.cpu", begins(SHUFFLED), begins(TRAINED), "its earlier state is no longer kept",
+    ),
+    "file in the same folder": (
+        "file", "/there/a.csv", {"settings": HERE}, {"settings": HERE}, "what was in it is not kept",
+    ),
+    "file that both runs read": (
+        "file", "/there/a.csv", {"settings": HERE, "files": (FileRead("/there/a.csv", 1, 1, "d"),)},
+        {"settings": THERE}, "what was in it is not kept",
+    ),
+    "input that was not recorded": (
+        "input", "x", {}, {"reads": {"x": Y}}, "what it was is not on record",
+    ),
+    "absent attribute": (
+        "input", "conf.x", {"missing": ("conf.x",)}, {"reads": {"conf.x": Y}},
+        "what it was is not on record",
+    ),
+    "opaque input": (
+        "input", "x", {"reads": {"x": value("03", opaque=True)}}, {"reads": {"x": Y}},
+        "it cannot be seen into",
+    ),
+    "flag read at start": ("environment", "MKL_CBWR", {}, {}, "a running kernel cannot change it"),
+    "version": ("environment", "python", {}, {}, "a running kernel cannot change it"),
+    "setting without a call": (
+        "environment", "time.tzname", {}, {}, "there is no call that puts it back",
+    ),
+    "entropy": ("entropy", "os.urandom", {}, {}, "it answers differently each time"),
+    "operation": ("operation", "aten::index_put_", {}, {}, "it does not repeat"),
+}  # fmt: skip
+"""Causes with what the earlier and the later run record, and why nothing goes back."""
+
+
+@pytest.mark.parametrize(("kind", "name", "then", "now", "reason"), KEPT.values(), ids=KEPT)
+def test_what_cannot_go_back(kind, name, then, now, reason):
+    """The reason is in the answer."""
+    found = find_trials(run(2, **now), run(1, **then), [Cause(kind, name, "")], {START})
+    assert found == ([], {0: reason})
+
+
+# --------------------------------------------------------------------------------------------------
+# Whose result an experiment gave
+
+EARLIER, LATER = (run(n, writes={"y": value(f"{n}0")}, result=value(f"{n}1")) for n in (1, 2))
+
+
+def compared(made, changed=(Change("variable", "y"), Change("result")), volatile=(), **more):
+    """Return whose result a run made."""
+    return compare(replace(LATER, **more), replace(EARLIER, **more), made, changed, volatile)
+
+
+@pytest.mark.parametrize(("made", "result"), [(EARLIER, Result.EARLIER), (LATER, Result.LATER)])
+def test_the_result_is_that_of_the_run_that_made_the_same(made, result):
+    """In all that the two runs differ in."""
+    assert compared(made) is result
+
+
+def test_half_a_result_is_neither():
+    """The variable is the earlier run's, what was shown is the later run's."""
+    mixed = replace(LATER, writes=EARLIER.writes)
+    assert compared(mixed) is Result.OTHER
+    assert compared(mixed, [Change("variable", "y")], {("result", "")}) is Result.EARLIER
+
+
+def test_another_change_is_neither():
+    """Even where it is the same in both runs."""
+    both = {"reads": {"z": X}, "writes": {"y": value("10"), "z": X}}
+    made = replace(EARLIER, **both)
+    earlier = replace(made, writes={**made.writes, "z": Y})
+    changed = [Change("variable", "y"), Change("result")]
+    assert compare(LATER, made, made, changed) is Result.EARLIER
+    assert compare(LATER, earlier, made, changed) is Result.OTHER
+
+
+def test_what_was_not_made_is_not_known_to_be_alike():
+    """A run that failed before it set the variable, and one whose value cannot be compared."""
+    assert compared(replace(EARLIER, writes={})) is Result.OTHER
+    assert compared(replace(EARLIER, writes={"y": value("10", exact=False)})) is Result.OTHER
+    assert compared(replace(EARLIER, result=None)) is Result.OTHER
+
+
+def test_nothing_to_compare_is_no_result():
+    """No run is then known to be like another."""
+    assert compared(EARLIER, []) is Result.OTHER

@@ -16,13 +16,15 @@ REPLAY = "tests/notebook/test_replay.py"
 REWIND = "tests/experiment/test_rewind.py"
 CHECK = "tests/experiment/test_check.py"
 SETTINGS = "tests/notebook/test_settings_restored.py"
+POLICY = "tests/experiment/test_policy.py"
+TRIALS = "tests/experiment/test_trials.py"
 
 
 class Step(NamedTuple):
     """An edit that leaves a step out.
 
     Attributes:
-        module: The module to edit, in ``ipytorchseed.experiment``.
+        module: The module to edit, in ``ipytorchseed``.
         old: The text to replace; the module has it once.
         new: What takes its place.
         tests: At least one of these tests fails then.
@@ -35,27 +37,39 @@ class Step(NamedTuple):
 
 
 def _trials(old: str, new: str, *tests: str) -> Step:
-    return Step("trials", old, new, tests)
+    return Step("experiment.trials", old, new, tests)
 
 
 def _proving(old: str, new: str, *tests: str) -> Step:
-    return Step("proving", old, new, tests)
+    return Step("experiment.proving", old, new, tests)
 
 
 def _begin(old: str, new: str, *tests: str) -> Step:
-    return Step("begin", old, new, tests)
+    return Step("experiment.begin", old, new, tests)
 
 
 def _engine(old: str, new: str, *tests: str) -> Step:
-    return Step("engine", old, new, tests)
+    return Step("experiment.engine", old, new, tests)
 
 
 def _rewind(old: str, new: str, *tests: str) -> Step:
-    return Step("rewind", old, new, tests)
+    return Step("experiment.rewind", old, new, tests)
 
 
 def _process(old: str, new: str, *tests: str) -> Step:
-    return Step("process", old, new, tests)
+    return Step("experiment.process", old, new, tests)
+
+
+def _policy(old: str, new: str) -> Step:
+    return Step("experiment.policy", old, new, (POLICY,))
+
+
+def _proofs(old: str, new: str, *tests: str) -> Step:
+    return Step("notebook.proving", old, new, tests)
+
+
+def _leave(old: str, new: str, *tests: str) -> Step:
+    return Step("notebook.rerun", old, new, tests)
 
 
 _UNDO = f"{REPLAY}::test_undo_puts_names_sources_and_flags_back"
@@ -67,6 +81,8 @@ _HELPER = f"{REPLAY}::test_a_variable_that_a_helper_asks_for_is_as_then"
 _MODEL = f"{PROVE}::test_a_model_goes_back_with_its_optimizer"
 _INTERRUPT = f"{CHECK}::test_an_interrupt_puts_everything_back"
 _MAKER = f"{PROVE}::test_an_input_that_an_earlier_cell_makes"
+_KEPT = f"{PROVE}::test_findings_are_kept_with_the_two_runs"
+_MAKER_FAILS = f"{PROVE}::test_a_maker_that_fails"
 _VARIABLE = f"{PROVE}::test_a_variable_of_the_environment"
 
 STEPS = {
@@ -92,7 +108,7 @@ STEPS = {
         "{**unset, **run.settings, **then}", "{**run.settings, **then}", _VARIABLE,
     ),
     "trial flags that follow": _trials(
-        "flag.follows == name", "flag.follows == name == ''", "tests/experiment/test_trials.py",
+        "flag.follows == name", "flag.follows == name == ''", TRIALS,
     ),
     "trial folder": _trials(
         "Trial(settings=frozenset({FOLDER})) if elsewhere", "Trial() if elsewhere",
@@ -164,6 +180,109 @@ STEPS = {
     "rewind kinds": _rewind(
         "or _takes(each, states[name])", "or True", REWIND,
     ),
+    # What runs unasked, and what is said and kept of experiments.
+    "policy interrupted": _policy('if run.status == "interrupted"', "if False"),
+    "policy outside": _policy("if step.outside", "if False"),
+    "policy input": _policy("if BY_PERSON in step.run.nondeterministic_calls", "if False"),
+    "policy restart": _policy("if step.run.kernel != kernel", "if False"),
+    "policy makers": _policy("sum(makers) +", "0 +"),
+    "policy experiments": _policy("experiments * max", "max"),
+    "policy slower run": _policy(
+        "max(run.seconds for run in runs)", "runs[-1].seconds"
+    ),
+    "proofs policy": _proofs(
+        "if not objection and not asked", "if False",
+        f"{PROVE}::test_what_is_not_tested_unasked",
+    ),
+    "proofs deadline": _proofs(
+        "TimeLimit(None if asked else DEADLINE)", "TimeLimit(None)",
+        f"{PROVE}::test_a_test_that_does_not_end_is_interrupted",
+    ),
+    "proofs outside": _proofs(
+        "if outside and not yes", "if False",
+        f"{PROVE}::test_a_cell_that_writes_a_file_is_not_run",
+    ),
+    "proofs commands": _proving(
+        "        if commands:", "        if False:",
+        f"{PROVE}::test_a_cell_that_gives_commands_is_not_run",
+    ),
+    "proofs apart": _proofs(
+        "                self._tracking.apart(),\n", "", f"{PROVE}::test_a_source_that_moved",
+    ),
+    "proofs kept": _proofs(
+        "session.ledger.add_findings(said.run.id, said.against.id, findings)", "pass", _KEPT,
+    ),
+    "proofs kept only if made": _proofs("keep=keep", "keep=True", _MAKER_FAILS),
+    "proofs not again": _proofs("if said.tested and not asked", "if False", _KEPT),
+    "proofs extra": _proofs(
+        'extra = ", ".join(sorted(experiments.extra.values | experiments.extra.states))',
+        "extra = ''", PROVE,
+    ),
+    "proofs volatile": _proofs(
+        "return compare(said.run, against, run, compared, passed_over)",
+        "return compare(said.run, against, run, said.changed)",
+        f"{PROVE}::test_a_variable_that_does_not_repeat",
+    ),
+    "proofs suspects": _proofs(
+        "if _key(each) not in suspects]", "if True]",
+        f"{PROVE}::test_a_counter_that_the_cell_goes_on_with",
+    ),
+    "proofs side effects": _proofs(
+        "if finding.level == NO_EFFECT and also", "if False",
+        f"{PROVE}::test_what_else_changed_depends_on_a_counter", PROVE,
+    ),
+    "proofs reasons": _proofs(
+        "            **_not_restored(experiments),\n", "",
+        f"{PROVE}::test_what_cannot_be_restored_may_matter",
+    ),
+    "proofs own reasons": _proofs(
+        "untested) | _not_restored(experiments)", "untested)",
+        f"{PROVE}::test_an_input_that_nothing_makes",
+    ),
+    "proofs moved states": _proving(
+        "kept = digests - present.pruned(digests)", "kept = digests", PROVE,
+    ),
+    "proofs open inputs": _proving(
+        "if not each.values <= open_.keys()]", "if False]",
+        f"{PROVE}::test_an_input_that_nothing_makes",
+    ),
+    "proofs attributes of classes": _proving(
+        "or id(each.owner) in classes", "",
+        f"{PROVE}::test_an_attribute_of_a_class_that_the_cell_sets", PROVE,
+    ),
+    "compare other names": _trials(
+        "or each.name not in other_names", "or True",
+        f"{PROVE}::test_another_name_of_a_part_of_a_model_is_no_result_of_its_own",
+    ),
+    "compare unknown": _trials(
+        "alike = wanted and all(_is_alike(each, known, made) for each in wanted)", "alike = wanted",
+        TRIALS,
+    ),
+    "compare wanted": _trials("alike = wanted and all", "alike = all", TRIALS),
+    "compare all": _trials(
+        "if alike and not compared(find_changes(known, made))", "if alike", TRIALS,
+    ),
+    # Whatever cells did, the shell and the process are as before.
+    "leave folders": _leave(
+        "undo.callback(visited.__setitem__, slice(None), [*visited])", "pass", PROVE, REPLAY,
+    ),
+    "leave seeding": _leave(
+        "undo.callback(vars(seeding).update, dict(vars(seeding)))", "pass",
+        f"{PROVE}::test_seeds_of_the_cells_are_not_logged", PROVE, REPLAY,
+    ),
+    "leave": _leave(
+        "undo.callback(lambda: stays.extend([*leave(), *moved_parts(parts)]))", "pass", _MAKER,
+    ),
+    "leave shell": _leave("undo.callback(restore_parts, parts)", "pass", PROVE, REPLAY),
+    "leave telling names": _engine("return [*unbound, *self", "return [*self", CHECK, PROVE),
+    "leave telling values": _engine("*self._held.moved(), *self", "*self", CHECK, PROVE),
+    "leave telling process": _engine("*self._after.moved(), *drawn", "*drawn", CHECK, PROVE),
+    "leave telling generators": _engine("moved(), *drawn]", "moved()]", CHECK, PROVE),
+    "process telling environment": _process("*found, *new]", "*found]", CHECK),
+    "process telling": _process(
+        "if old[name] != new.get(name)]", "if False]", CHECK,
+    ),
+    "repeat frozen": Step("experiment.repeating", "        self.engine.freeze()\n", "", (CHECK,)),
     # What belongs to the process is as before, whatever ran.
     "process sources": _process("parts.callback(restore, self.sources)", "pass", _INTERRUPT),
     "process flags": _process(
@@ -227,7 +346,7 @@ def leave_out(name: str) -> None:
 
 
 def _module(name: str) -> Any:
-    return importlib.import_module(f"ipytorchseed.experiment.{STEPS[name].module}")
+    return importlib.import_module(f"ipytorchseed.{STEPS[name].module}")
 
 
 def _functions(module: Any) -> dict[str, Any]:

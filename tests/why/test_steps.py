@@ -9,11 +9,11 @@ import pytest
 import ipytorchseed
 from tests.why.steps import STEPS, Step
 
-EXPERIMENT = Path(ipytorchseed.__file__).parent / "experiment"
+PACKAGE = Path(ipytorchseed.__file__).parent
 
 
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS.keys())
 def test_the_text_to_replace_is_there_once(step: Step) -> None:
     """Otherwise the mutant would change nothing, or something else too."""
-    text = (EXPERIMENT / f"{step.module}.py").read_text(encoding="utf-8")
+    text = PACKAGE.joinpath(*step.module.split(".")).with_suffix(".py").read_text(encoding="utf-8")
     assert text.count(step.old) == 1

@@ -1,0 +1,65 @@
+"""Which experiments run without a question, and the reason where they do not."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from ipytorchseed.experiment.policy import SECONDS, find_objection
+from ipytorchseed.reads.entropy import BY_PERSON
+from ipytorchseed.why.plan import Plan, Step
+from tests.render.explanations import run
+
+MAKER = run(1, "x = load()")
+EARLIER, LATER = run(2, "y = f(x)", seconds=0.0), run(4, "y = f(x)", seconds=0.0)
+
+
+def objection(maker=MAKER, runs=(EARLIER, LATER), experiments=5, outside=()):
+    """Return the objection to experiments for which a maker's cell runs first."""
+    plan = Plan(runs[1], (Step(maker, outside=outside), Step(runs[1])))
+    return find_objection(runs, plan, experiments, "k")
+
+
+def test_short_cells_without_effects_run():
+    """There is no objection."""
+    assert not objection()
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_an_interrupted_run_is_not_compared(number):
+    """Neither the earlier nor the later one: nobody knows how far it got."""
+    runs = [EARLIER, LATER]
+    runs[number] = replace(runs[number], status="interrupted")
+    assert objection(runs=runs) == f"In[{runs[number].id}] was interrupted"
+
+
+def test_a_maker_with_effects_outside_the_kernel_does_not_run():
+    """The message names all of them, and what to type."""
+    assert objection(outside=("writes a.txt", "runs make")) == (
+        "In[1] writes a.txt, runs make · %why --prove --yes"
+    )
+
+
+def test_a_cell_that_asks_for_input_does_not_run():
+    """Only a person could answer."""
+    asks = replace(MAKER, nondeterministic_calls=(BY_PERSON,))
+    assert objection(asks) == "In[1] asks for input"
+
+
+def test_a_cell_of_an_earlier_kernel_does_not_run():
+    """The user may have restarted to be rid of it."""
+    earlier = replace(MAKER, kernel="other")
+    assert objection(earlier).endswith(" ran before the restart · %why --prove")
+
+
+def test_the_makers_count_once_and_the_cell_once_per_experiment():
+    """By the slower of its two runs."""
+    slow = replace(MAKER, seconds=SECONDS)
+    assert not objection(slow)
+    assert objection(replace(slow, seconds=SECONDS + 1)) == (
+        "it would take about 3 s · %why --prove"
+    )
+    runs = replace(EARLIER, seconds=SECONDS / 4), LATER
+    quick = replace(MAKER, seconds=0.0)
+    assert not objection(quick, runs, experiments=4)
+    assert objection(quick, runs, experiments=6) == "it would take about 3 s · %why --prove"

@@ -142,17 +142,22 @@ def _interrupts_end(tasks: Sequence[asyncio.Future[Verdict]]) -> Iterator[None]:
         for task in tasks:
             task.cancel()
 
-    caught = []
+    caught: dict[signal.Signals, Any] = {}
     for number in (signal.SIGINT, signal.SIGTERM):
+        before = signal.getsignal(number)
+        if before is signal.SIG_IGN:  # as in a job that a script runs in the background
+            continue
         # Windows has no such handlers, and threads have none: asyncio ends the tasks there.
         with suppress(NotImplementedError, RuntimeError, ValueError):
             loop.add_signal_handler(number, end)
-            caught.append(number)
+            caught[number] = before
     try:
         yield
     finally:
-        for number in caught:
-            loop.remove_signal_handler(number)
+        for number, before in caught.items():
+            loop.remove_signal_handler(number)  # which sets the system's own
+            if before is not None:  # else it was not set by Python code
+                signal.signal(number, before)
 
 
 async def _check(path: Path, setup: Setup, way: Way) -> Verdict:

@@ -21,6 +21,9 @@ import pytest
 
 from ipytorchseed.checking import kernel
 from ipytorchseed.checking.notebook import read
+from ipytorchseed.checking.running import Watcher
+from ipytorchseed.checking.running import check as checked
+from ipytorchseed.checking.verdict import Verdict
 from ipytorchseed.errors import UncheckableError
 from tests.checking.books import alive, book, look
 from tests.kernel import ROOT
@@ -344,6 +347,31 @@ def test_an_interrupt_ends_every_kernel(tmp_path, mark, number):
     assert err == ""
     assert out.count(".ipynb: interrupted") == 2
     assert gone(mark) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_ignored_signal_stays_ignored(tmp_path, number):
+    """As in a job in the background of a script; another handler comes back after the check."""
+
+    async def way(path, _setup):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.raise_signal(number)
+        await asyncio.sleep(0)
+        return Verdict(path)
+
+    def own(*_):
+        pytest.fail("the check ends its tasks itself")
+
+    usual = signal.getsignal(number)
+    try:
+        for handler in (signal.SIG_IGN, own):
+            signal.signal(number, handler)
+            (verdict,) = checked([tmp_path / "any.ipynb"], kernel.Options(), Watcher(), way)
+            assert not verdict.fault
+            assert signal.getsignal(number) is handler
+    finally:
+        signal.signal(number, usual)
 
 
 def test_no_notebook_waits_for_parsers_of_addresses(tmp_path):

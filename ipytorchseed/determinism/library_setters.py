@@ -14,6 +14,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from itertools import chain
 from types import ModuleType
 from typing import Any
 
@@ -305,15 +306,15 @@ def write_rc(matplotlib: Any, values: Mapping[str, Any]) -> None:
 
 
 def keep_figures(pyplot: Any) -> Undo:
-    """Keep which figures there are, which is current, and what is drawn in each."""
+    """Keep which figures there are, which is current, their axes, and what is drawn in each."""
     held = pyplot._pylab_helpers.Gcf  # noqa: SLF001 -- asking pyplot may make one
     kept = [*held.figs.items()]
-    drawn = [
-        (children, [*children])
-        for _, manager in kept
-        for axes in vars(manager.canvas.figure)["_localaxes"]
-        for children in [vars(axes)["_children"]]
-    ]
+    figures = [vars(manager.canvas.figure) for _, manager in kept]
+    axes = [each["_localaxes"] for each in figures]
+    drawn = [(items, [*items]) for items in axes]
+    drawn += [(vars(each)["_children"], [*vars(each)["_children"]]) for each in chain(*axes)]
+    stacks = [vars(each["_axstack"])["_axes"] for each in figures]  # with the current ones last
+    stacked = [(stack, {**stack}) for stack in stacks]
 
     def undo() -> None:
         if [*held.figs.items()] != kept:
@@ -321,8 +322,11 @@ def keep_figures(pyplot: Any) -> Undo:
                 held.destroy(number)
             held.figs.clear()
             held.figs.update(kept)
-        for children, before in drawn:
-            children[:] = before
+        for items, before in drawn:
+            items[:] = before
+        for stack, order in stacked:
+            stack.clear()
+            stack.update(order)
 
     return undo
 

@@ -29,6 +29,30 @@ def test_format_of_pictures_is_told_where_it_is_set():
         config.InlineBackend.clear_instance()
 
 
+def test_figures_get_their_axes_back():
+    """Added axes go, removed axes come back, and the current axes are current again."""
+    from matplotlib import pyplot as plt
+
+    try:
+        empty, full = plt.figure(), plt.figure()
+        first, second = full.add_subplot(121), full.add_subplot(122)
+        line = first.plot([1, 2])[0]
+        full.sca(first)
+        undo = BY_NAME["matplotlib.pyplot.figure"].keep(plt)
+        full.sca(second)
+        first.plot([3])
+        plt.figure(empty)
+        plt.plot([2])
+        second.remove()
+        undo()
+        assert (empty.axes, full.axes) == ([], [first, second])
+        assert plt.gcf() is full
+        assert full.gca() is first
+        assert [*first.lines] == [line]
+    finally:
+        plt.close("all")
+
+
 @pytest.mark.parametrize("set_to", [{}, {"pprint": False, "max_seq_length": 5}])
 def test_formats_of_results_are_told_before_the_first_result(set_to, tmp_path):
     """As they are once it is shown; what formats results is not made for it."""

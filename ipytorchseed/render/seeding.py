@@ -200,7 +200,8 @@ class SeedLog(View):
         """Draw it for a terminal of 80 columns."""
         if not self.rows:
             return wrap(f"{self.nothing} {self.said}", first="")
-        return draw_table(self.said, {name: {} for name in self.titles}, self.rows)
+        columns = {name: {"no_wrap": name != "Cell"} for name in self.titles}
+        return draw_table(self.said, columns, self.rows)
 
 
 def restored_text(done: Restored, where: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ipytorchseed.experiment.rewind import Restored
 from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.render.seeding import SeedLog, restored_text
@@ -40,11 +42,12 @@ def test_runs_of_earlier_kernels_are_named_by_the_ledgers_number():
 
 
 def test_the_text_fits_a_terminal_and_nothing_in_it_is_markup():
-    """Also with long cells in wide letters."""
+    """Also with long cells in wide letters: only these are broken into two lines."""
     long = run(5, {}, {}, source="[bold]日本語[/bold]" * 9)
-    log = SeedLog([entry(2**32 - 1, "scope")] * 3, {("k", 5): long}, "k", more=True)
+    log = SeedLog([entry(2**32 - 1, "block")] * 3, {("k", 5): long}, "k", more=True)
     assert max(map(len, log.text().splitlines())) <= 80
-    assert "[bold]日" in log.text()
+    assert log.text().count("  4294967295   its.deterministic   In[5]   [bold]日") == 3
+    assert re.search(r"^\S+ \d\d:\d\d:\d\d  ", log.text(), re.MULTILINE)
     assert "The last 3 seeds" in log.text()
     assert str(log) == log.text()
 

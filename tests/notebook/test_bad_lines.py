@@ -79,13 +79,13 @@ def test_a_bad_seed_line_is_refused_in_one_line_and_moves_nothing(kernel, names,
 
 def test_a_comment_behind_a_line_is_none_of_its_words(kernel, names):
     """Whatever it holds; ``#17`` names a run, and quotes hold a ``#``."""
-    for line in ("%seed 42 -q # don't {panic} $text", "%%deterministic 42 #why not\nx = 1"):
+    for line in ("%seed 5 -q # don't {panic} $text", "%%deterministic 5 #why not\nx = 1"):
         reply = kernel.run(line)
         assert (reply.error, reply.stderr) == (None, "")
     assert kernel.run("%seed save -q 'a # b'").error is None
-    assert _one_line(kernel.run("%seed restore nowhere # 'a")).startswith(
-        "%seed: nothing is saved as 'nowhere'; saved: a # b"
-    )
+    error = _one_line(kernel.run("%seed restore nowhere # 'a"))
+    assert error.startswith("%seed: nothing is saved as 'nowhere'; saved: ")
+    assert "a # b" in error
     assert "no run '#99999' is recorded" in _one_line(kernel.run("%why --against #99999"))
 
 

@@ -124,8 +124,10 @@ def test_a_training_of_300_steps_repeats_and_counts_once(loaded, prepared):
 
 OUTSIDE = {
     "unwritten memory": (
-        "old = torch.rand(90_001)\nx = torch.empty(90_001)\ny = x.sum().item()\ndel old",
-        "aten::empty on line 3 gives memory that is used before it is written.",
+        "vars(time).setdefault('runs', []).append(1)\n"  # where no run puts it back
+        "old = [np.full(15_000, 1.0 * len(vars(time)['runs'])) for _ in range(9)]\ndel old\n"
+        "x = [torch.empty(20_000) for _ in range(9)]\ny = sum(each.sum().item() for each in x)",
+        "aten::empty on line 5 gives memory that is used before it is written.",
     ),
     "a clock": (
         "now = time.time()\nx = torch.ones(2, dtype=torch.float64) * now",

@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+from tests.kernel import Kernel
+
 SETUP = """
 from torch import nn
 dropout = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5))
@@ -124,12 +126,10 @@ def test_a_number_after_trace_is_the_seed(kernel):
     assert kernel.run("%%deterministic --trace 42\ntorch.rand(3)").shown == plain.shown
 
 
-def test_traces_outlive_the_kernel(loaded, traced):
+def test_traces_outlive_the_kernel(loaded, traced, tmp_path):
     """They are in the ledger with their run."""
     (number,) = [run.id for run in loaded.runs() if run.execution_count == traced]
-    loaded.restart()
-    loaded.run(
-        "%load_ext ipytorchseed\nimport asyncio, random, time, warnings\nimport numpy as np\nimport torch"
-    )
-    shown = loaded.run(f"%rng who #{number}").displays[0]["text/plain"]
+    with Kernel(tmp_path, IPYTORCHSEED_DATA_DIR=str(loaded.ledger.parent)) as later:
+        later.run("%load_ext ipytorchseed")
+        shown = later.run(f"%rng who #{number}").displays[0]["text/plain"]
     assert "aten::bernoulli_" in shown

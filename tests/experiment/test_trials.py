@@ -127,9 +127,12 @@ def test_what_cannot_go_back(kind, name, then, now, reason):
 EARLIER, LATER = (run(n, writes={"y": value(f"{n}0")}, result=value(f"{n}1")) for n in (1, 2))
 
 
-def compared(made, changed=(Change("variable", "y"), Change("result")), volatile=(), **more):
+BOTH = (Change("variable", "y"), Change("result"))
+
+
+def compared(made, changed=BOTH, volatile=()):
     """Return whose result a run made."""
-    return compare(replace(LATER, **more), replace(EARLIER, **more), made, changed, volatile)
+    return compare(LATER, EARLIER, made, changed, volatile)
 
 
 @pytest.mark.parametrize(("made", "result"), [(EARLIER, Result.EARLIER), (LATER, Result.LATER)])
@@ -150,9 +153,8 @@ def test_another_change_is_neither():
     both = {"reads": {"z": X}, "writes": {"y": value("10"), "z": X}}
     made = replace(EARLIER, **both)
     earlier = replace(made, writes={**made.writes, "z": Y})
-    changed = [Change("variable", "y"), Change("result")]
-    assert compare(LATER, made, made, changed) is Result.EARLIER
-    assert compare(LATER, earlier, made, changed) is Result.OTHER
+    assert compare(LATER, made, made, BOTH) is Result.EARLIER
+    assert compare(LATER, earlier, made, BOTH) is Result.OTHER
 
 
 def test_what_was_not_made_is_not_known_to_be_alike():

@@ -128,6 +128,18 @@ def test_a_working_folder_that_is_gone(play, tmp_path):
     }
 
 
+def test_a_folder_of_the_later_run_that_is_gone(play, tmp_path):
+    """The cell would run in another folder."""
+    (tmp_path / "new").mkdir()
+    kernel = play("import os\nx = 1", "y = x", "os.chdir('new')\nx = 2", "y = x",
+                  "os.chdir('..')\nos.rmdir('new')")  # fmt: skip
+    (found,) = prove(kernel, "%why 5 --json --prove").values()
+    assert found == (
+        "may-matter",
+        f"not tested: [Errno 2] No such file or directory: '{tmp_path / 'new'}'",
+    )
+
+
 def test_an_edit_of_the_cell(play):
     """The earlier text is run."""
     (found,) = prove(play("x = 3", ("y = x + 1\ny", "c"), ("y = x + 2\ny", "c"))).values()
@@ -318,7 +330,7 @@ def test_what_is_not_tested_unasked(play, cell, reason):
 
 def test_a_test_that_does_not_end_is_interrupted(play):
     """With `a` alone restored the cell would sleep: the answer comes without a test."""
-    use = "import time\nif a > b:\n    time.sleep(100)\ny = a + b"
+    use = "import time\nif a > b:\n    time.sleep(20)\ny = a + b"
     kernel = play("a = b = 0", (use, "use"), "a = b = 1", (use, "use"))
     answer = json.loads(kernel.run("%why 5 --json").stdout)
     reason = "not tested: it took longer than before · %why --prove"

@@ -18,6 +18,7 @@ CHECK = "tests/experiment/test_check.py"
 SETTINGS = "tests/notebook/test_settings_restored.py"
 POLICY = "tests/experiment/test_policy.py"
 TRIALS = "tests/experiment/test_trials.py"
+ENGINE = "tests/experiment/test_engine.py"
 
 
 class Step(NamedTuple):
@@ -136,7 +137,7 @@ STEPS = {
     ),
     "experiments leave": _proving("else self._engine.leave()", "else []", _MAKER),
     "experiments chdir": _proving(
-        "os.chdir(step.settings[FOLDER])", "pass", f"{PROVE}::test_a_working_folder_that_is_gone",
+        "os.chdir(step.settings[FOLDER])", "pass", f"{PROVE}::test_a_folder_of_the_later_run_that_is_gone",
     ),
     "experiments settings that stay": _proving(
         "if not self._is_set(each)]", "if False]", f"{PROVE}::test_a_working_folder_that_is_gone",
@@ -274,13 +275,13 @@ STEPS = {
         "undo.callback(lambda: stays.extend([*leave(), *moved_parts(parts)]))", "pass", _MAKER,
     ),
     "leave shell": _leave("undo.callback(restore_parts, parts)", "pass", PROVE, REPLAY),
-    "leave telling names": _engine("return [*unbound, *self", "return [*self", CHECK, PROVE),
-    "leave telling values": _engine("*self._held.moved(), *self", "*self", CHECK, PROVE),
-    "leave telling process": _engine("*self._after.moved(), *drawn", "*drawn", CHECK, PROVE),
-    "leave telling generators": _engine("moved(), *drawn]", "moved()]", CHECK, PROVE),
-    "process telling environment": _process("*found, *new]", "*found]", CHECK),
+    "leave telling names": _engine("return [*unbound, *self", "return [*self", ENGINE),
+    "leave telling values": _engine("*self._held.moved(), *self", "*self", ENGINE),
+    "leave telling process": _engine("*self._after.moved(), *drawn", "*drawn", ENGINE),
+    "leave telling generators": _engine("moved(), *drawn]", "moved()]", ENGINE),
+    "process telling environment": _process("*found, *new]", "*found]", ENGINE),
     "process telling": _process(
-        "if old[name] != new.get(name)]", "if False]", CHECK,
+        "if old[name] != new.get(name)]", "if False]", ENGINE,
     ),
     "repeat frozen": Step("experiment.repeating", "        self.engine.freeze()\n", "", (CHECK,)),
     # What belongs to the process is as before, whatever ran.
@@ -307,11 +308,11 @@ STEPS = {
     ),
     "engine order": _engine(
         "if self.moved is None and [*named(self.namespace)] != [*wanted]:", "if False:",
-        f"{PROVE}::test_a_name_that_was_not_there", PROVE,
+        ENGINE,
     ),
     "engine held after": _engine("parts.callback(self._held.hold)", "pass", CHECK, PROVE),
     "engine process after": _engine(
-        "parts.callback(self._after.put_back)", "pass", f"{PROVE}::test_a_source_that_moved",
+        "parts.callback(self._after.put_back)", "pass", ENGINE,
     ),
     "engine aliases": _engine("and copier.knows(value)", "and False", CHECK, PROVE),
     "engine brought": _engine(

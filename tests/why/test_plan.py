@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ipytorchseed.ledger.records import FileRead, GeneratorState
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause
-from ipytorchseed.why.plan import make_plan
+from ipytorchseed.why.plan import make_plan, outside_of
 from ipytorchseed.why.remedy import find_remedy
 from tests.render.explanations import AGAIN, START, TRAINED, States, explain, run, states, value
 
@@ -282,6 +282,19 @@ def test_why_names_the_way_back():
     commands, complete, obstacle, fix = mend(first, SPOIL, last)
     assert (commands, complete, fix) == ((), False, "")
     assert obstacle.startswith("no recorded cell makes `x`")
+
+
+def test_effects_outside_the_kernel_are_listed():
+    """Programs, files and hosts."""
+    acts = replace(
+        MAKE,
+        nondeterministic_calls=("!make",),
+        wrote=("/data/out.csv",),
+        connected=("example.org",),
+    )
+    assert outside_of(acts, States([acts])) == (
+        "runs !make", "writes out.csv", "connects to example.org",
+    )  # fmt: skip
 
 
 def test_a_source_that_moved_is_mended_by_rewinding_too():

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from ipytorchseed.experiment.proving import Experiments
 from ipytorchseed.experiment.trials import Trial, compare, find_trials
 from ipytorchseed.ledger.records import FileRead
 from ipytorchseed.why.experiments import Result
 from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.finders.files import FOLDER
-from tests.render.explanations import SHUFFLED, START, TRAINED, run, states, value
+from tests.render.explanations import SHUFFLED, START, TRAINED, States, run, states, value
 
 
 def begins(state):
@@ -119,6 +120,32 @@ def test_what_cannot_go_back(kind, name, then, now, reason):
     """The reason is in the answer."""
     found = find_trials(run(2, **now), run(1, **then), [Cause(kind, name, "")], {START})
     assert found == ([], {0: reason})
+
+
+class Pruned(States):
+    """Knows that no state is kept."""
+
+    def pruned(self, digests):
+        """Return all of them."""
+        return {*digests}
+
+
+@pytest.mark.parametrize("present", [States, Pruned])
+def test_a_pruned_state_is_not_restored(present):
+    """Neither for a cause, nor to see the earlier result whole."""
+    runs = [run(2, **states(START, TRAINED)), run(4, **states(TRAINED, SHUFFLED))]
+
+    def plan(*causes):
+        return Experiments({}, None, runs[1], runs[0], causes, present(runs), frozenset())
+
+    made, beside = plan(Cause("rng", "torch.cpu", "")), plan(Cause("code", "", ""))
+    moved = states_of("torch.cpu")
+    if present is States:
+        assert (made.trials, made.stays) == ([moved | Trial(causes=frozenset({0}))], {})
+        assert beside.extra == moved
+    else:
+        assert (made.trials, made.stays) == ([], {0: "its earlier state is no longer kept"})
+        assert beside.extra == Trial()
 
 
 # --------------------------------------------------------------------------------------------------

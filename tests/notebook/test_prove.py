@@ -129,7 +129,7 @@ def test_a_working_folder_that_is_gone(play, tmp_path):
 
 
 def test_a_folder_of_the_later_run_that_is_gone(play, tmp_path):
-    """The cell would run in another folder."""
+    """The cell would run in another folder; and that nothing ran is not kept as a finding."""
     (tmp_path / "new").mkdir()
     kernel = play("import os\nx = 1", "y = x", "os.chdir('new')\nx = 2", "y = x",
                   "os.chdir('..')\nos.rmdir('new')")  # fmt: skip
@@ -138,12 +138,25 @@ def test_a_folder_of_the_later_run_that_is_gone(play, tmp_path):
         "may-matter",
         f"not tested: [Errno 2] No such file or directory: '{tmp_path / 'new'}'",
     )
+    (cause,) = json.loads(kernel.run("%why 5 --json --no-prove").stdout)["causes"]
+    assert (cause["proof"], cause["experiment"]) == ("may-matter", "")
 
 
 def test_an_edit_of_the_cell(play):
     """The earlier text is run."""
     (found,) = prove(play("x = 3", ("y = x + 1\ny", "c"), ("y = x + 2\ny", "c"))).values()
     assert found == back(3)
+
+
+def test_a_source_that_only_the_earlier_text_draws_from(play):
+    """It is restored with the text, though it is no cause."""
+    kernel = play(
+        "import random", ("y = random.random()", "c"), "random.random()", ("y = 0.5", "c")
+    )
+    (found,) = prove(kernel).values()
+    assert found == (
+        "proved", "proved: restoring it together with python gives In[3]'s result again",
+    )  # fmt: skip
 
 
 def test_an_input_that_an_earlier_cell_makes(play):
@@ -299,8 +312,13 @@ def test_a_short_cell_is_tested_unasked(play):
 
 def test_findings_are_kept_with_the_two_runs(play):
     """Asked again, nothing runs, and the line under a cell has them too."""
-    kernel = play("x = [1]; n = 1", "y = x[0] + 0 * n", "x = [2]; n = 2", "y = x[0] + 0 * n")
+    use = "y = x[0] + 0 * n\nvars(sys)['calls'] = vars(sys).get('calls', 0) + 1"
+    kernel = play("import sys\nx = [1]; n = 1", (use, "use"), "x = [2]; n = 2", (use, "use"))
     kernel.run("%why 5 --json")
+    calls = kernel.value("sys.calls")
+    assert calls > 2
+    kernel.run("%why 5 --json")
+    assert kernel.value("sys.calls") == calls
     kernel.run("%config IPyTorchSeed.prove = False")
     answer = json.loads(kernel.run("%why 5 --json").stdout)
     assert {each["name"]: each["proof"] for each in answer["causes"]} == {"x": "proved"}
@@ -366,6 +384,19 @@ def test_what_cannot_be_restored_may_matter(play, tmp_path):
         str(tmp_path / "data.txt"): ("may-matter", "not tested: its earlier content is not kept")
     }
     assert kernel.run("%why --prove").error is None
+
+
+def test_what_cannot_be_restored_is_told_beside_what_is_tested(play, tmp_path):
+    """And the earlier result does not come without it."""
+    read = "text = open('data.txt').read(), x"
+    (tmp_path / "data.txt").write_text("1")
+    kernel = play("x = 1", read)
+    (tmp_path / "data.txt").write_text("2")
+    assert prove(play("x = 2", read)) == {
+        "x": ("may-matter", "not proved: restoring it does not give In[3]'s result again"),
+        str(tmp_path / "data.txt"): ("may-matter", "not tested: what was in it is not kept"),
+    }
+    assert kernel.value("x") == 2
 
 
 def test_an_input_that_nothing_makes(play):
@@ -443,6 +474,16 @@ def test_what_else_changed_depends_on_a_counter(play):
     assert {name: level for name, (level, _) in found.items()} == {
         "x": "proved",
         "n_runs": "carried",
+    }
+
+
+def test_an_input_that_only_a_counter_depends_on(play):
+    """It is not cleared: the counter is a result too, though it is not compared."""
+    ask = "n += step\nout = 2 * x"
+    found = prove(play("n = 0\nstep = 1\nx = 1", ask, "step = 5", "x = 2", ask))
+    assert found == {
+        "x": back(3, " alone"),
+        "step": ("may-matter", "not proved: restoring it changes n"),
     }
 
 

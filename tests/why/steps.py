@@ -83,7 +83,6 @@ _MODEL = f"{PROVE}::test_a_model_goes_back_with_its_optimizer"
 _INTERRUPT = f"{CHECK}::test_an_interrupt_puts_everything_back"
 _MAKER = f"{PROVE}::test_an_input_that_an_earlier_cell_makes"
 _KEPT = f"{PROVE}::test_findings_are_kept_with_the_two_runs"
-_MAKER_FAILS = f"{PROVE}::test_a_maker_that_fails"
 _VARIABLE = f"{PROVE}::test_a_variable_of_the_environment"
 
 STEPS = {
@@ -213,11 +212,13 @@ STEPS = {
     "proofs kept": _proofs(
         "session.ledger.add_findings(said.run.id, said.against.id, findings)", "pass", _KEPT,
     ),
-    "proofs kept only if made": _proofs("keep=keep", "keep=True", _MAKER_FAILS),
+    "proofs kept only if made": _proofs(
+        "keep=keep", "keep=True", f"{PROVE}::test_a_folder_of_the_later_run_that_is_gone",
+    ),
     "proofs not again": _proofs("if said.tested and not asked", "if False", _KEPT),
     "proofs extra": _proofs(
         'extra = ", ".join(sorted(experiments.extra.values | experiments.extra.states))',
-        "extra = ''", PROVE,
+        "extra = ''", f"{PROVE}::test_a_source_that_only_the_earlier_text_draws_from",
     ),
     "proofs volatile": _proofs(
         "return compare(said.run, against, run, compared, passed_over)",
@@ -230,18 +231,18 @@ STEPS = {
     ),
     "proofs side effects": _proofs(
         "if finding.level == NO_EFFECT and also", "if False",
-        f"{PROVE}::test_what_else_changed_depends_on_a_counter", PROVE,
+        f"{PROVE}::test_an_input_that_only_a_counter_depends_on",
     ),
     "proofs reasons": _proofs(
         "            **_not_restored(experiments),\n", "",
-        f"{PROVE}::test_what_cannot_be_restored_may_matter",
+        f"{PROVE}::test_what_cannot_be_restored_is_told_beside_what_is_tested",
     ),
     "proofs own reasons": _proofs(
         "untested) | _not_restored(experiments)", "untested)",
         f"{PROVE}::test_an_input_that_nothing_makes",
     ),
     "proofs moved states": _proving(
-        "kept = digests - present.pruned(digests)", "kept = digests", PROVE,
+        "kept = digests - present.pruned(digests)", "kept = digests", TRIALS,
     ),
     "proofs open inputs": _proving(
         "if not each.values <= open_.keys()]", "if False]",

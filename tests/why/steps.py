@@ -250,7 +250,7 @@ STEPS = {
     ),
     "proofs attributes of classes": _proving(
         "or id(each.owner) in classes", "",
-        f"{PROVE}::test_an_attribute_of_a_class_that_the_cell_sets", PROVE,
+        f"{PROVE}::test_an_attribute_of_a_class_that_the_cell_sets",
     ),
     "compare other names": _trials(
         "or each.name not in other_names", "or True",
@@ -266,7 +266,8 @@ STEPS = {
     ),
     # Whatever cells did, the shell and the process are as before.
     "leave folders": _leave(
-        "undo.callback(visited.__setitem__, slice(None), [*visited])", "pass", PROVE, REPLAY,
+        "undo.callback(visited.__setitem__, slice(None), [*visited])", "pass",
+        f"{PROVE}::test_folders_that_experiments_enter_are_not_listed",
     ),
     "leave seeding": _leave(
         "undo.callback(vars(seeding).update, dict(vars(seeding)))", "pass",

@@ -569,9 +569,17 @@ def test_seeds_of_the_cells_are_not_logged(play):
     """What was applied in an experiment is gone, and what %seed says as well."""
     cell = "%seed 7 -q\ny = x"
     kernel = play("x = 1", (cell, "c"), "x = 2", (cell, "c"), "%seed 1 -q")
-    log = kernel.run("%seed log").stdout
+    log = kernel.run("%seed log").displays[0]["text/plain"]
     assert prove(kernel, "%why 5 --json --prove") == {"x": back(3)}
-    assert kernel.run("%seed log").stdout == log
+    assert kernel.run("%seed log").displays[0]["text/plain"] == log
+
+
+def test_a_rule_that_a_cell_sets_is_as_before(play):
+    """Experiments set it as well, and it is off again."""
+    cell = "get_ipython().run_line_magic('seed', 'each 7 -q')\ny = x"
+    kernel = play("x = 1", (cell, "c"), "x = 2", (cell, "c"), "%seed off -q")
+    prove(kernel, "%why 5 --json --prove")
+    assert "Before every cell" not in kernel.run("%seed").displays[0]["text/plain"]
 
 
 def test_folders_that_experiments_enter_are_not_listed(play):

@@ -271,12 +271,15 @@ STEPS = {
     ),
     "leave seeding": _leave(
         "undo.callback(vars(seeding).update, dict(vars(seeding)))", "pass",
-        f"{PROVE}::test_seeds_of_the_cells_are_not_logged", PROVE, REPLAY,
+        f"{PROVE}::test_a_rule_that_a_cell_sets_is_as_before",
     ),
     "leave": _leave(
         "undo.callback(lambda: stays.extend([*leave(), *moved_parts(parts)]))", "pass", _MAKER,
     ),
-    "leave shell": _leave("undo.callback(restore_parts, parts)", "pass", PROVE, REPLAY),
+    "leave shell": _leave(
+        "undo.callback(restore_parts, parts)", "pass",
+        f"{PROVE}::test_an_interrupt_leaves_everything_as_before",
+    ),
     "leave telling names": _engine("return [*unbound, *self", "return [*self", ENGINE),
     "leave telling values": _engine("*self._held.moved(), *self", "*self", ENGINE),
     "leave telling process": _engine("*self._after.moved(), *drawn", "*drawn", ENGINE),

@@ -125,11 +125,11 @@ def test_what_cannot_go_back(kind, name, then, now, reason):
 class Remembering(States):
     """Knows of nothing in memory."""
 
-    def kept_files(self, run):
+    def kept_files(self, _):
         """Return no contents."""
         return {}
 
-    def kept_values(self, run):
+    def kept_values(self, _):
         """Return no copies."""
         return {}
 

@@ -13,13 +13,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert
 from msgspec.structs import replace
 
 from ipytorchseed.checking.kernel import FreshKernel, Options
 from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.errors import UncheckableError
-from ipytorchseed.ledger.records import Finding
+from ipytorchseed.ledger.records import Finding, Part
 from ipytorchseed.questions import Why
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.magics import parse_beside_magics
@@ -81,7 +82,11 @@ async def _test(
         cells = cells[: place + 1]
     told = await _ask(notebook, options, cells, Why(name=origin.cell.id, prove=True), folder)
     said = {
-        (each["kind"], each["name"]): Finding(each["proof"], _reword(each["experiment"], told))
+        (each["kind"], each["name"]): Finding(
+            each["proof"],
+            _reword(each["experiment"], told),
+            convert(each["parts"], tuple[Part, ...]),
+        )
         for each in told.get("causes", ())
     }
     idle = {

@@ -75,6 +75,11 @@ class CapturedState(Struct):
                     others.append(Held(f"{_class_name(kind)}.{name}", kind, find, put, value))
         return cls({name: namespace[name] for name in names if name in namespace}, others)
 
+    def get(self, name: str, otherwise: Any = None) -> Any:
+        """Return the value of a name, or of an attribute by its dotted name."""
+        others = {each.name: each.value for each in self.others}
+        return self.names.get(name, others.get(name, otherwise))
+
     def now(self) -> CapturedState:
         """Find what the same modules and classes hold now."""
         return CapturedState({}, [each.now() for each in self.others])
@@ -89,16 +94,18 @@ class CapturedState(Struct):
         """Name what modules and classes hold that is not in its place."""
         return [each.name for each in self.others if each.now().value is not each.value]
 
-    def copy(self, limit: int | None = None) -> tuple[CapturedState, Copier]:
+    def copy(
+        self, limit: int | None = None, instead: Mapping[int, type] | None = None
+    ) -> tuple[CapturedState, Copier]:
         """Copy all of it, each object once; an interrupt may end it.
 
         Args:
             limit: The most bytes of tensors and arrays to copy; None for any.
+            instead: By the identity of a class, the class that takes its place in copies.
         """
-        return let_through(partial(self._copy, limit), once=True)
+        return let_through(partial(self._copy, Copier(limit, instead)), once=True)
 
-    def _copy(self, limit: int | None) -> tuple[CapturedState, Copier]:
-        copier = Copier(limit)
+    def _copy(self, copier: Copier) -> tuple[CapturedState, Copier]:
         names = copier.copy_all(self.names)
         others = [replace(each, value=copier.named(each.name, each.value)) for each in self.others]
         return CapturedState(names, others), copier

@@ -53,6 +53,7 @@ class ObjectCopier(ABC):
 
     Args:
         limit: The most bytes of tensors and arrays to copy; None for any.
+        instead: By the identity of a class, the class that takes its place in copies.
 
     Attributes:
         shared: What could not be copied and is shared instead: how one reaches it, and why.
@@ -61,7 +62,8 @@ class ObjectCopier(ABC):
         memories: The memory of tensors and arrays, copied once each.
     """
 
-    def __init__(self, limit: int | None = None) -> None:
+    def __init__(self, limit: int | None = None, instead: Mapping[int, type] | None = None) -> None:
+        self._instead = instead or {}
         self.shared: dict[str, str] = {}
         self.cut: list[str] = []
         self.joined: set[tuple[str, str]] = set()
@@ -108,7 +110,7 @@ class ObjectCopier(ABC):
         """Return the copy of a value, or None after putting what makes it on the stack."""
         kind = type(value)
         if id(kind) in ATOMIC or issubclass(kind, (type, types.ModuleType)):
-            return value
+            return self._instead.get(id(value), value)
         if id(value) in holders or id(value) in self._sources:  # whose state goes back with those
             return value
         known = self.known(value)
@@ -224,12 +226,11 @@ class ObjectCopier(ABC):
         yield from self.fill(made, [*(pairs or ())])
         return made
 
-    @staticmethod
-    def parts(values: Iterable[Any], step: str = "[{}]", made: Any = None) -> Copying:
+    def parts(self, values: Iterable[Any], step: str = "[{}]", made: Any = None) -> Copying:
         """Append copies of values to a list; ``step`` names a value by its index."""
         made = [] if made is None else made
         for index, each in enumerate(values):
-            is_atomic = id(type(each)) in ATOMIC
+            is_atomic = id(type(each)) in ATOMIC and id(each) not in self._instead
             made.append(each if is_atomic else (yield step.format(index), each))
         return made
 

@@ -33,8 +33,10 @@ class Engine:
     Attributes:
         namespace: As given.
         original: What names were bound to at first, by name.
+        found: What the next run begins with a copy of.
         copied: The names whose values were copied.
         shared: What could not be copied, by how one reaches it, and why.
+        limit: As given.
         cut: Tensors that were last copied without the autograd graph behind them.
         brought: Sources that are there only since the cell's own run, known once it has ended.
         moved: Names that the cells left otherwise, known once they are to stay so.
@@ -57,9 +59,9 @@ class Engine:
         self.brought: tuple[str, ...] = ()
         self.moved: set[str] | None = None
         self._hidden = hidden
-        self._limit = limit
+        self.limit = limit
         self._places = [*places]
-        self._found = CapturedState.find(namespace, names, self._places)
+        self.found = CapturedState.find(namespace, names, self._places)
         self._process = Process.now()
         self._keep(self._process)
 
@@ -94,22 +96,26 @@ class Engine:
 
     def freeze(self) -> None:
         """Copy what the cell finds now, as its own run is about to change it."""
-        self._found = self._copy(self._found)
+        self.found = self._copy(self.found)
 
-    def begin(self) -> None:
-        """Put a fresh copy of what the cells may reach in place, and the process as it was."""
-        copies = self._copy(self._found)
+    def begin(self, instead: Mapping[int, type] | None = None) -> None:
+        """Put a fresh copy of what the cells may reach in place, and the process as it was.
+
+        Args:
+            instead: By the identity of a class, the class that takes its place in copies.
+        """
+        copies = self._copy(self.found, instead)
         _rebind(self.namespace, self.original | copies.names)
         copies.hold()
         self._process.put_back()
 
     def begin_with(self, found: CapturedState) -> None:
         """Have further runs begin with copies of what ``captured`` returned."""
-        self._found = found
+        self.found = found
 
-    def put(self, found: CapturedState) -> None:
+    def put(self, found: CapturedState, instead: Mapping[int, type] | None = None) -> None:
         """Put copies of further values in place, after ``begin``."""
-        copies, copier = found.copy(self._limit)
+        copies, copier = found.copy(self.limit, instead)
         self.shared |= copier.shared
         self.namespace.update(copies.names)
         copies.hold()
@@ -133,9 +139,11 @@ class Engine:
             for name, value in taken.items():
                 self.namespace.setdefault(name, value)
 
-    def _copy(self, found: CapturedState) -> CapturedState:
+    def _copy(
+        self, found: CapturedState, instead: Mapping[int, type] | None = None
+    ) -> CapturedState:
         """Copy values, and other names of what was copied: a model behind its optimizer."""
-        copies, copier = found.copy(self._limit)
+        copies, copier = found.copy(self.limit, instead)
         copies.names |= {
             name: copier.named(name, value)
             for name, value in self.original.items()
@@ -186,7 +194,7 @@ class Engine:
 
     def _keep(self, process: Process) -> None:
         self._names = named(self.namespace)
-        self._held = self._found.now()
+        self._held = self.found.now()
         self._after = process
         self._generators = [(each, each.read()) for each in self.generators()]
 
@@ -200,7 +208,7 @@ class Engine:
         self.moved = {name for name in names if now.get(name, self) is not before.get(name, self)}
         self._names = {name: before[name] for name in before if name in self.moved}
         self._generators = [each for each in self._generators if each[0].read() != each[1]]
-        self._found, self.original = CapturedState(), {}
+        self.found, self.original = CapturedState(), {}
 
     def leave(self) -> list[str]:
         """Put everything back as it was before, or as the cell's own run left it.

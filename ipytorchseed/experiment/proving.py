@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection, MutableMapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -18,11 +19,11 @@ from xxhash import xxh3_64_hexdigest
 from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.libraries import read_libraries
 from ipytorchseed.determinism.table import read_flags
-from ipytorchseed.errors import ReplayError
 from ipytorchseed.experiment.begin import begin_as
 from ipytorchseed.experiment.captured import CapturedState
 from ipytorchseed.experiment.engine import Engine, named
 from ipytorchseed.experiment.imports import IN_DEPENDENCIES
+from ipytorchseed.experiment.mixture import Mixture
 from ipytorchseed.experiment.trials import UNREPEATED, Trial, as_if, find_trials, merged
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.introspection.values import shell_name
@@ -45,7 +46,7 @@ _COMMANDS = lazy_pattern(
 """Commands that act on more than a cell."""
 
 
-class Experiments:
+class Experiments(Mixture):
     """What two runs of a cell found, and the mixtures of it in which the cell is run again.
 
     Made where the kernel stands; nothing is touched until ``build``, and nothing of the user's
@@ -78,6 +79,7 @@ class Experiments:
         present: LiveKernel,
         hidden: frozenset[str],
     ) -> None:
+        super().__init__()
         self._namespace = namespace
         self._ledger = ledger
         self._present = present
@@ -98,8 +100,6 @@ class Experiments:
         self._earlier = self._plan_earlier() if merged(self.trials).values else Plan(against)
         self._unrepeated = any(cause.kind in UNREPEATED for cause in causes)
         self.blocked = self._find_obstacle()
-        self._found_earlier = CapturedState()
-        self._engine: Engine | None = None
         self._folder: TemporaryDirectory[str] | None = None
 
     @property
@@ -194,7 +194,7 @@ class Experiments:
         Raises:
             ReplayError: A value cannot be copied.
         """
-        self._begin(self._part_of_earlier(trial))
+        self._put_back(trial)
         open_instead({path: self._copy_of(path) for path in trial.files})
         for name in {*self._run.missing, *trial.unbound} - trial.values:
             self._namespace.pop(name, None)
@@ -226,19 +226,6 @@ class Experiments:
             self._folder.cleanup()
         return [] if self._engine is None else self._engine.leave()
 
-    def _begin(self, earlier: CapturedState | None = None) -> None:
-        """Put copies in place, with some of what the earlier run found.
-
-        Raises:
-            ReplayError: A value cannot be copied.
-        """
-        assert self._engine is not None  # noqa: S101 -- `build` made it
-        self._engine.begin()
-        if earlier is not None:
-            self._engine.put(earlier)
-        for path, reason in self._engine.shared.items():
-            raise ReplayError(f"{path} cannot be copied ({reason})")
-
     def _begin_as(self, step: Step) -> None:
         """Put the process to where a run began.
 
@@ -247,9 +234,8 @@ class Experiments:
         """
         if step.settings.get(FOLDER):
             os.chdir(step.settings[FOLDER])
-        assert self._engine is not None  # noqa: S101 -- as above
         name = run_name(step.run, self._present.kernel)
-        begin_as(step, name, self._ledger, self._engine.generators())
+        begin_as(step, name, self._ledger, self.engine.generators())
 
     def _is_set(self, trial: Trial) -> bool:
         """Tell whether the settings of a trial are as wanted once they are put back."""
@@ -281,37 +267,36 @@ class Experiments:
         own = [name for name in sorted(names) if not (shell_name(name) or name in self._hidden)]
         return own, [*filter(None, map(place_of, own))]
 
-    def _part_of_earlier(self, trial: Trial) -> CapturedState:
-        """Return what the earlier run found of the variables of a trial."""
-        found = self._found_earlier
-        names = {name: found.names[name] for name in trial.values if name in found.names}
-        classes = {*map(id, names.values())}
-        others = [
-            each for each in found.others if each.name in trial.values or id(each.owner) in classes
-        ]
-        return CapturedState(names, others)
-
     def _join(self, engine: Engine) -> None:
-        """Put variables back together that share an object or memory, and so their causes."""
-        pairs = set[tuple[str, str]]()
-        for held in (engine.captured().names, self._found_earlier.names):
-            made = {name: value for name, value in held.items() if engine.replaces(name, value)}
-            pairs |= CapturedState(made).copy()[1].joined
+        """Put variables back together that share an object or memory and cannot be separated."""
+        shared = [
+            {frozenset(pair) for pair in CapturedState(made).copy()[1].joined}
+            for held in (engine.captured().names, self._found_earlier.names)
+            for made in [{n: v for n, v in sorted(held.items()) if engine.replaces(n, v)}]
+        ]
         differ = frozenset(
             name
             for name, value in self._against.reads.items()
             if name in self._run.reads and same(value, self._run.reads[name]) is False
         )
-        joined: list[Trial] = []
+        joined: dict[frozenset[str], list[Trial]] = {}
         for trial in self.trials:
-            values = set(trial.values)
-            while reached := {*chain(*(p for p in pairs if not values.isdisjoint(p)))} - values:
-                values |= reached
-            whole = replace(trial, values=frozenset(values))
-            alike = [each for each in joined if not each.values.isdisjoint(values)]
-            joined = [each for each in joined if each not in alike] + [merged([*alike, whole])]
-        self.trials = joined
-        whole = merged(joined)
+            values, before = trial.values, frozenset[str]()
+            while values != before:
+                before = values
+                values = values.union(*(pair for pair in chain(*shared) if pair & values))
+            joined.setdefault(values, []).append(trial)
+        self.trials = []
+        for values, trials in joined.items():
+            names = values & (merged(trials).values | differ)
+            alike = [{pair for pair in each if pair <= names} for each in shared]
+            groups, can = [*self._groups], not values
+            if len(values) > 1 and alike[0] == alike[1]:
+                with suppress(Exception):  # anybody's code
+                    can = self._separate(names)
+            self._groups = self._groups if can else groups
+            self.trials += trials if can else [merged([*trials, Trial(values=values)])]
+        whole = merged(self.trials)
         self.extra = Trial(
             values=differ - whole.values - whole.states, states=self._moved - whole.states
         )

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.determinism.libraries import BY_NAME
 from ipytorchseed.determinism.table import FLAGS
+from ipytorchseed.experiment.parts import Path
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.why.changes import find_changes, not_compared
@@ -28,6 +29,7 @@ class Trial(Struct, frozen=True):
         values: Variables that the earlier run found.
         unbound: Variables that it did not find.
         files: Files that it read.
+        parts: Parts of variables: the variable's name, and where the part is in it.
     """
 
     causes: frozenset[int] = frozenset()
@@ -37,6 +39,7 @@ class Trial(Struct, frozen=True):
     values: frozenset[str] = frozenset()
     unbound: frozenset[str] = frozenset()
     files: frozenset[str] = frozenset()
+    parts: frozenset[tuple[str, Path]] = frozenset()
 
     def __or__(self, other: Trial) -> Trial:
         """Return the trial in which both go back."""

@@ -146,7 +146,12 @@ def object_writer(*skip: str, kind: str = "object") -> Writer:
             parts |= yield from inner_parts(items, walk)
         return Draft(digest, word, summary, parts, opaque=hidden)
 
+    BY_ATTRIBUTES.add(write)
     return write
+
+
+BY_ATTRIBUTES: set[Writer] = set()
+"""Writers of objects whose attributes are their content."""
 
 
 write_object, write_namespace = object_writer(), object_writer(kind="namespace")

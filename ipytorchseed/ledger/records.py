@@ -129,6 +129,18 @@ class Trace(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+class Part(Struct, frozen=True):
+    """A part of a variable.
+
+    Attributes:
+        path: The part as code: ``cfg.lr``, ``df['price']``.
+        detail: How it changed, in a few words: ``0.1 → 0.5``.
+    """
+
+    path: str
+    detail: str = ""
+
+
 class Finding(Struct, frozen=True):
     """What experiments showed about one cause.
 
@@ -136,10 +148,12 @@ class Finding(Struct, frozen=True):
         level: ``proved``, ``may-matter`` or ``no effect``.
         how: What was seen, or why nothing was tried, in a clause. ``{earlier}`` and ``{later}``
             stand for the two runs: how they are called depends on the reader.
+        parts: The parts of a variable that give the earlier result again, if only some do.
     """
 
     level: str = "may-matter"
     how: str = ""
+    parts: tuple[Part, ...] = ()
 
 
 class Findings(Struct, frozen=True):

@@ -16,8 +16,9 @@ from ipytorchseed.render.seeding import Row
 from ipytorchseed.render.text import visible
 from ipytorchseed.render.timeline import Line
 from ipytorchseed.render.values import code, hue, pick
-from ipytorchseed.render.why import WhyView, own_remedy, suspect
+from ipytorchseed.render.why import WhyView, own_remedy
 from ipytorchseed.why.evidence import run_name
+from ipytorchseed.why.explanation import suspect
 
 Model = dict[str, Any]
 """Of texts, numbers, booleans, None, and lists and dicts of them."""

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.view import View
-from ipytorchseed.render.why import WhyView, say_timed, suspect
+from ipytorchseed.render.why import WhyView, say_timed
 from ipytorchseed.why.evidence import run_name
-from ipytorchseed.why.explanation import Cause, Explanation, Remedy
+from ipytorchseed.why.explanation import Cause, Explanation, Remedy, suspect
 from ipytorchseed.why.plan import Plan
 from ipytorchseed.why.words import sentence
 

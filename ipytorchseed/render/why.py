@@ -17,7 +17,7 @@ from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View, fill
 from ipytorchseed.why.evidence import run_name, run_word
 from ipytorchseed.why.experiments import MAY_MATTER
-from ipytorchseed.why.explanation import Cause, Change, Cleared, Explanation
+from ipytorchseed.why.explanation import Cause, Change, Explanation, suspect
 from ipytorchseed.why.unknown import are_pending, say_hidden, say_unseen
 from ipytorchseed.why.words import sentence
 
@@ -308,11 +308,6 @@ def own_remedy(cause: Cause) -> str:
     return "" if cause.goes_back else cause.fix
 
 
-def suspect(it: Cause | Cleared) -> str:
-    """Name a cause or what is none: a cell goes by an id, which nobody knows."""
-    return "the cell's text" if it.kind == "code" else it.name
-
-
 def cause_json(cause: Cause) -> dict[str, object]:
     """Return a cause as other programs read it."""
     return {
@@ -324,6 +319,7 @@ def cause_json(cause: Cause) -> dict[str, object]:
         **pick(cause, "message", "fix"),
         "proof": cause.finding.level,
         "experiment": cause.finding.how,
+        "parts": [pick(part, "path", "detail") for part in cause.finding.parts],
     }
 
 

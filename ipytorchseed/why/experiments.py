@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from enum import Enum
 from functools import cache
+from typing import TypeVar
 
 from ipytorchseed.ledger.records import Finding
 from ipytorchseed.why.words import listed
+
+T = TypeVar("T")
 
 Trials = Callable[[frozenset[str]], "Result"]
 
@@ -71,6 +74,31 @@ def judge(
         cleared = [each for each in suspects if found[each].level == NO_EFFECT]
         found |= dict.fromkeys(cleared, Finding(NO_EFFECT, how))
     return {each: found[each] for each in suspects}
+
+
+def minimize(parts: Sequence[T], gives: Callable[[Sequence[T]], bool]) -> Sequence[T]:
+    """Return as few of some parts as give the earlier result: ``ddmin``.
+
+    Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, TSE 2002.
+
+    Args:
+        parts: Parts that give it together.
+        gives: Returns whether some of them give it.
+    """
+    count = 2
+    while len(parts) > 1:
+        size = -(-len(parts) // count)
+        pieces = [parts[begin : begin + size] for begin in range(0, len(parts), size)]
+        rests = [[part for part in parts if part not in piece] for piece in pieces]
+        if fewer := next(filter(gives, pieces), None):
+            parts, count = fewer, 2
+        elif fewer := next(filter(gives, rests), None):
+            parts, count = fewer, max(count - 1, 2)
+        elif count < len(parts):
+            count = min(2 * count, len(parts))
+        else:
+            break
+    return parts
 
 
 def judge_unrepeated(

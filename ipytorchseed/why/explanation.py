@@ -87,6 +87,11 @@ class Cleared(Struct, frozen=True):
     is_tested: bool = True
 
 
+def suspect(it: Cause | Cleared) -> str:
+    """Return the name of a cause for people, who do not know the ids of cells."""
+    return "the cell's text" if it.kind == "code" else it.name
+
+
 class Unknown(Struct, frozen=True):
     """A value that was only sampled, or is opaque: it is not known whether it changed.
 

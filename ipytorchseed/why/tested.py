@@ -71,7 +71,8 @@ def _with_finding(said: Explanation, cause: Cause, finding: Finding) -> Cause:
     """Add a finding to a cause; what the cell itself changed, and goes on from, is carried."""
     if finding.level == PROVED and _is_carried(said, cause):
         how = finding.how.removeprefix(f"{PROVED}: ")
-        finding = Finding(CARRIED, f"{CARRIED} on by the cell itself: {how}")
+        how = f"{CARRIED} on by the cell itself: {how}"
+        finding = replace(finding, level=CARRIED, how=how)
     return replace(cause, finding=finding)
 
 

@@ -26,8 +26,8 @@ def play(new_kernel):
     return played
 
 
-def prove(kernel, command="%why --json --prove"):
-    """Have the causes proved, and see that all is as before; return what is said of each."""
+def answer_of(kernel, command="%why --json --prove"):
+    """Have the causes proved, and see that all is as before; return the answer."""
     kernel.run("%why --json", store_history=False)  # imports what any answer takes
     before = kernel.value(LOOK)
     reply, runs = kernel.record(command, "ask")
@@ -38,12 +38,18 @@ def prove(kernel, command="%why --json --prove"):
     assert ([run.source for run in runs], reply.stderr) == ([command], "")
     answer = json.loads(reply.stdout)
     assert not [shown for shown in reply.displays if shown["text/plain"]]
-    return {cause["name"]: (cause["proof"], cause["experiment"]) for cause in answer["causes"]}
+    return answer
 
 
-def back(number, alone=""):
+def prove(kernel, command="%why --json --prove"):
+    """Return what is said of each cause, as ``answer_of`` does."""
+    causes = answer_of(kernel, command)["causes"]
+    return {cause["name"]: (cause["proof"], cause["experiment"]) for cause in causes}
+
+
+def back(number, alone="", what="it"):
     """Return what is said of a cause that brings the result of a run back."""
-    return "proved", f"proved: restoring it{alone} gives In[{number}]'s result again"
+    return "proved", f"proved: restoring {what}{alone} gives In[{number}]'s result again"
 
 
 def test_a_source_that_moved(play):
@@ -175,8 +181,8 @@ def test_an_input_that_later_cells_changed(play):
     assert kernel.value("data") == [100]
 
 
-def test_a_model_goes_back_with_its_optimizer(play):
-    """What holds parts of one another does; here what was drawn is needed as well."""
+def test_a_model_goes_back_without_its_optimizer(play):
+    """The loss depends on the model and what was drawn, only the next one on the optimizer."""
     train = (
         "loss = model(torch.randn(8, 3)).square().mean()\nopt.zero_grad()\nloss.backward()\n"
         "opt.step()\nloss.item()"
@@ -187,8 +193,78 @@ def test_a_model_goes_back_with_its_optimizer(play):
     )
     found = prove(play("import torch", make, train, train))
     levels = {name: level for name, (level, _) in found.items()}
-    assert levels == {"model": "carried", "opt": "carried", "torch.cpu": "proved"}
+    assert levels == {"model": "carried", "opt": "may-matter", "torch.cpu": "proved"}
     assert found["torch.cpu"][1].startswith("proved: restoring it together with model")
+    assert found["opt"][1] == "not proved: restoring it changes model"
+
+
+PARTS = {
+    "attribute": (
+        "class Config:\n    pass\ncfg = Config()\ncfg.lr, cfg.seed = 0.1, 1",
+        "out = cfg.lr * 2 + 0 * cfg.seed",
+        "cfg.lr, cfg.seed = 0.5, 2",
+        ("cfg", "cfg.lr", "0.1 → 0.5"),
+    ),
+    "class": (
+        "class Config:\n    lr, seed = 0.1, 1",
+        "out = Config.lr + 0 * Config.seed",
+        "Config.lr, Config.seed = 0.5, 2",
+        ("Config", "Config.lr", "0.1 → 0.5"),
+    ),
+    "class run again": (
+        "class Config:\n    options = {'lr': 1, 'seed': 1}\n    step = 1",
+        "out = Config.options['lr'] + 0 * Config.step",
+        "class Config:\n    options = {'lr': 5, 'seed': 1}\n    step = 2",
+        ("Config", "Config.options['lr']", "1 → 5"),
+    ),
+    "nested": (
+        "class Trainer:\n    pass\nt = Trainer()\nt.step, t.log = 3, {'a': [1, 2], 'b': 1}",
+        "out = t.log['a'][1] + 0 * t.step",
+        "t.step = 5; t.log['a'][1] = 7",
+        ("t", "t.log['a'][1]", "2 → 7"),
+    ),
+    "frame": (
+        "import pandas as pd\ndf = pd.DataFrame({'price': [1.0, 2.0, 3.0], 'n': [1, 2, 3]})",
+        "out = df.price.sum() + 0 * df.n.sum() + 0 * len(df)",
+        "df['price'] *= 2; df['n'] += 1",
+        (
+            "df",
+            "df['price']",
+            "3 of 3 numbers differ, the first at index 0: 1 → 2, largest difference 3",
+        ),
+    ),
+    "row": (
+        "import pandas as pd\ndf = pd.DataFrame({'price': [1.0, 2.0, 3.0], 'n': [1, 2, 3]})",
+        "out = df.price.sum() + 0 * df.n.sum() + 0 * len(df)",
+        "df.loc[1, 'price'] = 20.0; df['n'] += 1",
+        ("df", "df['price'].iloc[1]", "2 → 20"),
+    ),
+    "buffer": (
+        "import torch\nm = torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.BatchNorm1d(1)).eval()",
+        "out = m[1].running_mean.item() + 0 * m(torch.zeros(1, 1)).item()",
+        "with torch.no_grad():\n    m[1].running_mean += 1; m[0].weight *= 2; m[0].bias += 1",
+        ("m", "m[1].running_mean", "0 → 1"),
+    ),
+    "hyperparameter": (
+        "import torch\nmodel = torch.nn.Linear(1, 1)\n"
+        "opt = torch.optim.SGD(model.parameters(), lr=0.125)",
+        "with torch.no_grad():\n    model.bias.zero_()\nmodel.bias.grad = torch.ones(1)\n"
+        "opt.step()\nout = model.bias.item()",
+        "opt.param_groups[0]['lr'] = 0.5; opt.param_groups[0]['maximize'] = 0",
+        ("opt", "opt.param_groups[0]['lr']", "0.125 → 0.5"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "use", "change", "part"), PARTS.values(), ids=PARTS)
+def test_the_part_that_suffices_is_named(play, make, use, change, part):
+    """With what it was and is; others that changed, and are read, are not the cause."""
+    answer = answer_of(play(make, use, change, use))
+    name, path, detail = part
+    (cause,) = (each for each in answer["causes"] if each["proof"] == "proved")
+    assert (cause["name"], cause["parts"]) == (name, [{"path": path, "detail": detail}])
+    shown = f" ({detail})" if len(detail) < 20 else ""
+    assert (cause["proof"], cause["experiment"]) == back(3, " alone", f"`{path}`{shown}")
 
 
 def test_another_name_of_a_part_of_a_model_is_no_result_of_its_own(play):
@@ -203,6 +279,52 @@ def test_another_name_of_a_part_of_a_model_is_no_result_of_its_own(play):
     )
     kernel = play("import torch", make, train, "first = model[0]", train, train)
     assert prove(kernel)["model"][0] == "carried"
+
+
+@pytest.mark.parametrize(
+    ("use", "causes"),
+    [
+        ("out = a[0] + 0 * b.sum()", ["a"]),
+        ("out = b.sum() + 0 * a[0]", ["b"]),
+        ("out = a.sum() + 0 * b.sum()", ["a", "b"]),
+    ],
+    ids=["array", "view", "both"],
+)
+def test_an_array_and_a_view_of_it(play, use, causes):
+    """The memory that they share is the view's; each goes back without the other."""
+    setup = "import numpy as np\na = np.arange(6.0)\nb = a[2:4]"
+    answer = answer_of(play(setup, use, "a[0] = 9.0", "b[0] = 7.0", use))
+    assert {cause["name"]: cause["proof"] for cause in answer["causes"]} == dict.fromkeys(
+        causes, "proved"
+    )
+
+
+def test_names_of_one_object_go_back_together(play):
+    """They cannot be separated."""
+    use = "out = a[0] + b[0]"
+    found = prove(play("a = [1, 2]\nb = a", use, "a[0] = 5", use))
+    assert found["a"] == back(3, what="it together with b")
+
+
+CLASS = (
+    "class Config:\n    def __init__(self, lr):\n        self.lr = lr\n"
+    "    def rate(self):\n        return {} * self.lr\ncfg = Config({})"
+)
+
+
+@pytest.mark.parametrize(
+    ("method", "attribute", "causes"),
+    [(2, 1, {"Config"}), (1.0, 3, {"cfg"}), (2, 3, {"Config", "cfg"})],
+    ids=["class", "object", "both"],
+)
+def test_a_class_and_its_object(play, method, attribute, causes):
+    """An object goes back without its class, and the class without the object."""
+    use = "out = float(cfg.rate())"
+    answer = answer_of(play(CLASS.format(1, 1), use, CLASS.format(method, attribute), use))
+    assert {cause["name"] for cause in answer["causes"]} == causes
+    assert {cause["proof"] for cause in answer["causes"]} == {"proved"}
+    parts = [part["path"] for cause in answer["causes"] for part in cause["parts"]]
+    assert parts == ["cfg.lr"] * ("cfg" in causes)
 
 
 def test_a_generator_and_a_variable_that_one_cell_made(play):
@@ -386,12 +508,12 @@ def test_what_cannot_be_restored_may_matter(play, tmp_path):
 def test_what_cannot_be_restored_is_told_beside_what_is_tested(play, tmp_path):
     """And the earlier result does not come without it."""
     read = "text = open('data.txt').read(), x"
-    (tmp_path / "data.txt").write_text("1")
+    (tmp_path / "data.txt").write_text("1" * 70_000)
     kernel = play("x = 1", read)
-    (tmp_path / "data.txt").write_text("2")
+    (tmp_path / "data.txt").write_text("2" * 70_000)
     assert prove(play("x = 2", read)) == {
         "x": ("may-matter", "not proved: restoring it does not give In[3]'s result again"),
-        str(tmp_path / "data.txt"): ("may-matter", "not tested: what was in it is not kept"),
+        str(tmp_path / "data.txt"): ("may-matter", "not tested: its earlier content is not kept"),
     }
     assert kernel.value("x") == 2
 
@@ -403,7 +525,7 @@ def test_an_input_that_nothing_makes(play):
     kernel.run("x[0] = 7", silent=True)
     kernel.run("y = x[0]", "y = x[0]")
     found = prove(kernel)
-    assert found == {"x": back(3)}
+    assert found == {"x": back(3, " alone", "`x[0]` (1 → 7)")}
     kernel.run("x[0] = 8", silent=True)
     kernel.run("y = x[0]", "y = x[0]")
     kernel.run("x[0] = 9", silent=True)
@@ -694,7 +816,8 @@ def test_an_input_whose_maker_would_write_a_file(play):
     """A small one is in memory, so nothing but the cell itself has to run again."""
     make = "with open('log.txt', 'a') as log:\n    rate = {}\n    log.write('made')"
     kernel = play(make.format([0.1]), "out = rate[0] * 2", make.format([0.5]), "out = rate[0] * 2")
-    assert prove(kernel, "%why --json") == {"rate": back(3)}
+    part = "restoring `rate[0]` (0.1 → 0.5) alone gives In[3]'s result again"
+    assert prove(kernel, "%why --json") == {"rate": ("proved", f"proved: {part}")}
 
 
 def test_inputs_are_not_kept_if_the_user_says_so(play):

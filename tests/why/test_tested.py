@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
 from msgspec.structs import replace
 
-from ipytorchseed.ledger.records import Finding, Findings
+from ipytorchseed.ledger.records import Finding, Findings, Part
 from ipytorchseed.why.explanation import Blame, Cause, Cleared, Explanation
 from ipytorchseed.why.tested import with_findings
 from tests.render.explanations import run
@@ -32,6 +33,22 @@ def test_what_is_proved_comes_first_and_what_has_no_effect_is_cleared():
     levels, cleared = _told(causes, (), b=PROVED, c=NO_EFFECT, d=PROVED)
     assert [*levels.items()] == [("d", "proved"), ("b", "carried"), ("a", "may-matter")]
     assert cleared == ["c"]
+
+
+def test_what_the_cell_carries_on_keeps_its_parts():
+    """A counter in an object, for example."""
+    parts = (Part("log.count", "1 → 2"),)
+    findings = Findings((("input", "log", replace(PROVED, parts=parts)),))
+    said = Explanation(LATER, EARLIER, "explained", "", (), (_cause("log", EARLIER),))
+    (cause,) = with_findings(said, findings, LATER.kernel).causes
+    assert (cause.finding.level, cause.finding.parts) == ("carried", parts)
+
+
+def test_findings_of_earlier_versions_have_no_parts():
+    """They are read all the same."""
+    stored = {"causes": [["input", "x", {"level": "proved", "how": "proved: …"}]]}
+    found = msgspec.convert(stored, Findings)
+    assert found == Findings((("input", "x", Finding("proved", "proved: …")),))
 
 
 def test_what_was_cleared_is_named_if_it_is_proved():

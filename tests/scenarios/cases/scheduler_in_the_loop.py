@@ -6,7 +6,7 @@ probe: loss
 changed: yes
 expect: input model 2
 expect: input opt 2
-expect: input sched 2
+allow: input sched
 """
 # %% setup
 import torch

@@ -1,0 +1,195 @@
+"""Copies of what two runs found, mixed: parts of the later state made what they were earlier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import chain, starmap
+from typing import Any
+
+from msgspec.structs import replace
+
+from ipytorchseed.errors import ReplayError
+from ipytorchseed.experiment.captured import CapturedState
+from ipytorchseed.experiment.copier import Copier
+from ipytorchseed.experiment.engine import Engine
+from ipytorchseed.experiment.parts import (
+    MISSING,
+    Path,
+    differing,
+    find_part,
+    has_same_form,
+    is_same,
+    look,
+    pairs,
+    put_back,
+)
+from ipytorchseed.experiment.trials import Trial, merged
+from ipytorchseed.ledger.records import Part
+from ipytorchseed.why.value_changes import how_far
+
+
+class Mixture:
+    """What two runs found, made again in copies, and mixed as a trial wants it.
+
+    Attributes:
+        trials: What can be put back.
+    """
+
+    def __init__(self) -> None:
+        self.trials: list[Trial] = []
+        self._found_earlier = CapturedState()
+        self._groups: list[list[str]] = []
+        self._stay: dict[int, Any] = {}
+        self._engine: Engine | None = None
+
+    @property
+    def engine(self) -> Engine:
+        """What holds the copies of the later state, once it was made."""
+        assert self._engine is not None  # noqa: S101 -- `build` made it
+        return self._engine
+
+    def _begin(self, earlier: CapturedState | None = None) -> None:
+        """Put copies in place, with some of what the earlier run found.
+
+        Objects are of the class that goes back, or that stays, not of the one they came with.
+
+        Raises:
+            ReplayError: A value cannot be copied.
+        """
+        restored = CapturedState() if earlier is None else earlier
+        later, back = self.engine.original | self.engine.found.names, dict[int, Any]()
+        self._stay = dict[int, Any]()
+        for name in merged(self.trials).values:
+            now, then = later.get(name), self._found_earlier.get(name)
+            if issubclass(type(now), type) and issubclass(type(then), type):
+                one, other = (now, then) if name in restored.names else (then, now)
+                (back if one is now else self._stay)[id(one)] = other
+        self.engine.begin(back)
+        self.engine.put(restored, self._stay)
+        self._check_copied(self.engine.shared)
+
+    @staticmethod
+    def _check_copied(shared: Mapping[str, str]) -> None:
+        for path, reason in shared.items():
+            raise ReplayError(f"{path} cannot be copied ({reason})")
+
+    def parts(self, name: str, path: Path = ()) -> list[Path]:
+        """List where the two runs found other parts in a variable; none if it is not divided."""
+        if not path and self._is_class(name):
+            held = (each.name for each in self._found_earlier.others)
+            own = [each for each in held if each.startswith(f"{name}.")]
+            both = {each: self._found(each) for each in own}
+            return [
+                (each.removeprefix(f"{name}."),)
+                for each, (now, then) in both.items()
+                if now is not MISSING and not is_same(now, then)
+            ]
+        place, inner = self._place(name, path)
+        now, then, _ = find_part(*self._found(place), inner)
+        return [(*path, key) for key in differing(now, then)]
+
+    def are_all(self, name: str, path: Path, parts: Sequence[Path]) -> bool:
+        """Return whether restoring some parts surely restores all of what they are parts of."""
+        place, inner = self._place(name, path)
+        if self._is_class(place):  # one class may have been changed from run to run
+            return False
+        self._put_back(Trial(parts=frozenset((name, part) for part in parts)))
+        then = self._found_earlier.get(place, MISSING)
+        made, then, _ = find_part(self._now(place), then, inner)
+        return is_same(made, then)
+
+    def describe(self, name: str, path: Path) -> Part:
+        """Return a part in words."""
+        place, inner = self._place(name, path)
+        now, then, text = find_part(*self._found(place), inner)
+        return Part(f"{place}{text}", how_far(look(then), look(now)))
+
+    def _is_class(self, name: str) -> bool:
+        return issubclass(type(self._found_earlier.get(name)), type)
+
+    def _place(self, name: str, path: Path) -> tuple[str, Path]:
+        """Return by which name a part is captured, as attributes of classes are, and where."""
+        return (f"{name}.{path[0]}", path[1:]) if path and self._is_class(name) else (name, path)
+
+    def _found(self, name: str) -> tuple[Any, Any]:
+        """Return what the later and the earlier run found in a variable that was copied."""
+        return self.engine.found.get(name, MISSING), self._found_earlier.get(name, MISSING)
+
+    def _now(self, name: str) -> Any:
+        others = {each.name: each.now().value for each in self.engine.found.others}
+        return self.engine.namespace.get(name, others.get(name, MISSING))
+
+    def _put_back(self, trial: Trial) -> None:
+        """Put copies in place, with what goes back in a trial.
+
+        Raises:
+            ReplayError: A value cannot be copied.
+        """
+        own = trial.values & {*chain(*self._groups)}
+        self._begin(self._part_of_earlier(replace(trial, values=trial.values - own)))
+        wanted: dict[str, set[Path]] = {name: {()} for name in own}
+        for name, path in starmap(self._place, trial.parts):
+            wanted.setdefault(name, set()).add(path)
+        if not wanted:
+            return
+        copier = Copier(self.engine.limit, self._stay)
+        groups = [each for each in self._groups if not wanted.keys().isdisjoint(each)]
+        groups += [[name] for name in wanted.keys() - {*chain(*groups)}]
+        for source in (0, 1):
+            seen = set[int]()
+            for name in chain(*groups):
+                for mine, theirs in pairs(self._now(name), self._found(name)[source], seen):
+                    copier.keep(theirs, mine)
+        for group in groups:
+            changed = False
+            for name in group:
+                paths, (now, then) = wanted.get(name, set()), self._found(name)
+                if changed and () not in paths:  # its share of what they have in common stays
+                    self._put(name, now, {()}, copier)
+                if paths:
+                    self._put(name, then, paths, copier)
+                    changed = True
+        self._check_copied(copier.shared)
+
+    def _put(self, name: str, found: Any, paths: set[Path], copier: Copier) -> None:
+        """Put parts of a value that was found in place."""
+        here = self._now(name)
+        made = put_back(here, found, paths, partial(copier.named, name))
+        if made is not here and name in self.engine.namespace:
+            self.engine.namespace[name] = made
+        for each in self.engine.found.others:
+            if made is not here and each.name == name:
+                each.put(made)
+
+    def _part_of_earlier(self, trial: Trial) -> CapturedState:
+        """Return what the earlier run found of the variables of a trial."""
+        found = self._found_earlier
+        names = {name: found.names[name] for name in trial.values if name in found.names}
+        classes = {*map(id, names.values())}
+        others = [
+            each for each in found.others if each.name in trial.values or id(each.owner) in classes
+        ]
+        return CapturedState(names, others)
+
+    def _separate(self, names: frozenset[str]) -> bool:
+        """Have variables put back in place, each by its own parts, if that makes all of them whole.
+
+        Where one contains or overlaps the other, what they have in common is the smaller one's.
+        """
+        found = {name: self._found(name) for name in names}
+        sizes = {}
+        for name, both in found.items():
+            held = [*pairs(*both, set())]
+            memory = [now.nbytes for now, then in held if has_same_form(now, then)]
+            sizes[name] = len(held), sum(memory)
+        self._groups.append(sorted(names, key=sizes.__getitem__, reverse=True))
+        self._put_back(Trial(values=names))
+        if not all(is_same(self._now(name), found[name][1]) for name in names):
+            return False
+        for name in names:
+            if differing(*found[name]) or has_same_form(*found[name]):
+                self._put_back(Trial(values=frozenset({name})))
+                if is_same(self._now(name), found[name][0]):  # another name of all that it is
+                    return False
+        return True

@@ -1,0 +1,312 @@
+"""The parts of values: listed, compared, and put back in place."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Callable, Collection, Hashable, Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from ipytorchseed.experiment.copying import ATOMIC
+from ipytorchseed.fingerprint import Budget, Fingerprint, fingerprint, same
+from ipytorchseed.fingerprint.frames import write_frame, write_series
+from ipytorchseed.fingerprint.mappings import write_dict
+from ipytorchseed.fingerprint.modules import write_nn_module
+from ipytorchseed.fingerprint.objects import BY_ATTRIBUTES
+from ipytorchseed.fingerprint.optimizers import write_optimizer
+from ipytorchseed.fingerprint.table import writer_of
+from ipytorchseed.introspection.anatomy import anatomy, find_member, full_name
+
+Path = tuple[Hashable, ...]
+"""Keys of parts, from the outermost to the innermost."""
+
+MISSING: Any = object()
+"""Where a value has no such part."""
+
+_MOST = 4096
+"""Parts of a value that is divided, at most."""
+
+_PAIRS = 1000
+"""Objects of two values that are paired, at most."""
+
+_DEEPEST = 100
+"""Values inside one another that are divided, at most."""
+
+
+class Kind(Struct, frozen=True):
+    """How the values of a kind are divided.
+
+    Attributes:
+        divide: Returns the parts by key.
+        put: Puts a part in its place, and removes one that is ``MISSING``; returns the value, or a
+            new one if it cannot be changed.
+        written: A key as code that follows the value.
+        fits: Returns whether the parts of two values of one class correspond.
+        refers: Whether values also refer to what is not theirs, and change with that.
+    """
+
+    divide: Callable[[Any], dict[Any, Any]]
+    put: Callable[[Any, Any, Any], Any]
+    written: str = "[{!r}]"
+    fits: Callable[[Any, Any], bool] = lambda _now, _then: True
+    refers: bool = False
+
+
+# --------------------------------------------------------------------------------------------------
+# Comparing and putting back
+
+
+def look(value: object) -> Fingerprint | None:
+    """Return the digest of a value, all of it read; None if it is ``MISSING``."""
+    return None if value is MISSING else fingerprint(value, budget=Budget(float("inf")))
+
+
+def is_same(now: object, then: object) -> bool:
+    """Return whether two values are known to have the same content."""
+    if now is then:
+        return True
+    one, other = look(now), look(then)
+    return one is not None and other is not None and same(one, other) is True
+
+
+def kind_of(now: Any, then: Any) -> Kind | None:
+    """Return how two values are divided alike; None if they are not."""
+    kinds = type(now), type(then)
+    if (
+        now is then
+        or MISSING is now
+        or id(kinds[0]) in ATOMIC
+        or full_name(kinds[0]) != full_name(kinds[1])
+    ):
+        return None
+    writer = writer_of(kinds[0])
+    kind = _OBJECT if writer in BY_ATTRIBUTES else _KINDS.get(writer)
+    if kind is None or not kind.fits(now, then):
+        return None
+    return kind if max(len(kind.divide(each)) for each in (now, then)) <= _MOST else None
+
+
+def differing(now: object, then: object) -> list[Any]:
+    """Return the keys of the parts in which two values differ; none if they are not divided."""
+    kind = kind_of(now, then)
+    if kind is None:
+        return []
+    was, has = kind.divide(then), kind.divide(now)
+    keys = dict.fromkeys([*was, *has])
+    return [key for key in keys if not is_same(has.get(key, MISSING), was.get(key, MISSING))]
+
+
+def find_part(now: Any, then: Any, path: Path) -> tuple[Any, Any, str]:
+    """Return a part of two values, and the code that follows their name to reach it."""
+    text = ""
+    for key in path:
+        kind = kind_of(now, then)
+        assert kind is not None  # noqa: S101 -- the path was found in them
+        now, then = kind.divide(now).get(key, MISSING), kind.divide(then).get(key, MISSING)
+        text += kind.written.format(key)
+    return now, then, text
+
+
+def pairs(now: Any, then: Any, seen: set[int]) -> Iterator[tuple[Any, Any]]:
+    """Yield each object that is changed in place, and the one that it corresponds to."""
+    waiting = [(now, then)]
+    while waiting and len(seen) < _PAIRS:
+        now, then = waiting.pop()
+        kind = kind_of(now, then)
+        if id(now) in seen or (kind is None and not has_same_form(now, then)):
+            continue
+        seen.add(id(now))
+        yield now, then
+        if kind is not None:
+            has, was = kind.divide(now), kind.divide(then)
+            waiting += [(part, was.get(key, MISSING)) for key, part in has.items()]
+
+
+def put_back(
+    now: Any,
+    then: Any,
+    paths: Collection[Path],
+    copy: Callable[[Any], Any],
+    within: tuple[int, ...] = (),
+) -> Any:
+    """Make parts of a value what they were, in place where that is possible.
+
+    Args:
+        now: The value.
+        then: What it was; this stays as it is.
+        paths: Which parts; the empty path is the whole value.
+        copy: Copies what is put in place.
+        within: The identities of the values around it.
+
+    Returns:
+        The value, or a new one if it cannot be changed.
+    """
+    if id(now) in within:
+        return now
+    kind = kind_of(now, then) if len(within) < _DEEPEST else None
+    if () in paths:
+        if has_same_form(now, then):
+            _write_over(now, then)
+            return now
+        paths = {(key,) for key in differing(now, then)} if kind else ()
+    if kind is None or not paths:
+        return now if kind is not None and kind.refers else copy(then)
+    has, was, around = kind.divide(now), kind.divide(then), (*within, id(now))
+    inner: dict[Hashable, set[Path]] = {}
+    for key, *rest in paths:
+        inner.setdefault(key, set()).add(tuple(rest))
+    for key in dict.fromkeys([*was, *has]):
+        if key in inner:
+            part, then = has.get(key, MISSING), was.get(key, MISSING)
+            made = then if then is MISSING else put_back(part, then, inner[key], copy, around)
+            now = kind.put(now, key, made)
+    return now
+
+
+def has_same_form(now: Any, then: Any) -> bool:
+    """Return whether the numbers of an array or tensor can be written over those of another."""
+    if now is then or type(now) is not type(then):
+        return False
+    numpy: Any = sys.modules.get("numpy")
+    if numpy is not None and type(now) is numpy.ndarray:
+        alike = (now.shape, now.dtype) == (then.shape, then.dtype)
+        return alike and now.flags.writeable and not now.dtype.hasobject
+    torch: Any = sys.modules.get("torch")
+    if not hasattr(torch, "nn") or type(now) not in {torch.Tensor, torch.nn.Parameter}:
+        return False
+    forms = [(each.shape, each.dtype, each.device, each.layout) for each in (now, then)]
+    plain = now.layout is torch.strided and not (now.is_quantized or now.is_inference())
+    return forms[0] == forms[1] and plain and 0 not in now.stride()
+
+
+def _write_over(now: Any, then: Any) -> None:
+    """Write the numbers of an array or tensor over those of another, and a tensor's gradient."""
+    torch: Any = sys.modules.get("torch")
+    if torch is None or not isinstance(now, torch.Tensor):
+        now[...] = then
+        return
+    with torch.no_grad():
+        now.copy_(then)
+    if now.is_leaf:
+        now.requires_grad_(then.requires_grad)
+        now.grad = None if then.grad is None else then.grad.clone()
+
+
+# --------------------------------------------------------------------------------------------------
+# Kinds
+
+
+def _put_item(value: Any, key: Any, part: Any) -> Any:
+    if part is MISSING:
+        del value[key]
+    else:
+        value[key] = part
+    return value
+
+
+def _items(value: dict[Any, Any]) -> dict[Any, Any]:
+    return {key: item for key, item in dict.items(value) if id(type(key)) in ATOMIC}
+
+
+def _numbered(value: Any) -> dict[int, Any]:
+    return dict(enumerate(value))
+
+
+def _put_in_tuple(value: Any, key: int, part: Any) -> Any:
+    return tuple.__new__(type(value), [*value[:key], part, *value[key + 1 :]])
+
+
+def _attributes(value: object) -> dict[str, Any]:
+    found = anatomy(type(value)).attributes(value)
+    return {name: part for name, part in found if not name.endswith(("__dict__", "_hooks"))}
+
+
+def _put_attribute(value: object, name: str, part: Any) -> Any:
+    """Set an attribute without calling code of its class."""
+    made = anatomy(type(value))
+    fields, slot = made.dictionary(value), find_member(type(value), name)
+    if fields is not None and name not in dict(made.slots):
+        _put_item(fields, name, part)
+    elif part is MISSING:
+        slot.__delete__(value)
+    else:
+        slot.__set__(value, part)
+    return value
+
+
+_TREES = ("_buffers", "_modules", "_parameters")
+"""Attributes in which a module keeps what one reaches as an attribute of it."""
+
+
+def _parts_of_module(value: Any) -> dict[str, Any]:
+    """Divide a module, by the code that reaches a part: ``.weight``, of a sequence ``[0]``."""
+    fields = _attributes(value)
+    for tree in _TREES:
+        fields |= fields.pop(tree)
+    return {f"[{n}]" if n.isdecimal() else f".{n}": part for n, part in fields.items()}
+
+
+def _put_in_module(value: Any, key: str, part: Any) -> Any:
+    name, fields = key.strip(".[]"), vars(value)
+    _put_item(next((fields[each] for each in _TREES if name in fields[each]), fields), name, part)
+    return value
+
+
+def _fit_in_names(now: Any, then: Any) -> bool:
+    return _parts_of_module(now).keys() == _parts_of_module(then).keys()
+
+
+def _parts_of_optimizer(value: Any) -> dict[str, Any]:
+    """Divide an optimizer; in its ``state_dict``, numbers take the place of parameters."""
+    return {**_attributes(value), "step": None, **value.state_dict()}
+
+
+def _put_in_optimizer(value: Any, name: str, part: Any) -> Any:
+    held = value.state_dict()
+    if name not in held:
+        return _put_attribute(value, name, part)
+    value.load_state_dict({**held, name: part})
+    return value
+
+
+def _fit_in_groups(now: Any, then: Any) -> bool:
+    sizes = [[len(group["params"]) for group in each.param_groups] for each in (now, then)]
+    return sizes[0] == sizes[1]
+
+
+def _columns(value: Any) -> dict[Any, Any]:
+    return {name: value[name] for name in value.columns if value.columns.is_unique}
+
+
+def _put_in_row(value: Any, row: int, part: Any) -> Any:
+    made = value.copy()
+    made.iloc[row] = part
+    return made
+
+
+def _fit_in_length(now: Any, then: Any) -> bool:
+    return len(now) == len(then)
+
+
+_OBJECT = Kind(_attributes, _put_attribute, ".{}")
+_ITEMS = Kind(_numbered, _put_item, "[{!r}]", _fit_in_length)
+_KINDS = {
+    write_dict: Kind(_items, _put_item),
+    writer_of(list): _ITEMS,
+    writer_of(deque): _ITEMS,
+    writer_of(tuple): Kind(_numbered, _put_in_tuple, "[{!r}]", _fit_in_length),
+    write_nn_module: Kind(_parts_of_module, _put_in_module, "{}", _fit_in_names),
+    write_optimizer: Kind(
+        _parts_of_optimizer, _put_in_optimizer, ".{}", _fit_in_groups, refers=True
+    ),
+    write_frame: Kind(_columns, _put_item, fits=lambda now, then: now.index.equals(then.index)),
+    write_series: Kind(
+        _numbered,
+        _put_in_row,
+        ".iloc[{}]",
+        lambda now, then: now.dtype == then.dtype and now.index.equals(then.index),
+    ),
+}
+"""By the writer of its digest, how a value is divided."""

@@ -1,0 +1,263 @@
+"""The search for causes by experiments: which restored differences give the earlier result."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+
+from msgspec.structs import replace
+
+from ipytorchseed.experiment.parts import Path
+from ipytorchseed.experiment.proving import Experiments
+from ipytorchseed.experiment.trials import UNREPEATED, Trial, compare, merged
+from ipytorchseed.ledger.records import Finding, Part, Run
+from ipytorchseed.why.changes import find_changes
+from ipytorchseed.why.experiments import (
+    NO_EFFECT,
+    PROVED,
+    UNPROVED,
+    Result,
+    count_most,
+    judge,
+    judge_unrepeated,
+    minimize,
+)
+from ipytorchseed.why.explanation import Cause, Change, Explanation, suspect
+from ipytorchseed.why.words import listed
+
+_MOST = 6
+"""Suspects that are tested one by one; those beyond are restored together."""
+
+_RUNS = 12
+"""Runs of the cell after which no smaller parts are searched for."""
+
+_PARTS, _NAMED = 64, 3
+"""Parts that differ, at most, for a search among them; and how many are named in an answer."""
+
+_SHORT = 32
+"""Letters of a change that a sentence has room for."""
+
+
+class Search:
+    """The search for the causes of a changed result.
+
+    Args:
+        said: The explanation whose suspects are tested.
+        experiments: What the two runs found, built.
+        run: Runs the cell of a record, after calling what prepares it; returns what it made.
+        tell: Called before each run with its number, how many there are at most, and what it is.
+        until: When a run has to be over that is made for a smaller part, by ``time.monotonic``.
+    """
+
+    def __init__(
+        self,
+        said: Explanation,
+        experiments: Experiments,
+        run: Callable[[Run, Callable[[], None]], Run],
+        tell: Callable[[int, int, str], None],
+        until: float = math.inf,
+    ) -> None:
+        self._said = said
+        self._experiments = experiments
+        self._run = run
+        self._tell = tell
+        self._until = until
+        self._longest = 0.0
+        extra = experiments.extra
+        self._extra = ", ".join(sorted(extra.values | extra.states))
+        self._trials = _labelled(said.suspects, experiments.trials)
+        self._most = count_most(len(self._trials) + bool(self._extra))
+        self._runs: dict[Trial, Run] = {}
+
+    def find(self) -> dict[int, Finding]:
+        """Make the experiments; return what they show about each cause, by its place.
+
+        Raises:
+            IPyTorchSeedError: They cannot be made: a value cannot be copied, for one.
+            OSError: The working folder of one of the runs is gone.
+        """
+        first = self._made(Trial())
+        volatile, self._compared = _find_compared(self._said, first)
+        changed = {*map(_key, self._said.changed)}
+        self._passed_over = (changed | _inputs(self._said)) - {*map(_key, self._compared)}
+        found: dict[str, Finding] = {}
+        if self._trials:
+            found = judge(
+                [*self._trials], self._result_with, lambda: self._experiments.lost, self._extra
+            )
+        found = {label: self._doubted(label, finding) for label, finding in found.items()}
+        self._most = max(self._most, _RUNS)
+        with suppress(Exception, KeyboardInterrupt):  # what is known is kept
+            for label in found:
+                found[label] = self._narrowed(label, found)
+        causes = self._said.suspects
+        return self._unrepeated(volatile, found) | {
+            place: _of_one(causes, place, self._trials[label], finding)
+            for label, finding in found.items()
+            for place in self._trials[label].causes
+        }
+
+    def _together(self, labels: Iterable[str]) -> Trial:
+        trials = {**self._trials, self._extra: self._experiments.extra}
+        return merged(trials[label] for label in labels)
+
+    def _result_with(self, labels: frozenset[str]) -> Result:
+        """Return whose result the cell gives with some suspects restored."""
+        return self._result(self._together(labels), labels)
+
+    def _result(self, trial: Trial, restored: Iterable[str]) -> Result:
+        made = self._made(trial, f"with {', '.join(sorted(restored))} restored …")
+        said = self._said
+        earlier = said.against or said.run
+        return compare(said.run, earlier, made, self._compared, self._passed_over)
+
+    def _made(self, trial: Trial, what: str = "as it was …") -> Run:
+        """Return what the cell made in an experiment; each runs once."""
+        if trial not in self._runs:
+            self._tell(len(self._runs) + 1, self._most, what)
+            began = time.monotonic()
+            self._runs[trial] = self._run(*self._experiments.prepare(trial))
+            self._longest = max(self._longest, time.monotonic() - began)
+        return self._runs[trial]
+
+    def _doubted(self, label: str, finding: Finding) -> Finding:
+        """Return the finding, unless restoring what has no effect changes something else."""
+        trial = self._trials[label]
+        if finding.level != NO_EFFECT or trial not in self._runs:
+            return finding
+        own = {("variable", name) for name in trial.values}
+        touched = {*map(_key, find_changes(self._said.run, self._runs[trial]))}
+        also = touched & {*map(_key, self._said.changed)} - own
+        what = listed(sorted(name or what for what, name in also)) if also else ""
+        return Finding(how=f"{UNPROVED}: restoring it changes {what}") if also else finding
+
+    def _narrowed(self, label: str, found: Mapping[str, Finding]) -> Finding:
+        """Return the finding for a suspect; if it was proved, with the parts that suffice."""
+        finding, trial = found[label], self._trials[label]
+        name, *others = trial.values or [""]
+        if (
+            finding.level != PROVED
+            or others
+            or len(trial.causes) > 1
+            or trial != Trial(trial.causes, values=trial.values)
+        ):
+            return finding
+        needed = {each for each in found if found[each].level == PROVED}
+        for whole in ({label}, needed, {*needed, self._extra}):
+            known = self._together(whole) in self._runs
+            if known and self._result_with(frozenset(whole)) is Result.EARLIER:
+                paths = self._find_parts(name, self._together(whole - {label}))
+                parts = tuple(self._experiments.describe(name, path) for path in paths)
+                return _say_parts(finding, parts) if parts else finding
+        return finding
+
+    def _find_parts(self, name: str, rest: Trial) -> Sequence[Path]:
+        """Find parts of a variable that give the earlier result; none if only all of it does."""
+
+        def gives(paths: Sequence[Path]) -> bool:
+            trial = rest | Trial(parts=frozenset((name, path) for path in paths))
+            if trial not in self._runs and not self._has_time:
+                return False
+            return self._result(trial, [f"parts of {name}"]) is Result.EARLIER
+
+        def is_worth(every: Sequence[Path]) -> bool:
+            """Return whether to name all parts that differ: else what holds them is named."""
+            details = [self._experiments.describe(name, each).detail for each in every]
+            if len(every) > 1 and (found or not all(map(_is_short, details))):
+                return False
+            return self._experiments.are_all(name, path, every) or gives(every)
+
+        found: Sequence[Path] = ()
+        path: Path = ()
+        while 0 < len(parts := self._experiments.parts(name, path)) <= _PARTS:
+            fewer = minimize(parts, gives)
+            if len(fewer) > _NAMED or (len(fewer) == len(parts) and not is_worth(parts)):
+                break
+            found, path = fewer, fewer[0]
+            if len(found) > 1:
+                break
+        return found
+
+    @property
+    def _has_time(self) -> bool:
+        return len(self._runs) < _RUNS and time.monotonic() + 2 * self._longest < self._until
+
+    def _unrepeated(
+        self, volatile: set[tuple[str, str]], found: dict[str, Finding]
+    ) -> dict[int, Finding]:
+        """Return the findings about what answers differently each time."""
+        suspects = self._said.suspects
+        places = [place for place, each in enumerate(suspects) if each.kind in UNREPEATED]
+        finding = judge_unrepeated(
+            self._result_with(frozenset()),
+            sorted(name or what for what, name in volatile),
+            settled=any(each.level == PROVED for each in found.values()),
+            alone=len(places) == 1 and not self._experiments.lost,
+        )
+        return {} if finding is None else dict.fromkeys(places, finding)
+
+
+def _find_compared(said: Explanation, first: Run) -> tuple[set[tuple[str, str]], list[Change]]:
+    """Return what is different in each run, and the changes that experiments compare.
+
+    What is itself a suspect, as a counter that the cell goes on with, is compared only if nothing
+    else changed.
+
+    Args:
+        said: The explanation.
+        first: What the cell gave when it ran again with nothing restored.
+    """
+    volatile = {*map(_key, find_changes(said.run, first))}
+    stable = [each for each in said.changed if _key(each) not in volatile]
+    if not stable or not volatile <= {*map(_key, said.changed)}:
+        volatile, stable = set(), [*said.changed]
+    suspects = _inputs(said)
+    return volatile, [each for each in stable if _key(each) not in suspects] or stable
+
+
+def _inputs(said: Explanation) -> set[tuple[str, str]]:
+    """Return the variables that are suspects, as changes name them."""
+    return {("variable", each.name) for each in said.suspects if each.kind == "input"}
+
+
+def _key(change: Change) -> tuple[str, str]:
+    return change.what, change.name
+
+
+def _is_short(detail: str) -> bool:
+    """Return whether a change shows values, and fits into a sentence."""
+    return " → " in detail and len(detail) <= _SHORT
+
+
+def _say_parts(finding: Finding, parts: tuple[Part, ...]) -> Finding:
+    """Return a finding that names the parts of a variable that suffice."""
+    details = (f" ({each.detail})" if _is_short(each.detail) else "" for each in parts)
+    named = listed(f"`{part.path}`{detail}" for part, detail in zip(parts, details, strict=True))
+    how = finding.how.replace(" it alone", " it").partition("; alone")[0]
+    alone = " alone" if len(parts) == 1 and "together with" not in how else ""
+    return replace(finding, how=how.replace(" it", f" {named}{alone}", 1), parts=parts)
+
+
+def _of_one(causes: Sequence[Cause], place: int, trial: Trial, finding: Finding) -> Finding:
+    """Return the finding of a trial in the words for one cause: which others it restored too."""
+    others = ", ".join(suspect(causes[other]) for other in sorted(trial.causes - {place}))
+    if not others or "all of them" in finding.how:
+        return finding
+    if "together with" in finding.how:
+        return replace(finding, how=finding.how.replace("with", f"with {others} and", 1))
+    how = finding.how.replace("it alone", "it")
+    return replace(finding, how=how.replace("it", f"it together with {others}", 1))
+
+
+def _labelled(causes: Sequence[Cause], trials: Sequence[Trial]) -> dict[str, Trial]:
+    """Name each trial by its causes; those beyond many are one."""
+    if len(trials) > _MOST:
+        trials = [*trials[: _MOST - 1], merged(trials[_MOST - 1 :])]
+    labelled: dict[str, Trial] = {}
+    for trial in trials:
+        chosen = [causes[place] for place in sorted(trial.causes)]
+        label = " and ".join(map(suspect, chosen))
+        labelled[f"{chosen[0].kind} {label}" if label in labelled else label] = trial
+    return labelled

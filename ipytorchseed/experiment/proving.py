@@ -98,6 +98,7 @@ class Experiments(Mixture):
         self.extra = Trial(states=self._moved - merged(self.trials).states)
         self._later = self._plan(run, self._values[0])
         self._earlier = self._plan_earlier() if merged(self.trials).values else Plan(against)
+        self._causes = causes
         self._unrepeated = any(cause.kind in UNREPEATED for cause in causes)
         self.blocked = self._find_obstacle()
         self._folder: TemporaryDirectory[str] | None = None
@@ -141,7 +142,7 @@ class Experiments(Mixture):
         return self._plan(replace(self._against, reads=open_))
 
     def _find_obstacle(self) -> str:
-        if not (self.trials or self._unrepeated):
+        if self._causes and not (self.trials or self._unrepeated):
             return "nothing of it can be put back"
         blocked = self._later.blocked or self._earlier.blocked
         if blocked:

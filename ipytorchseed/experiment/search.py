@@ -21,6 +21,7 @@ from ipytorchseed.why.experiments import (
     Result,
     count_most,
     judge,
+    judge_repeat,
     judge_unrepeated,
     minimize,
 )
@@ -74,6 +75,8 @@ class Search:
     def find(self) -> dict[int, Finding]:
         """Make the experiments; return what they show about each cause, by its place.
 
+        If there is no cause, what they show about the cell is at place 0.
+
         Raises:
             IPyTorchSeedError: They cannot be made: a value cannot be copied, for one.
             OSError: The working folder of one of the runs is gone.
@@ -93,6 +96,8 @@ class Search:
             for label in found:
                 found[label] = self._narrowed(label, found)
         causes = self._said.suspects
+        if not causes:
+            return {0: judge_repeat(self._result_with(frozenset()))}
         return self._unrepeated(volatile, found) | {
             place: _of_one(causes, place, self._trials[label], finding)
             for label, finding in found.items()

@@ -27,7 +27,7 @@ from ipytorchseed.render.replay import say_outside
 from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.why.experiments import UNTESTED, count_most
 from ipytorchseed.why.explanation import Explanation
-from ipytorchseed.why.tested import with_findings
+from ipytorchseed.why.tested import THE_CELL, with_findings
 
 _LONG = 0.5
 """Seconds that the cells took together from which on progress is shown."""
@@ -56,7 +56,7 @@ class Proofs:
         """Test causes, and return the explanation with what was found.
 
         Args:
-            said: The explanation; if it names no cause, there is nothing to test.
+            said: The explanation; if it names no cause, the cell runs again to see if it repeats.
             asked: Whether the user asked, so that it may take long; else the policy has to allow
                 it, and the explanation says why it does not.
             yes: Also run cells that write files, start programs or open connections.
@@ -91,7 +91,7 @@ class Proofs:
         """Plan the experiments; nothing runs. None if there is nothing to test."""
         against, session = said.against, self._tracking.session
         comparable = against is not None and said.changed and said.run.cell == against.cell
-        if against is None or not (said.suspects and comparable):
+        if against is None or not comparable:
             return None
         if said.tested and not asked:
             return None
@@ -136,9 +136,8 @@ class Proofs:
     ) -> Explanation:
         """Add findings, by the places of causes; ``keep`` them with the two runs."""
         session = self._tracking.session
-        findings = Findings(
-            tuple((c.kind, c.name, found[place]) for place, c in enumerate(said.suspects))
-        )
+        names = [(each.kind, each.name) for each in said.suspects] or [THE_CELL]
+        findings = Findings(tuple((*name, found[place]) for place, name in enumerate(names)))
         if keep and said.against is not None and said.run.id and said.against.id:
             with suppress(LedgerError):  # tested again the next time
                 session.ledger.add_findings(said.run.id, said.against.id, findings)
@@ -193,4 +192,5 @@ def _not_restored(experiments: Experiments) -> dict[int, Finding]:
 def _all_open(said: Explanation, how: str, experiments: Experiments) -> dict[int, Finding]:
     """Give all causes one reason why nothing is proved, but for those that have their own."""
     untested = Finding(how=f"{UNTESTED}: {how}")
-    return dict.fromkeys(range(len(said.suspects)), untested) | _not_restored(experiments)
+    places = range(len(said.suspects) or 1)
+    return dict.fromkeys(places, untested) | _not_restored(experiments)

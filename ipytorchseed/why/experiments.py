@@ -101,6 +101,18 @@ def minimize(parts: Sequence[T], gives: Callable[[Sequence[T]], bool]) -> Sequen
     return parts
 
 
+def judge_repeat(result: Result) -> Finding:
+    """Judge a cell of which nothing that was recorded explains the difference.
+
+    Args:
+        result: What it gave when it ran again from where the later run began.
+    """
+    if result is Result.LATER:
+        how = f"run again from the same state, the cell gives {LATER}'s result again, so something"
+        return Finding(NO_EFFECT, f"{how} that is not recorded made the difference")
+    return Finding(PROVED, "run twice from the same state, the cell gave two results")
+
+
 def judge_unrepeated(
     repeats: Result, volatile: Collection[str], *, settled: bool, alone: bool
 ) -> Finding | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from ipytorchseed.ledger.records import Operation, Run
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.evidence import Evidence, HistoryLookup, run_name, run_word
-from ipytorchseed.why.explanation import Cause, Cleared, Explanation, Remedy, Unknown
+from ipytorchseed.why.explanation import NEXT_STEP, Cause, Cleared, Explanation, Remedy, Unknown
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT, OTHERS
 from ipytorchseed.why.present import Present
 from ipytorchseed.why.ranking import ranked
@@ -69,8 +69,8 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     else:
         hidden = say_unseen(against, run)
         message = (
-            f"{begin}, but nothing else that was recorded does{f'; {hidden}' if hidden else ''}."
-            " Next step: %%deterministic --check on top of the cell, which tells whether it"
+            f"{begin}, but nothing else that was recorded does{f'; {hidden}' if hidden else ''}"
+            f"{NEXT_STEP}%%deterministic --check on top of the cell, which tells whether it"
             " repeats by itself"
         )
     return Explanation(

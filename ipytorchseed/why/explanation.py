@@ -118,6 +118,10 @@ class Remedy(Struct, frozen=True):
     obstacle: str = ""
 
 
+NEXT_STEP = ". Next step: "
+"""Begins the end of a message that says what to do."""
+
+
 class Explanation(Struct, frozen=True):
     """The answer to ``%why``.
 
@@ -133,6 +137,7 @@ class Explanation(Struct, frozen=True):
         unknown: What may be a cause or a change, and was not looked at whole.
         again: An earlier run of the cell, before ``against``, that had the same result as ``run``.
         tested: Whether experiments have tested all suspects.
+        repeats: If nothing explains the difference, what running the cell again showed.
     """
 
     run: Run
@@ -146,6 +151,7 @@ class Explanation(Struct, frozen=True):
     unknown: tuple[Unknown, ...] = ()
     again: Run | None = None
     tested: bool = False
+    repeats: Finding = Finding()
 
     @property
     def suspects(self) -> tuple[Cause, ...]:

@@ -17,9 +17,12 @@ from ipytorchseed.why.experiments import (
     PROVED,
     UNPROVED,
 )
-from ipytorchseed.why.explanation import Cause, Cleared, Explanation
+from ipytorchseed.why.explanation import NEXT_STEP, Cause, Cleared, Explanation
 
 _IDLE = f"{NO_EFFECT}: carried on by the cell itself, and nothing else that changed depends on it"
+
+THE_CELL = ("cell", "")
+"""Kind and name under which findings tell whether a cell repeats that nothing explains."""
 
 _ORDER = (PROVED, CARRIED, MAY_MATTER)
 
@@ -59,12 +62,23 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
             for cause in said.causes
         ]
         cleared = [*said.cleared]
+    repeats = Finding() if said.suspects else _named(known.get(THE_CELL, Finding()), names)
     return replace(
         said,
+        message=_with_repeat(said.message, repeats),
+        repeats=repeats,
         causes=tuple(sorted(causes, key=lambda cause: _ORDER.index(cause.finding.level))),
         cleared=tuple(cleared),
-        tested=all((cause.kind, cause.name) in known for cause in said.suspects),
+        tested=({(each.kind, each.name) for each in said.suspects} or {THE_CELL}) <= known.keys(),
     )
+
+
+def _with_repeat(message: str, repeats: Finding) -> str:
+    """Add whether a cell repeats; if it does, no check of that is advised."""
+    if not repeats.how:
+        return message
+    begin, _, _ = message.partition(NEXT_STEP)
+    return f"{begin}; {repeats.how}{'' if repeats.level == NO_EFFECT else message[len(begin) :]}"
 
 
 def _with_finding(said: Explanation, cause: Cause, finding: Finding) -> Cause:

@@ -854,3 +854,31 @@ def test_the_thread_of_a_progress_bar_is_no_obstacle(play):
     cell = "for _ in tqdm(range(2)):\n    out = k"
     kernel = play("from tqdm import tqdm\nk = 1", cell, "k = 2", cell)
     assert prove(kernel, "%why --json") == {"k": back(3)}
+
+
+def tell(kernel):
+    """Ask, and return what the answer says of a change that nothing explains."""
+    answer = json.loads(kernel.run("%why --json", "ask").stdout)
+    assert answer["verdict"] == "unexplained"
+    return answer["message"], kernel.run("%why", "ask").displays[0]["text/plain"]
+
+
+HIDDEN = "import ctypes\nbyte = ctypes.c_char(b'1')\nat = ctypes.addressof(byte)"
+
+
+def test_a_cell_that_repeats_though_nothing_explains_its_change(play):
+    """Something that is not recorded differs; no check of the cell is advised."""
+    read = "out = ctypes.string_at(at, 1)"
+    message, text = tell(play(HIDDEN, read, "byte.value = b'2'", read))
+    how = "run again from the same state, the cell gives In[5]'s result again, so something that is"
+    assert f"; {how} not recorded made the difference" in message
+    assert "Run again from the same state" in text
+    assert "--check" not in message + text
+
+
+def test_a_cell_that_nothing_explains_and_that_does_not_repeat(play):
+    """That is said, and how to find the operation."""
+    read = "out = ctypes.string_at(at, 1)[0]\nctypes.memset(at, out + 1, 1)"
+    message, text = tell(play(HIDDEN, read, read))
+    assert "; run twice from the same state, the cell gave two results. Next step:" in message
+    assert "Run twice from the same state, the cell gave two results." in text

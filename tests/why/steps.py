@@ -69,6 +69,14 @@ def _proofs(old: str, new: str, *tests: str) -> Step:
     return Step("notebook.proving", old, new, tests)
 
 
+def _search(old: str, new: str, *tests: str) -> Step:
+    return Step("experiment.search", old, new, tests)
+
+
+def _mixture(old: str, new: str, *tests: str) -> Step:
+    return Step("experiment.mixture", old, new, tests)
+
+
 def _leave(old: str, new: str, *tests: str) -> Step:
     return Step("notebook.rerun", old, new, tests)
 
@@ -111,12 +119,12 @@ STEPS = {
         "flag.follows == name", "flag.follows == name == ''", TRIALS,
     ),
     "trial folder": _trials(
-        "Trial(settings=frozenset({FOLDER})) if elsewhere", "Trial() if elsewhere",
+        "return Trial(settings=frozenset({FOLDER}))", "return Trial()",
         f"{PROVE}::test_the_working_folder",
     ),
     "trial values": _engine("self.namespace.update(copies.names)", "pass", _MAKER),
     "trial modules": _engine(
-        "(copies.names)\n        copies.hold()\n\n    @", "(copies.names)\n\n    @",
+        "(copies.names)\n        copies.hold()\n\n    def bind", "(copies.names)\n\n    def bind",
         f"{PROVE}::test_a_variable_of_a_module",
     ),
     "trial unbound": _proving(
@@ -130,8 +138,16 @@ STEPS = {
     "experiments join": _proving(
         "if self._earlier.steps:\n            self._join(engine)", "pass", PROVE,
     ),
-    "experiments refuse": _proving(
-        "for path, reason in self._engine.shared.items():", "for path, reason in ():",
+    "trial files": _proving(
+        "open_instead({path: self._copy_of(path) for path in trial.files})", "pass",
+        f"{PROVE}::test_a_file_that_was_small",
+    ),
+    "trial kept values": _proving(
+        "kept = self._values[1].keys()", "kept = set()",
+        f"{PROVE}::test_an_input_whose_maker_would_write_a_file",
+    ),
+    "experiments refuse": _mixture(
+        "for path, reason in shared.items():", "for path, reason in ():",
         f"{PROVE}::test_what_cannot_be_copied_is_left_alone",
     ),
     "experiments leave": _proving("else self._engine.leave()", "else []", _MAKER),
@@ -216,25 +232,24 @@ STEPS = {
         "keep=keep", "keep=True", f"{PROVE}::test_a_folder_of_the_later_run_that_is_gone",
     ),
     "proofs not again": _proofs("if said.tested and not asked", "if False", _KEPT),
-    "proofs extra": _proofs(
-        'extra = ", ".join(sorted(experiments.extra.values | experiments.extra.states))',
-        "extra = ''", f"{PROVE}::test_a_source_that_only_the_earlier_text_draws_from",
+    "proofs extra": _search(
+        '", ".join(sorted(extra.values | extra.states))', "''", f"{PROVE}::test_a_source_that_only_the_earlier_text_draws_from",
     ),
-    "proofs volatile": _proofs(
-        "return compare(said.run, against, run, compared, passed_over)",
-        "return compare(said.run, against, run, said.changed)",
+    "proofs volatile": _search(
+        "return compare(said.run, earlier, made, self._compared, self._passed_over)",
+        "return compare(said.run, earlier, made, said.changed)",
         f"{PROVE}::test_a_variable_that_does_not_repeat",
     ),
-    "proofs suspects": _proofs(
+    "proofs suspects": _search(
         "if _key(each) not in suspects]", "if True]",
         f"{PROVE}::test_a_counter_that_the_cell_goes_on_with",
     ),
-    "proofs side effects": _proofs(
-        "if finding.level == NO_EFFECT and also", "if False",
+    "proofs side effects": _search(
+        "if also else finding", "if False else finding",
         f"{PROVE}::test_an_input_that_only_a_counter_depends_on",
     ),
     "proofs reasons": _proofs(
-        "            **_not_restored(experiments),\n", "",
+        "return _not_restored(experiments) | found", "return found",
         f"{PROVE}::test_what_cannot_be_restored_is_told_beside_what_is_tested",
     ),
     "proofs own reasons": _proofs(
@@ -245,12 +260,24 @@ STEPS = {
         "kept = digests - present.pruned(digests)", "kept = digests", TRIALS,
     ),
     "proofs open inputs": _proving(
-        "if not each.values <= open_.keys()]", "if False]",
+        "if not each.values <= {*open_, *kept}]", "if False]",
         f"{PROVE}::test_an_input_that_nothing_makes",
     ),
-    "proofs attributes of classes": _proving(
+    "proofs attributes of classes": _mixture(
         "or id(each.owner) in classes", "",
         f"{PROVE}::test_an_attribute_of_a_class_that_the_cell_sets",
+    ),
+    "search parts": _search(
+        "return _say_parts(finding, parts) if parts else finding",
+        "return finding", f"{PROVE}::test_an_input_whose_maker_would_write_a_file",
+    ),
+    "search repeats": _search(
+        "return {0: judge_repeat(self._result_with(frozenset()))}", "return {0: Finding()}",
+        f"{PROVE}::test_a_cell_that_repeats_though_nothing_explains_its_change",
+    ),
+    "search groups": _mixture(
+        "self._groups.append(sorted(names, key=sizes.__getitem__, reverse=True))",
+        "return False", "tests/experiment/test_parts.py", PROVE,
     ),
     "compare other names": _trials(
         "or each.name not in other_names", "or True",

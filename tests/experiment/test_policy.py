@@ -46,6 +46,12 @@ def test_a_cell_that_asks_for_input_does_not_run():
     assert objection(asks) == "In[1] asks for input"
 
 
+def test_a_cell_that_leaves_something_running_does_not_run():
+    """Each run would leave one more."""
+    leaves = replace(MAKER, left=("thread", "widget"))
+    assert objection(leaves) == ("In[1] leaves a thread running and opens a widget · %why --prove")
+
+
 def test_a_cell_of_an_earlier_kernel_does_not_run():
     """The user may have restarted to be rid of it."""
     earlier = replace(MAKER, kernel="other")

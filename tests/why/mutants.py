@@ -49,6 +49,7 @@ UNIT = {
     "function _obstacle": "tests/why/test_plan.py",
     "field between": "tests/render/test_rng.py",
     "field connected": "tests/why/test_plan.py",
+    "field left": "tests/experiment/test_policy.py",
     "field imported": "tests/why/test_clearing.py",
     "field counted": "tests/why/test_clearing.py",
     "field overwritten": "tests/why/test_clearing.py",

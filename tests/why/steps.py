@@ -197,6 +197,7 @@ STEPS = {
         "or _takes(each, states[name])", "or True", REWIND,
     ),
     # What runs unasked, and what is said and kept of experiments.
+    "policy left": _policy("if step.run.left:", "if False:"),
     "policy interrupted": _policy('if run.status == "interrupted"', "if False"),
     "policy outside": _policy("if step.outside", "if False"),
     "policy input": _policy("if BY_PERSON in step.run.nondeterministic_calls", "if False"),

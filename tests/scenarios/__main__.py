@@ -16,6 +16,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from statistics import quantiles
 
 from tests.scenarios import recording
 from tests.scenarios.playing import AT_ONCE, Outcome, missing_packages, play
@@ -45,10 +46,12 @@ def main() -> int:
         player = partial(play, dry=options.dry, prove=options.prove, keep=options.record)
     right, proofs = 0, Counter[str]()
     kept: dict[str, recording.Recording] = {}
+    times: list[float] = []
     with ThreadPoolExecutor(1 if options.offline else AT_ONCE) as pool:
         for scenario, outcome in zip(scenarios, pool.map(player, scenarios), strict=True):
             right += not outcome.problems
             proofs.update(_proofs(scenario, outcome))
+            times += [] if outcome.seconds is None else [outcome.seconds]
             lines = [f"{'MISS' if outcome.problems else 'ok  '} {scenario.name}", *outcome.problems]
             if options.say and outcome.answer is not None:
                 lines.append(json.dumps(outcome.answer, indent=1, ensure_ascii=False))
@@ -62,6 +65,10 @@ def main() -> int:
             recording.GENERATION.write_text(f"{recording.generation()}\n", encoding="utf-8")
     told = ", ".join(f"{count} {level}" for level, count in sorted(proofs.items()))
     sys.stdout.write(f"{right} of {len(scenarios)} right; true causes: {told}\n")
+    if len(times) > 1:
+        tenths = quantiles(times, n=10)
+        told = f"median {tenths[4]:.2f} s, 90% within {tenths[8]:.2f} s, longest {max(times):.2f} s"
+        sys.stdout.write(f"%why took: {told}, with {AT_ONCE} kernels at once\n")
     return 0 if right == len(scenarios) else 1
 
 

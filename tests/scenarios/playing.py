@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import tempfile
+import time
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -27,12 +28,14 @@ class Outcome:
         answer: What ``%why --json`` printed; None in a dry run.
         problems: Why it is not right; empty if it is.
         recording: The records from which ``%why`` answered, if they were asked for.
+        seconds: How long ``%why`` took, experiments included.
     """
 
     changed: bool
     answer: dict[str, Any] | None
     problems: tuple[str, ...]
     recording: Recording | None = None
+    seconds: float | None = None
 
 
 def missing_packages(scenario: Scenario) -> list[str]:
@@ -83,7 +86,9 @@ def play(
                 answer, found = _proved(kernel, scenario, f"%why {asked} --json --prove --yes")
                 return Outcome(changed, answer, (*problems, *found))
             records = record(kernel, scenario, counts) if keep else None
+            began = time.perf_counter()
             answer, failed = _asked(kernel, f"%why {asked} --json")
+            seconds = time.perf_counter() - began
             if answer is None:
                 return Outcome(changed, None, (*problems, failed))
             recording = records and with_findings(kernel, records)
@@ -91,7 +96,7 @@ def play(
         finally:
             kernel.stop()
     problems += judge(scenario, answer, counts)
-    return Outcome(changed, answer, tuple(problems), recording)
+    return Outcome(changed, answer, tuple(problems), recording, seconds)
 
 
 def _asked(kernel: Kernel, command: str) -> tuple[dict[str, Any] | None, str]:

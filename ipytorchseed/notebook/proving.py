@@ -69,11 +69,13 @@ class Proofs:
         experiments = self._experiments(said, asked=asked)
         if experiments is None:
             return said
-        kernel, count = self._tracking.session.kernel, count_most(len(experiments.trials))
-        runs = [run for run in (said.run, said.against) if run is not None]
-        objection = experiments.blocked
-        if not objection and not asked:
-            objection = find_objection(runs, experiments.plan, count, kernel)
+        kernel = self._tracking.session.kernel
+        objection = self._objection(said, experiments, asked=asked)
+        fewer = said.with_causes_alone
+        if objection and fewer != said:  # what was cleared takes experiments too
+            only = self._experiments(fewer, asked=asked)
+            if only is not None and not self._objection(fewer, only, asked=asked):
+                said, experiments, objection = fewer, only, ""
         outside = "" if objection else say_outside(experiments.plan, kernel)
         if outside and not yes:
             msg = f"{outside}. Nothing was run; to run that again for a proof, add --yes"
@@ -86,6 +88,14 @@ class Proofs:
                 raise
             objection = str(error)
         return self._told(said, _all_open(said, objection, experiments))
+
+    def _objection(self, said: Explanation, experiments: Experiments, *, asked: bool) -> str:
+        """Return why no experiments are made; empty if they may be."""
+        if experiments.blocked or asked:
+            return experiments.blocked
+        runs = [run for run in (said.run, said.against) if run is not None]
+        count, kernel = count_most(len(experiments.trials)), self._tracking.session.kernel
+        return find_objection(runs, experiments.plan, count, kernel)
 
     def _experiments(self, said: Explanation, *, asked: bool) -> Experiments | None:
         """Plan the experiments; nothing runs. None if there is nothing to test."""

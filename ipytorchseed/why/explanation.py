@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ipytorchseed.ledger.records import Finding, Run
 
@@ -152,6 +153,11 @@ class Explanation(Struct, frozen=True):
     again: Run | None = None
     tested: bool = False
     repeats: Finding = Finding()
+
+    @property
+    def with_causes_alone(self) -> Explanation:
+        """The same, with nothing to test but the causes."""
+        return replace(self, cleared=tuple(replace(each, is_tested=False) for each in self.cleared))
 
     @property
     def suspects(self) -> tuple[Cause, ...]:

@@ -882,3 +882,20 @@ def test_a_cell_that_nothing_explains_and_that_does_not_repeat(play):
     message, text = tell(play(HIDDEN, read, read))
     assert "; run twice from the same state, the cell gave two results. Next step:" in message
     assert "Run twice from the same state, the cell gave two results." in text
+
+
+def test_a_column_that_a_library_reads_is_a_cause(play):
+    """Though the text of the cell names only another one."""
+    setup = "import pandas as pd\ndf = pd.DataFrame({'area': ['a', 'b'], 'price': [1.0, 2.0]})"
+    first = "first = df.groupby('area').first()\nfirst"
+    kernel = play(setup, first, "df.loc[0, 'price'] = 9.0", first)
+    part = "restoring `df['price'].iloc[0]` (1 → 9) alone gives In[3]'s result again"
+    assert prove(kernel, "%why --json") == {"df": ("proved", f"proved: {part}")}
+
+
+def test_what_was_cleared_is_not_tested_if_that_takes_too_long(play):
+    """The causes are, all the same."""
+    setup = "import time\nclass Config: pass\ncfg, other = Config(), Config()\ncfg.c = other.c = 0"
+    use = "out = k + cfg.c + other.c\ntime.sleep(0.3)"
+    kernel = play(f"{setup}\nk = cfg.a = other.b = 1", use, "k = cfg.a = other.b = 2", use)
+    assert prove(kernel, "%why --json") == {"k": back(3)}

@@ -89,19 +89,8 @@ def find_inputs(case: Evidence) -> Iterator[Cause | Cleared]:
         if before is None or same(before, after) is not False:
             continue  # where it was not read before, the cell had made it itself
         harmless = _harmless(case, name, before, after)
-        if harmless and not _may_be(case, name, harmless):
-            yield Cleared("input", name, harmless)
-            continue
         cause = _cause(case, name, before, after)
         yield Cleared("input", name, harmless, cause) if harmless else cause
-
-
-def _may_be(case: Evidence, name: str, harmless: str) -> bool:
-    """Return whether a value that was cleared may be the cause after all, if there is no other."""
-    made = any(change.what == "variable" and change.name == name for change in case.changed)
-    if harmless == _OTHER_PARTS:
-        return made or case.run.reads[name].kind == "class"
-    return harmless in (_COUNTED, _INITIALISED) or harmless.startswith(_ONLY)
 
 
 def _harmless(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> str:

@@ -93,7 +93,9 @@ class Experiments(Mixture):
         self._moved = frozenset(name for name in drawn if against.begun[name] in kept)
         self._files = present.kept_files(against)
         self._values = [present.kept_values(each) for each in (run, against)]
-        known = kept | self._files.keys()
+        originals = present.originals_of(against, run)
+        self._values[1] |= originals
+        known = kept | self._files.keys() | originals.keys()
         self.trials, self.stays = find_trials(self._run, self._against, causes, known)
         self.extra = Trial(states=self._moved - merged(self.trials).states)
         self._later = self._plan(run, self._values[0])

@@ -64,7 +64,8 @@ def find_trials(
         run: The later run.
         against: The earlier run.
         causes: What was found in them.
-        kept: The digests of the states, and the paths of the files, whose content is kept.
+        kept: The digests of the states, the paths of the files, and the names of attributes of
+            packages, of which it is kept what they were.
 
     Returns:
         The trials; and why a cause cannot be put back, by its place.
@@ -92,7 +93,7 @@ def _trial(run: Run, against: Run, cause: Cause, kept: Collection[str]) -> Trial
     if cause.kind == "rng":
         return _trial_of_source(run, against, cause.name, kept)
     if cause.kind == "input":
-        return _trial_of_input(run, against, cause.name)
+        return _trial_of_input(run, against, cause.name, kept)
     if cause.kind == "file":
         return _trial_of_file(run, against, cause.name, kept)
     if cause.kind in UNREPEATED:
@@ -124,9 +125,9 @@ def _trial_of_setting(against: Run, name: str) -> Trial | str:
     return Trial(settings=whole) if settable else "a running kernel cannot change it"
 
 
-def _trial_of_input(run: Run, against: Run, name: str) -> Trial | str:
+def _trial_of_input(run: Run, against: Run, name: str, kept: Collection[str]) -> Trial | str:
     values = against.reads.get(name), run.reads.get(name)
-    if values[0] is None:
+    if values[0] is None and name not in kept:
         known = name in against.missing and "." not in name
         return Trial(unbound=frozenset({name})) if known else "what it was is not on record"
     if any(value is not None and value.opaque for value in values):

@@ -212,6 +212,13 @@ class LiveKernel(RecordedKernel):
                         found[name] = made
         return found
 
+    def originals_of(self, run: Run, later: Run) -> dict[str, Any]:
+        """Return what a later run read of packages that cells had replaced since a run."""
+        if run.kernel != self.kernel:
+            return {}
+        held = self._session.originals
+        return {name: held[name] for name in (held.keys() & later.reads.keys()) - run.reads.keys()}
+
     def kept_files(self, run: Run) -> dict[str, bytes | None]:
         """Return the contents of files that a run read, by path; None for one that was not there.
 

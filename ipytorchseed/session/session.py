@@ -21,6 +21,7 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.reads.cell import code_digest, effects_of_cell
+from ipytorchseed.reads.dependencies import look_up
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import is_program
 from ipytorchseed.reads.following import find_dependencies
@@ -75,6 +76,7 @@ class Session:
         identity: Which cell a run is of, across kernels.
         kept: Small inputs of the runs of this kernel.
         variables: What the user's variables were at the last look.
+        originals: What attributes of packages were before a cell replaced them, by name.
         pending: The run under way, or None.
         last: The last run recorded, or None.
     """
@@ -117,6 +119,7 @@ class Session:
         self._took: dict[str, float] = {}
         self._timed: set[str] = set()
         self._patched: dict[str, tuple[str, str]] = {}
+        self.originals: dict[str, Any] = {}
         self.pending: Pending | None = None
         self._budget = Budget()
         self._cut_short = False
@@ -218,6 +221,9 @@ class Session:
         dependencies = find_dependencies(
             effects, namespace, self._hidden, self._timed, patched=self._patched, seconds=half
         )
+        for name, place in dependencies.sets.items() - self._patched.items():
+            with suppress(KeyError):  # the cell makes it
+                self.originals.setdefault(name, look_up(place, namespace))
         rebound = self._watch.rebound(namespace)  # since the last run, by no cell of ours
         calls = bool(effects.paths or effects.items or effects.columns or not effects.complete)
         pending = Pending(

@@ -129,6 +129,10 @@ class Remembering(States):
         """Return no contents."""
         return {}
 
+    def originals_of(self, *_):
+        """Return none."""
+        return {}
+
     def kept_values(self, _):
         """Return no copies."""
         return {}

@@ -899,3 +899,11 @@ def test_what_was_cleared_is_not_tested_if_that_takes_too_long(play):
     use = "out = k + cfg.c + other.c\ntime.sleep(0.3)"
     kernel = play(f"{setup}\nk = cfg.a = other.b = 1", use, "k = cfg.a = other.b = 2", use)
     assert prove(kernel, "%why --json") == {"k": back(3)}
+
+
+def test_a_function_of_a_package_that_was_replaced(play):
+    """The package's own is put back, and afterwards the user's is there again."""
+    use = "out = float(np.mean([1, 2, 6]))"
+    kernel = play("import numpy as np", use, "np.mean = lambda values: 0.0", use)
+    assert prove(kernel, "%why --json") == {"numpy.mean": back(3)}
+    assert kernel.value("np.mean([1])") == 0.0

@@ -208,7 +208,7 @@ STEPS = {
         "max(run.seconds for run in runs)", "runs[-1].seconds"
     ),
     "proofs policy": _proofs(
-        "if not objection and not asked", "if False",
+        "if experiments.blocked or asked:", "if True:",
         f"{PROVE}::test_what_is_not_tested_unasked",
     ),
     "proofs deadline": _proofs(

@@ -21,7 +21,7 @@ lr = 0.2
 log_every = 50.0
 # %% train
 w = torch.zeros(X.shape[1], requires_grad=True)
-for step in range(100):
+for step in range(10):
     loss = ((X @ w - y) ** 2).mean()
     loss.backward()
     with torch.no_grad():

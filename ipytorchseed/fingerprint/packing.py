@@ -22,15 +22,16 @@ from ipytorchseed.fingerprint.owners import maps_files, owns_array
 from ipytorchseed.fingerprint.reading import copy
 from ipytorchseed.introspection.anatomy import anatomy, find_member, module_of_class, name_of_class
 
-_MOST_OBJECTS = 5_000
-"""Objects inside one value; looking at each takes time."""
+_MOST_OBJECTS = 2_000
+"""Objects inside one value: each takes time, and C stack if it lies inside the one before."""
 
 _SAFE = frozenset(
     {"builtins", "collections", "datetime", "decimal", "fractions", "numpy", "pandas", "pyarrow"}
 )
 """Packages whose types are packed as they are pickled."""
 
-_SIMPLE = (type(None), bool, int, float, complex, str, bytes)
+_SIMPLE = frozenset(map(id, (type(None), bool, int, float, complex, str, bytes)))
+"""By identity, as a metaclass of the user's may have an equality of its own."""
 
 
 class Packed:
@@ -102,7 +103,7 @@ class _Pickler(pickle.Pickler):
         if next(self._objects) > _MOST_OBJECTS:
             raise OverflowError
         kind = type(value)
-        if kind in _SIMPLE or not (issubclass(kind, type) or _is_function(kind)):
+        if id(kind) in _SIMPLE or not (issubclass(kind, type) or _is_function(kind)):
             return None
         number = self._numbers.get(id(value))
         if number is None:
@@ -119,9 +120,9 @@ class _Pickler(pickle.Pickler):
         kind = type(value)
         torch: Any = sys.modules.get("torch")
         if torch is not None and hasattr(torch, "nn"):
-            if kind in (torch.Tensor, torch.nn.Parameter):
+            if kind is torch.Tensor or kind is torch.nn.Parameter:
                 return self._tensor(value)
-            if kind in (torch.dtype, torch.device, torch.Size):
+            if id(kind) in {*map(id, (torch.dtype, torch.device, torch.Size))}:
                 return NotImplemented
         package = module_of_class(kind).partition(".")[0]
         if (package == "pyarrow" and maps_files()) or self._is_unfit(value, kind, package):
@@ -163,12 +164,12 @@ class _Pickler(pickle.Pickler):
         return _make_tensor, (type(value), about, at.requires_grad(value), at.grad(value))
 
 
-_REFERRED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
+_REFERRED = frozenset(map(id, (types.FunctionType, types.BuiltinFunctionType, types.ModuleType)))
 _FUNCTION_NAMES = ("__qualname__", "__module__", "__doc__", "__kwdefaults__", "__annotations__")
 
 
 def _is_function(kind: type) -> bool:
-    return kind in _REFERRED or name_of_class(kind) == "cython_function_or_method"
+    return id(kind) in _REFERRED or name_of_class(kind) == "cython_function_or_method"
 
 
 def _reference(value: Any) -> Callable[[], Any]:
@@ -183,7 +184,7 @@ def _reference(value: Any) -> Callable[[], Any]:
         return lambda: value
     kept = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
     home = sys.modules.get(value.__module__)
-    simple = all(type(each) in _SIMPLE for each in kept) and not vars(value)
+    simple = all(id(type(each)) in _SIMPLE for each in kept) and not vars(value)
     if value.__closure__ or not simple or getattr(home, "__dict__", None) is not value.__globals__:
         raise pickle.PicklingError
     there = weakref.ref(value)

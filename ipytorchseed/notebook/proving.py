@@ -101,7 +101,7 @@ class Proofs:
         """Plan the experiments; nothing runs. None if there is nothing to test."""
         against, session = said.against, self._tracking.session
         comparable = against is not None and said.changed and said.run.cell == against.cell
-        if against is None or not comparable:
+        if against is None or not comparable or (said.unknown and not said.suspects):
             return None
         if said.tested and not asked:
             return None

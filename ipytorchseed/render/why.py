@@ -15,7 +15,7 @@ from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View, fill
 from ipytorchseed.why.evidence import run_name, run_word
-from ipytorchseed.why.experiments import MAY_MATTER, NO_EFFECT
+from ipytorchseed.why.experiments import MAY_MATTER
 from ipytorchseed.why.explanation import Cause, Change, Explanation, suspect
 from ipytorchseed.why.unknown import are_pending, say_hidden, say_unseen
 from ipytorchseed.why.words import sentence
@@ -170,12 +170,11 @@ class WhyView(View):
             pending = said.against and are_pending(said.unknown, said.against, said.run)
             return _WAIT if pending else _ALLOW
         unseen = "" if said.against is None else say_unseen(said.against, said.run)
-        check = "" if said.repeats.level == NO_EFFECT else _CHECK
         if unseen:
-            if_not = f"if it is not that, {check}" if check else ""
-            return " ".join(filter(None, map(sentence, (said.repeats.how, unseen, if_not))))
+            parts = said.repeats.how, unseen, f"if it is not that, {_CHECK}"
+            return " ".join(filter(None, map(sentence, parts)))
         notes = "; ".join(dict.fromkeys([*said.run.notes, *(said.against or said.run).notes]))
-        return " ".join(filter(None, map(sentence, (said.repeats.how, notes, check))))
+        return " ".join(filter(None, map(sentence, (said.repeats.how, notes, _CHECK))))
 
     @property
     def one_reason(self) -> str:

@@ -74,11 +74,11 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
 
 
 def _with_repeat(message: str, repeats: Finding) -> str:
-    """Add whether a cell repeats; if it does, no check of that is advised."""
+    """Add what running a cell again showed, before what to do next."""
     if not repeats.how:
         return message
-    begin, _, _ = message.partition(NEXT_STEP)
-    return f"{begin}; {repeats.how}{'' if repeats.level == NO_EFFECT else message[len(begin) :]}"
+    begin, step, advice = message.partition(NEXT_STEP)
+    return f"{begin}; {repeats.how}{step}{advice}"
 
 
 def _with_finding(said: Explanation, cause: Cause, finding: Finding) -> Cause:

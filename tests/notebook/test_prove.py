@@ -867,13 +867,12 @@ HIDDEN = "import ctypes\nbyte = ctypes.c_char(b'1')\nat = ctypes.addressof(byte)
 
 
 def test_a_cell_that_repeats_though_nothing_explains_its_change(play):
-    """Something that is not recorded differs; no check of the cell is advised."""
+    """That is said, and how to look further."""
     read = "out = ctypes.string_at(at, 1)"
     message, text = tell(play(HIDDEN, read, "byte.value = b'2'", read))
-    how = "run again from the same state, the cell gives In[5]'s result again, so something that is"
-    assert f"; {how} not recorded made the difference" in message
-    assert "Run again from the same state" in text
-    assert "--check" not in message + text
+    how = "un again from the same state, the cell gave In[5]'s result again."
+    assert f"; r{how} Next step: %%deterministic --check" in message
+    assert f"R{how}" in " ".join(text.split())
 
 
 def test_a_cell_that_nothing_explains_and_that_does_not_repeat(play):

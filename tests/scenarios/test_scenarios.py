@@ -32,7 +32,7 @@ LIVE = frozenset((
     "program_given_a_file", "pydantic_restart", "registered_source", "replay_buffer",
     "restart_edited_setup", "restart_never_seeded", "restart_python", "restart_threads",
     "safetensors_rewritten", "sampler_generator", "sampler_has_its_own_generator",
-    "sampler_own_generator", "scheduler_in_the_loop", "script_run_in_the_notebook",
+    "sampler_own_generator", "script_run_in_the_notebook",
     "shown_by_names_given", "shown_with_precision", "shuffle_own_random", "spawned",
     "steps_counted", "timed_cell_repeats", "two_clock_dtype", "two_clock_generator",
     "type_of_autocast_switched_off", "view_of_keys_of_a_dictionary",
@@ -42,19 +42,19 @@ LIVE = frozenset((
 PROVED = (
     "accumulated", "array_view", "augment_own_rng", "autocast_on", "awaited",
     "batchnorm_statistics", "builtin_shadowed", "check_in_training", "class_redefined",
-    "clock_kept_and_data", "code_edited", "data_and_moved", "default_device",
+    "clock_kept_and_data", "code_edited", "csv_changed", "data_and_moved", "default_device",
     "edited_and_trained", "environment_of_a_helper", "environment_read",
     "epochs_unshuffled_dropout", "floats_of_whole_numbers", "folder_changed",
     "global_of_helper", "grad_disabled", "helper_moved_to_another_cell", "lambda_redefined",
     "list_only_appended_to", "loader_own_generator", "loader_shuffled", "name_deleted",
     "numpy_print_options", "part_read_itself", "replay_buffer", "restart_edited_setup",
-    "restart_without_cleaning", "root_further_up", "sampler_generator", "scheduler_in_the_loop",
+    "restart_without_cleaning", "root_further_up", "sampler_generator",
     "set_grown",
 )  # fmt: skip
 """Scenarios whose causes experiments prove: each can be put back."""
 
 LIKELY = (
-    "batches_taken", "clock_as_seed", "counter_taken", "csv_changed", "input_and_file",
+    "batches_taken", "clock_as_seed", "counter_taken", "scheduler_in_the_loop",
     "module_reloaded", "restart_never_seeded", "shell_beside_a_draw",
 )  # fmt: skip
 """Scenarios in which something cannot be put back."""

@@ -860,7 +860,7 @@ def tell(kernel):
     """Ask, and return what the answer says of a change that nothing explains."""
     answer = json.loads(kernel.run("%why --json", "ask").stdout)
     assert answer["verdict"] == "unexplained"
-    return answer["message"], kernel.run("%why", "ask").displays[0]["text/plain"]
+    return answer["message"], kernel.run("%why", "ask").displays[-1]["text/plain"]
 
 
 HIDDEN = "import ctypes\nbyte = ctypes.c_char(b'1')\nat = ctypes.addressof(byte)"

@@ -1,4 +1,4 @@
-"""What an experiment of ``%why`` costs beside one plain run of the cell, and what copies cost."""
+"""The cost of an experiment of ``%why``, compared with one plain run of the cell, and of copies."""
 
 from __future__ import annotations
 

@@ -64,8 +64,8 @@ def find_trials(
         run: The later run.
         against: The earlier run.
         causes: What was found in them.
-        kept: The digests of the states, the paths of the files, and the names of attributes of
-            packages, of which it is kept what they were.
+        kept: What can be restored: digests of states, paths of files, and names of attributes of
+            packages.
 
     Returns:
         The trials; and why a cause cannot be put back, by its place.

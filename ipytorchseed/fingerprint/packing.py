@@ -176,7 +176,7 @@ def _reference(value: Any) -> Callable[[], Any]:
     """Return what returns a class, a function or a module, as long as it is there.
 
     Raises:
-        pickle.PicklingError: It is a function that keeps something besides its code.
+        pickle.PicklingError: It is a function with a closure, attributes or changing defaults.
     """
     if issubclass(type(value), type):
         return weakref.ref(value)

@@ -12,7 +12,7 @@ LARGEST, ALL = 64 << 10, 16 << 20
 """The most bytes of one input, and of all."""
 
 _COST = 200
-"""Bytes that an entry takes besides its content."""
+"""Bytes that an entry takes in addition to its content."""
 
 Content = Packed | bytes
 

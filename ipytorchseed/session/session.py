@@ -21,10 +21,10 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.reads.cell import code_digest, effects_of_cell
-from ipytorchseed.reads.dependencies import look_up
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import is_program
 from ipytorchseed.reads.following import find_dependencies
+from ipytorchseed.reads.patches import find_at, is_replaced
 from ipytorchseed.reads.seeding import made_in_a_state
 from ipytorchseed.rng.table import import_lazy
 from ipytorchseed.session import hearing
@@ -76,7 +76,7 @@ class Session:
         identity: Which cell a run is of, across kernels.
         kept: Small inputs of the runs of this kernel.
         variables: What the user's variables were at the last look.
-        originals: What attributes of packages were before a cell replaced them, by name.
+        originals: Functions and classes of packages that a cell was about to replace, by name.
         pending: The run under way, or None.
         last: The last run recorded, or None.
     """
@@ -222,8 +222,9 @@ class Session:
             effects, namespace, self._hidden, self._timed, patched=self._patched, seconds=half
         )
         for name, place in dependencies.sets.items() - self._patched.items():
-            with suppress(KeyError):  # the cell makes it
-                self.originals.setdefault(name, look_up(place, namespace))
+            if self.config.keep_inputs and not is_replaced(place):
+                with suppress(KeyError):  # the cell makes it
+                    self.originals.setdefault(name, find_at(place))
         rebound = self._watch.rebound(namespace)  # since the last run, by no cell of ours
         calls = bool(effects.paths or effects.items or effects.columns or not effects.complete)
         pending = Pending(

@@ -102,7 +102,7 @@ def minimize(parts: Sequence[T], gives: Callable[[Sequence[T]], bool]) -> Sequen
 
 
 def judge_repeat(result: Result) -> Finding:
-    """Judge a cell of which nothing that was recorded explains the difference.
+    """Judge a cell whose different result nothing recorded explains.
 
     Args:
         result: What it gave when it ran again from where the later run began.

@@ -22,7 +22,7 @@ from ipytorchseed.why.explanation import NEXT_STEP, Cause, Cleared, Explanation
 _IDLE = f"{NO_EFFECT}: carried on by the cell itself, and nothing else that changed depends on it"
 
 THE_CELL = ("cell", "")
-"""Kind and name under which findings tell whether a cell repeats that nothing explains."""
+"""Kind and name of the finding about a cell that nothing explains: whether it repeats."""
 
 _ORDER = (PROVED, CARRIED, MAY_MATTER)
 

@@ -27,7 +27,7 @@ def test_short_cells_without_effects_run():
 
 @pytest.mark.parametrize("number", [0, 1])
 def test_an_interrupted_run_is_not_compared(number):
-    """Neither the earlier nor the later one: nobody knows how far it got."""
+    """Neither the earlier nor the later one: how far it got is not known."""
     runs = [EARLIER, LATER]
     runs[number] = replace(runs[number], status="interrupted")
     assert objection(runs=runs) == f"In[{runs[number].id}] was interrupted"

@@ -154,14 +154,14 @@ def test_a_pruned_state_is_not_restored(present):
     def plan(*causes):
         return Experiments({}, None, runs[1], runs[0], causes, present(runs), frozenset())
 
-    made, beside = plan(Cause("rng", "torch.cpu", "")), plan(Cause("code", "", ""))
+    made, experiments = plan(Cause("rng", "torch.cpu", "")), plan(Cause("code", "", ""))
     moved = states_of("torch.cpu")
     if present is Remembering:
         assert (made.trials, made.stays) == ([moved | Trial(causes=frozenset({0}))], {})
-        assert beside.extra == moved
+        assert experiments.extra == moved
     else:
         assert (made.trials, made.stays) == ([], {0: "its earlier state is no longer kept"})
-        assert beside.extra == Trial()
+        assert experiments.extra == Trial()
 
 
 # --------------------------------------------------------------------------------------------------

@@ -159,3 +159,13 @@ def test_watching_imports_no_library_that_the_user_did_not(tmp_path):
         assert not {"torch", "pandas"} & {*kernel.value(MODULES)}
         kernel.run("%seed 3 -q")
         assert "torch" in kernel.value(MODULES)
+
+
+def test_a_value_of_a_module_dies_when_a_cell_replaces_it(kernel):
+    """What packages define themselves is kept for experiments, and nothing else."""
+    kernel.run("import sys, types\nclass Box: pass\nheld = types.ModuleType('held_of_a_test')")
+    kernel.run("sys.modules['held_of_a_test'] = held\nheld.data = Box()")
+    kernel.run("alive = weakref.ref(held.data)")
+    kernel.run("held.data = None")
+    reply = kernel.run("gc.collect()\nprint(alive() is None)")
+    assert reply.stdout == "True\n"

@@ -128,7 +128,7 @@ class Format(Struct, frozen=True):
             return str(error) if isinstance(error, ContentError) else TOO_DEEP
         if isinstance(error, JSONDecodeError):
             return f"not a {self.name}: invalid JSON, {error}"
-        if isinstance(error, UnicodeError):
+        if isinstance(error, UnicodeError) or str(error) == "Invalid UTF-8 encoded string":
             return f"not a {self.name}: it is not UTF-8"
         if isinstance(error, msgspec.MsgspecError):
             invalid = isinstance(error, msgspec.ValidationError)

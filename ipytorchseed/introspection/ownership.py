@@ -126,6 +126,11 @@ def is_local_module(name: object) -> bool:
     return bool(file) and is_local_file(file)
 
 
+def is_of_library(name: str) -> bool:
+    """Return whether a module is Python's own, or of an installed package."""
+    return name.partition(".")[0] in sys.stdlib_module_names or is_installed_file(_file_of(name))
+
+
 def may_be_local(name: str) -> bool:
     """Tell at a glance whether a module may be the user's; ``is_local_module`` knows."""
     standard = name.partition(".")[0] in sys.stdlib_module_names

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.fingerprint import Budget
 from ipytorchseed.introspection.collection import uncollected
+from ipytorchseed.introspection.ownership import is_of_library
 from ipytorchseed.introspection.values import is_scalar, shell_name
 from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import Run
@@ -24,7 +25,7 @@ from ipytorchseed.reads.cell import code_digest, effects_of_cell
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import is_program
 from ipytorchseed.reads.following import find_dependencies
-from ipytorchseed.reads.patches import find_at, is_replaced
+from ipytorchseed.reads.patches import find_at
 from ipytorchseed.reads.seeding import made_in_a_state
 from ipytorchseed.rng.table import import_lazy
 from ipytorchseed.session import hearing
@@ -76,7 +77,7 @@ class Session:
         identity: Which cell a run is of, across kernels.
         kept: Small inputs of the runs of this kernel.
         variables: What the user's variables were at the last look.
-        originals: Functions and classes of packages that a cell was about to replace, by name.
+        originals: What cells replaced in Python's modules and in packages, by name.
         pending: The run under way, or None.
         last: The last run recorded, or None.
     """
@@ -222,7 +223,7 @@ class Session:
             effects, namespace, self._hidden, self._timed, patched=self._patched, seconds=half
         )
         for name, place in dependencies.sets.items() - self._patched.items():
-            if self.config.keep_inputs and not is_replaced(place):
+            if self.config.keep_inputs and is_of_library(place[0]):
                 with suppress(KeyError):  # the cell makes it
                     self.originals.setdefault(name, find_at(place))
         rebound = self._watch.rebound(namespace)  # since the last run, by no cell of ours

@@ -35,6 +35,14 @@ PATIENCE = 120
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
+_OURS = re.compile(r"ipytorchseed/(?!ipytorchseed/|tests/)((?:\w+/)*\w+\.py)")
+"""A path in the package; the clone, its environment and its tests may lie in a folder of its name."""
+
+
+def files_of_ours(text: str) -> set[str]:
+    """Return the files of the package that a traceback names, such as ``session/files.py``."""
+    return {*_OURS.findall(text)}
+
 
 @dataclass(frozen=True)
 class Failure:

@@ -13,7 +13,7 @@ import time
 import pytest
 
 from ipytorchseed.notebook.interrupts import Interrupts
-from tests.kernel import ROOT, Kernel
+from tests.kernel import ROOT, Kernel, files_of_ours
 
 SETUP = """
 import asyncio, os, signal, time, ipytorchseed as its
@@ -76,7 +76,7 @@ def test_an_interrupt_before_the_cell_stops_it_at_its_first_line(kernel, body):
     reply, runs = kernel.record(body)
     assert (reply.status, reply.stdout, reply.stderr) == ("error", "", "")
     assert reply.error.ename == "KeyboardInterrupt"
-    assert "ipytorchseed" not in reply.error.traceback
+    assert not files_of_ours(reply.error.traceback)
     assert "line 1" in reply.error.traceback
     (run,) = [run for run in runs if run.source == body]
     assert run.status == "interrupted"
@@ -94,7 +94,7 @@ def test_an_interrupt_after_the_cell_is_its_error(kernel, body):
         "KeyboardInterrupt",
         "the cell had run to its end",
     )
-    assert "ipytorchseed" not in reply.error.traceback
+    assert not files_of_ours(reply.error.traceback)
     (run,) = [run for run in runs if run.source == body]
     assert run.status == "ok"
     assert "interrupted while it was looked at" in " ".join(run.notes)
@@ -107,7 +107,7 @@ def test_an_error_of_the_cell_stays_its_error(kernel, body):
         kernel.run(f"armed = int({when})")
         reply = kernel.run(body)
         assert reply.status == "error"
-        assert "ipytorchseed" not in reply.error.traceback
+        assert not files_of_ours(reply.error.traceback)
         assert "callback" not in reply.stdout + reply.stderr
 
 
@@ -187,8 +187,7 @@ def test_no_interrupt_is_lost(tmp_path):
     )
     seen = re.search(r"^seen (\d+)$", done.stderr, re.MULTILINE)
     assert int(seen[1]) >= sent - sent // 100
-    ours = set(re.findall(r"ipytorchseed/(\S+?):", done.stdout))
-    assert ours <= ALLOWED
+    assert files_of_ours(done.stdout) <= ALLOWED
 
 
 def test_a_callback_that_fails_leaves_no_handler_behind():

@@ -83,7 +83,6 @@ class Setting(Struct, frozen=True):
             its value is read now and written then.
         fits: Returns whether it can be set to a JSON value; those of objects cannot.
         through: Other packages that use this one for their output.
-        asked: A regular expression for code that asks for it, and so computes with it.
     """
 
     name: str
@@ -92,7 +91,6 @@ class Setting(Struct, frozen=True):
     read: Callable[[Any], Any]
     restore: str = ""
     through: frozenset[str] = frozenset()
-    asked: str = ""
     write: Callable[[Any, Any], object] | None = None
     keep: Callable[[Any], Undo] | None = None
     fits: Callable[[Any], bool] = lambda _: True
@@ -154,7 +152,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("sklearn.set_config", "sklearn", NUMBERS, partial(read_sklearn, shown=False),
             "sklearn.set_config({})", keep=keep_sklearn),
     Setting("sklearn.set_config.display", "sklearn", TEXT, partial(read_sklearn, shown=True),
-            "sklearn.set_config({})", asked=r"\bget_config\b", keep=keep_sklearn),
+            "sklearn.set_config({})", keep=keep_sklearn),
     Setting("torch.backends.mha.fastpath_enabled", "torch", NUMBERS,
             lambda torch: torch.backends.mha.get_fastpath_enabled(),
             "torch.backends.mha.set_fastpath_enabled({})"),
@@ -169,40 +167,35 @@ SETTINGS: tuple[Setting, ...] = (
             keep=keep_anomaly),
     Setting("numpy.set_printoptions", "numpy", TEXT,
             lambda numpy: plain_values(numpy.get_printoptions()), "numpy.set_printoptions({})",
-            asked=r"\bget_printoptions\b", keep=keep_numpy_printing),
+            keep=keep_numpy_printing),
     Setting("torch.set_printoptions", "torch", TEXT,
             lambda torch: plain_values(vars(torch._tensor_str.PRINT_OPTS)),  # noqa: SLF001
             "torch.set_printoptions({})", keep=keep_torch_printing),
     Setting("pandas.options.display", "pandas", TEXT, read_pandas_display,
-            asked=r"\boptions\.display\b|\bget_option\(",
             write=partial(write_pandas, group="display."), keep=keep_pandas),
     Setting("pandas.options", "pandas", NUMBERS, read_pandas, write=write_pandas, keep=keep_pandas),
     Setting("polars.Config", "polars", TEXT, read_polars, write=write_polars),
     Setting("matplotlib.rcParams", "matplotlib", FIGURES, read_rc, through=_DRAWS,
-            asked=r"\brcParams\[|\bget_(?:dpi|figwidth|figheight|size_inches)\(",
             write=write_rc, keep=keep_rc),
     Setting("matplotlib.pyplot.figure", "matplotlib.pyplot", FIGURES, read_figures,
             through=_DRAWS | {"matplotlib"},
-            asked=r"\b(?:gca|gcf|get_fignums|fignum_exists)\(|\bfig\w*(?:\([^()\n]*\))?\.number\b",
             write=write_figures, keep=keep_figures, fits=_is_empty),
     Setting("InlineBackend", "matplotlib_inline.config", FIGURES, read_inline,
             through=_DRAWS | {"matplotlib"}, write=write_inline),
     Setting("IPython.display_formatter", "", TEXT, read_formatter,
             write=write_formatter, keep=keep_formatter(read_formatter)),
     Setting("locale.setlocale", "locale", TEXT, lambda locale: locale.setlocale(locale.LC_ALL),
-            "locale.setlocale(locale.LC_ALL, {})", asked=r"\b(?:getlocale|localeconv)\("),
+            "locale.setlocale(locale.LC_ALL, {})"),
     Setting("logging.levels", "logging", TEXT, read_logs,
-            asked=r"\b(?:isEnabledFor|getEffectiveLevel|hasHandlers)\(|\.(?:level|handlers)\b",
             write=write_logs, keep=keep_logs),
     Setting("time.tzname", "", LOCAL_TIMES, lambda _: [*sys.modules["time"].tzname],
-            asked=r"\btime\.(?:tzname|timezone|altzone)\b", keep=keep_times),
-    Setting("os.umask", "os", RIGHTS, read_umask, asked=r"\bumask\(", write=write_umask),
-    Setting("numpy.seterr", "numpy", ERRORS, lambda numpy: numpy.geterr(), "numpy.seterr({})",
-            asked=r"\bgeterr\("),
-    Setting("warnings.filters", "", ERRORS, read_warnings, asked=r"\bwarnings\.filters\b",
+            keep=keep_times),
+    Setting("os.umask", "os", RIGHTS, read_umask, write=write_umask),
+    Setting("numpy.seterr", "numpy", ERRORS, lambda numpy: numpy.geterr(), "numpy.seterr({})"),
+    Setting("warnings.filters", "", ERRORS, read_warnings,
             write=write_warnings, keep=keep_warnings),
     Setting("sys.setrecursionlimit", "", ERRORS, lambda _: sys.getrecursionlimit(),
-            "sys.setrecursionlimit({})", asked=r"\bgetrecursionlimit\("),
+            "sys.setrecursionlimit({})"),
 )  # fmt: skip
 """Every setting but torch's flags and environment variables."""
 

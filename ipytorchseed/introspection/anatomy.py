@@ -160,10 +160,6 @@ class Anatomy(Struct, frozen=True):
             return _MISSING
 
 
-def _is_of_c(kind: type) -> bool:
-    return "__slots__" not in own(kind)
-
-
 NOT_CONTENT = frozenset({
     "__abstractmethods__", "__annotate__", "__annotate_func__", "__annotations__",
     "__annotations_cache__", "__dict__", "__doc__", "__firstlineno__", "__module__",

@@ -176,14 +176,3 @@ def parts(value: object) -> Iterator[Any]:
     made = anatomy(kind)
     yield from [each for _, each in itertools.islice(made.slot_values(value), _MANY)]
     yield from items(made.dictionary(value) or {})
-
-
-def index_named(text: str) -> Any:
-    """Read an index as code writes it with integers: ``-1``, ``:8`` or ``:,0``.
-
-    Raises:
-        ValueError: It is none.
-    """
-    ends = [[int(end) if end else None for end in each.split(":")] for each in text.split(",")]
-    found = [slice(*each) if len(each) > 1 else each[0] for each in ends]
-    return tuple(found) if len(found) > 1 else found[0]

@@ -188,8 +188,6 @@ class Run(Struct, frozen=True, omit_defaults=True):
         replaced: Functions of packages that it reads and in whose place the user put others.
         missing: Names that its code may look up and that were not there: builtins, and what was
             not set.
-        parts: Of values of which it read but some attributes (``a:batch``) and items
-            (``k:price``): which.
         writes: What it made or changed: value by name, when it ended.
         in_place: Those of them whose names it did not bind: it changed the objects themselves.
         result: Its last expression, if it showed one.
@@ -214,17 +212,6 @@ class Run(Struct, frozen=True, omit_defaults=True):
             (clock, entropy).
         timing: Those of them that are clocks of which it only prints or keeps the readings.
         packages: Packages that its code reaches, such as ``torch`` and ``numpy``.
-        only_loader_seed_draws: Whether all that its code may draw from torch are passes over a
-            ``DataLoader`` that uses nothing of what they draw.
-        loaders: How many such loaders its code reaches; 0 where it reaches others as well.
-        heeds: What its results may depend on: gradients that are there (``grad``), what is frozen
-            (``frozen``), the mode in which it finds modules (``mode``), what it draws from torch
-            (``draws``), unless loaded weights replace that, and the rates of layers that matter in
-            training only (``rates``).
-        counted: Names of attributes that its code adds to and does not read otherwise: counters.
-        overwritten: Names of objects whose content it set anew before it read them, and parts of
-            such: ``meter.total``, ``rates.[low]``, ``net.[0].bias``.
-        initialised: Names of models whose layers it initialised anew before it read them.
         code: The name of its text as the interpreter sees it: without comments and layout.
         rank: Which of several processes that run the same notebook it happened in, from 0; None
             where there is one only.
@@ -250,7 +237,6 @@ class Run(Struct, frozen=True, omit_defaults=True):
     reads: Mapping[str, Fingerprint] = {}
     replaced: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-    parts: Mapping[str, tuple[str, ...]] = {}
     writes: Mapping[str, Fingerprint] = {}
     in_place: tuple[str, ...] = ()
     result: Fingerprint | None = None
@@ -270,14 +256,6 @@ class Run(Struct, frozen=True, omit_defaults=True):
     nondeterministic_calls: tuple[str, ...] = ()
     timing: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
-    only_loader_seed_draws: bool = False
-    loaders: int = 0
-    counted: tuple[str, ...] = ()
-    overwritten: tuple[str, ...] = ()
-    initialised: tuple[str, ...] = ()
-    heeds: tuple[str, ...] = (
-        "grad", "frozen", "mode", "draws", "rates",
-    )  # fmt: skip
     code: str = ""
     rank: int | None = None
     notes: tuple[str, ...] = ()

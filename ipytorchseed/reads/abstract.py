@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import itertools
 import math
 from collections.abc import Iterable
@@ -23,15 +22,11 @@ _LONGEST = 120
 MOST_TEXTS = 64
 """Texts that a value may be, of which each is kept."""
 
-CALL, CONTAINS, ITEM, ITERATE = "__call__", "__contains__", "__getitem__", "__iter__"
-ENTER = "__enter__", "__exit__"
-"""Methods of an object that are used by a call, ``in``, ``[key]``, a loop and ``with``."""
+CALL, CONTAINS, LENGTH = "__call__", "__contains__", "__len__"
+"""Methods of an object that are used by a call, ``in`` and ``len``."""
 
 HELD = lazy_pattern("\0([*]?)(\\w+)\0")
 """In a text, what stands for the text that a name holds; with a star, for each text in it."""
-
-PUT = "\0="
-"""The key of an item that is set by a key which varies: of a dictionary, nothing is read then."""
 
 
 class Body(Struct, frozen=True):
@@ -40,12 +35,10 @@ class Body(Struct, frozen=True):
     Attributes:
         effects: What it does with names.
         then: Code that the result holds: the methods, for a call of a class.
-        function: The syntax of the function whose code it is, where that is certain.
     """
 
     effects: Effects
     then: tuple[Body, ...] = ()
-    function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | None = None
 
 
 class AbstractValue(Struct, frozen=True):
@@ -111,13 +104,10 @@ def join(one: AbstractValue, other: AbstractValue) -> AbstractValue:
     """Return what is known of a value that is one of two."""
     if one is other or one == other:
         return one
-    bodies = bodies_of(one, other)
-    if one.bodies != other.bodies:  # which of them it is, is not certain
-        bodies = tuple([replace(body, function=None) for body in bodies])
     return AbstractValue(
         paths=tuple(dict.fromkeys([*one.paths, *other.paths]))[:_MOST],
         tail=one.tail or other.tail,
-        bodies=bodies,
+        bodies=bodies_of(one, other),
         taint=one.taint | other.taint,
         only_taint=(one.only_taint or one.neutral) and (other.only_taint or other.neutral),
         neutral=one.neutral and other.neutral,

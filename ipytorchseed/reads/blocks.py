@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 
-from ipytorchseed.reads.abstract import ENTER, ITERATE, AbstractValue
+from ipytorchseed.reads.abstract import AbstractValue
 from ipytorchseed.reads.bindings import captures_of
 from ipytorchseed.reads.conditions import branches
 from ipytorchseed.reads.parsing import nodes_in
@@ -21,7 +21,7 @@ _SWALLOWS = frozenset({"suppress", "raises", "assertRaises"})
 
 @evaluates("For", "AsyncFor")
 def _for(scope: Scope, node: ast.For | ast.AsyncFor) -> None:
-    over = scope.visit_by(node.iter, ITERATE)
+    over = scope.visit(node.iter)
     scope.run_all(over.bodies)
     never = scope.state()
     assign(scope, node.target, over.item())
@@ -110,7 +110,7 @@ def _match(scope: Scope, node: ast.Match) -> None:
 def _with(scope: Scope, node: ast.With | ast.AsyncWith) -> None:
     swallows = False
     for item in node.items:
-        abstract = scope.visit_by(item.context_expr, *ENTER)
+        abstract = scope.visit(item.context_expr)
         scope.consume(abstract)
         swallows |= abstract.tail.strip(".").removesuffix("()") in _SWALLOWS
         if item.optional_vars is not None:

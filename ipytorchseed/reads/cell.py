@@ -5,21 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 from functools import cache, partial
-from itertools import tee
 
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.bindings import bound_by
-from ipytorchseed.reads.draws import accumulates
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.magics import magic_of
-from ipytorchseed.reads.overwrites import Parse, find_overwrites, statements_in
 from ipytorchseed.reads.parsing import is_too_long, nodes_in, parse_cell
-from ipytorchseed.reads.renewals import find_renewals
-from ipytorchseed.reads.scope import Reader, TooMuchError
+from ipytorchseed.reads.scope import Parse, Reader, TooMuchError
 
 _MOST = 512
 _MOST_NODES = 4_000
@@ -117,10 +113,6 @@ def _effects(source: str, parse: Parse) -> Effects:
         return _every_name(nodes)
     # Also those of code that it defines and may hand to others to call.
     effects.attributes.update(node.attr for node in nodes if isinstance(node, ast.Attribute))
-    effects.accumulates |= accumulates(nodes, effects.attributes)
-    statements = tee(statements_in(tree.body, parse))
-    effects.anew = find_overwrites(statements[0], effects.reads, effects.before)
-    effects.renewed = find_renewals(statements[1], effects.reads)
     effects.inert = all(map(_is_inert, tree.body))
     return effects
 

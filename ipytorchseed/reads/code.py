@@ -6,20 +6,15 @@ attributes of what they lead to.
 
 from __future__ import annotations
 
-import ast
 import builtins
 import dis
-from itertools import tee
 from types import CodeType
 
 from ipytorchseed.introspection.anatomy import per_object
-from ipytorchseed.reads.draws import accumulates
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ANY
 from ipytorchseed.reads.evaluator import follow_function
-from ipytorchseed.reads.overwrites import find_overwrites, statements_in
-from ipytorchseed.reads.parsing import nodes_in, parse_text
-from ipytorchseed.reads.renewals import find_renewals
+from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.scope import Reader, TooMuchError
 from ipytorchseed.reads.source import find_source
 
@@ -35,13 +30,6 @@ def _effects_of_code(code: CodeType) -> Effects:
         found = find_source(code) if len(code.co_code) <= _LONGEST else []
         for function in found:
             effects.add(follow_function(function, code.co_freevars, Reader(parse_text)))
-            effects.accumulates |= accumulates(nodes_in(function), effects.attributes)
-            body = getattr(function, "body", None)
-            block = [ast.Expr(body)] if isinstance(body, ast.expr) else body or []
-            statements = tee(statements_in(block, parse_text))
-            names = {*effects.reads, *code.co_varnames}  # also of what calls give to it
-            effects.anew = find_overwrites(statements[0], names)
-            effects.renewed = find_renewals(statements[1], names)
     except (RecursionError, TooMuchError):
         found = []
     return effects if found else _effects_of_names(code)

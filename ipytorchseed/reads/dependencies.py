@@ -8,7 +8,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from ipytorchseed.reads.draws import HEEDED
 from ipytorchseed.reads.patches import find_at
 
 is_result = re.compile(r"_{1,3}|_\d+|_i{1,3}|_i\d+|Out|In").fullmatch
@@ -23,8 +22,6 @@ class Dependencies(Struct):
             name in it.
         replaced: Those of ``names`` that the user put in place of what a package has there.
         missing: Names that it may look up and that are not there: builtins, and what is not set.
-        parts: Of names of which it reads nothing but some attributes (``a:batch``) and items
-            (``k:price``): which.
         writes: Names of the namespace that it, or a function it may call, sets.
         sets: Attributes of modules, and of classes of packages, that it, or a function it may
             call, sets; and where they are found, as for ``names``.
@@ -39,14 +36,6 @@ class Dependencies(Struct):
         files: Files that it runs, in the notebook or as programs of their own.
         texts: Constants that may be names of files or folders.
         hashes: Whether its results may hang on the order of hashes.
-        only_loader_seed_draws: Whether all that may draw from torch are passes over a
-            ``DataLoader`` that uses nothing of what they draw.
-        passive_loaders: How many such loaders it reaches; 0 where it reaches others as well.
-        counted: Names of attributes that it adds to and nothing else reads: counters.
-        overwritten: Names of objects whose content all code that reads them sets anew first,
-            and parts of objects: ``meter.total``, ``rates.[low]``.
-        initialised: Names of models whose layers it initialises anew first.
-        heeded: What its results may hang on, of ``draws.HEEDED``.
         complete: False where there was too much to follow, or where it runs a text that is not
             known before.
     """
@@ -54,7 +43,6 @@ class Dependencies(Struct):
     names: dict[str, tuple[str, str]] = {}
     replaced: set[str] = set()
     missing: set[str] = set()
-    parts: dict[str, set[str]] = {}
     writes: set[str] = set()
     sets: dict[str, tuple[str, str]] = {}
     nondeterministic_calls: set[str] = set()
@@ -65,12 +53,6 @@ class Dependencies(Struct):
     files: set[str] = set()
     texts: set[str] = set()
     hashes: bool = False
-    only_loader_seed_draws: bool = False
-    passive_loaders: int = 0
-    counted: set[str] = set()
-    overwritten: set[str] = set()
-    initialised: set[str] = set()
-    heeded: frozenset[str] = frozenset(HEEDED)
     complete: bool = True
 
 

@@ -11,10 +11,8 @@ from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.abstract import (
     BY_ADDRESS,
     CONTAINS,
-    ITEM,
     NEUTRAL,
     NOTHING,
-    PUT,
     UNKNOWN,
     AbstractValue,
     bodies_of,
@@ -24,8 +22,6 @@ from ipytorchseed.reads.abstract import (
     join,
 )
 from ipytorchseed.reads.entropy import ADDRESSES
-from ipytorchseed.reads.frames import column_of_rows, columns_held, columns_of
-from ipytorchseed.reads.keys import PUTS, SIZES, constant_keys
 from ipytorchseed.reads.parsing import dotted_name
 from ipytorchseed.reads.queries import asked_by_query
 from ipytorchseed.reads.scope import Scope, evaluates
@@ -63,8 +59,7 @@ def look_up_name(scope: Scope, name: str | None) -> AbstractValue:
 
 
 @evaluates("Attribute")
-def _attribute(scope: Scope, node: ast.Attribute, key: str = "") -> AbstractValue:
-    """Follow an attribute; of a ``key``, only that item of it is read."""
+def _attribute(scope: Scope, node: ast.Attribute) -> AbstractValue:
     names = [node.attr]
     base = node.value
     while isinstance(base, ast.Attribute):
@@ -77,29 +72,12 @@ def _attribute(scope: Scope, node: ast.Attribute, key: str = "") -> AbstractValu
         abstract = scope.load(base.id)
         if scope.has_dotted and f"{base.id}.{names[-1]}" in scope.assigned:
             return UNKNOWN
-    elif (
-        names[-1] in SIZES | PUTS
-        and isinstance(base, ast.Subscript)
-        and isinstance(base.value, ast.Name)
-        and isinstance(base.slice, ast.Constant)
-        and "".join(constant_keys(base.slice)).isidentifier()
-    ):
-        inside = ast.Constant(f"{base.slice.value!s}.{names[-1]}")
-        abstract = _subscript(scope, ast.Subscript(base.value, inside, ast.Load()))
-    elif (
-        names[-1] in PUTS - {"add"}  # of a column of a data frame, that is a sum
-        and isinstance(base, ast.Subscript)
-        and isinstance(base.value, ast.Name)
-        and not constant_keys(base.slice, places=True)
-    ):
-        scope.consume(scope.visit(base.slice))
-        abstract = scope.visit_by(base.value, f"{ITEM}.{names[-1]}").item()
     else:
-        abstract = column_of_rows(scope, base, names[-1]) or scope.visit(base)
+        abstract = scope.visit(base)
     scope.run_all(abstract.bodies)
     for name in reversed(names):
         abstract = abstract.attribute(name)
-    scope.effects.paths.update(abstract.attribute(key).paths if key else abstract.paths)
+    scope.effects.paths.update(abstract.paths)
     return abstract
 
 
@@ -108,12 +86,7 @@ def _subscript(scope: Scope, node: ast.Subscript) -> AbstractValue:
     found = look_up_text(scope, node.value, node.slice)
     if found is not None:
         return found
-    value = (
-        _result(scope, node)
-        or columns_of(scope, node)
-        or columns_held(scope, node)
-        or visit_owner(scope, node, reads=True)
-    )
+    value = _result(scope, node) or scope.visit(node.value)
     scope.run_all(value.bodies)
     scope.consume(scope.visit(node.slice))
     found = replace(value.item(), bodies=())
@@ -128,41 +101,6 @@ def _result(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
     if name not in _RESULTS or type(number) is not int or name in scope.assigned | scope.local:
         return None
     return look_up_name(scope, f"{_RESULTS[name]}{number}")
-
-
-def visit_owner(scope: Scope, node: ast.Subscript, *, reads: bool) -> AbstractValue:
-    """Follow what an item is of; where a name is asked for constant keys, only these are read.
-
-    What sets ``rates[0]`` hangs on all of the list: on its length.
-    """
-    keys, owner, outer = constant_keys(node.slice, places=reads), node.value, ""
-    if reads and isinstance(owner, ast.Subscript):
-        outer = next(iter(constant_keys(owner.slice, places=True)), "")
-        outer = "" if isinstance(owner.slice, ast.List | ast.Slice) else outer
-    name = owner.value if outer and isinstance(owner, ast.Subscript) else owner
-    if reads and len(keys) == 1 and keys[0].isidentifier() and isinstance(owner, ast.Attribute):
-        return _attribute(scope, owner, f"[{keys[0]}]")
-    if outer[:1] == "[" and len(keys) == 1 and keys[0].isidentifier():
-        inner = owner.value if isinstance(owner, ast.Subscript) else owner
-        if isinstance(inner, ast.Attribute):  # of param_groups[0]["lr"]
-            return _attribute(scope, inner, f"{outer}.[{keys[0]}]")
-    if not (keys or reads) and isinstance(owner, ast.Name):
-        value = scope.load(owner.id)
-        named = {*filter(str.isidentifier, value.paths)}
-        scope.effects.columns.update((path, PUT) for path in named)
-        scope.effects.paths.update({*value.paths} - named)
-        return value
-    if not keys or not isinstance(name, ast.Name):
-        return scope.visit_by(owner, ITEM) if reads else scope.visit(owner)
-    value = scope.load(name.id)
-    looked_up = [_nested(outer, key) for key in keys] if reads else [""]
-    scope.effects.items.update((path, key) for path in value.paths for key in looked_up)
-    return value.item() if outer else value
-
-
-def _nested(outer: str, key: str) -> str:
-    """Name the item of a dictionary inside another one: ``train.rate``."""
-    return f"{outer}.{key}" if outer else key
 
 
 def is_namespace(node: ast.expr) -> bool:

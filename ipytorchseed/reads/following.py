@@ -18,24 +18,14 @@ from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.dependencies import Dependencies
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.evaluator import follow
-from ipytorchseed.reads.frames import names_in_query
 from ipytorchseed.reads.home import Home, fill_in
-from ipytorchseed.reads.lending import Overwritten
-from ipytorchseed.reads.methods import BY_KEYS, BY_METHODS, is_model, read_by, through_methods
 from ipytorchseed.reads.names import NameFollower
 from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.parsing import parse_text
-from ipytorchseed.reads.parts import (
-    find_parts,
-    is_frame,
-    path_otherwise,
-    with_each_item,
-    without_puts,
-)
 from ipytorchseed.reads.patches import Place, find_at, find_used, is_replaced
+from ipytorchseed.reads.queries import names_in_query
 from ipytorchseed.reads.resolution import find_imported
 from ipytorchseed.reads.scope import Reader, TooMuchError
-from ipytorchseed.reads.uses import SPREAD, part_named
 from ipytorchseed.reads.values import OutOfTimeError
 
 _ENVIRONMENT = frozenset({"environ", "environb", "getenv"})
@@ -64,7 +54,7 @@ def find_dependencies(  # noqa: PLR0913 -- the last by name
             as incomplete.
     """
     if effects.inert and not effects.reads:  # it hangs on its text alone
-        return Dependencies(writes={*effects.writes}, heeded=frozenset())
+        return Dependencies(writes={*effects.writes})
     follower = _CodeFollower(namespace, frozenset(hidden), time.thread_time() + seconds)
     return follower.follow_cell(effects, frozenset(timed), patched or {})
 
@@ -84,9 +74,8 @@ class _CodeFollower(NameFollower):
         super().__init__(namespace, hidden, deadline)
         self._defined: Mapping[str, Effects] = {}
         self._followed: dict[int, frozenset[str]] = {}
-        self._counted: set[str] = set()
+        self._attributes: set[str] = set()
         self._nondeterminism = Nondeterminism()
-        self._overwritten = Overwritten()
 
     def follow_cell(
         self, effects: Effects, timed: frozenset[str], patched: Mapping[str, Place]
@@ -116,25 +105,14 @@ class _CodeFollower(NameFollower):
 
     def _conclude(self, effects: Effects, timed: frozenset[str]) -> Dependencies:
         """Complete what was found by what only the whole tells."""
-        found, draws, nondeterminism = self._found, self._draws, self._nondeterminism
+        found, nondeterminism = self._found, self._nondeterminism
         found.complete &= self.complete
-        known = found.complete and self.in_time
-        for name in [*found.parts]:
-            beyond = any(each[:3] == "k:[" for each in found.parts[name]) and draws.looks_beyond
-            if name in self._entire or not found.complete or beyond:
-                del found.parts[name]
-        found.only_loader_seed_draws = known and draws.only_loader_seeds(found.packages)
-        found.counted = self._counted - draws.attributes if known else set()
-        found.overwritten = self._overwritten.whole | (self._overwritten.parts if known else set())
-        found.initialised = self._overwritten.layers
-        found.heeded = draws.heeded(found.packages, complete=known)
-        found.passive_loaders = draws.passive_loaders if found.complete else 0
         names = self._notebook.names
         read = [names[name] for home, name in found.names.values() if not home and name in names]
         if not _ENVIRONMENT.isdisjoint(self._met.names):
             held = (each for each in read if type(each) is str)
             found.variables.update(filter(_VARIABLE.fullmatch, (*found.texts, *held)))
-        nondeterminism.look_into(read, draws.attributes)
+        nondeterminism.look_into(read, self._attributes)
         found.timing, found.timed = nondeterminism.readings(effects, names, timed)
         found.nondeterministic_calls = nondeterminism.calls
         found.hashes = nondeterminism.hashes
@@ -166,11 +144,7 @@ class _CodeFollower(NameFollower):
             assigned: Names of the notebook that the cell sets before this code runs.
             code: The code, where it is a function's.
         """
-        self._draws.look_up(effects)
-        self._counted |= effects.counted
-        if home.found_again:
-            self._note_parts(effects, home)
-        self._overwritten.look_up(effects, home)
+        self._attributes |= effects.attributes
         self._note_effects(effects, home)
         own = code is not None and code.co_name == "__hash__"  # which sets and dictionaries call
         self._nondeterminism.look_up(effects, home, assigned, self.tick, hashing=own)
@@ -182,8 +156,7 @@ class _CodeFollower(NameFollower):
                 self.read(name, home, assigned if home.module else assigned | before, stars)
             else:
                 self._run_new(name, assigned | before)
-        columns = filter(None, (path_otherwise(*each) for each in effects.columns))
-        for path in effects.paths.union((each[0] for each in effects.given), columns):
+        for path in effects.paths:
             self.tick()
             if home.holds(path, assigned):
                 self.read_path(path, home, assigned)
@@ -249,44 +222,5 @@ class _CodeFollower(NameFollower):
                 self._follow(follow(tree, Reader(parse_text)), home, assigned)
             for name in names_in_query(text) if kind == "query" else (text,):
                 if name in home.names:
-                    self._entire.add(home.shown(name))
                     self.read(name, home, assigned)
         self._found.complete &= known
-
-    # -- parts of values -------------------------------------------------------------------------
-
-    def _note_parts(self, effects: Effects, home: Home) -> None:
-        """Note of which values code reads some parts only, and which."""
-        given = self._given(effects, home)
-        for name, parts in find_parts(effects, home.names, given).items():
-            read = parts and self._read_of(home.names.get(name), parts)
-            if read is None:
-                self._entire.add(home.shown(name))
-            else:
-                self._found.parts.setdefault(home.shown(name), set()).update(read)
-
-    def _given(self, effects: Effects, home: Home) -> dict[str, set[str] | None]:
-        """Find what functions read of the values that they are given, by name; None for all."""
-        found: dict[str, set[str] | None] = {}
-        for name, function, place in effects.given:
-            self.tick()
-            value = home.names.get(name)
-            read = read_by(home.names, function, place, of_frame=is_frame(value))
-            if place == SPREAD and read is not None:  # of a dictionary, the items that it has
-                read = (
-                    {each for each in read if each[1:-1] in value} if type(value) is dict else None
-                )
-            known = found.get(name, set())
-            if known is not None and read is not None:
-                found[name] = known.union(map(part_named, read))
-            else:
-                found[name] = None
-        return found
-
-    def _read_of(self, value: Any, parts: set[str]) -> set[str] | None:  # noqa: ANN401
-        """Return what is read of a value where code uses these parts; None for all of it."""
-        parts = with_each_item(value, without_puts(value, parts))
-        if self._about(type(value)).based or is_model(value):
-            return through_methods(value, parts)
-        by_keys = BY_KEYS if type(value) is dict else frozenset[str]()
-        return parts if (BY_METHODS - by_keys).isdisjoint(parts) else None

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import (
     BY_ADDRESS,
-    ITERATE,
     UNKNOWN,
     AbstractValue,
     Body,
@@ -29,7 +28,6 @@ from ipytorchseed.reads.bindings import (
 from ipytorchseed.reads.conditions import branches
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ADDRESSES
-from ipytorchseed.reads.keys import over_sizes
 from ipytorchseed.reads.scope import Scope, State, evaluates
 from ipytorchseed.reads.statements import ANNOTATIONS_ARE_EVALUATED
 
@@ -51,8 +49,7 @@ def _functiondef(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> 
         scope.run_all(abstract.bodies)
         if abstract.tail.removesuffix("()").endswith("interact"):  # ipywidgets' calls it at once
             scope.run(Body(effects))
-    known = None if node.decorator_list else node
-    bodies = (Body(effects, function=known), *bodies_of(*defaults, *decorators))
+    bodies = (Body(effects), *bodies_of(*defaults, *decorators))
     scope.store(node.name, AbstractValue(tail=node.name, bodies=bodies))
 
 
@@ -104,16 +101,13 @@ def _classdef(scope: Scope, node: ast.ClassDef) -> None:
 @evaluates("Lambda")
 def _lambda(scope: Scope, node: ast.Lambda) -> AbstractValue:
     defaults = [scope.visit(each) for each in defaults_of(node.args)]
-    return AbstractValue(
-        bodies=(Body(lambda_effects(scope, node), function=node), *bodies_of(*defaults))
-    )
+    return AbstractValue(bodies=(Body(lambda_effects(scope, node)), *bodies_of(*defaults)))
 
 
-def lambda_effects(scope: Scope, node: ast.Lambda, given: AbstractValue | None = None) -> Effects:
-    """Return what a ``lambda`` does when it is called, with each argument ``given`` if known."""
+def lambda_effects(scope: Scope, node: ast.Lambda) -> Effects:
+    """Return what a ``lambda`` does when it is called."""
     local = arguments_of(node.args)
-    bound = {} if given is None else dict.fromkeys(local, given)
-    inner = Scope(local, State(set(local), bound), scope.reader)
+    inner = Scope(local, State(set(local), {}), scope.reader)
     inner.consume(inner.visit(node.body))
     return inner.effects
 
@@ -143,7 +137,7 @@ def _comprehension(
     hidden: dict[str, tuple[bool, AbstractValue | None]] = {}
     local, surroundings = scope.local, scope.assigned
     for number, loop in enumerate(loops):
-        over = scope.visit_by(over_sizes(loop, [*loops[number + 1 :], *parts]), ITERATE)
+        over = scope.visit(loop.iter)
         if number == 0 and scope.assigned_inside() is not scope.assigned:
             scope.assigned = set(scope.assigned_inside())
         scope.run_all(over.bodies)

@@ -15,7 +15,6 @@ from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.dependencies import Dependencies, is_result
-from ipytorchseed.reads.draws import Draws
 from ipytorchseed.reads.home import DUNDER, Home, home_of, is_plain
 from ipytorchseed.reads.patches import Met, place_in
 from ipytorchseed.reads.resolution import MISSING, find_imported
@@ -42,8 +41,6 @@ class NameFollower(ValueFollower):
         self._notebook = Home(namespace, "")
         self._hidden = hidden
         self._inputs: dict[tuple[int, str], bool] = {}
-        self._entire: set[str] = set()  # names of which all is read
-        self._draws = Draws()
         self._met = Met()
 
     def _home(self, names: Mapping[str, Any]) -> Home:
@@ -71,15 +68,10 @@ class NameFollower(ValueFollower):
                 self._attribute(module, name, assigned)
                 return
         if name in home.names:
-            self._use(home.names[name])
             self._name(name, home.names[name], home, assigned)
         else:
             self._met.looked_up.add((id(vars(builtins)), name))
             self._found.missing |= set() if home.module else {name}
-
-    def _use(self, value: Any) -> None:  # noqa: ANN401
-        if introspection.is_class(value):
-            self._draws.use(value)
 
     def _name(
         self,
@@ -100,8 +92,6 @@ class NameFollower(ValueFollower):
         """Note a name, and tell whether its value is an input, to be followed."""
         self.note_package(value)
         self._met.meet(value)
-        if introspection.is_function(value):  # by whatever name it goes here
-            self._draws.names.add(introspection.qualified_name(value))
         followed = self.is_input(value)
         alias = not home.module and introspection.qualified_name(value).rpartition(".")[2] != name
         if introspection.is_module(value) or not (followed or alias):
@@ -115,20 +105,11 @@ class NameFollower(ValueFollower):
             self._found.names.setdefault(home.shown(name), (home.module, name))
         return followed  # what a package gives is not, but its alias may come to mean another
 
-    def meet_class(self, made: type, *, whole: bool) -> None:
+    def meet_class(self, made: type) -> None:
         """Note a class of the user's where it is found under its own name."""
         name, home = name_of_class(made), self._home_of(made)
         if home is not None:
-            self._entire |= {home.shown(name)} if whole else set()
             self._inputs.setdefault((id(home.names), name), self._note(name, made, home))
-
-    def meet_object(self, value: Any) -> None:  # noqa: ANN401
-        """Note an object, and that its class counts as a whole."""
-        self._draws.meet(value)
-        made = type(value)
-        home = self._home_of(made) if is_local_module(module_of_class(made)) else None
-        if home is not None:
-            self._entire.add(home.shown(name_of_class(made)))
 
     def _home_of(self, made: type) -> Home | None:
         """Return where a class is found under its own name."""
@@ -194,9 +175,7 @@ class NameFollower(ValueFollower):
         if not local and is_plain(names, name):
             self._found.names.setdefault(f"{full}.{name}", (full, name))
         elif local or replaced:
-            self._use(value)
             home = self._home(names)
-            self._entire.add(home.shown(name))
             self._found.replaced |= set() if local else {home.shown(name)}
             self._name(name, value, home, assigned)
 

@@ -78,7 +78,7 @@ class Nondeterminism:
             tick()
             if home.holds(path, assigned) and not path.endswith("()"):
                 self._note(nondeterministic_call(path, ANY, names, package), used=True)
-        for path in effects.paths.union(each[0] for each in effects.given):
+        for path in effects.paths:
             name, _, method = path.partition(".")
             if home.holds(path, assigned) and method not in _ORDERLESS:
                 self._hang(order_of(names.get(name)))

@@ -1,4 +1,4 @@
-"""What queries in SQL name: tables, random numbers, the time."""
+"""What queries name: tables, variables, random numbers, the time."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ _CLOCK = lazy_pattern(
 
 _TABLE = lazy_pattern(r"\b(?:from|join)\s+([A-Za-z_]\w{0,200})", re.IGNORECASE)
 
+_VARIABLE = lazy_pattern(r"@([A-Za-z_]\w{0,200})")
+
 _LONGEST = 10_000
 """Characters of a text that is looked through."""
 
@@ -42,9 +44,9 @@ def asked_by_query(text: str) -> set[str]:
     return {name for pattern, name in rows if pattern.search(text)}
 
 
-def tables_in_query(text: str) -> list[str]:
-    """Return the names of tables in a text; none in one that is no query."""
-    return _TABLE.findall(text) if _is_query(text) else []
+def names_in_query(text: str) -> list[str]:
+    """Return the variables in ``"price > @limit"`` of a data frame, and the tables in SQL."""
+    return [*_VARIABLE.findall(text), *(_TABLE.findall(text) if _is_query(text) else ())]
 
 
 def _is_query(text: str) -> bool:

@@ -14,9 +14,11 @@ from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, Body, bodies_of,
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.seeding import as_if_seeded
 from ipytorchseed.reads.taint import escape
-from ipytorchseed.reads.uses import use_of_own
 
 Evaluate = Callable[["Scope", Any], AbstractValue | None]
+Parse = Callable[[str], ast.Module | None]
+"""Turns the text of a cell into a tree, as the shell does; None where it does not parse."""
+
 T = TypeVar("T", bound=Evaluate)
 
 _evaluators: dict[type[ast.AST], Evaluate] = {}
@@ -64,7 +66,7 @@ class Reader(Struct):
         left: How many more nodes of it may be followed.
     """
 
-    parse: Callable[[str], ast.Module | None]
+    parse: Parse
     left: int = _MOST
 
 
@@ -126,12 +128,12 @@ class Scope:
                     self.consume(self.visit(child))
         return UNKNOWN
 
-    def visit_by(self, node: ast.expr, *methods: str) -> AbstractValue:
-        """Evaluate what is used by some methods alone, where it has a name."""
+    def visit_by(self, node: ast.expr, method: str) -> AbstractValue:
+        """Evaluate what is used by one method alone, where it has a name."""
         if not isinstance(node, ast.Name):
             return self.visit(node)
         abstract = self.load(node.id)
-        self.effects.paths.update(f"{path}.{each}" for path in abstract.paths for each in methods)
+        self.effects.paths.update(f"{path}.{method}" for path in abstract.paths)
         return abstract
 
     def block(self, statements: list[ast.stmt]) -> None:
@@ -309,57 +311,8 @@ class Scope:
             (ours.escaped, inside.escaped),
         ):
             mine.update(*map(self._lead, theirs))
-        for each, more in ((ours.items, inside.items), (ours.columns, inside.columns)):
-            each.update((found, key) for path, key in more for found in self._lead(path))
-        self._add_given(inside)
         ours.sets.update(*(self._lead(path) or [""] for path in inside.sets))
         ours.writes |= inside.writes if self.in_class else inside.writes - self.local
-
-    def _add_given(self, inside: Effects) -> None:
-        """Add what code inside gives to functions."""
-        for path, function, place in inside.given:
-            for found in self._lead(path):
-                self.give(found, self._function(function), place)
-
-    def _function(self, name: str) -> str | AbstractValue:
-        """Return what is known of a function that code inside calls: its name if made earlier."""
-        return name if self._lead(name) == [name] else self.bound.get(name, UNKNOWN)
-
-    def give(
-        self,
-        path: str,
-        function: str | AbstractValue,
-        place: int | str,
-        seen: set[tuple[object, int | str]] | None = None,
-    ) -> None:
-        """Note that a function is given a value, of which it may read some parts only.
-
-        Args:
-            path: The value's dotted name.
-            function: The name of an earlier function, or what is known of one that is made here.
-            place: The argument's place, from 0, or its name.
-            seen: Functions that were given it already, and where.
-        """
-        if isinstance(function, str) and path.isidentifier():
-            self.effects.given.add((path, function, place))
-            return
-        bodies = () if isinstance(function, str) else function.bodies
-        made = bodies[0].function if len(bodies) == 1 else None
-        seen = set() if seen is None else seen
-        if (made, place) in seen:
-            return
-        seen.add((made, place))
-        use = None if made is None else use_of_own(made, place)
-        if use is None:
-            self.effects.paths.add(path)
-            return
-        for each in use.names:
-            if each[0] == "[":
-                self.effects.items.add((path, each[1:].replace("]", "", 1)))
-            else:
-                self.effects.paths.add(f"{path}.{each}")
-        for called, where in use.given:
-            self.give(path, self._function(called), where, seen)
 
     def _lead(self, path: str) -> list[str]:
         """Return what a dotted name of code inside means here."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain, zip_longest
 
+from ipytorchseed.introspection import values as introspection
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.draws import may_draw
 from ipytorchseed.reads.magics import parse_beside_magics
 from ipytorchseed.reads.parsing import base_of, dotted_name, nodes_in, parse_text
 
@@ -24,6 +25,16 @@ _LOOKS = frozenset({"getattr", "hasattr", "id", "isinstance", "len", "print", "r
 """Functions that draw from nothing that they are given."""
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+_DRAWS = frozenset(
+    {"rand", "randn", "randint", "randperm", "random", "dropout", "dropout1d", "dropout2d"}
+    | {"dropout3d", "bernoulli", "multinomial", "normal", "uniform", "poisson", "exponential"}
+    | {"geometric", "cauchy", "gumbel", "sample", "rsample", "shuffle", "binomial", "rrelu"}
+    | {"orthogonal", "sparse", "permutation", "compile"}
+)
+"""Words in the last parts of names of torch's functions and methods that draw."""
+
+_DRAW_TOO = ("reset_parameters", "scaled_dot_product_attention")
 
 
 def may_set_state(source: str, name: str) -> bool:
@@ -172,9 +183,17 @@ def drawn_before_seeding(
             found.add("python")
         elif ".random." in path:
             found.add("numpy")
-        elif path in classes or may_draw(last):
+        elif path in classes or _may_draw(last):
             found.add("torch.cpu")
     return set()
+
+
+def _may_draw(name: str) -> bool:
+    """Return whether a function with this as the last part of its name may draw from torch."""
+    if name[:1].isupper():  # a layer draws its first weights
+        layers = introspection.module_names(sys.modules.get("torch.nn"))
+        return not name.endswith("Loss") and introspection.is_class(layers.get(name))
+    return not _DRAWS.isdisjoint(name.split("_")) or any(part in name for part in _DRAW_TOO)
 
 
 def draws_before_it_sets(source: str, name: str) -> bool:

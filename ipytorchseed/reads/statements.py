@@ -8,9 +8,7 @@ import sys
 from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, named
 from ipytorchseed.reads.conditions import branches
 from ipytorchseed.reads.entropy import ADDRESSES
-from ipytorchseed.reads.expressions import container, is_namespace, operate, visit_owner
-from ipytorchseed.reads.frames import set_columns
-from ipytorchseed.reads.keys import constant_keys
+from ipytorchseed.reads.expressions import container, is_namespace, operate
 from ipytorchseed.reads.scope import Scope, evaluates
 
 ANNOTATIONS_ARE_EVALUATED = sys.version_info < (3, 14)
@@ -62,8 +60,7 @@ def put(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
                 scope.store(names[0], abstract)
                 return
             scope.effects.writes.update(names)
-        if not set_columns(scope, target):
-            visit_owner(scope, target, reads=False)
+        scope.visit(target.value)
         where = scope.visit(target.slice)
         scope.consume(where)
         if where.taint == ADDRESSES:
@@ -104,13 +101,7 @@ def _augassign(scope: Scope, node: ast.AugAssign) -> None:
         scope.effects.paths.update(before.paths)
         scope.store(target.id, operate(scope, before, node.op, scope.visit(node.value)))
         return
-    if isinstance(target, ast.Attribute):
-        scope.effects.counted.add(target.attr)
-        read = {*scope.effects.attributes}
-        scope.visit(target)
-        scope.effects.attributes -= {target.attr} - read  # to add to it is no use of it
-    elif constant_keys(target.slice):
-        visit_owner(scope, target, reads=True)
+    scope.visit(target)
     put(scope, target, scope.visit(node.value))
 
 

@@ -104,12 +104,8 @@ class ValueFollower(ABC):
         """Follow code whose global names are in ``names``."""
 
     @abstractmethod
-    def meet_class(self, made: type, *, whole: bool) -> None:
-        """Note a class of the user's that was met; ``whole`` as the base of another."""
-
-    @abstractmethod
-    def meet_object(self, value: Any) -> None:  # noqa: ANN401
-        """Note an object that was met, of whatever class."""
+    def meet_class(self, made: type) -> None:
+        """Note a class of the user's that was met."""
 
     def note_package(self, value: object) -> None:
         """Note the package that a value comes from."""
@@ -231,7 +227,7 @@ class ValueFollower(ABC):
     def _class(self, made: type, assigned: frozenset[str]) -> None:
         for base in mro(made):
             if self._about(base).local:
-                self.meet_class(base, whole=base is not made)
+                self.meet_class(base)
                 inner = [
                     part
                     for name, part in [*own(base).items()]
@@ -245,7 +241,6 @@ class ValueFollower(ABC):
         about = self._about(type(value))
         if about.package:
             self.packages.add(about.package)
-        self.meet_object(value)
         if about.based:
             self._queue.append((about.kind, assigned, 0))
         if about.local:

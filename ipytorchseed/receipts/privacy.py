@@ -134,7 +134,6 @@ def conceal(run: Run, places: Places) -> Run:
             for name, held in shown.items()
             if held is not None
         },
-        parts={name: tuple(map(_part, each)) for name, each in run.parts.items()},
         error=None if run.error is None else _error(run.error),
         nondeterministic_calls=tuple(map(places.scrub, run.nondeterministic_calls)),  # programs
     )
@@ -149,7 +148,6 @@ def reveal(there: Run, here: Run) -> Run:
     """
     alike = there.code == here.code
     known = {_part(part): part for each in _values(here) for part in each.parts}
-    known |= {_part(part): part for each in here.parts.values() for part in each}
     versions = [[run.settings.get(name) for name in _VERSIONS] for run in (there, here)]
     other_python = _minor(there) != _minor(here)
     imported = alike and versions[0] != versions[1]
@@ -169,10 +167,6 @@ def reveal(there: Run, here: Run) -> Run:
         writes={
             name: value(each, unknown=other_python or imported)
             for name, each in there.writes.items()
-        },
-        parts={
-            name: tuple(known.get(part, part) for part in each)
-            for name, each in there.parts.items()
         },
     )
 

@@ -43,12 +43,11 @@ _MOST = 64
 """Texts of a value that are looked at, names of files, and folders in which they are looked for."""
 
 
-def texts_of(value: Any, parts: Collection[str] | None = None) -> Iterator[str]:  # noqa: ANN401
+def texts_of(value: Any) -> Iterator[str]:  # noqa: ANN401
     """Yield the texts and paths that a value is, or holds in its first items or attributes.
 
     Args:
         value: The value.
-        parts: Its items and attributes that are read, as ``parts.find_parts`` tells; None for all.
     """
     made = type(value)
     if made is str or id(made) in _PATHS:
@@ -57,21 +56,12 @@ def texts_of(value: Any, parts: Collection[str] | None = None) -> Iterator[str]:
             yield text
     elif made is list or made is tuple or made is dict:
         if len(value) <= _MOST:
-            for each in [*(_read_of(value, parts, "k") if made is dict else value)]:
+            for each in [*(value.values() if made is dict else value)]:
                 if type(each) is str or id(type(each)) in _PATHS:
                     yield from texts_of(each)
     elif (names := anatomy(made).dictionary(value)) is not None and len(names) <= _MOST:
-        for each in _read_of(names, parts, "a"):
+        for each in [*names.values()]:
             yield from texts_of([each])
-
-
-def _read_of(held: dict[Any, Any], parts: Collection[str] | None, kind: str) -> list[Any]:
-    """Return the values that are read of those in a dictionary; all where that is not known."""
-    steps = [part.partition(":")[::2] for part in parts or ()]
-    read = {path.partition(".")[0] for _, path in steps}
-    if parts is None or any(each != kind for each, _ in steps) or not read <= held.keys():
-        return [*held.values()]
-    return [each for key, each in held.items() if type(key) is str and key in read]
 
 
 def texts_in(script: str) -> list[str]:

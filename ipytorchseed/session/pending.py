@@ -14,7 +14,6 @@ from ipytorchseed.reads.dependencies import Dependencies
 from ipytorchseed.reads.seeding import may_set_state
 from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.session.outputs import Outputs
-from ipytorchseed.session.parts import parts_read
 from ipytorchseed.session.sources import States
 from ipytorchseed.session.watch import Look
 
@@ -90,24 +89,18 @@ class Pending(Struct):
             generators_before=records(self.generators),
             named=tuple(sorted(self.named)),
             reads=self.reads,
-            parts=parts_read(dependencies.parts, self.reads),
             shown=outputs.shown,
             stdout=None if prints_no_result(self.source) else outputs.stdout(),
             displays=outputs.displays,
             between=self.between,
             seeds=tuple(self.seeds),
             nondeterministic_calls=(*sorted(asked), *(["hash"] if dependencies.hashes else [])),
-            only_loader_seed_draws=dependencies.only_loader_seed_draws,
-            loaders=dependencies.passive_loaders,
-            heeds=tuple(sorted(dependencies.heeded)),
             **followed,
             **ended,
         )
 
 
-_FOLLOWED = (
-    "counted", "initialised", "overwritten", "packages", "replaced", "timed", "timing",
-)  # fmt: skip
+_FOLLOWED = ("packages", "replaced", "timed", "timing")
 """What following its code told, and a run keeps under the same name."""
 
 

@@ -227,7 +227,7 @@ class Session:
                 with suppress(KeyError):  # the cell makes it
                     self.originals.setdefault(name, find_at(place))
         rebound = self._watch.rebound(namespace)  # since the last run, by no cell of ours
-        calls = bool(effects.paths or effects.items or effects.columns or not effects.complete)
+        calls = bool(effects.paths or not effects.complete)
         pending = Pending(
             cell=cell,
             source=source,

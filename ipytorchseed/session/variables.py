@@ -16,7 +16,6 @@ from ipytorchseed.reads.dependencies import is_result, look_up
 from ipytorchseed.session.confinement import leads_nowhere
 from ipytorchseed.session.kept import LARGEST, KeptInputs, is_seen
 from ipytorchseed.session.named_files import texts_of
-from ipytorchseed.session.parts import with_parts
 from ipytorchseed.session.pending import Pending
 from ipytorchseed.session.sharing import Places
 
@@ -64,13 +63,9 @@ class Variables:
         self._left: dict[int, Fingerprint] = {}  # by identity, while a run is ended
         self._round = 0
 
-    def look(
-        self, value: object, budget: Budget, parts: Collection[str] | None = None
-    ) -> Fingerprint:
-        """Name a value's content, as far as the time goes, and what of it are ``parts``."""
-        look = partial(fingerprint, memo=self._memo, budget=budget)
-        found = look(value)
-        return with_parts(value, found, parts, look) if parts else found
+    def look(self, value: object, budget: Budget) -> Fingerprint:
+        """Name a value's content, as far as the time goes."""
+        return fingerprint(value, memo=self._memo, budget=budget)
 
     def read(
         self, pending: Pending, namespace: Mapping[str, Any], is_users: Callable[[str], bool]
@@ -87,9 +82,8 @@ class Variables:
             if is_users(name) or is_result(name):
                 value = look_up(place, namespace)
                 places.note(name, value)
-                parts = dependencies.parts.get(name)
-                dependencies.texts.update(texts_of(value, parts))
-                look = pending.reads[name] = self.look(value, pending.budget, parts)
+                dependencies.texts.update(texts_of(value))
+                look = pending.reads[name] = self.look(value, pending.budget)
                 pending.confined = pending.confined and leads_nowhere(value, look)
         pending.reads.update(places.shared(pending.reads))
         if self._kept is not None:

@@ -52,8 +52,7 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
     for source, before, after in moves(run):
         if before is not None or after is None:
             continue
-        only_passes = source == "torch.cpu" and run.only_loader_seed_draws
-        if not (only_passes or _is_seeded(run, source) or present.is_fresh(after)):
+        if not (_is_seeded(run, source) or present.is_fresh(after)):
             yield f"where {source} began is not known: it came with {name} itself"
     imports = present.effects(run).imports - _DRAW_NOTHING - present.met_before(run)
     moved = {source for source, before, after in moves(run) if before not in (None, after)}

@@ -104,10 +104,6 @@ class Evidence(Struct, frozen=True):
         makers = [run for run in self.states.latest(of) if functions & run.writes.keys()]
         return [of.source, *(run.source for run in makers)]
 
-    def heeds(self, what: str) -> bool:
-        """Whether the result of either run may depend on something, as in ``Run.heeds``."""
-        return what in self.run.heeds or what in self.against.heeds
-
     def uses(self, package: str) -> bool:
         """Whether the cell's code reaches a package."""
         return package in self.run.packages or package in self.against.packages

@@ -7,12 +7,18 @@ from collections.abc import Iterable, Sequence
 from ipytorchseed.ledger.records import Operation, Run
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.evidence import Evidence, HistoryLookup, run_name, run_word
-from ipytorchseed.why.explanation import NEXT_STEP, Cause, Cleared, Explanation, Remedy, Unknown
+from ipytorchseed.why.explanation import (
+    NEXT_STEP,
+    Cause,
+    Cleared,
+    Explanation,
+    Remedy,
+    Unknown,
+)
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT, OTHERS
 from ipytorchseed.why.present import Present
 from ipytorchseed.why.ranking import ranked
 from ipytorchseed.why.remedy import find_remedy, with_fixes
-from ipytorchseed.why.rivals import with_rivals
 from ipytorchseed.why.roots import with_roots
 from ipytorchseed.why.unknown import (
     find_unknown_inputs,
@@ -58,7 +64,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     begin = f"{case.name(run)} differs from {case.name(against)}"
     remedy = Remedy()
     if causes:
-        causes = with_rivals(case, with_roots(case, ranked(case, causes)))
+        causes = with_roots(case, ranked(case, causes))
         message = f"{begin}; {say(case, unknown)}" if unknown else begin
         remedy = find_remedy(case, causes, present)
         causes = with_fixes(causes, remedy)
@@ -80,6 +86,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
         message,
         changed,
         tuple(causes),
+        (),
         _once(cleared, causes),
         remedy,
         unknown,
@@ -94,16 +101,21 @@ def _find(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
         _add(finder(case), causes, cleared)
     for weighing in OTHERS:
         _add(weighing(case, bool(causes)), causes, cleared)
-    if not (causes or case.two_cells):
-        causes = [each.otherwise for each in cleared if each.otherwise is not None]
+    causes = causes or _otherwise(case, cleared)
     for last in LAST_RESORT:
         _add(last(case, bool(causes)), causes, cleared)
+    causes = causes or _otherwise(case, cleared)
     timed = {*case.run.timed} & {*case.against.timed}
     rest = [cause for cause in causes if cause.kind != "input" or cause.name not in timed]
     if rest:
         cleared += [Cleared("input", name, _TIMED) for name in timed & {c.name for c in causes}]
         causes = rest
     return causes, cleared
+
+
+def _otherwise(case: Evidence, cleared: Iterable[Cleared]) -> list[Cause]:
+    """Return what was cleared for reasons that are not certain, for when nothing else is left."""
+    return [each.otherwise for each in cleared if each.otherwise is not None and not case.two_cells]
 
 
 def _add(found: Iterable[Cause | Cleared], causes: list[Cause], cleared: list[Cleared]) -> None:

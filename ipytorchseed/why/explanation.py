@@ -88,6 +88,27 @@ class Cleared(Struct, frozen=True):
     is_tested: bool = True
 
 
+class Root(Struct, frozen=True):
+    """What no recorded run explains, and from which causes come.
+
+    Attributes:
+        kind: As for a cause.
+        name: As for a cause; of an edit, the cell.
+        message: One sentence.
+        path: The variables on the way from there to the cell that was asked about, in order; none
+            if that cell met it itself.
+        blame: The runs that brought it about.
+        via: Kind and name of each cause that comes from it.
+    """
+
+    kind: str
+    name: str
+    message: str
+    path: tuple[str, ...] = ()
+    blame: tuple[Blame, ...] = ()
+    via: tuple[tuple[str, str], ...] = ()
+
+
 def suspect(it: Cause | Cleared) -> str:
     """Return the name of a cause for people, who do not know the ids of cells."""
     return "the cell's text" if it.kind == "code" else it.name
@@ -133,6 +154,7 @@ class Explanation(Struct, frozen=True):
         message: The answer in a sentence.
         changed: In what the results differ.
         causes: What can account for it.
+        roots: Where the causes come from.
         cleared: What was looked at and is not the cause.
         remedy: The way back to the earlier result.
         unknown: What may be a cause or a change, and was not looked at whole.
@@ -147,6 +169,7 @@ class Explanation(Struct, frozen=True):
     message: str
     changed: tuple[Change, ...] = ()
     causes: tuple[Cause, ...] = ()
+    roots: tuple[Root, ...] = ()
     cleared: tuple[Cleared, ...] = ()
     remedy: Remedy = Remedy()
     unknown: tuple[Unknown, ...] = ()

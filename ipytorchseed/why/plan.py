@@ -18,7 +18,6 @@ from ipytorchseed.why.doubts import find_doubts, moves
 from ipytorchseed.why.evidence import run_name, run_word
 from ipytorchseed.why.present import Present
 from ipytorchseed.why.unknown import hides
-from ipytorchseed.why.value_changes import changed_parts
 from ipytorchseed.why.words import first_of
 
 _TRIES = 300
@@ -204,7 +203,7 @@ class _Planner:
             self._doubts[f"`{name}` holds its items in another order"] = None
         if alike and hides(wanted) and self._is_remade(name, reader):
             return False
-        return _is_as_good(now, wanted, reader, alike=bool(alike))
+        return alike is True and _random(now) == _random(wanted)
 
     def _is_remade(self, name: str, reader: Run) -> bool:
         """Tell whether a variable was bound since a run read it, to what may be another object."""
@@ -346,10 +345,3 @@ def _are_alike(run: Run, other: Run) -> bool:
 def _random(value: Fingerprint) -> tuple[str | None, ...]:
     """Return what is not part of a value's digest: generators inside, and how it lies in memory."""
     return tuple(map(value.parts.get, ("random", "strides")))
-
-
-def _is_as_good(now: Fingerprint, wanted: Fingerprint, reader: Run, *, alike: bool) -> bool:
-    if alike:
-        return _random(now) == _random(wanted)
-    moved = changed_parts(wanted, now).keys()
-    return moved == {"grad"} and "zero_grad" in reader.source and "grad" not in reader.heeds

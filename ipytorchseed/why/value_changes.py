@@ -134,26 +134,16 @@ def write_number(number: float) -> str:
 
 
 def changed_parts(
-    before: Fingerprint, after: Fingerprint, only: Collection[str] | None = None
+    before: Fingerprint, after: Fingerprint
 ) -> dict[str, tuple[str | None, str | None]]:
-    """Return the aspects of a value that differ, with what they were and are.
-
-    Args:
-        before: The value then.
-        after: The value now.
-        only: The aspects that count, where not all do.
-    """
+    """Return the aspects of a value that differ, with what they were and are."""
     told = (name for name in [*before.parts, *after.parts] if name not in (CLASSES, DERIVED))
     names = dict.fromkeys(told)
     if before.kind == after.kind and _are_too_many(before) != _are_too_many(after):
         # Of one, no attribute is told: any that the other tells may be the same.
         names = {name: None for name in names if name[:2] != "a:"}
     pairs = {name: (before.parts.get(name), after.parts.get(name)) for name in names}
-    return {
-        name: pair
-        for name, pair in pairs.items()
-        if pair[0] != pair[1] and (only is None or name in only)
-    }
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
 def _are_too_many(value: Fingerprint) -> bool:
@@ -187,23 +177,17 @@ _UNSAID = frozenset({"a:_", "k:["})
 """With what the names of attributes begin that are nobody's business, and of numbered items."""
 
 
-def say_parts(before: Fingerprint, after: Fingerprint, only: Collection[str] | None = None) -> str:
-    """Say which aspects of a value differ: ``changed 4 of 4 parameters``.
-
-    Args:
-        before: The value then.
-        after: The value now.
-        only: The aspects that count, where not all do; those of private names are said then.
-    """
+def say_parts(before: Fingerprint, after: Fingerprint) -> str:
+    """Say which aspects of a value differ: ``changed 4 of 4 parameters``."""
     rows = _rows(before, after)
     if rows:
         return rows
-    parts = changed_parts(before, after, only)
+    parts = changed_parts(before, after)
     said = _belonging(*parts.pop(BELONGS, (None, None)))
     said += _model_told(before, after, parts)
     if not (tells_items(before) and tells_items(after)):
         parts = {name: pair for name, pair in parts.items() if name[:2] != "k:"}
-    said += _content_told(after.kind, parts, _UNSAID if only is None else ())
+    said += _content_told(after.kind, parts)
     said += _step_parts(parts)
     said = said or [*_defaults(parts, before, after)]
     if not said and "index" in parts:
@@ -236,15 +220,14 @@ def _model_told(before: Fingerprint, after: Fingerprint, parts: _Parts) -> list[
     return said + (groups or whole)
 
 
-def _content_told(kind: str, parts: _Parts, unsaid: Collection[str]) -> list[str]:
+def _content_told(kind: str, parts: _Parts) -> list[str]:
     """Say what of a container's items, or an object's attributes, changed.
 
     Args:
         kind: The value's.
         parts: In what it differs, from which is taken what the rest tells.
-        unsaid: With what the names of parts begin that are nobody's business.
     """
-    named = {part: pair for part, pair in parts.items() if part[:3] not in unsaid}
+    named = {part: pair for part, pair in parts.items() if part[:3] not in _UNSAID}
     said = [*_items_told(named, kind)]
     told = any(each.startswith(("added ", "removed ")) for each in said)
     if told and kind == "frame":

@@ -303,7 +303,6 @@ def test_following_ends_in_time(notebook, monkeypatch, made, cell):
     found = notebook.dependencies(cell, seconds=0.2)
     assert 50 < clock.asked < 250
     assert not found.complete
-    assert not found.only_loader_seed_draws
 
 
 def test_what_a_cell_sets_is_told_without_time(notebook):

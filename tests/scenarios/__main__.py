@@ -20,7 +20,7 @@ from statistics import quantiles
 
 from tests.scenarios import recording
 from tests.scenarios.playing import AT_ONCE, Outcome, missing_packages, play
-from tests.scenarios.scenario import Scenario, read, read_all
+from tests.scenarios.scenario import Scenario, noise, read, read_all
 
 
 def main() -> int:
@@ -44,13 +44,14 @@ def main() -> int:
         player = _judge_recording
     else:
         player = partial(play, dry=options.dry, prove=options.prove, keep=options.record)
-    right, proofs = 0, Counter[str]()
+    right, noisy, proofs = 0, 0, Counter[str]()
     kept: dict[str, recording.Recording] = {}
     times: list[float] = []
     with ThreadPoolExecutor(1 if options.offline else AT_ONCE) as pool:
         for scenario, outcome in zip(scenarios, pool.map(player, scenarios), strict=True):
             right += not outcome.problems
             proofs.update(_proofs(scenario, outcome))
+            noisy += outcome.answer is not None and bool(noise(scenario, outcome.answer))
             times += [] if outcome.seconds is None else [outcome.seconds]
             lines = [f"{'MISS' if outcome.problems else 'ok  '} {scenario.name}", *outcome.problems]
             if options.say and outcome.answer is not None:
@@ -64,7 +65,8 @@ def main() -> int:
         if not (options.files or options.only):
             recording.GENERATION.write_text(f"{recording.generation()}\n", encoding="utf-8")
     told = ", ".join(f"{count} {level}" for level, count in sorted(proofs.items()))
-    sys.stdout.write(f"{right} of {len(scenarios)} right; true causes: {told}\n")
+    sys.stdout.write(f"{right} of {len(scenarios)} right; true causes: {told}")
+    sys.stdout.write(f"; innocents that may matter in {noisy} answers\n")
     if len(times) > 1:
         tenths = quantiles(times, n=10)
         told = f"median {tenths[4]:.2f} s, 90% within {tenths[8]:.2f} s, longest {max(times):.2f} s"

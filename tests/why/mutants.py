@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     Cases = dict[str, tuple[Scenario, Recording]]
 
 UNIT = {
-    "function with_rivals": "tests/receipts/test_receipt.py",
     "function _is_remade": "tests/why/test_roots.py",
     "function with_fixes": "tests/why/test_plan.py",
     "function find_remedy": "tests/why/test_plan.py",
@@ -51,12 +50,7 @@ UNIT = {
     "field connected": "tests/why/test_plan.py",
     "field left": "tests/experiment/test_policy.py",
     "field imported": "tests/why/test_clearing.py",
-    "field counted": "tests/why/test_clearing.py",
-    "field overwritten": "tests/why/test_clearing.py",
-    "field initialised": "tests/why/test_clearing.py",
-    "field loaders": "tests/why/test_draws_in_vain.py",
-    "field only_loader_seed_draws": "tests/why/test_draws_in_vain.py",
-    "field seeds": "tests/why/test_draws_in_vain.py",
+    "field seeds": "tests/why/test_seeded.py",
     "field timing": "tests/why/test_plan.py",
     "field rank": "tests/notebook/test_identity.py",
     "field notes": "tests/render/test_html.py",

@@ -12,62 +12,24 @@ from ipytorchseed.why.explain import explain
 from tests.render.explanations import States, number, run, value
 
 NUMERICS = "torch._inductor.config.numerics"
-FUSED = value("aa01", "function", "compiled step")
-PLAIN = value("aa01", "function", "step(x)")
 
 
-@pytest.mark.parametrize(
-    ("source", "step", "causes"),
-    [
-        ("loss = step(x)", PLAIN, []),
-        ("loss = step(x)", FUSED, [NUMERICS]),
-        ("loss = torch.compile(step)(x)", PLAIN, [NUMERICS]),
-    ],
-)
-def test_settings_of_compiled_code_count_where_there_is_some(source, step, causes):
-    """They act as code is compiled; what they imply is named with them."""
+def test_what_a_setting_implies_is_named_with_it():
+    """Not as a cause of its own."""
     implied = "torch._inductor.config.emulate_precision_casts"
     runs = [
         run(
             count,
-            source,
-            reads={"step": step},
+            "loss = step(x)",
             writes={"loss": number(loss)},
             settings={NUMERICS: numerics, implied: numerics == "strict"},
+            packages=("torch",),
         )
         for count, loss, numerics in ((5, 1.0, "default"), (9, 1.5, "strict"))
     ]
     told = explain(runs[1], runs[0], runs[:1], States(runs))
-    assert [cause.name for cause in told.causes] == causes
-    cleared = {each.name: each.message for each in told.cleared}
-    assert cleared[implied] == f"goes with {NUMERICS}"
-    assert cleared.get(NUMERICS, "acts on compiled code only") == "acts on compiled code only"
-
-
-@pytest.mark.parametrize(
-    ("source", "kind", "counts"),
-    [
-        ("out = (m @ m).sum()", "tensor", False),
-        ("out = m(x)", "module", True),
-        ("out = torch.nn.functional.conv2d(m, w)", "tensor", True),
-    ],
-)
-def test_settings_of_cudnn_count_where_it_may_compute(source, kind, counts):
-    """A product of matrices is none of its business; a model may hold a convolution."""
-    name = "torch.backends.cudnn.benchmark"
-    runs = [
-        run(
-            count,
-            source,
-            reads={"m": value("01", kind)},
-            writes={"out": number(made)},
-            settings={name: chosen, "gpu": "NVIDIA H100"},
-            packages=("torch",),
-        )
-        for count, made, chosen in ((5, 1.0, False), (9, 1.5, True))
-    ]
-    told = explain(runs[1], runs[0], runs[:1], States(runs))
-    assert [cause.name for cause in told.causes] == [name] * counts
+    assert [cause.name for cause in told.causes] == [NUMERICS]
+    assert {each.name: each.message for each in told.cleared}[implied] == f"goes with {NUMERICS}"
 
 
 _STATEMENTS = """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import PurePath
 
@@ -40,17 +40,16 @@ MOST_TOLD = 4
 """Runs to blame for one value of which it is said what they did, the latest."""
 
 
-def find_changers(case: Evidence, name: str, only: Collection[str] | None = None) -> list[Blame]:
+def find_changers(case: Evidence, name: str) -> list[Blame]:
     """List the runs that changed a value, from the last one that made it anew on.
 
     Args:
         case: The evidence.
         name: The value's name.
-        only: The parts of it that count, where not all do.
     """
     blame: list[Blame] = []
     known = case.against.reads[name]
-    moved = changed_parts(known, case.run.reads[name], only)
+    moved = changed_parts(known, case.run.reads[name])
     unwatched: list[Run] = []  # since it was last looked at; a GPU may still compute what one made
     for run in [*case.history, case.run]:
         seen = run.reads.get(name)
@@ -58,7 +57,7 @@ def find_changers(case: Evidence, name: str, only: Collection[str] | None = None
             by = _may_have_changed(unwatched, name, seen)
             if len(by) == 1 and differ(known, seen):
                 anew = makes_anew(by[0], name)
-                how = _how(known, seen, only, anew=anew)
+                how = _how(known, seen, anew=anew)
                 heard = name in by[0].writes or _imported(by[0], name) or how not in (MADE, SET)
                 blame.append(Blame(by[0], how if heard else _AS_IT_CHANGED))
             known = seen
@@ -77,7 +76,7 @@ def find_changers(case: Evidence, name: str, only: Collection[str] | None = None
         if anew:
             blame.clear()
         if anew or _had_a_part(moved, known, made):
-            blame.append(Blame(run, _how(known, made, only, anew=anew)))
+            blame.append(Blame(run, _how(known, made, anew=anew)))
         known = made
     return blame
 
@@ -187,26 +186,19 @@ def makes_anew(run: Run, name: str) -> bool:
 
 
 def _had_a_part(moved: Mapping[str, object], before: Fingerprint, after: Fingerprint) -> bool:
-    """Tell whether a change may have brought about any of the differences ``moved``.
-
-    Places such as ``[:8]`` are told of what a run reads alone.
-    """
+    """Return whether a change may have brought about any of the differences ``moved``."""
     parts = changed_parts(before, after)
-    untold = any(part[:3] == "k:[" and part not in after.parts for part in moved)
-    return not moved or not parts or untold or not moved.keys().isdisjoint(parts)
+    return not moved or not parts or not moved.keys().isdisjoint(parts)
 
 
-def _how(
-    before: Fingerprint, after: Fingerprint, only: Collection[str] | None, *, anew: bool
-) -> str:
+def _how(before: Fingerprint, after: Fingerprint, *, anew: bool) -> str:
     if anew and (after.kind in SCALARS or is_another(before, after)):
         return SET
     if "code" in changed_parts(before, after):
         return REDEFINED if anew else "changed it"
     if after.kind == "class" and anew:
         return REDEFINED
-    told = None if only is None else {*only} & after.parts.keys()
-    said = say_parts(before, after, told) or say_parts(before, after)
+    said = say_parts(before, after)
     said = f"changed {said}" if said and not _VERB.match(said) else said
     if said and not anew:
         return said

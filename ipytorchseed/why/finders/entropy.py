@@ -45,9 +45,6 @@ _KEEPS_DATE = lazy_pattern(
 )
 """Text of cells that keep what ``date`` says, unless they ask it for another time than now."""
 
-_SETS_ALL = lazy_pattern(r"\[(?::|\.\.\.)\]\s*=|\.fill\(|\w_\(|\bout=")
-"""Text of cells that set all of an array or a tensor at once."""
-
 
 def find_entropy(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
     """Name what the cell asks, where that can account for the change.
@@ -92,11 +89,8 @@ def find_memory(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # n
     """
     both = {*case.run.nondeterministic_calls} & {*case.against.nondeterministic_calls}
     names = sorted(both & MEMORY.keys())
-    set_whole = _SETS_ALL.search(case.run.source)
     for name in names:
-        if set_whole:
-            yield Cleared("entropy", name, "the cell sets all of it")
-        elif others:
+        if others:
             yield Cleared("entropy", name, "other causes account for the change")
         else:
             yield Cause("entropy", name, sentence(name), fix=_FIX.get(name, "torch.zeros"))

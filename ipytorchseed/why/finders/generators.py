@@ -20,19 +20,12 @@ from ipytorchseed.why.finders.movers import never_seeded, rng_cause
 
 _BY_ITSELF = "reseeded by the cell itself"
 
-_PASSES = "drawn by the DataLoader; no effect here"
-
-_REPLACED = "drawn for first weights, which loaded ones replace"
-
 _IMPORTS = "only the import of a module drew from it"
 
 _STARTS_WORKERS = ("multiprocessing", "concurrent")
 
 _DRAWN_BY_WORKERS = {"numpy": "numpy", "torch.cpu": "torch"}
 """Sources that workers inherit, and the packages through which they draw. Python seeds anew."""
-
-_A_PASS = 2
-"""Numbers that each pass over a ``DataLoader`` takes from ``torch.cpu``: one of 64 bits."""
 
 _FEW = 5_000_000
 """Draws from a seed within which it is certainly told whether a state is among them."""
@@ -66,7 +59,7 @@ def find_rng(case: Evidence) -> Iterator[Cause | Cleared]:
             yield _unused(case, name, before, after)
         elif reason := _drawn_once(case, name):
             yield replace(_cleared(case, name, reason, before, after), is_tested=False)
-        elif reason := _reseeded(case, name, begins, ends) or _drawn_in_vain(case, name):
+        elif reason := _reseeded(case, name, begins, ends):
             cleared = _cleared(case, name, reason, before, after)
             yield replace(cleared, is_tested=case.run.code == case.against.code)
         else:
@@ -135,32 +128,6 @@ def _drawn_once(case: Evidence, name: str) -> str:
     drew = [run for run in (case.against, case.run) if run.begun.get(name) != run.ended.get(name)]
     known = all(name in run.begun for run in (case.against, case.run))
     return f"only {case.name(drew[0])} drew from it" if known and len(drew) == 1 else ""
-
-
-def _drawn_in_vain(case: Evidence, name: str) -> str:
-    """Say that nothing hangs on what the cell draws from a source; nothing where that may be."""
-    if not name.startswith("torch."):
-        return ""
-    if _only_passes(case, name):
-        return _PASSES
-    return "" if case.heeds("draws") else _REPLACED
-
-
-def _only_passes(case: Evidence, name: str) -> bool:
-    """Tell whether both runs drew nothing from one of torch's but what loaders draw to no effect.
-
-    Either nothing else of their code can draw, or they drew no more from the CPU's than one pass
-    over each loader takes: layers of the data's size would have drawn more.
-    """
-    for run in (case.against, case.run):
-        begin, end = run.before.get(name), run.after.get(name)
-        draws = None if begin is None or end is None else case.states.draws(begin, end)
-        if draws is None or draws % _A_PASS:
-            return False
-        passes = name == "torch.cpu" and 0 < draws <= _A_PASS * run.loaders
-        if not (run.only_loader_seed_draws or passes):
-            return False
-    return True
 
 
 def _reseeded(

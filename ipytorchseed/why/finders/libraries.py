@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from ipytorchseed.determinism import libraries
-from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.changers import find_setter
@@ -15,61 +13,36 @@ from ipytorchseed.why.words import first_of
 
 _TOLD = 3
 
-_CATCHES = lazy_pattern(r"\bexcept\b|\bsuppress\(|\bcatch_warnings\(")
-"""Text of code that goes on after an error, or hears warnings, and may answer otherwise then."""
-
-_LOCAL_TIMES = lazy_pattern(
-    r"\b(fromtimestamp|localtime|mktime|ctime|astimezone|tzlocal)\b|\.timestamp\("
-)
-"""Text of code that makes times of seconds, or seconds of times, by the clock on the wall."""
-
 
 def find_libraries(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
     """Find the settings of libraries that differ and can act on what the cell did.
 
+    Where nothing else is a cause, any that differs may be one: the cell may ask for it.
+
     Args:
         case: The evidence.
-        others: Whether another cause was found: how numbers are shown is then no cause as well.
+        others: Whether another cause was found.
     """
     before, after = case.against.settings, case.run.settings
     shown = not others and _shows_other_text(case)
-    figures = shown or not (others or case.uses("torch"))  # its sizes and colours are numbers
+    displayed = any(change.what == "display" for change in case.changed)
     acts_on = {
         libraries.NUMBERS: True,
-        libraries.TEXT: shown,
-        libraries.FIGURES: figures,
+        libraries.TEXT: shown,  # how numbers are shown: others tell why they changed
+        libraries.FIGURES: displayed,
         libraries.RIGHTS: not others,
-        libraries.LOCAL_TIMES: shown or any(map(_LOCAL_TIMES.search, case.texts())),
-        libraries.ERRORS: case.against.error != case.run.error
-        or (not others and any(map(_CATCHES.search, case.texts()))),
+        libraries.LOCAL_TIMES: shown,
+        libraries.ERRORS: case.against.error != case.run.error,
     }
     for name, setting in libraries.BY_NAME.items():
         if name not in before or name not in after or before[name] == after[name]:
             continue
-        if (acts_on[setting.acts_on] and _is_used(case, setting)) or _is_asked(case, setting):
-            yield _cause(case, setting, before[name], after[name])
+        used = not setting.through or case.uses(setting.package) or displayed
+        cause = _cause(case, setting, before[name], after[name])
+        if acts_on[setting.acts_on] and used:
+            yield cause
         else:
-            yield Cleared("flag", name, f"acts on {setting.acts_on} only")
-
-
-_DRAWS = lazy_pattern(
-    r"\b(?:plt|pyplot|pylab|sns|seaborn|px)\b"
-    r"|\.(?:plot|hist|box|boxplot|scatter|bar|barh|show|draw|savefig|imshow|plot_\w+|set_\w+)\b"
-    r"|[Pp]lot|[Ff]igure|[Dd]raw|\bstyle\b|\brc\w*\b|Display\b"
-)
-"""Text of cells that draw figures, or look into one."""
-
-
-def _is_used(case: Evidence, setting: libraries.Setting) -> bool:
-    """Tell whether the cell uses the package, or displays something that another drew with it."""
-    draws = setting.acts_on != libraries.FIGURES or any(map(_DRAWS.search, case.texts()))
-    used = draws and (not setting.through or case.uses(setting.package))
-    return used or any(change.what == "display" for change in case.changed)
-
-
-def _is_asked(case: Evidence, setting: libraries.Setting) -> bool:
-    """Tell whether the cell, or a function that it reaches, asks for a setting itself."""
-    return bool(setting.asked) and any(re.search(setting.asked, each) for each in case.texts())
+            yield Cleared("flag", name, f"acts on {setting.acts_on} only", cause)
 
 
 def _shows_other_text(case: Evidence) -> bool:

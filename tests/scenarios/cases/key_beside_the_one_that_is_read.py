@@ -5,7 +5,7 @@ ask: use
 probe: out
 changed: yes
 expect: input config 4
-says: config had changed: In[4] changed rate
+says: config had changed: changed rate, note, patience
 """
 # %% setup
 config = {"rate": 0.1, "note": "a", "patience": 3}

@@ -5,7 +5,6 @@ ask: plan
 probe: steps
 changed: yes
 expect: input loader 3
-says: changed its length
 """
 # %% setup
 from torch.utils.data import DataLoader, Dataset

@@ -5,7 +5,6 @@ ask: train
 probe: loss
 changed: yes
 expect: input net 3
-says: buffers that no state_dict holds
 """
 # %% setup
 import torch

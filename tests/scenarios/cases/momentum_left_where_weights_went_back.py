@@ -4,7 +4,6 @@ run: setup keep train load train
 ask: train
 probe: loss
 changed: yes
-says: opt had changed: In[3] changed its state
 expect: input opt 3
 """
 # %% setup

@@ -1,4 +1,4 @@
-"""Draws to no effect: of which source nothing else can have drawn."""
+"""Sources that a cell seeds, or that a command seeded before it."""
 
 from __future__ import annotations
 
@@ -18,46 +18,6 @@ class _FewDraws(States):
     def draws(self, before, after):
         """Return what lies between."""
         return int(after) - int(before)
-
-
-def _is_cause(source, draws, **more):
-    """Tell whether it is named beside an input that changed, which may be all that counts."""
-    runs = [
-        run(
-            n,
-            "out = epoch(net, loaders)",
-            reads={"data": number(10 * n)},
-            writes={"out": number(n)},
-            before={source: f"{begin}"},
-            after={source: f"{begin + draws}"},
-            **more,
-        )
-        for n, begin in ((1, 100), (2, 100 + draws))
-    ]
-    told = explain(runs[1], runs[0], runs[:1], _FewDraws(runs))
-    return source in [cause.name for cause in told.causes]
-
-
-@pytest.mark.parametrize(
-    ("source", "draws", "loaders", "named"),
-    [("torch.cpu", 4, 2, False), ("torch.cpu", 6, 2, True), ("torch.cuda:0", 4, 2, True)],
-)
-def test_a_few_draws_are_the_loaders_of_the_cpus_source_alone(source, draws, loaders, named):
-    """Two for each pass; on a GPU, dropout of a small layer draws as few."""
-    assert _is_cause(source, draws, loaders=loaders) is named
-
-
-@pytest.mark.parametrize("source", ["torch.cpu", "torch.cuda:0"])
-def test_draws_are_the_loaders_where_nothing_else_can_draw(source):
-    """Under a default device, loaders draw their seeds there."""
-    assert _is_cause(source, 40)
-    assert not _is_cause(source, 40, only_loader_seed_draws=True)
-
-
-@pytest.mark.parametrize("source", ["torch.cpu", "torch.cuda:0"])
-def test_first_weights_that_are_replaced_are_drawn_in_vain_on_any_device(source):
-    """The cell loads weights, and draws nothing else."""
-    assert not _is_cause(source, 40, heeds=("grad", "frozen", "mode", "own mode", "rates", "type"))
 
 
 def test_a_source_that_a_run_started_and_seeded_is_not_told_to_be_unused():

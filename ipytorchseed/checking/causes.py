@@ -50,7 +50,7 @@ def for_fresh_kernels(cause: Cause, unseeded: Container[str]) -> Cause:
     if cause.kind == "rng" and (cause.prevents or cause.name in unseeded):
         seeded = any(each.how.startswith(_SEEDED) for each in cause.blame)
         if not seeded:
-            message = f"{cause.name} {_UNSEEDED}: each kernel begins it in another state"
+            message = f"{cause.name} {_UNSEEDED}, so it starts differently after every restart"
             fix = "torch.manual_seed(42)" if cause.name.startswith("torch.") else _OURS
             return replace(cause, message=message, fix=_SEED.get(cause.name, fix), blame=())
     return replace(cause, fix="") if cause.fix.startswith(_PAST) else cause

@@ -16,7 +16,7 @@ from ipytorchseed.render.seeding import Row
 from ipytorchseed.render.text import visible
 from ipytorchseed.render.timeline import Line
 from ipytorchseed.render.values import code, hue, pick
-from ipytorchseed.render.why import WhyView, own_remedy
+from ipytorchseed.render.why import KEEP, WhyView, say_path
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.explanation import suspect
 
@@ -127,12 +127,13 @@ def why_model(view: WhyView) -> Model:
             {
                 **pick(cause, "kind", "name", "message", "proof"),
                 "page": cause_page(cause.kind, cause.name),
-                "mend": own_remedy(cause),
                 "finding": view.finding(cause),
                 "chips": [*map(chip_model, view.begun(cause.name))] if cause.kind == "rng" else [],
             }
             for cause in said.causes
         ],
+        "roots": [[root.message, say_path(root)] for root in view.roots],
+        "keep": [KEEP, *view.keep] if view.keep else [],
         "reason": view.one_reason,
         "back": view.way_back,
         "mend": [*said.remedy.commands],

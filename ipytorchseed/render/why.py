@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import to_builtins
 
@@ -16,11 +16,13 @@ from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View, fill
 from ipytorchseed.why.evidence import run_name, run_word
 from ipytorchseed.why.experiments import MAY_MATTER
-from ipytorchseed.why.explanation import Cause, Change, Explanation, suspect
+from ipytorchseed.why.explanation import Blame, Cause, Change, Explanation, Root, suspect
+from ipytorchseed.why.remedy import find_keep
 from ipytorchseed.why.unknown import are_pending, say_hidden, say_unseen
 from ipytorchseed.why.words import sentence
 
 _MOST_CHANGES = 6
+_MOST_MAY_MATTER = 3
 _MOST_UNKNOWN = 3
 _MOST_CLEARED = 8
 
@@ -32,6 +34,13 @@ _CHECK = (
 )
 
 _RUN_BELOW = [[name] for name in CELL_MAGICS]
+
+KEEP, FOLDED = "To keep it from now on:", "Also changed, may matter"
+
+_ASKED_ABOUT = ("result", "variable", "stdout", "display", "error", "source")
+"""What people look at first, of what changed."""
+
+_WORDS = {"stdout": "the printed text", "display": "what is displayed", "error": "the error"}
 
 _LABEL, _MOST_ERROR = 40, 60
 """Letters of a cell, and of an error, in the title."""
@@ -63,7 +72,7 @@ class WhyView(View):
         if said.again is None or said.again == said.against:
             return []
         name, other = (run_name(run, self.kernel) for run in (said.run, said.again))
-        return [f"{name} is {other}'s result again, bit for bit."]
+        return [f"{name} equals {other} exactly."]
 
     @property
     def _answer(self) -> str:
@@ -83,16 +92,29 @@ class WhyView(View):
         if said.verdict != "explained" and said.unknown:
             named = said.message.startswith(f"{name} ")
             return said.message if named else f"{name}{self._past}: {said.message}"
-        what = _shorten(_below_magics(said.run.source))
-        was = f"{other} {self._when(said.against, 'before')}"
-        was = f"unlike in {other}" if said.against.receipt else was
-        times = f"{name} {self._when(said.run, 'just now' if self._past else 'now')}, {was}"
-        stop = "." if self._result_again else ""
-        if said.verdict == "explained":
-            return f"Why `{what}` changed{self._past}: {times}{stop}"
-        return (
-            f"`{what}` changed{self._past}, but nothing else that was recorded did: {times}{stop}"
-        )
+        but = "" if said.verdict == "explained" else ", but no recorded input changed"
+        runs = f"{self._named(said.run)} compared with {self._named(said.against)}"
+        return f"{self._headline}{but} · {runs}{'.' if self._result_again else ''}"
+
+    @property
+    def _headline(self) -> str:
+        """What made the user ask: a number with its name, or else what differs."""
+        changed = self.explanation.changed
+        steps = [each for each in changed if _is_step(each)]
+        first = min(steps or changed, key=lambda each: _ASKED_ABOUT.index(each.what))
+        label = _shorten(_last_statement(_below_magics(self.explanation.run.source)))
+        what = _WORDS.get(first.what) or f"`{first.name or label}`"
+        return f"{what} {first.detail}" if steps else f"{what} changed"
+
+    def _named(self, run: Run) -> str:
+        """Name a run, with its time unless it was just now; never by its number in the ledger."""
+        if run.receipt:
+            return run_name(run, self.kernel)
+        if run.kernel == self.kernel:
+            when = self._when(run, "")
+            return f"{run_name(run, self.kernel)}{f' ({when})' if when else ''}"
+        name = f"In[{run.execution_count}]" if run.execution_count else "a run"
+        return f"{name} before the restart ({_clock(run)})"
 
     @property
     def _but(self) -> str:
@@ -189,6 +211,32 @@ class WhyView(View):
         return "" if self.one_reason else cause.finding.how
 
     @property
+    def roots(self) -> tuple[Root, ...]:
+        """The roots that lie in other cells: the rest are among the causes."""
+        return tuple(root for root in self.explanation.roots if root.path)
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """The causes that are told in full: of those that may matter, a few."""
+        causes = self.explanation.causes
+        may = [cause for cause in causes if _may_matter(cause)]
+        return tuple(cause for cause in causes if cause not in may[_MOST_MAY_MATTER:])
+
+    @property
+    def folded(self) -> tuple[Cause, ...]:
+        """The causes that are only named."""
+        return tuple(cause for cause in self.explanation.causes if cause not in self.causes)
+
+    @property
+    def keep(self) -> tuple[str, ...]:
+        """What makes the cell give the same result from now on."""
+        said = self.explanation
+        keep = find_keep(said.causes, said.roots, said.run)
+        if said.against is not None and said.against.receipt:  # there is no way back to it
+            keep = (*dict.fromkeys(cause.fix for cause in said.causes if cause.fix), *keep)
+        return tuple(dict.fromkeys(keep))
+
+    @property
     def way_back(self) -> str:
         """What the way back is good for, or why there is none; empty where nothing is to say."""
         remedy = self.explanation.remedy
@@ -233,43 +281,56 @@ class WhyView(View):
 
     def text(self) -> str:
         """Draw it for a terminal of 80 columns."""
-        said = self.explanation
-        parts = [wrap(self.title, first="")]
-        for cause in said.causes:
-            parts.append(wrap(cause.message, first="  ▲ "))
-            parts += [f"      {escaped(line, lines=True)}" for line in cause.proof.splitlines()]
-            parts += [wrap(line, first="      mend: ") for line in self._remedy(cause).splitlines()]
-            if self.finding(cause):
-                parts.append(wrap(self.finding(cause), first="      "))
-        if self.one_reason:
-            parts.append(wrap(self.one_reason, first="  "))
-        if self.way_back:
-            parts += ["", wrap(self.way_back, first="")]
-            parts += [f"    {escaped(command)}" for command in said.remedy.commands]
-        if self.next_step:
-            parts.append(wrap(self.next_step, first="  "))
-        if said.changed:
-            parts += ["", "Changed"]
-            for change in self.shown:
-                parts.append(wrap(f"{_name(change)}: {change.detail}", first="  "))
-            parts += [f"  and {self.more} more"] if self.more else []
-            for name, pair in self.series:
-                parts.append(wrap(name, first="  "))
-                parts += map("    {} {}".format, ("then ", "now  ", "apart"), sparklines(*pair))
-        if said.cleared:
-            names = [f"{suspect(each)} ({each.message})" for each in said.cleared[:_MOST_CLEARED]]
-            parts += ["", wrap(f"Not the cause: {'; '.join(names)}", first="")]
+        parts = [wrap(self.title, first=""), *self._cause_lines(), *self._way_lines()]
+        parts += self._change_lines() if self.explanation.changed else []
+        cleared = self.explanation.cleared[:_MOST_CLEARED]
+        if cleared:
+            names = "; ".join(f"{suspect(each)} ({each.message})" for each in cleared)
+            parts += ["", wrap(f"Not the cause: {names}", first="")]
         return "\n".join(parts)
+
+    def _cause_lines(self) -> Iterator[str]:
+        for root in self.roots:
+            yield wrap(root.message, first="  ◆ ")
+            yield wrap(say_path(root), first="      ")
+        for cause in self.causes:
+            yield wrap(cause.message, first="  ▲ ")
+            edit = cause.proof.splitlines() if cause.kind == "code" else ()
+            yield from (f"      {escaped(line, lines=True)}" for line in edit)
+            if self.finding(cause):
+                yield wrap(self.finding(cause), first="      ")
+        if self.folded:
+            names = ", ".join(map(suspect, self.folded))
+            yield wrap(f"{FOLDED}: {names}", first="  ")
+        if self.one_reason:
+            yield wrap(self.one_reason, first="  ")
+
+    def _way_lines(self) -> Iterator[str]:
+        commands, empty = self.explanation.remedy.commands, ""
+        if self.way_back:
+            yield from (empty, wrap(self.way_back, first=""))
+            yield from (f"    {escaped(command)}" for command in commands)
+        if self.keep:
+            yield from (KEEP,) if commands else (empty, KEEP)
+            lines = "\n".join(self.keep).split("\n")
+            yield from (f"    {escaped(line)}" for line in lines)
+        if self.next_step:
+            yield wrap(self.next_step, first="  ")
+
+    def _change_lines(self) -> Iterator[str]:
+        yield from ("", "Changed")
+        for change in self.shown:
+            yield wrap(f"{_name(change)}: {change.detail}", first="  ")
+        if self.more:
+            yield f"  and {self.more} more"
+        for name, pair in self.series:
+            yield wrap(name, first="  ")
+            yield from map("    {} {}".format, ("then ", "now  ", "apart"), sparklines(*pair))
 
     def html(self) -> str:
         """Draw it for a notebook, without script."""
-        words = {"name": _name, "own_remedy": self._remedy, "suspect": suspect}
-        return fill("why", view=self, said=self.explanation, **words)
-
-    def _remedy(self, cause: Cause) -> str:
-        """Return what mends a cause; there is no way back to a run elsewhere that does."""
-        against = self.explanation.against
-        return cause.fix if against is not None and against.receipt else own_remedy(cause)
+        words = {"name": _name, "say_path": say_path, "keep_head": KEEP, "folded_head": FOLDED}
+        return fill("why", view=self, said=self.explanation, suspect=suspect, **words)
 
     def to_json(self, cell: str = "") -> str:
         """Write it as one line of JSON.
@@ -284,6 +345,7 @@ class WhyView(View):
             return {**told, "name": cell} if told["kind"] == "code" else told
 
         return write_json(
+            schema=2,
             cell={"id": cell, "label": label_of(said.run.source)},
             run=_run(said.run),
             against=said.against and _run(said.against),
@@ -291,7 +353,10 @@ class WhyView(View):
             verdict=said.verdict,
             message=said.message + (say_timed(said.run) if said.verdict == "same" else ""),
             changed=[pick(change, "what", "name", "detail") for change in said.changed],
+            roots=[root_json(root) if root.path else named(root_json(root)) for root in said.roots],
             causes=[named(cause_json(cause)) for cause in said.causes],
+            back=next(iter(said.remedy.commands), ""),
+            keep=self.keep,
             mend=to_builtins(said.remedy),
             cleared=[named(pick(it, "kind", "name", "message")) for it in said.cleared],
         )
@@ -302,19 +367,32 @@ def say_timed(run: Run) -> str:
     return f"; times are not compared: {', '.join(run.timed)}" if run.timed else ""
 
 
-def own_remedy(cause: Cause) -> str:
-    """Return what mends a cause in another way than by commands before the cell is run again."""
-    return "" if cause.goes_back else cause.fix
+def _may_matter(cause: Cause) -> bool:
+    return cause.finding.level == MAY_MATTER
+
+
+def say_path(root: Root) -> str:
+    """Write the way from a root to the cell that was asked about."""
+    return " → ".join(("", *root.path, "this cell")).lstrip()
+
+
+def root_json(root: Root) -> dict[str, object]:
+    """Return a root as other programs read it."""
+    return {**pick(root, "kind", "name", "message", "path"), "blame": _blame(root.blame)}
+
+
+def _blame(blame: Sequence[Blame]) -> list[dict[str, object]]:
+    return [
+        {"execution_count": each.run and each.run.execution_count, "how": each.how}
+        for each in blame
+    ]
 
 
 def cause_json(cause: Cause) -> dict[str, object]:
     """Return a cause as other programs read it."""
     return {
         **pick(cause, "kind", "name"),
-        "blame": [
-            {"execution_count": each.run and each.run.execution_count, "how": each.how}
-            for each in cause.blame
-        ],
+        "blame": _blame(cause.blame),
         **pick(cause, "message", "fix"),
         "proof": cause.finding.level,
         "experiment": cause.finding.how,
@@ -333,6 +411,13 @@ def _below_magics(source: str) -> str:
     while len(lines) > 1 and lines[0].startswith("%%") and lines[0][2:].split()[:1] in _RUN_BELOW:
         del lines[0]
     return "\n".join(lines)
+
+
+def _last_statement(source: str) -> str:
+    """Return the first line of a cell's last statement, as far as its layout tells."""
+    lines = source.rstrip().split("\n")
+    begins = (line for line in reversed(lines) if line[:1].strip() and line[0] not in "#)]}%")
+    return next(begins, source)
 
 
 def _shorten(text: str, most: int = _LABEL) -> str:

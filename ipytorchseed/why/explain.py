@@ -13,6 +13,7 @@ from ipytorchseed.why.explanation import (
     Cleared,
     Explanation,
     Remedy,
+    Root,
     Unknown,
 )
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT, OTHERS
@@ -61,10 +62,11 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     if not changed:
         return _explain_same(case, causes, cleared)
     unknown = find_unknown_inputs(case)
+    roots: tuple[Root, ...] = ()
     begin = f"{case.name(run)} differs from {case.name(against)}"
     remedy = Remedy()
     if causes:
-        causes = with_roots(case, ranked(case, causes))
+        causes, roots = with_roots(case, ranked(case, causes))
         message = f"{begin}; {say(case, unknown)}" if unknown else begin
         remedy = find_remedy(case, causes, present)
         causes = with_fixes(causes, remedy)
@@ -86,7 +88,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
         message,
         changed,
         tuple(causes),
-        (),
+        roots,
         _once(cleared, causes),
         remedy,
         unknown,

@@ -7,9 +7,11 @@ from collections.abc import Collection, Sequence
 from msgspec.structs import replace
 
 from ipytorchseed.determinism.libraries import BY_NAME
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import PLACES
 from ipytorchseed.why.evidence import Evidence, run_word
-from ipytorchseed.why.explanation import Cause, Remedy
+from ipytorchseed.why.experiments import CARRIED
+from ipytorchseed.why.explanation import Cause, Remedy, Root
 from ipytorchseed.why.plan import make_plan
 from ipytorchseed.why.present import Present
 from ipytorchseed.why.unknown import unseen
@@ -66,6 +68,26 @@ def _obstacle(case: Evidence, cause: Cause) -> str:
         "file": not cause.fix and cause.name not in {file.path for file in against.files},
     }
     return f"%replay does not put {cause.name} back" if stays.get(cause.kind) else ""
+
+
+def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple[str, ...]:
+    """Return what makes the cell give the same result from now on: commands, or what to change.
+
+    Args:
+        causes: Why its result changed.
+        roots: Where these come from.
+        run: Its later run.
+    """
+    found = [cause.fix for cause in causes if cause.fix and not cause.goes_back]
+    generators = {*run.generators_before, *run.generators_after}
+    for root in roots:
+        if root.kind == "rng" and root.name in generators:
+            found.append(f"seed `{root.name}` in the cell that draws from it")
+        elif root.kind == "rng" and not any(each.startswith("%seed") for each in found):
+            found.append("%seed each 42")
+    carried = (cause.name for cause in causes if cause.finding.level == CARRIED)
+    found += [f"make `{name}` in this cell" for name in carried if name.isidentifier()]
+    return tuple(dict.fromkeys(found))
 
 
 def with_fixes(causes: Sequence[Cause], remedy: Remedy) -> list[Cause]:

@@ -1,7 +1,8 @@
-"""Follows a changed input to the causes in the cell that made it, one level further."""
+"""Traces causes back through the runs that produced them, to what no recorded run explains."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
@@ -10,48 +11,153 @@ from msgspec.structs import replace
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.why.evidence import Evidence
-from ipytorchseed.why.explanation import Blame, Cause, Change, Cleared
+from ipytorchseed.why.explanation import Blame, Cause, Change, Cleared, Root
 from ipytorchseed.why.finders import FINDERS
 from ipytorchseed.why.finders.changers import NOT_RUN, front_end_id
 from ipytorchseed.why.finders.entropy import find_entropy
 from ipytorchseed.why.finders.libraries import find_libraries
-from ipytorchseed.why.value_changes import how_far, write_step
+from ipytorchseed.why.ranking import ranked
+from ipytorchseed.why.words import listed, many
+
+_MOST_PAIRS = 200
+"""Pairs of runs that are compared for one answer."""
+
+_SECONDS = 0.1
+"""How long tracing may take."""
 
 _TOLD = 3
-"""Roots of one input that are told."""
+"""Causes of one pair of runs that are followed, the most likely first."""
 
 
-def with_roots(case: Evidence, causes: Sequence[Cause]) -> list[Cause]:
-    """Add to inputs that were made from something else than before what that was.
+def with_roots(case: Evidence, causes: Sequence[Cause]) -> tuple[list[Cause], tuple[Root, ...]]:
+    """Trace causes to their roots.
 
     Args:
         case: The evidence.
-        causes: What was found in it.
+        causes: What was found in it, the most likely first.
+
+    Returns:
+        The causes, which now also blame the runs where their roots are, and the roots: each once,
+        in the order of the causes.
     """
-    known = {(cause.kind, cause.name) for cause in causes}
-    return [_with_root(case, cause, known) if cause.kind == "input" else cause for cause in causes]
+    tracer = _Tracer()
+    found = [tracer.trace(case, cause, (), (cause.kind, cause.name))[0] for cause in causes]
+    return found, (*tracer.roots.values(),)
 
 
-def _with_root(case: Evidence, cause: Cause, known: set[tuple[str, str]]) -> Cause:
-    for blame in cause.blame:
-        earlier = None if blame.run is None else _earlier(case, blame.run, cause.name)
-        if blame.run is None or earlier is None:
-            continue
-        roots = [*_roots(_between(case, earlier, blame.run, cause.name), known)]
-        if not roots:
-            continue
-        said = " and ".join(message for message, _ in roots[:_TOLD])
-        runs = {each.run.id for each in cause.blame if each.run is not None}
-        found = [each for _, more in roots[:_TOLD] for each in more if each.run]
-        further = {each.run.id: each for each in found if each.run and each.run.id not in runs}
-        edited = len(cause.blame) == 1 and said == f"{case.name(blame.run)} was edited"
-        return replace(
-            cause,
-            message=cause.message
-            + (" (its text was edited)" if edited else f"; behind it: {said}"),
-            blame=(*further.values(), *cause.blame),
-        )
-    return cause
+_Key = tuple[str, str]
+"""What a root is known by: its kind, and its name or the cell that was edited."""
+
+
+class _Tracer:
+    """Walks from causes back to their roots.
+
+    Attributes:
+        roots: The roots found so far.
+    """
+
+    def __init__(self) -> None:
+        self.roots: dict[_Key, Root] = {}
+        self._reached: dict[tuple[int | None, int | None], list[_Key]] = {}
+        self._deadline = time.monotonic() + _SECONDS
+
+    def trace(
+        self, case: Evidence, cause: Cause, path: tuple[str, ...], via: tuple[str, str]
+    ) -> tuple[Cause, list[_Key]]:
+        """Follow a cause to its roots.
+
+        Args:
+            case: The two runs in which it was found.
+            cause: The cause.
+            path: The variables on the way from there to the cell that was asked about.
+            via: Kind and name of the cause of that cell to which the way leads.
+
+        Returns:
+            The cause, with the runs of its roots among those to blame, and its roots.
+        """
+        reached = self._trace_makers(case, cause, (cause.name, *path), via)
+        if not reached:
+            return cause, [self._add(case, cause, path, via)]
+        for key in reached:
+            root = self.roots[key]
+            self.roots[key] = replace(root, via=(*dict.fromkeys((*root.via, via)),))
+        known = {each.run.id for each in cause.blame if each.run is not None}
+        further = {
+            each.run.id: each
+            for key in reached
+            for each in self.roots[key].blame
+            if each.run is not None and each.run.id not in known
+        }
+        return replace(cause, blame=(*further.values(), *cause.blame)), reached
+
+    def _trace_makers(
+        self, case: Evidence, cause: Cause, path: tuple[str, ...], via: tuple[str, str]
+    ) -> list[_Key]:
+        """Follow an input to the roots of the runs that made it, now and before; empty if none."""
+        for maker in [each.run for each in cause.blame if cause.kind == "input"]:
+            earlier = None if maker is None else _earlier(case, maker, cause.name)
+            if maker is None or earlier is None:
+                continue
+            pair = maker.id, earlier.id
+            if pair not in self._reached:
+                if len(self._reached) >= _MOST_PAIRS or time.monotonic() > self._deadline:
+                    return []
+                reached = self._reached[pair] = []
+                inner = _between(case, earlier, maker, cause.name)
+                for each in ranked(inner, [*_causes(inner)])[:_TOLD]:
+                    reached += self.trace(inner, each, path, via)[1]
+            if self._reached[pair]:
+                return self._reached[pair]
+        return []
+
+    def _add(
+        self, case: Evidence, cause: Cause, path: tuple[str, ...], via: tuple[str, str]
+    ) -> _Key:
+        key = cause.kind, case.run.cell if cause.kind == "code" else cause.name
+        if key not in self.roots:
+            edited = cause.kind == "code"
+            blame = (Blame(case.run, "edited"),) if edited else cause.blame
+            message = _message(case, cause) if path or edited else cause.message
+            name = front_end_id(case.run) if edited and path else cause.name
+            self.roots[key] = Root(cause.kind, name, message, path, blame)
+        root = self.roots[key]
+        self.roots[key] = replace(root, via=(*dict.fromkeys((*root.via, via)),))
+        return key
+
+
+def _message(case: Evidence, cause: Cause) -> str:
+    """Return what is said of a root: what the user did or forgot."""
+    if cause.kind == "code":
+        return f"{case.name(case.run)} was edited: {_edit(cause.proof)}"
+    if cause.kind != "input":
+        return cause.message
+    runs = [case.name(each.run) for each in cause.blame[-_TOLD:] if each.run is not None]
+    if not runs:
+        return f"{cause.name} was changed"
+    if cause.blame[-1].how == NOT_RUN:
+        return f"{runs[-1]}, which makes {cause.name}, was not run since the restart"
+    return f"{cause.name} was changed by {listed(runs)}"
+
+
+def _edit(lines: str) -> str:
+    """Write the changed lines of an edit in one line.
+
+    Args:
+        lines: As a diff has them, each after its sign.
+    """
+    old, new = (
+        [line[1:].strip() for line in lines.splitlines() if line[:1] == sign and line[1:].strip()]
+        for sign in "-+"
+    )
+    if len(old) == len(new) == 1:
+        return f"`{old[0]}` → `{new[0]}`"
+    if not new:
+        return f"removed `{old[0]}`{_more(old)}" if old else "its text changed"
+    return f"now `{new[0]}`{_more(new)}"
+
+
+def _more(lines: Sequence[str]) -> str:
+    return f" and {many(len(lines) - 1, 'more line')}" if len(lines) > 1 else ""
 
 
 def _earlier(case: Evidence, maker: Run, name: str) -> Run | None:
@@ -75,7 +181,7 @@ def _earlier(case: Evidence, maker: Run, name: str) -> Run | None:
 
 
 def _is_remade(case: Evidence, maker: Run, name: str) -> bool:
-    """Tell whether another cell made an input anew before the earlier run read it."""
+    """Return whether another cell made an input again before the earlier run read it."""
     return any(
         run.cell != maker.cell and name in run.writes and name not in run.reads
         for run in case.states.latest(case.run)
@@ -98,49 +204,9 @@ def _between(case: Evidence, earlier: Run, maker: Run, name: str) -> Evidence:
     return Evidence(maker, earlier, history, case.states, case.reader, changed)
 
 
-def _roots(case: Evidence, known: set[tuple[str, str]]) -> Iterator[tuple[str, tuple[Blame, ...]]]:
-    """Find the causes in the cell that made an input, each with the runs to blame."""
+def _causes(case: Evidence) -> Iterator[Cause]:
+    """Yield the causes in a run that made an input, each once."""
     found = chain(*(finder(case) for finder in FINDERS))
     found = chain(found, find_libraries(case, True), find_entropy(case, True))  # noqa: FBT003
-    for cause in found:
-        if isinstance(cause, Cleared):
-            continue
-        told = cause.kind != "rng" and (cause.kind, cause.name) in known  # a state is the run's own
-        if not told:
-            if cause.kind == "code":
-                steps = _steps(case, cause, known)
-                yield f"{steps}{case.name(case.run)} was edited", ()
-            elif cause.kind == "input" and cause.name in {*case.against.reads} & {*case.run.reads}:
-                yield _input(case, cause), cause.blame
-            elif cause.kind == "rng":
-                yield f"{cause.name} began elsewhere in {case.name(case.run)}", ()
-            else:
-                yield cause.message, cause.blame
-
-
-def _steps(case: Evidence, code: Cause, known: set[tuple[str, str]]) -> str:
-    """Say which numbers an edit changed that are not told by themselves: ``lr 0.01 → 0.03, ``."""
-    said = []
-    for name, after in case.run.writes.items():
-        before = case.against.writes.get(name)
-        if before is None or same(before, after) is not False or ("input", name) in known:
-            continue
-        if f"{name} = " not in code.proof:
-            continue
-        if before.series and after.series and len(before.series) == len(after.series) == 1:
-            said.append(f"{name} {write_step(before.series[0], after.series[0])}, ")
-    return "".join(said[:_TOLD])
-
-
-def _input(case: Evidence, cause: Cause) -> str:
-    """Say how an input of the maker differs, and who made it so: ``(In[4], edited)``."""
-    far = how_far(case.against.reads[cause.name], case.run.reads[cause.name])
-    said = f"{cause.name} {far}"
-    makers = [each.run for each in cause.blame if each.run is not None]
-    if not makers:
-        return said
-    if cause.blame[-1].how == NOT_RUN:
-        return f"{said} ({case.name(makers[-1])} {NOT_RUN})"
-    earlier = _earlier(case, makers[-1], cause.name)
-    edited = earlier is not None and earlier.code != makers[-1].code
-    return f"{said} ({case.name(makers[-1])}{', edited' if edited else ''})"
+    causes = [each for each in found if not isinstance(each, Cleared)]
+    yield from {(each.kind, each.name): each for each in causes}.values()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -17,7 +17,7 @@ from ipytorchseed.why.experiments import (
     PROVED,
     UNPROVED,
 )
-from ipytorchseed.why.explanation import NEXT_STEP, Cause, Cleared, Explanation
+from ipytorchseed.why.explanation import NEXT_STEP, Cause, Cleared, Explanation, Root
 
 _IDLE = f"{NO_EFFECT}: carried on by the cell itself, and nothing else that changed depends on it"
 
@@ -62,15 +62,24 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
             for cause in said.causes
         ]
         cleared = [*said.cleared]
+    causes.sort(key=lambda cause: _ORDER.index(cause.finding.level))
     repeats = Finding() if said.suspects else _named(known.get(THE_CELL, Finding()), names)
     return replace(
         said,
         message=_with_repeat(said.message, repeats),
         repeats=repeats,
-        causes=tuple(sorted(causes, key=lambda cause: _ORDER.index(cause.finding.level))),
+        causes=tuple(causes),
+        roots=_roots_of(causes, said.roots),
         cleared=tuple(cleared),
         tested=({(each.kind, each.name) for each in said.suspects} or {THE_CELL}) <= known.keys(),
     )
+
+
+def _roots_of(causes: Sequence[Cause], roots: Sequence[Root]) -> tuple[Root, ...]:
+    """Return the roots of causes, in the order of the causes."""
+    place = {(cause.kind, cause.name): place for place, cause in enumerate(causes)}
+    kept = [root for root in roots if not place.keys().isdisjoint(root.via)]
+    return tuple(sorted(kept, key=lambda root: min(place[via] for via in root.via if via in place)))
 
 
 def _with_repeat(message: str, repeats: Finding) -> str:

@@ -125,7 +125,7 @@ def live(request, server, browser):
         inspector = notebook.inspector.ready()
         inspector.row("In[3]").first.wait_for()
         inspector.pick("In[5]").click()
-        inspector.why.get_by_text(re.compile(r"changed: In\[5\] now")).wait_for()
+        inspector.why.get_by_text(re.compile(r"In\[5\] compared")).wait_for()
         yield notebook
 
 

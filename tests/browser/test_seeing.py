@@ -50,9 +50,9 @@ def test_a_rerun_is_seen_and_explained(trained, shoot):
     now = inspector.root.locator(f'.its-now .its-chip[title="{ended}"]')
     assert now.count() == 1
     inspector.pick("In[6]").click()
-    inspector.why.get_by_text(re.compile(r"changed: In\[6\] now, In\[3\]")).wait_for()
+    inspector.why.get_by_text(re.compile(r"In\[6\] compared with In\[3\]")).wait_for()
     why = inspector.why.inner_text()
-    assert "(seed 42 + 360 draws, not seed 42)" in why
+    assert "took 360 numbers from it" in why
     assert "%replay 3" in why
     assert inspector.why.locator("svg path").count() == 3 * inspector.why.locator("svg").count() > 0
     shoot(trained, f"{trained.app}-light")
@@ -187,7 +187,7 @@ def test_what_the_user_wrote_is_never_html(open_notebook):
         notebook.run(index)
     inspector = notebook.inspector.ready()
     inspector.pick("In[4]").click()
-    inspector.why.get_by_text(re.compile("changed: In")).wait_for()
+    inspector.why.get_by_text(re.compile("compared with In")).wait_for()
     assert HOSTILE in inspector.root.locator(".its-cell").all_inner_texts()[0]
     inspector.save_as(HOSTILE)
     inspector.told.get_by_text("a name needs").wait_for()

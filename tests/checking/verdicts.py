@@ -17,7 +17,7 @@ LEFT_OUT = Cell(6, "a4", "train_for_a_week()", frozenset({"skip-execution"}))
 UNSEEDED = Cause(
     "rng",
     "torch.cpu",
-    "torch.cpu is not seeded before this cell: each kernel begins it in another state",
+    "torch.cpu is not seeded before this cell, so it starts differently after every restart",
     fix="torch.manual_seed(42)",
 )
 INPUT = Cause("input", "noise", "noise had changed: 3 of 3 numbers differ; In[2] made it anew")

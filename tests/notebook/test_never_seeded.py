@@ -30,7 +30,7 @@ def test_a_source_that_neither_kernel_seeded_was_never_seeded(tmp_path, setup):
     """Whoever drew from it meanwhile, and however much; the mend is a seed."""
     said = _after_restart(tmp_path, setup, setup)
     assert NEVER in said
-    assert "mend: %seed 42" in said
+    assert "To keep it from now on: %seed 42" in said
     assert "moved it" not in said
 
 

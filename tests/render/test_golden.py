@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from ipytorchseed.render.report import Report
@@ -22,6 +24,16 @@ VIEWS = {
         for name, made in EXPLANATIONS.items()
     },
 }
+
+
+@pytest.fixture(autouse=True)
+def utc(monkeypatch):
+    """Runs before a restart are told by the clock on the wall."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
 
 
 @pytest.mark.parametrize("name", VIEWS)

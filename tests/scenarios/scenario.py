@@ -225,6 +225,7 @@ def judge(scenario: Scenario, answer: dict[str, Any], counts: dict[int, int | No
     if scenario.first and causes and not is_named(causes[0], *scenario.first[0]):
         problems.append(f"named first: {causes[0]['kind']} {causes[0]['name']}")
     said = [cause["message"] for cause in causes] or [answer["message"]]
+    said += [" → ".join((each["message"], *each["path"])) for each in answer["roots"]]
     for words in scenario.says:
         if not any(words in each for each in said):
             problems.append(f"not said: {words}")

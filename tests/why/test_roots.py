@@ -1,9 +1,11 @@
-"""What lies behind a changed input is told of the run that made it as it was, and of no other."""
+"""Causes are traced back to what no recorded run explains."""
 
 from __future__ import annotations
 
 import pytest
 
+from ipytorchseed.ledger.records import Finding, Findings
+from ipytorchseed.why.tested import with_findings
 from tests.render.explanations import (
     AGAIN,
     DONE,
@@ -39,6 +41,111 @@ def test_another_cell_that_made_it_anew_ends_the_search(between, told):
         run(4, MAKE, **states(SHUFFLED, AGAIN), writes={"model": MORE}),
         run(5, READ, reads={"model": MORE}, writes={"loss": number(1.9)}),
     ]
-    (cause,) = explain(runs[4], runs[2], runs[2:4], States(runs)).causes
-    assert cause.name == "model"
-    assert ("behind it: torch.cpu began elsewhere" in cause.message) is told
+    said = explain(runs[4], runs[2], runs[2:4], States(runs))
+    assert [cause.name for cause in said.causes] == ["model"]
+    (root,) = said.roots
+    assert (root.kind, root.name, root.path) == (
+        ("rng", "torch.cpu", ("model",)) if told else ("input", "model", ())
+    )
+
+
+def _chain(length, edit=("a0 = 1", "a0 = 2")):
+    """Return runs of cells that each make a variable of the one before, twice."""
+    runs = []
+    for again in (0, 1):
+        for n in range(length):
+            source = edit[again] if n == 0 else f"a{n} = a{n - 1}"
+            runs.append(
+                run(
+                    len(runs) + 1,
+                    source,
+                    cell=f"c{n}",
+                    code=source,
+                    reads={} if n == 0 else {f"a{n - 1}": number(10 * n + again)},
+                    writes={f"a{n}": number(10 * (n + 1) + again)},
+                )
+            )
+    return runs
+
+
+@pytest.mark.parametrize("length", [2, 3, 12])
+def test_a_cause_is_traced_through_all_cells_that_made_it(length):
+    """The root is the edit, told by its changed lines, and blamed; the variables are the path."""
+    runs = _chain(length)
+    said = explain(runs[-1], runs[length - 1], runs[length - 1 : -1], States(runs))
+    (root,) = said.roots
+    assert root.message == f"In[{length + 1}] was edited: `a0 = 1` → `a0 = 2`"
+    assert root.path == tuple(f"a{n}" for n in range(length - 1))
+    assert [each.how for each in root.blame] == ["edited"]
+    assert runs[length].id in [each.run.id for each in said.causes[0].blame]
+    assert said.causes[0].name == f"a{length - 2}"
+
+
+@pytest.mark.parametrize(
+    ("edit", "told"),
+    [
+        (("a0 = 1\nb = 1", "a0 = 2\nb = 1"), "`a0 = 1` → `a0 = 2`"),
+        (("a0 = 1", "b = 3\na0 = 1"), "now `b = 3`"),
+        (("b = 3\na0 = 1", "a0 = 1"), "removed `b = 3`"),
+        (("a0 = 1", "a0 = 2\nb = 3\nc = 4"), "now `a0 = 2` and 2 more lines"),
+    ],
+)
+def test_an_edit_is_told_by_its_changed_lines(edit, told):
+    """Not by the first line of the cell."""
+    runs = _chain(2, edit)
+    said = explain(runs[3], runs[1], runs[1:3], States(runs))
+    assert said.roots[0].message == f"In[3] was edited: {told}"
+
+
+def test_a_root_is_told_once_whatever_it_reaches():
+    """Two inputs come from one edit; each is a cause."""
+    runs = []
+    for again in (0, 1):
+        values = {name: number(10 * place + again) for place, name in enumerate("ab", 1)}
+        source = f"a, b = make({again})"
+        runs.append(run(len(runs) + 1, source, cell="m", code=source, writes=values))
+        made = {"c": number(100 + again)}
+        runs.append(run(len(runs) + 1, "c = a + b", cell="c", reads=values, writes=made))
+    said = explain(runs[3], runs[1], runs[1:3], States(runs))
+    assert {cause.name for cause in said.causes} == {"a", "b"}
+    (root,) = said.roots
+    assert {name for _, name in root.via} == {"a", "b"}
+
+
+def test_the_roots_of_what_has_no_effect_are_not_told():
+    """Those of proved causes come first."""
+    runs = []
+    for again in (0, 1):
+        values = {}
+        for place, name in enumerate("xyz", 1):
+            values[name] = number(10 * place + again)
+            source = f"{name} = {again}"
+            made = {name: values[name]}
+            runs.append(run(len(runs) + 1, source, cell=name, code=source, writes=made))
+        made = {"c": number(100 + again)}
+        runs.append(run(len(runs) + 1, "c = f()", cell="c", reads=values, writes=made))
+    said = explain(runs[7], runs[3], runs[3:7], States(runs))
+    assert len(said.roots) == 3
+    levels = {"x": "may-matter", "y": "no effect", "z": "proved"}
+    found = Findings(tuple(("input", name, Finding(level)) for name, level in levels.items()))
+    told = with_findings(said, found, "k")
+    assert [root.path for root in told.roots] == [("z",), ("x",)]
+
+
+def test_tracing_ends_where_cells_make_one_another():
+    """A pair of runs is compared once."""
+    runs = []
+    for again in (0, 1, 2):
+        for name, other in ("ab", "ba"):
+            reads = {other: number(again + 10 * (other == "a"))} if again else {}
+            runs.append(
+                run(
+                    len(runs) + 1,
+                    f"{name} = f({other})",
+                    cell=name,
+                    reads=reads,
+                    writes={name: number(again + 1 + 10 * (name == "a"))},
+                )
+            )
+    said = explain(runs[5], runs[3], runs[3:5], States(runs))
+    assert said.roots

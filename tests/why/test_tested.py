@@ -21,7 +21,7 @@ def _cause(name, *by):
 
 
 def _told(causes, cleared, **found):
-    said = Explanation(LATER, EARLIER, "explained", "", (), causes, cleared)
+    said = Explanation(LATER, EARLIER, "explained", "", (), causes, cleared=cleared)
     findings = Findings(tuple(("input", name, finding) for name, finding in found.items()))
     told = with_findings(said, findings, LATER.kernel)
     return {each.name: each.finding.level for each in told.causes}, [e.name for e in told.cleared]

@@ -763,7 +763,7 @@ class View {
       fill(this.why, [h("p", { class: "its-dim" }, hint)]);
       return;
     }
-    const { run, against, names, title, causes, reason, back, mend, next, changed, more, cleared, begun } = said;
+    const { run, against, names, title, roots, causes, keep, reason, back, mend, next, changed, more, cleared, begun } = said;
     const compare = button(
       "Compare with…",
       () => {
@@ -788,9 +788,13 @@ class View {
     const sides = against ? names : names.slice(1);
     fill(this.why, [
       h("div", { class: "its-bar" }, h("span", { class: "its-head" }, ...coded(title)), buttons),
+      ...roots.map(([message, path]) =>
+        h("div", { class: "its-cause" }, h("p", null, span("its-warn", "◆ "), ...coded(message)), h("p", { class: "its-dim" }, path)),
+      ),
       ...causes.map((cause) => drawCause(cause, names)),
       reason && h("p", { class: "its-dim" }, ...coded(reason)),
       back && h("div", { class: "its-mend" }, back, ...lines),
+      keep.length && h("div", { class: "its-mend" }, ...keep.map((line, place) => (place ? h("p", null, ...coded(line)) : line))),
       next && h("p", null, next),
       changed.length && table(["Changed", "How"], changed.map(code)),
       more && h("p", { class: "its-dim" }, `and ${more} more`),
@@ -804,7 +808,7 @@ class View {
       ),
     ]);
     this.lockActs();
-    fill(this.news, [[title, ...causes.map((each) => each.message)].join(". ")]);
+    fill(this.news, [[title, ...roots.map(([message]) => message), ...causes.map((each) => each.message)].join(". ")]);
   }
 
   /**
@@ -906,17 +910,16 @@ const runOf = (event) => Number(trOf(event)?.dataset.run);
  * @param {Cause} cause
  * @param {[string, string]} names
  */
-function drawCause({ kind, page, message, proof, mend, finding, chips: [before, after] }, names) {
+function drawCause({ kind, page, message, proof, finding, chips: [before, after] }, names) {
   const name = (at = 0) => span("its-dim", `${names[at]} `);
   const states = before && after && [name(0), chip(before), span("its-dim its-not", "≠"), name(1), chip(after)];
-  const text = proof && (kind === "code" ? h("pre", null, proof) : h("p", { class: "its-dim" }, proof));
+  const text = kind === "code" && h("pre", null, proof);
   const more = h("a", { href: page, target: "_blank", rel: "noopener" }, kind);
   return h(
     "div",
     { class: "its-cause" },
     h("p", null, span("its-warn", "▲ "), message, span("its-dim", " · ", more)),
     states ? h("p", null, ...states) : text,
-    mend && h("p", null, "mend: ", h("code", null, mend)),
     finding && h("p", { class: "its-dim" }, ...coded(finding)),
   );
 }

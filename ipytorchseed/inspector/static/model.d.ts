@@ -90,7 +90,6 @@ export interface Cause {
   page: string;
   message: string;
   proof: string;
-  mend: string;
   finding: string;
   chips: Chip[];
 }
@@ -100,7 +99,9 @@ export interface Why {
   against: number | null;
   names: [against: string, run: string];
   title: string;
+  roots: [message: string, path: string][];
   causes: Cause[];
+  keep: string[];
   reason: string;
   back: string;
   mend: string[];

@@ -13,7 +13,7 @@ from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.seeds import LIMIT
 from ipytorchseed.why.evidence import Evidence, HistoryLookup
 from ipytorchseed.why.explanation import Blame, Cause
-from ipytorchseed.why.words import listed, many
+from ipytorchseed.why.words import first_of, listed, many
 
 _SEED = "%seed 42"
 """What makes a source that nobody seeded repeat, given before the cell."""
@@ -46,8 +46,8 @@ def rng_cause(case: Evidence, name: str, before: str | None, after: str) -> Caus
     now = case.states.position(name, after)
     blame = _blame(case, name)
     if before is None:
-        message = f"{name} was never seeded: it began anew in {case.name(case.against)}, and"
-        message += f" went on from {_where(now, after)} in {case.name(case.run)}"
+        message = f"{name} was never seeded: {case.name(case.against)} imported it, and"
+        message += f" {case.name(case.run)} goes on from there"
         proof = f"state new → {after[:8]}"
         return Cause("rng", name, message, proof, _SEED, tuple(blame), prevents=True)
     proof = f"state {before[:8]} → {after[:8]}"
@@ -56,15 +56,15 @@ def rng_cause(case: Evidence, name: str, before: str | None, after: str) -> Caus
         for each in blame
     )
     if not (case.same_kernel or seeded) and name in case.run.before:
-        message = f"{name} was never seeded: each kernel begins it elsewhere"
-        return Cause("rng", name, message, proof, _SEED, prevents=True)
+        return never_seeded(name, before, after)
     left_out = () if case.same_kernel or case.elsewhere else _left_out(case, name, blame, after)
     stood = [_where(now, after), _where(was, before)]
     figures = "" if stood == [after[:8], before[:8]] else f" ({stood[0]}, not {stood[1]})"
     if stood[0] == stood[1]:
         known = now is not None and now.draws is not None
         figures = f" ({stood[0]} both times, but for a number that was kept)" if known else ""
-    how = _how_it_moved(case, blame)
+    taken = _taken(case, blame, was, now)
+    how, figures = (taken, "") if taken else (_how_it_moved(case, blame), figures)
     if left_out:
         blame = [*left_out]
         how = f"began elsewhere: {_told(case, blame)} before {case.name(case.against)}, and"
@@ -81,6 +81,20 @@ def _fix(case: Evidence, was: Position | None) -> str:
         return f"%seed rewind {case.word(case.against)}"
     seed = None if was is None or was.draws else was.seed
     return f"%seed {seed}" if seed is not None and seed < LIMIT else ""
+
+
+def _taken(
+    case: Evidence, blame: Sequence[Blame], was: Position | None, now: Position | None
+) -> str:
+    """Say who drew since, where both states follow the same seed; nothing elsewhere."""
+    drew = bool(blame) and all(each.how.startswith("drew ") for each in blame)
+    if not (drew and case.same_kernel and was and now and was.seed == now.seed is not None):
+        return ""
+    if was.draws is None or now.draws is None or now.draws <= was.draws:
+        return ""
+    names = [*dict.fromkeys(_who(case, each) for each in blame)]
+    who = listed(names) if len(names) <= _NAMED else first_of(names, _NAMED)
+    return f"had moved on: {who} took {many(now.draws - was.draws, 'number')} from it"
 
 
 def _how_it_moved(case: Evidence, blame: list[Blame]) -> str:
@@ -255,6 +269,6 @@ def _numbers(run: Run | None, name: str, draws: int) -> str:
 
 def never_seeded(name: str, before: str, after: str) -> Cause:
     """Name a source that both runs brought in, and left in these states."""
-    message = f"{name} was never seeded: it begins elsewhere in each kernel, and the cell drew"
+    message = f"{name} was never seeded, so it starts differently after every restart"
     proof = f"state {before[:8]} → {after[:8]}"
     return Cause("rng", name, message, proof, _SEED, prevents=True)

@@ -6,7 +6,7 @@ probe: out
 changed: yes
 expect: input x 4
 expect: rng torch.cpu
-says: behind it: torch.cpu began elsewhere in In[4]
+says: torch.cpu
 """
 # %% setup
 import torch

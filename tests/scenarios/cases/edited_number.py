@@ -5,7 +5,7 @@ ask: pay
 probe: total
 changed: yes
 expect: input rate 3
-says: In[3] set it (its text was edited)
+says: In[3] was edited
 """
 # %% rate
 rate = 2.0

@@ -5,7 +5,7 @@ ask: total
 probe: found
 changed: yes
 expect: input database 4
-says: database cannot be seen into; In[4] made it anew (its text was edited)
+says: In[4] was edited
 back: complete
 """
 # %% imports

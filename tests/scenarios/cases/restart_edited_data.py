@@ -5,7 +5,7 @@ ask: use
 probe: out
 changed: yes
 expect: input xs 5
-says: In[2] made it anew (its text was edited)
+says: In[2] was edited
 """
 # %% config
 cfg = {"k": 3}

@@ -6,7 +6,7 @@ probe: losses
 changed: yes
 expect: input opt 6 7
 first: input opt
-says: behind it: lr 0.01 → 0.03 (In[6], edited)
+says: In[6] was edited: `lr = 0.01` → `lr = 0.03` → lr → opt
 """
 # %% setup
 import torch

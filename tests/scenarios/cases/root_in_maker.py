@@ -6,7 +6,7 @@ probe: losses
 changed: yes
 expect: input opt 5
 first: input opt
-says: behind it: lr 0.01 → 0.03, In[5] was edited
+says: In[5] was edited: `lr = 0.01` → `lr = 0.03` → opt
 """
 # %% setup
 import torch

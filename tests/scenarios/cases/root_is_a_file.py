@@ -5,7 +5,7 @@ ask: use
 probe: m
 changed: yes
 expect: input df 5
-says: behind it
+says:  → 
 """
 # %% setup
 import pandas as pd

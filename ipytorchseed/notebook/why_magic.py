@@ -21,11 +21,13 @@ from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.receipts.privacy import Places
 from ipytorchseed.receipts.reading import read
 from ipytorchseed.render.why import WhyView
+from ipytorchseed.render.why_all import NotebookView
 from ipytorchseed.session.asking import (
     last_repeated,
     last_setting,
     last_standing,
     why,
+    why_all,
     why_elsewhere,
 )
 from ipytorchseed.session.session import Session
@@ -38,6 +40,9 @@ _NEAR = 50
 _SWITCH = {"on": True, "off": False}
 """Words that switch the line under changed cells."""
 
+_ALL = "all"
+"""The word for all cells."""
+
 
 @click.command(
     epilog=examples(
@@ -47,13 +52,14 @@ _SWITCH = {"on": True, "off": False}
         ("%why 9 --against 5", "what In[9] and In[5] began with"),
         ("%why --against a.json", "what is not as in that receipt"),
         ("%why 9 --prove", "test the causes of a cell that takes long"),
+        ("%why all", "which cells of the notebook changed, and why"),
         ("%why on", "a line under each cell whose result changed"),
     )
 )
 @click.argument(
     "what",
     required=False,
-    metavar="[N | VARIABLE | CELL-ID | on | off]",
+    metavar="[N | VARIABLE | CELL-ID | all | on | off]",
     shell_complete=recent_runs,
 )
 @option(
@@ -84,8 +90,8 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
     """Say why a cell gave another result than the time before.
 
     Asks about the last run of a cell that ran before, about In[N], about the run that last set a
-    variable, or about a cell's last run. With `on`, a line is printed under every cell whose
-    result changed, until `off`.
+    variable, or about a cell's last run; with `all`, about every cell of this kernel. With `on`,
+    a line is printed under every cell whose result changed, until `off`.
     """
     state = target[0]
     if yes and not prove:
@@ -96,6 +102,9 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
         state.options.explain_on_change = _SWITCH[what]
         return
     session = state.tracking.session
+    if what == _ALL:
+        _tell_all(session, as_json=as_json, options=against is not None or prove is not None)
+        return
     if against is not None and _is_file(against):
         if prove:
             message = "--prove needs a run of this ledger after --against"
@@ -113,6 +122,17 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
     view = WhyView(said, session.kernel)
     if as_json:
         click.echo(view.to_json(session.identity.ident_of(said.run.cell)))
+    else:
+        display(view)
+
+
+def _tell_all(session: Session, *, as_json: bool, options: bool) -> None:
+    """Say which cells changed, and why, from the records."""
+    if options:
+        raise click.UsageError("`all` goes with --json only: it compares each cell's last two runs")
+    view = NotebookView(*why_all(session), session.kernel)
+    if as_json:
+        click.echo(view.to_json())
     else:
         display(view)
 
@@ -153,7 +173,7 @@ def run_named(session: Session, word: str) -> Run:
     if run is None:
         recent = session.ledger.runs(session.notebook, rank=session.rank, limit=_NEAR)
         known = {name for each in recent for name in (each.cell, *each.writes)}
-        meant = did_you_mean(word, known | _SWITCH.keys())
+        meant = did_you_mean(word, known | {*_SWITCH, _ALL})
         if meant:
             raise LookupFailure(f"no variable or cell {quoted(word)} is on record{meant}")
         said = f"no variable, cell or run {quoted(word)} is recorded"

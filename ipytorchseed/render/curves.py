@@ -18,8 +18,11 @@ Pair = tuple[Series, Series]
 
 
 _MOST_SERIES = 3
-_LONGEST = 2_000
+_SHORTEST, _LONGEST = 5, 2_000
 """Numbers of a series that is plotted: data have more, histories of training have not."""
+
+_DIGITS = 4
+"""Significant digits in which two series are the same curve: one of them may be printed."""
 
 _COLUMNS = 8
 """Numbers in a printed line that are told apart."""
@@ -31,7 +34,7 @@ _MEASURES = lazy_pattern(
 
 
 def charted(changed: Sequence[Change]) -> list[tuple[str, Pair]]:
-    """Choose the series to plot, at most three.
+    """Choose the series to plot, each curve once and at most three.
 
     Counters and labels, which are whole numbers, are not plotted; of what was printed line after
     line, each column is a series of its own.
@@ -47,11 +50,16 @@ def charted(changed: Sequence[Change]) -> list[tuple[str, Pair]]:
         for change in changed
         if change.before and change.after
         for name, pair in _series(change, change.before, change.after)
-        if all(1 < len(each) <= _LONGEST and not _is_whole(each) for each in pair)
+        if all(_SHORTEST <= len(each) <= _LONGEST and not _is_whole(each) for each in pair)
         and pair[0] != pair[1]
     ]
     found.sort(key=lambda item: _MEASURES.search(item[0]) is None)
-    return found[:_MOST_SERIES]
+    once = {tuple(map(_rounded, pair)): (name, pair) for name, pair in reversed(found)}
+    return [each for each in found if each in once.values()][:_MOST_SERIES]
+
+
+def _rounded(series: Series) -> tuple[str, ...]:
+    return tuple(f"{number:.{_DIGITS}g}" for number in series)
 
 
 def _series(change: Change, before: Series, after: Series) -> Iterator[tuple[str, Pair]]:

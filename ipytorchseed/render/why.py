@@ -94,10 +94,10 @@ class WhyView(View):
             return said.message if named else f"{name}{self._past}: {said.message}"
         but = "" if said.verdict == "explained" else ", but no recorded input changed"
         runs = f"{self._named(said.run)} compared with {self._named(said.against)}"
-        return f"{self._headline}{but} · {runs}{'.' if self._result_again else ''}"
+        return f"{self.headline}{but} · {runs}{'.' if self._result_again else ''}"
 
     @property
-    def _headline(self) -> str:
+    def headline(self) -> str:
         """What made the user ask: a number with its name, or else what differs."""
         changed = self.explanation.changed
         steps = [each for each in changed if _is_step(each)]
@@ -259,12 +259,19 @@ class WhyView(View):
     @property
     def shown(self) -> Sequence[Change]:
         """The changes that are listed."""
-        return self.explanation.changed[:_MOST_CHANGES]
+        return self._changed[:_MOST_CHANGES]
 
     @property
     def more(self) -> int:
         """How many changes are not listed."""
-        return len(self.explanation.changed) - len(self.shown)
+        return len(self._changed) - len(self.shown)
+
+    @property
+    def _changed(self) -> list[Change]:
+        """All changes, but a number that has several names only once."""
+        changed = self.explanation.changed
+        steps = {each.detail: each for each in reversed(changed) if _is_step(each)}
+        return [each for each in changed if steps.get(each.detail, each) is each]
 
     def begun(self, name: str) -> tuple[str | None, str | None]:
         """Return the states in which a source or generator was when each run began.

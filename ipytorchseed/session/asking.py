@@ -101,6 +101,20 @@ def why_elsewhere(session: Session, receipt: Receipt, run: Run | None = None) ->
     return explain(run, against, [*before][::-1], states)
 
 
+def why_all(session: Session) -> tuple[list[Explanation], int]:
+    """Explain the last run of each cell of this kernel that ran before.
+
+    Args:
+        session: Whose ledger to ask.
+
+    Returns:
+        The explanations, oldest run first, and how many cells there are.
+    """
+    runs = _last_of_each(session)
+    found = [why(session, run) for run in runs]
+    return [said for said in found if said.against is not None], len(runs)
+
+
 def _last_of_each(session: Session) -> list[Run]:
     """Return the last run of each cell of this kernel, the oldest first."""
     runs = session.ledger.runs(

@@ -36,7 +36,9 @@ def test_where_a_gpu_began_is_known_and_put_back(kernel):
     first = kernel.run(DRAW).stdout
     assert kernel.run(DRAW).stdout != first
     said = kernel.run("%why").displays[0]["text/plain"]
-    assert re.search(r"torch\.cuda:0 had moved on: In\[3\] (drew|took [\d,]+ numbers) from it", said)
+    assert re.search(
+        r"torch\.cuda:0 had moved on: In\[3\] (drew|took [\d,]+ numbers) from it", said
+    )
     again = kernel.run("%replay 3")
     assert first in again.stdout
     assert "In[3]'s result again, bit for bit" in again.stdout + again.displays[-1]["text/plain"]

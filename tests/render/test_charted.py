@@ -7,8 +7,9 @@ import pytest
 from ipytorchseed.render.curves import charted
 from ipytorchseed.why.explanation import Change
 
-LOSSES = (1.5, 0.7, 0.4, 0.3), (1.5, 0.8, 0.6, 0.5)
-LABELS = (0.0, 3.0, 1.0, 2.0), (1.0, 3.0, 1.0, 0.0)
+LOSSES = (1.5, 0.7, 0.4, 0.3, 0.2), (1.5, 0.8, 0.6, 0.5, 0.4)
+RATES = (0.1, 0.2, 0.3, 0.25, 0.1), (0.1, 0.3, 0.4, 0.35, 0.2)
+LABELS = (0.0, 3.0, 1.0, 2.0, 1.0), (1.0, 3.0, 1.0, 0.0, 0.0)
 
 
 def _printed(*columns):
@@ -21,24 +22,28 @@ def _printed(*columns):
     [
         ([Change("variable", "losses", "", *LOSSES)], ["losses"]),
         ([Change("variable", "labels", "", *LABELS)], []),
-        ([Change("variable", "x", "", *LOSSES), Change("variable", "val_loss", "", *LOSSES)],
+        ([Change("variable", "x", "", *RATES), Change("variable", "val_loss", "", *LOSSES)],
          ["val_loss", "x"]),
-        ([Change("variable", str(n), "", *LOSSES) for n in range(5)], ["0", "1", "2"]),
+        ([Change("variable", str(n), "", *([n + x for x in each] for each in LOSSES))
+          for n in range(5)], ["0", "1", "2"]),
+        ([Change("variable", "losses", "", *LOSSES), Change("variable", "x", "", *LOSSES),
+          Change("stdout", "", "", *([x + 1e-6 for x in each] for each in LOSSES))], ["losses"]),
+        ([Change("variable", "losses", "", *(each[:4] for each in LOSSES))], []),
         ([Change("variable", "x", "", (0.5,) * 5_000, (0.6,) * 5_000)], []),
         ([Change("variable", "x", "", (0.5,), (0.6,))], []),
         ([Change("stdout", "", "", *LOSSES)], ["printed"]),
-        ([Change("stdout", "", "", *(_printed(range(4), each) for each in LOSSES))],
+        ([Change("stdout", "", "", *(_printed(range(5), each) for each in LOSSES))],
          ["printed, column 2"]),
-        ([Change("stdout", "", "", *(_printed(range(1, 5), (10,) * 4, each) for each in LOSSES))],
+        ([Change("stdout", "", "", *(_printed(range(1, 6), (10,) * 5, each) for each in LOSSES))],
          ["printed, column 3"]),
     ],
 )  # fmt: skip
 def test_what_a_person_would_plot(changes, names):
-    """Measures first, at most three; no labels, no counters, no data, no single numbers."""
+    """Measures first, each once, at most three; no labels, counters or data, and no few numbers."""
     assert [name for name, _ in charted(changes)] == names
 
 
 def test_a_printed_column_has_its_numbers():
     """And not those of the counter before it."""
-    change = Change("stdout", "", "", *(_printed(range(4), each) for each in LOSSES))
+    change = Change("stdout", "", "", *(_printed(range(5), each) for each in LOSSES))
     assert [(tuple(before), tuple(after)) for _, (before, after) in charted([change])] == [LOSSES]

@@ -1,0 +1,113 @@
+"""``%why all`` as text, HTML and JSON: the cells of a notebook that changed, by their roots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from ipytorchseed.render.text import wrap
+from ipytorchseed.render.values import write_json
+from ipytorchseed.render.view import View, fill
+from ipytorchseed.render.why import WhyView
+from ipytorchseed.why.evidence import run_name, run_word
+from ipytorchseed.why.explanation import Explanation, Root
+from ipytorchseed.why.words import many
+
+_UNKNOWN = Root("", "", "no recorded input changed")
+"""What stands for the root of cells that nothing explains."""
+
+
+class Group(Struct, frozen=True):
+    """Cells that changed for one reason.
+
+    Attributes:
+        root: The reason.
+        cells: What is said of each: ``In[7] `acc` 0.93 → 0.97``.
+        runs: The number in ``In[...]`` of each.
+    """
+
+    root: Root
+    cells: list[str] = []
+    runs: list[int | None] = []
+
+
+class NotebookView(View):
+    """The cells of a notebook that gave another result in their last run than in the run before.
+
+    Args:
+        explanations: Of the last run of each cell that ran before, oldest first.
+        cells: How many cells there are, with those that ran once.
+        kernel: The kernel that asks.
+    """
+
+    def __init__(self, explanations: Sequence[Explanation], cells: int, kernel: str) -> None:
+        self._changed = [said for said in explanations if said.changed]
+        self._compared = len(explanations)
+        self._cells = cells
+        self._kernel = kernel
+        self.groups = self._group()
+
+    def _group(self) -> list[Group]:
+        """Group the cells by their roots, each root as the first cell that it reached tells it."""
+        groups: dict[tuple[str, str], Group] = {}
+        for said in self._changed:
+            view = WhyView(said, self._kernel)
+            cell = f"{run_name(said.run, self._kernel)} {view.headline}"
+            for root in said.roots or (_UNKNOWN,):
+                group = groups.setdefault((root.kind, root.name), Group(root))
+                group.cells.append(cell)
+                group.runs.append(said.run.execution_count)
+        return sorted(groups.values(), key=lambda group: -len(group.cells))
+
+    @property
+    def title(self) -> str:
+        """How many cells changed, and of how many roots."""
+        known = [group for group in self.groups if group.root is not _UNKNOWN]
+        once = self._cells - self._compared
+        rest = f" {many(once, 'cell')} ran only once." if once else ""
+        if not self._changed:
+            if not self._compared:
+                return f"No cell ran twice yet.{rest}"
+            return f"None of {many(self._compared, 'cell')} changed since the run before.{rest}"
+        count = len(self._changed)
+        roots = f" {'One root' if len(known) == 1 else many(len(known), 'root')}." if known else ""
+        return f"{count} of {many(self._compared, 'cell')} changed.{roots}{rest}"
+
+    @property
+    def next_step(self) -> str:
+        """Which cell to ask about."""
+        if not self._changed:
+            return ""
+        return f"More about one of them: %why {run_word(self._changed[0].run, self._kernel)}"
+
+    def text(self) -> str:
+        """Draw it for a terminal of 80 columns."""
+        parts = [wrap(self.title, first="")]
+        for group in self.groups:
+            parts.append(wrap(group.root.message, first="  ◆ "))
+            parts += [wrap(cell, first="      ") for cell in group.cells]
+        if self.next_step:
+            parts += ["", self.next_step]
+        return "\n".join(parts)
+
+    def html(self) -> str:
+        """Draw it for a notebook, without script."""
+        return fill("why_all", view=self)
+
+    def to_json(self) -> str:
+        """Write it as one line of JSON."""
+        return write_json(
+            cells=self._cells,
+            compared=self._compared,
+            changed=len(self._changed),
+            roots=[
+                {
+                    "kind": group.root.kind,
+                    "name": group.root.name,
+                    "message": group.root.message,
+                    "runs": group.runs,
+                }
+                for group in self.groups
+            ],
+        )

@@ -1,0 +1,107 @@
+"""The answer begins with the number that changed and the root, and ends with what to do."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from msgspec.structs import replace
+
+from ipytorchseed.ledger.records import Finding
+from ipytorchseed.render.why import WhyView
+from ipytorchseed.why.explanation import Blame, Cause, Change, Explanation, Root
+from tests.render.explanations import run
+
+LATER = replace(run(9, "import torch\nloss = train(model)\nfloat(loss)"), cell="c", started=1000.0)
+EARLIER = replace(run(5, "loss = train(model)"), cell="c", started=1000.0)
+STEP = Change("variable", "loss", "2.3 → 1.9", (2.3,), (1.9,))
+SEVERAL = Change("variable", "losses", "3 of 3 numbers differ", (1.0, 2.0), (2.0, 3.0))
+
+
+def _view(*causes, roots=(), changed=(STEP,), run=LATER, against=EARLIER, verdict="explained"):
+    said = Explanation(run, against, verdict, "", changed, causes, roots)
+    return WhyView(said, "k", now=1010.0)
+
+
+def _input(name, level="may-matter", *blame):
+    return Cause("input", name, f"{name} had changed", blame=blame, finding=Finding(level))
+
+
+@pytest.mark.parametrize(
+    ("changed", "title"),
+    [
+        ([SEVERAL, STEP], "`loss` 2.3 → 1.9"),
+        ([STEP, Change("result", "", "4 → 5", (4.0,), (5.0,))], "`float(loss)` 4 → 5"),
+        ([SEVERAL], "`losses` changed"),
+        ([Change("stdout", "", "other text")], "the printed text changed"),
+        ([Change("error", "", "no error → ValueError")], "the error changed"),
+    ],
+)
+def test_the_title_is_what_made_the_user_ask(changed, title):
+    """A single number with its name, if there is one; else what differs."""
+    assert _view(changed=changed).title == f"{title} · In[9] compared with In[5]"
+
+
+def test_the_title_names_runs_as_the_user_knows_them():
+    """By when they ran, if that was not just now; never by their number in the ledger."""
+    before = replace(EARLIER, kernel="other")
+    assert "compared with In[5] before the restart (" in _view(against=before).title
+    long_ago = replace(EARLIER, started=1010.0 - 3 * 3600)
+    assert _view(against=long_ago).title.endswith("In[9] compared with In[5] (3 h ago)")
+    title = _view(verdict="unexplained").title
+    assert title.startswith("`loss` 2.3 → 1.9, but no recorded input changed · ")
+
+
+def test_a_root_in_another_cell_comes_first_with_its_path():
+    """One that the cell met itself is among the causes already."""
+    roots = (
+        Root("code", "c", "In[7] was edited: `lr = 1` → `lr = 2`", ("lr", "opt")),
+        Root("rng", "torch.cpu", "torch.cpu had moved on"),
+    )
+    view = _view(_input("opt"), roots=roots)
+    lines = view.text().splitlines()
+    assert lines[1:4] == [
+        "  ◆ In[7] was edited: `lr = 1` → `lr = 2`",
+        "      → lr → opt → this cell",
+        "  ▲ opt had changed",
+    ]
+    assert view.text().count("◆") == view.html().count("◆") == 1
+    told = json.loads(view.to_json())
+    assert told["schema"] == 2
+    assert [each["path"] for each in told["roots"]] == [["lr", "opt"], []]
+
+
+def test_of_many_causes_that_may_matter_three_are_told_and_the_others_named():
+    """All that is proved is told."""
+    causes = [_input(name, "proved") for name in "abcd"] + [_input(name) for name in "vwxyz"]
+    text = _view(*causes).text()
+    assert text.count("▲") == 7
+    assert "Also changed, may matter: y, z" in text
+    assert "z had changed" in _view(*causes).html()
+
+
+@pytest.mark.parametrize(
+    ("cause", "keep"),
+    [
+        (Cause("rng", "numpy", "", fix="%seed 42", prevents=True), ["%seed 42"]),
+        (Cause("rng", "numpy", "", fix="%seed rewind 5"), ["%seed each 42"]),
+        (Cause("rng", "g", "", fix="%seed rewind 5"), ["seed `g` in the cell that draws from it"]),
+        (Cause("entropy", "uuid.uuid4", "", fix="uuid.UUID(int=1)"), ["uuid.UUID(int=1)"]),
+        (_input("df", "carried", Blame(EARLIER, "changed it")), ["make `df` in this cell"]),
+        (_input("x", "proved"), []),
+    ],
+)
+def test_the_answer_ends_with_what_keeps_the_result(cause, keep):
+    """A command, or what to change; what brings the earlier result back is told apart."""
+    state = run(1, "g", generators_before={"g": None}).generators_before
+    later = replace(LATER, generators_before=state)
+    roots = (Root(cause.kind, cause.name, ""),)
+    view = _view(cause, roots=roots, run=later)
+    assert json.loads(view.to_json())["keep"] == keep
+    assert ("To keep it from now on:" in view.text()) is bool(keep)
+
+
+def test_a_number_that_has_several_names_is_listed_once():
+    """As the variable, the result and what was printed often are."""
+    changed = [STEP, Change("result", "", "2.3 → 1.9", (2.3,), (1.9,)), SEVERAL]
+    assert _view(changed=changed).text().count("2.3 → 1.9") == 2  # in the title, too

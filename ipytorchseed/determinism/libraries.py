@@ -27,6 +27,7 @@ from ipytorchseed.determinism.library_readers import (
     read_polars,
     read_rc,
     read_sklearn,
+    read_time_zone,
     read_umask,
     read_warnings,
 )
@@ -45,7 +46,6 @@ from ipytorchseed.determinism.library_setters import (
     keep_pandas,
     keep_rc,
     keep_sklearn,
-    keep_times,
     keep_torch_printing,
     keep_warnings,
     write_decimal,
@@ -59,6 +59,7 @@ from ipytorchseed.determinism.library_setters import (
     write_pandas,
     write_polars,
     write_rc,
+    write_time_zone,
     write_umask,
     write_warnings,
 )
@@ -188,8 +189,7 @@ SETTINGS: tuple[Setting, ...] = (
             "locale.setlocale(locale.LC_ALL, {})"),
     Setting("logging.levels", "logging", TEXT, read_logs,
             write=write_logs, keep=keep_logs),
-    Setting("time.tzname", "", LOCAL_TIMES, lambda _: [*sys.modules["time"].tzname],
-            keep=keep_times),
+    Setting("time.tzname", "", LOCAL_TIMES, read_time_zone, write=write_time_zone),
     Setting("os.umask", "os", RIGHTS, read_umask, write=write_umask),
     Setting("numpy.seterr", "numpy", ERRORS, lambda numpy: numpy.geterr(), "numpy.seterr({})"),
     Setting("warnings.filters", "", ERRORS, read_warnings,

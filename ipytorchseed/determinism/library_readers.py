@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 import warnings
 from collections.abc import Mapping
 from types import FunctionType, ModuleType
@@ -179,6 +180,12 @@ def read_umask(_: object) -> str | None:
     finally:
         os.close(file)
     return begin.partition("Umask:")[2].split("\n")[0].strip() or None
+
+
+def read_time_zone(_: object) -> dict[str, str]:
+    """Return ``TZ`` if it is set, and the names of the time zone in use."""
+    told = {"tzname": " ".join(time.tzname)}
+    return {**told, "TZ": os.environ["TZ"]} if "TZ" in os.environ else told
 
 
 _OF_ALL_MODULES = {

@@ -130,10 +130,13 @@ def write_logs(logging: Any, values: Mapping[str, Any]) -> None:
             logger.handlers[:] = [h for h in logger.handlers if type(h).__name__ in told]
 
 
-def keep_times(_: object) -> Undo:
-    """Keep the time zone, which follows the environment variable ``TZ``, restored before."""
-    kept = time.tzname
-    return lambda: time.tzset() if time.tzname != kept else None
+def write_time_zone(_: object, value: Mapping[str, str]) -> None:
+    """Set the time zone by ``TZ``."""
+    if "TZ" in value:
+        os.environ["TZ"] = value["TZ"]
+    else:
+        os.environ.pop("TZ", None)
+    time.tzset()
 
 
 def write_umask(_: object, value: str) -> None:

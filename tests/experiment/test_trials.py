@@ -106,8 +106,10 @@ KEPT = {
     ),
     "flag read at start": ("environment", "MKL_CBWR", {}, {}, "a running kernel cannot change it"),
     "version": ("environment", "python", {}, {}, "a running kernel cannot change it"),
-    "setting without a call": (
-        "environment", "time.tzname", {}, {}, "there is no call that puts it back",
+    "setting that holds a function": (
+        "flag", "torch.nn.modules.module.hooks",
+        {"settings": {"torch.nn.modules.module.hooks": {"register": ["f"]}}}, {},
+        "there is no call that puts it back",
     ),
     "entropy": ("entropy", "os.urandom", {}, {}, "it answers differently each time"),
     "operation": ("operation", "aten::index_put_", {}, {}, "it does not repeat"),

@@ -108,7 +108,7 @@ def test_a_recorded_value_can_be_set(loaded):
     )
     changes = [CHANGES[each.name] for each in SETTINGS]
     loaded.run("\n".join([*changes, "after = {**read_libraries(sys.modules)}"]))
-    assert loaded.value("a.set_to(before)") == ["matplotlib.pyplot.figure", "time.tzname"]
+    assert loaded.value("a.set_to(before)") == ["matplotlib.pyplot.figure"]
     assert loaded.value("a.set_to(after)") == [
         "logging.levels",
         "pandas.options.display",

@@ -16,7 +16,6 @@ import pytest
 
 import ipytorchseed
 from ipytorchseed.determinism.advice import ADVICE
-from ipytorchseed.determinism.libraries import SETTINGS
 from ipytorchseed.session import noise
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="has no limit of time")
@@ -33,7 +32,6 @@ SCANS = {"search", "sub", "subn", "split", "findall", "finditer"}
 MADE_AT_RUN_TIME = {
     "text": [*noise._READINGS, *(text for text, *_ in noise._CHANGES_EACH_RUN)],
     "row.kernel": [row.kernel for row in ADVICE],
-    "setting.asked": [each.asked for each in SETTINGS if each.asked],
     "'|'.join(map(re.escape, longest))": ["id-1|id-2"],
 }
 """The texts of patterns that are no literal where they are compiled, by how they are written."""

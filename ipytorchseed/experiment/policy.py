@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import BY_PERSON
 from ipytorchseed.session.leftovers import THREAD, WIDGET
 from ipytorchseed.why.evidence import run_name
+from ipytorchseed.why.experiments import count_most
 from ipytorchseed.why.plan import Plan
 
 SECONDS = 2.0
@@ -20,7 +22,23 @@ BYTES = 256 << 20
 """The most bytes of tensors and arrays to copy, on the CPU."""
 
 
+_MANY = 100
+"""More suspects than are counted."""
+
 _LEFT = {THREAD: "leaves a thread running", WIDGET: "opens a widget"}
+
+
+def count_fitting(runs: Sequence[Run], plan: Plan) -> int:
+    """Return how many suspects can be tested within the time.
+
+    Args:
+        runs: The two runs.
+        plan: The cells that would run again; the last one runs in each experiment.
+    """
+    left = SECONDS - sum(step.run.seconds for step in plan.steps[:-1])
+    longest = max(run.seconds for run in runs)
+    counts = itertools.takewhile(lambda n: count_most(n) * longest <= left, range(1, _MANY))
+    return max(counts, default=0)
 
 
 def find_objection(runs: Sequence[Run], plan: Plan, experiments: int, kernel: str) -> str:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.determinism.interrupts import TimeLimit
 from ipytorchseed.errors import IPyTorchSeedError, LedgerError, ReplayError
-from ipytorchseed.experiment.policy import BYTES, DEADLINE, find_objection
+from ipytorchseed.experiment.policy import BYTES, DEADLINE, count_fitting, find_objection
 from ipytorchseed.experiment.process import say_restored
 from ipytorchseed.experiment.proving import Experiments
 from ipytorchseed.experiment.search import Search
@@ -71,18 +71,20 @@ class Proofs:
             return said
         kernel = self._tracking.session.kernel
         objection = self._objection(said, experiments, asked=asked)
-        fewer = said.with_causes_alone
-        if objection and fewer != said:  # what was cleared takes experiments too
-            only = self._experiments(fewer, asked=asked)
-            if only is not None and not self._objection(fewer, only, asked=asked):
-                said, experiments, objection = fewer, only, ""
+        tested = said
+        if objection and not (asked or experiments.blocked):  # there may be time for some
+            runs = [run for run in (said.run, said.against) if run is not None]
+            tested = said.with_suspects(count_fitting(runs, experiments.plan))
+            only = self._experiments(tested, asked=asked) if tested.suspects else None
+            if only is not None and not self._objection(tested, only, asked=asked):
+                experiments, objection = only, ""
         outside = "" if objection else say_outside(experiments.plan, kernel)
         if outside and not yes:
             msg = f"{outside}. Nothing was run; to run that again for a proof, add --yes"
             raise ReplayError(msg)
         try:
             if not objection:
-                return self._tested(said, experiments, silent=silent, asked=asked)
+                return self._tested(said, tested, experiments, silent=silent, asked=asked)
         except ReplayError as error:  # interrupted, or from inside of an experiment
             if asked:
                 raise
@@ -110,9 +112,22 @@ class Proofs:
         return Experiments(names, session.ledger, said.run, against, said.suspects, present, hidden)
 
     def _tested(
-        self, said: Explanation, experiments: Experiments, *, silent: bool, asked: bool
+        self,
+        said: Explanation,
+        tested: Explanation,
+        experiments: Experiments,
+        *,
+        silent: bool,
+        asked: bool,
     ) -> Explanation:
         """Make the experiments; return the explanation with what they found.
+
+        Args:
+            said: The explanation.
+            tested: The same with the suspects that there is time to test, the first of all.
+            experiments: The experiments with these.
+            silent: Show no progress.
+            asked: Whether the user asked.
 
         Raises:
             ReplayError: It was interrupted; the message says what is as before.
@@ -127,9 +142,9 @@ class Proofs:
                 limit,
             ):
                 try:
-                    found = self._search(said, experiments, silent=silent, asked=asked)
+                    found = self._search(tested, experiments, silent=silent, asked=asked)
                 except (IPyTorchSeedError, OSError) as error:
-                    found = _all_open(said, str(error), experiments)
+                    found = _all_open(tested, str(error), experiments)
                 else:
                     keep = True
         except KeyboardInterrupt:
@@ -139,6 +154,10 @@ class Proofs:
             raise ReplayError(reason) from None
         if moved:
             click.echo(f"After the experiments, {say_restored('everything is', moved)}.", err=True)
+        untested = len(said.suspects) - len(tested.suspects)
+        if untested:
+            late = Finding(how=f"{UNTESTED}: there was no time for it · %why --prove")
+            found |= {len(tested.suspects) + place: late for place in range(untested)}
         return self._told(said, found, keep=keep)
 
     def _told(

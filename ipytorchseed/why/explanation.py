@@ -177,10 +177,14 @@ class Explanation(Struct, frozen=True):
     tested: bool = False
     repeats: Finding = Finding()
 
-    @property
-    def with_causes_alone(self) -> Explanation:
-        """The same, with nothing to test but the causes."""
-        return replace(self, cleared=tuple(replace(each, is_tested=False) for each in self.cleared))
+    def with_suspects(self, count: int) -> Explanation:
+        """Return the same with only so many suspects, the most likely ones."""
+        cleared, left = list[Cleared](), count - len(self.causes)
+        for each in self.cleared:
+            is_suspect = each.is_tested and each.otherwise is not None
+            cleared.append(replace(each, is_tested=is_suspect and left > 0))
+            left -= is_suspect
+        return replace(self, causes=self.causes[:count], cleared=tuple(cleared))
 
     @property
     def suspects(self) -> tuple[Cause, ...]:

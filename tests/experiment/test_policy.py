@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from ipytorchseed.experiment.policy import SECONDS, find_objection
+from ipytorchseed.experiment.policy import SECONDS, count_fitting, find_objection
 from ipytorchseed.reads.entropy import BY_PERSON
+from ipytorchseed.why.explanation import Cause, Cleared, Explanation
 from ipytorchseed.why.plan import Plan, Step
 from tests.render.explanations import run
 
@@ -69,3 +70,27 @@ def test_the_makers_count_once_and_the_cell_once_per_experiment():
     quick = replace(MAKER, seconds=0.0)
     assert not objection(quick, runs, experiments=4)
     assert objection(quick, runs, experiments=6) == "it would take about 3 s · %why --prove"
+
+
+@pytest.mark.parametrize(
+    ("longest", "maker", "count"),
+    [(0.01, 0.0, 97), (0.3, 0.0, 2), (0.3, 0.6, 1), (0.9, 0.0, 1), (1.1, 0.0, 0), (0.01, 2.1, 0)],
+)
+def test_so_many_suspects_are_tested_as_there_is_time_for(longest, maker, count):
+    """The slower of the two runs counts, once for each experiment, and what runs before it."""
+    runs = EARLIER, replace(LATER, seconds=longest)
+    plan = Plan(runs[1], (Step(replace(MAKER, seconds=maker)), Step(runs[1])))
+    assert count_fitting(runs, plan) == count
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 9])
+def test_the_most_likely_suspects_are_kept(count):
+    """First the causes, then what was cleared and may be one."""
+    causes = tuple(Cause("input", name, "") for name in "ab")
+    cleared = tuple(
+        Cleared("input", name, "", Cause("input", name, ""), is_tested=name != "x")
+        for name in "cxd"
+    )
+    said = Explanation(LATER, EARLIER, "explained", "", (), causes, cleared=cleared)
+    suspects = said.with_suspects(count).suspects
+    assert [cause.name for cause in suspects] == [*"abcd"][:count]

@@ -42,8 +42,8 @@ def test_it_brings_back_what_a_run_gave(kernel):
     reply, runs = kernel.record("%replay 4", "replay")
     assert said(reply) == (
         "✓ In[6] is In[4]'s result again, bit for bit.\n"
-        "Run again before it: In[3]. This proves the causes, together: torch.cpu, model.\n"
-        "To undo it: %replay --undo."
+        "Run again before it: In[3]. This proves the causes, together: torch.cpu, model,\n"
+        "opt. To undo it: %replay --undo."
     )
     assert [(run.cell, run.execution_count) for run in runs] == [(MAKE[:5], None), (TRAIN[:5], 6)]
     assert runs[1].result == first.result

@@ -242,14 +242,14 @@ def test_a_run_that_did_not_end_is_told_as_such_first(kernel):
     for value in (1, 0, 1):
         kernel.run(f"n = {value}", "n")
         kernel.run(cell, "cell")
-    assert said(kernel.run("%why 5")).startswith("In[5] failed (AssertionError: no n). Why `")
-    assert said(kernel.run("%why 7")).startswith("In[5] failed (AssertionError: no n). Why `")
+    assert said(kernel.run("%why 5")).startswith("In[5] failed (AssertionError: no n). `x` ")
+    assert said(kernel.run("%why 7")).startswith("In[5] failed (AssertionError: no n). `x` ")
     draw = "import time, random\nw = random.random()\nprint(w)\nprint('on', flush=True)\n"
     kernel.run(f"{draw}while n: time.sleep(0.05)", "wait", interrupt_at="on")
     kernel.run("n = 0", "n")
     kernel.run(f"{draw}while n: time.sleep(0.05)", "wait")
     shown = said(kernel.run("%why"))
-    assert shown.startswith("In[10] was interrupted. Why `")
+    assert shown.startswith("In[10] was interrupted. `")
     assert "error: KeyboardInterrupt → no error" in shown
 
 
@@ -335,7 +335,7 @@ def test_an_earlier_result_again_is_told(kernel):
     assert told["verdict"] == "explained"
     assert told["again"]["execution_count"] == 4
     shown = said(kernel.run("%why"))
-    assert "In[8] is In[4]'s result again, bit for bit." in " ".join(shown.split())
+    assert "In[8] equals In[4] exactly." in " ".join(shown.split())
     kernel.run("y = n * 10\ny", "use")
     assert answer(kernel)["again"] is None
 
@@ -443,11 +443,12 @@ def test_a_run_of_before_the_restart_is_not_told_as_one_of_now(kernel):
     begin(kernel)
     for _ in range(2):
         kernel.run(DRAW, "draw")
-    assert "changed: In[4] now" in said(kernel.run("%why"))
+    assert "· In[4] compared with In[3]" in said(kernel.run("%why"))
     kernel.restart()
     begin(kernel)
     shown = said(kernel.run("%why"))
-    assert re.search(r"changed before the restart: #\d+ just now, #\d+ before", shown)
+    name = r"In\[{}\] before the restart \(\d\d:\d\d\)"
+    assert re.search(f"· {name.format(4)} compared with {name.format(3)}", " ".join(shown.split()))
 
 
 def test_runs_before_a_restart_are_named_as_one_types_them_after_it(new_kernel):
@@ -477,4 +478,4 @@ def test_a_cell_is_called_by_its_code(kernel, above):
     for _ in range(2):
         kernel.run(f"{above}named = __import__('random').random()\nnamed * 2", "named")
     said = kernel.run("%why", "asks").displays[0]["text/plain"]
-    assert said.startswith("Why `named = __import__('random').random()…` changed: ")
+    assert said.startswith("`named")

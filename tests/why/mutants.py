@@ -25,7 +25,7 @@ import msgspec
 import pytest
 
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.why import ranking, remedy, rivals, roots
+from ipytorchseed.why import ranking, remedy, roots
 from ipytorchseed.why.explanation import Remedy
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT, OTHERS
 from tests.kernel import Kernel
@@ -145,8 +145,8 @@ def functions() -> dict[Any, Callable[..., Any]]:
     return {
         **dict.fromkeys((*FINDERS, *wrapped), _find_nothing),
         ranking.ranked: lambda _, causes: [*causes],
-        **dict.fromkeys((roots.with_roots, rivals.with_rivals, remedy.with_fixes), _change_none),
-        roots._steps: lambda *_: "",
+        remedy.with_fixes: _change_none,
+        roots.with_roots: lambda _, causes: ([*causes], ()),
         roots._is_remade: lambda *_: False,
         remedy.find_remedy: _offer_nothing,
         remedy._unseen: lambda *_: [],

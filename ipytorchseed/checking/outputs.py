@@ -44,6 +44,15 @@ def tells_addresses(source: str, builtins: Container[str]) -> bool:
     return ADDRESS in builtins or _ADDRESS_OF.search(source) is not None
 
 
+MARK = "ipytorchseed"
+"""The key in an output's metadata that marks it as ours: it is no output of the cell."""
+
+
+def without_ours(outputs: Outputs) -> Outputs:
+    """Return outputs without what ``%why on`` displays below the cell."""
+    return [each for each in outputs if MARK not in (each.get("metadata") or {})]
+
+
 def without_addresses(outputs: Outputs) -> Outputs:
     """Return outputs without the whole numbers in their texts that may be addresses."""
     return [*map(_without_addresses, outputs)]

@@ -17,6 +17,7 @@ from ipytorchseed.checking.outputs import (
     stream_text,
     tells_addresses,
     without_addresses,
+    without_ours,
 )
 from ipytorchseed.checking.passes import Pass, Records
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
@@ -188,6 +189,7 @@ def _without_front_ends(
         notes: Receives notes on what is not compared.
         timed: Whether the cell reads a clock.
     """
+    saved, fresh = map(without_ours, (saved, fresh))
     before, after = (
         [each for each in outputs if each["output_type"] != "stream"] for outputs in (saved, fresh)
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import click
 from IPython.core.inputtransformer2 import TransformerManager
 from IPython.display import display
 
+from ipytorchseed.checking.outputs import MARK
 from ipytorchseed.commands import examples, flag, in_json, option
 from ipytorchseed.errors import LookupFailure, did_you_mean, quoted
 from ipytorchseed.ledger.records import Run
@@ -143,12 +145,17 @@ def _is_file(word: str) -> bool:
 
 
 def explain_change(session: Session, run: Run) -> None:
-    """Print one line if a run gave another result than the cell's run before it."""
+    """Display one line if a run shows something else than the cell's run before it.
+
+    It is no output of the cell: its metadata say so, and checks leave it out.
+    """
     if only_asks(run.source):
         return
     line = WhyView(why(session, run), session.kernel).one_line
     if line:
-        click.echo(line)
+        grey = f'<span style="color: gray; font-size: 90%">{html.escape(line)}</span>'
+        bundle = {"text/plain": line, "text/html": grey}
+        display(bundle, raw=True, metadata={MARK: {"what": "why"}})
 
 
 def run_of(session: Session, word: str) -> Run:

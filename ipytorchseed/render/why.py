@@ -152,18 +152,14 @@ class WhyView(View):
 
     @property
     def one_line(self) -> str:
-        """The answer in a line, where the result changed; empty otherwise."""
+        """The change in a line, if the cell shows something else than before; empty otherwise."""
         said = self.explanation
-        if said.against is None or not said.changed:
+        if said.against is None or all(each.what == "variable" for each in said.changed):
             return ""
-        named = ", ".join(dict.fromkeys(suspect(cause) for cause in said.causes))
-        shown = next((each for each in said.changed if _is_step(each)), None)
-        how = f": {shown.detail}" if shown is not None else ""
-        again = "" if said.again is None else f" · {run_name(said.again, self.kernel)}'s again"
-        return visible(
-            f"Changed since {run_name(said.against, self.kernel)}{how}"
-            f" ({named or 'no cause found'}){again} · %why {run_word(said.run, self.kernel)}"
-        )
+        again = "" if said.again is None else f" · equals {run_name(said.again, self.kernel)}"
+        headline = self.headline.replace("`", "")
+        other = self._named(said.against)
+        return visible(f"{headline} · {other}{again} · %why {run_word(said.run, self.kernel)}")
 
     @property
     def _not_known(self) -> str:

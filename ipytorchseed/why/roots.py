@@ -135,7 +135,9 @@ def _message(case: Evidence, cause: Cause) -> str:
     if not runs:
         return f"{cause.name} was changed"
     if cause.blame[-1].how == NOT_RUN:
-        return f"{runs[-1]}, which makes {cause.name}, was not run since the restart"
+        maker = cause.blame[-1].run
+        number = maker and maker.execution_count
+        return f"the cell that makes {cause.name} was not run since the restart (In[{number}] then)"
     return f"{cause.name} was changed by {listed(runs)}"
 
 

@@ -10,6 +10,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from ipytorchseed.checking.grading import compare_outputs
+from ipytorchseed.checking.outputs import MARK
 
 
 def stream(text, name="stdout"):
@@ -247,3 +248,12 @@ def test_differing_numbers_are_told():
     """Of printed numbers one learns the first that differs."""
     changes = compare_outputs([stream("loss 1.5")], [stream("loss 1.25")])
     assert changes[0].detail == "1.5 → 1.25"
+
+
+def test_what_we_display_below_a_cell_is_no_output_of_it():
+    """As the line of ``%why on``, whose metadata say so: it is there or not, with any number."""
+    ours = {**shown(text_plain="y 1 → 2 · In[4] · %why 5"), "metadata": {MARK: {"what": "why"}}}
+    cell = [stream("y\n"), result({"text/plain": "2"})]
+    assert compare_outputs([*cell, ours], cell) == compare_outputs(cell, [*cell, ours]) == ()
+    theirs = {**ours, "metadata": {}}
+    assert [each.what for each in compare_outputs(cell, [*cell, theirs])] == ["display"]

@@ -157,9 +157,9 @@ def test_a_line_under_each_cell_that_changed(colab):
     """And not under others, once it is off."""
     colab.shown("%why on")
     colab.shown("torch.rand(4)", "watched")
-    assert "Changed since" in colab.shown("torch.rand(4)", "watched")
+    assert "torch.rand(4) changed · In[" in colab.shown("torch.rand(4)", "watched")
     colab.shown("%why off")
-    assert "Changed since" not in colab.shown("torch.rand(4)", "watched")
+    assert "changed · In[" not in colab.shown("torch.rand(4)", "watched")
 
 
 def test_unloading_takes_everything_away(colab):

@@ -287,14 +287,16 @@ def test_what_nothing_explains_is_said(kernel):
 
 
 def test_a_change_is_announced_where_that_is_wished(kernel):
-    """One line under a cell whose result changed; none under others."""
+    """One line under a cell that shows something else; none under others."""
     first = kernel.run(DRAW, "draw")
     silent = kernel.run(DRAW, "draw")
     kernel.run("%config IPyTorchSeed.explain_on_change = True")
     third = kernel.run(DRAW, "draw")
     same = [kernel.run("1 + 1", "sum") for _ in range(2)]
-    line = r"Changed since In\[3\]: 0\.\d+ → 0\.\d+ \(python\) · %why 5"
-    assert re.fullmatch(line, said(third))
+    (line,) = third.displays
+    assert re.fullmatch(r"\S+ 0\.\d+ → 0\.\d+ · In\[3\] · %why 5", line["text/plain"])
+    assert line["text/plain"].split(" ")[0] in line["text/html"]
+    assert third.stdout == first.stdout == ""
     assert {said(each) for each in (first, silent, *same)} == {""}
 
 
@@ -320,7 +322,7 @@ def test_the_line_under_changed_cells_is_switched(kernel):
         last = said(kernel.run("y = random.random()\ny", "draw"))
     switched += said(kernel.run("%why off"))
     silent = said(kernel.run("y = random.random()\ny", "draw"))
-    assert re.fullmatch(r"Changed since In\[4\]: 0\.\d+ → 0\.\d+ \(python\) · %why 5", last)
+    assert re.fullmatch(r"y 0\.\d+ → 0\.\d+ · In\[4\] · %why 5", last)
     assert (switched, silent) == ("", "")
 
 
@@ -330,7 +332,7 @@ def test_an_earlier_result_again_is_told(kernel):
     for value in (1, 2, 1):
         kernel.run(f"n = {value}", "n")
         last = said(kernel.run("y = n * 10\ny", "use"))
-    assert last == "Changed since In[6]: 20 → 10 (n) · In[4]'s again · %why 8"
+    assert last == "y 20 → 10 · In[6] · equals In[4] · %why 8"
     told = answer(kernel)
     assert told["verdict"] == "explained"
     assert told["again"]["execution_count"] == 4

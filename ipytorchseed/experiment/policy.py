@@ -36,7 +36,7 @@ def count_fitting(runs: Sequence[Run], plan: Plan) -> int:
         plan: The cells that would run again; the last one runs in each experiment.
     """
     left = SECONDS - sum(step.run.seconds for step in plan.steps[:-1])
-    longest = max(run.seconds for run in runs)
+    longest = _seconds(runs)
     counts = itertools.takewhile(lambda n: count_most(n) * longest <= left, range(1, _MANY))
     return max(counts, default=0)
 
@@ -64,5 +64,10 @@ def find_objection(runs: Sequence[Run], plan: Plan, experiments: int, kernel: st
         if step.run.kernel != kernel:
             return f"{name} ran before the restart · %why --prove"
     makers = [step.run.seconds for step in plan.steps[:-1]]
-    seconds = sum(makers) + experiments * max(run.seconds for run in runs)
+    seconds = sum(makers) + experiments * _seconds(runs)
     return f"it would take about {seconds:.0f} s · %why --prove" if seconds > SECONDS else ""
+
+
+def _seconds(runs: Sequence[Run]) -> float:
+    """Return the seconds that the slower of the runs took."""
+    return max(run.seconds for run in runs)

@@ -20,7 +20,7 @@ UNSEEDED = Cause(
     "torch.cpu is not seeded before this cell, so it starts differently after every restart",
     fix="torch.manual_seed(42)",
 )
-INPUT = Cause("input", "noise", "noise had changed: 3 of 3 numbers differ; In[2] made it anew")
+INPUT = Cause("input", "noise", "In[2] made `noise` again: 3 of 3 numbers differ")
 
 SOUND = CellVerdict(IMPORTS, Found.SAME, Found.SAME)
 LATER = CellVerdict(

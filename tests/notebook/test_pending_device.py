@@ -47,7 +47,7 @@ def test_who_changed_it_is_found_once_it_is_there(kernel):
     for cell in (COMPUTE, DONE, "print(y)", "x = x + 1", COMPUTE, DONE, "print(y)"):
         kernel.run(cell)
     said = flat(kernel.run("%why"))
-    assert "y had changed: 4 → 7; In[7] made it anew" in said
+    assert "In[7] made `y` again: 4 → 7" in said
 
 
 def test_it_is_read_whole_as_soon_as_it_is_there(kernel):
@@ -76,7 +76,7 @@ def test_the_cell_that_trained_is_blamed_and_can_be_replayed(kernel):
     trained = kernel.run(TRAINING["show"])
     assert trained.stdout != replies[1].stdout
     why = flat(kernel.run("%why"))
-    assert "net had changed: In[5] changed 2 of 2 parameters" in why
+    assert "In[5] changed `net`: 2 of 2 parameters" in why
     kernel.run("net = torch.nn.Linear(3, 3)")
     kernel.run(DONE)
     again = kernel.run("%replay 7")

@@ -149,7 +149,7 @@ def test_without_words_it_is_about_the_latest_run_that_has_an_earlier_one(kernel
         last = kernel.run(f"{cell} = random.random()\n{cell}", cell)
     assert answer(kernel)["cell"]["id"] == "a"
     assert answer(kernel)["run"]["execution_count"] == 6
-    assert said(last).endswith("(python) · %why 6")
+    assert said(last).endswith("· In[3] · %why 6")
     assert answer(kernel, "%why 6 --json")["against"]["execution_count"] == 3
 
 
@@ -361,8 +361,8 @@ def test_a_run_that_made_other_things_is_no_earlier_result(kernel):
     kernel.run("lr = 0.3", "set")
     kernel.run("loss = lr * 2", "it")
     shown = kernel.run("%why")
-    assert "lr had changed" in said(shown)
-    assert "result again, bit for bit" not in said(shown)
+    assert "In[5] set `lr`: 0.1 → 0.3" in said(shown)
+    assert "exactly" not in said(shown)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -203,7 +203,7 @@ STEPS = {
     "policy input": _policy("if BY_PERSON in step.run.nondeterministic_calls", "if False"),
     "policy restart": _policy("if step.run.kernel != kernel", "if False"),
     "policy makers": _policy("sum(makers) +", "0 +"),
-    "policy experiments": _policy("experiments * max", "max"),
+    "policy experiments": _policy("experiments * _seconds", "_seconds"),
     "policy slower run": _policy(
         "max(run.seconds for run in runs)", "runs[-1].seconds"
     ),

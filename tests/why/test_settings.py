@@ -15,7 +15,7 @@ NUMERICS = "torch._inductor.config.numerics"
 
 
 def test_what_a_setting_implies_is_named_with_it():
-    """Not as a cause of its own."""
+    """It is no separate cause."""
     implied = "torch._inductor.config.emulate_precision_casts"
     runs = [
         run(

@@ -918,7 +918,7 @@ function drawCause({ kind, page, message, proof, finding, chips: [before, after]
   return h(
     "div",
     { class: "its-cause" },
-    h("p", null, span("its-warn", "▲ "), message, span("its-dim", " · ", more)),
+    h("p", null, span("its-warn", "▲ "), ...coded(message), span("its-dim", " · ", more)),
     states ? h("p", null, ...states) : text,
     finding && h("p", { class: "its-dim" }, ...coded(finding)),
   );

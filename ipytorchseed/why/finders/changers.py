@@ -22,7 +22,7 @@ _VERB = lazy_pattern(
 _DEFINES = lazy_pattern(r"\b(?:import|reload|setattr|patch|exec)|^%|\.\w+\s*=(?!=)", re.MULTILINE)
 """Text of cells that may define functions of modules anew."""
 
-_AS_IT_CHANGED = "ran as it changed"
+AS_IT_CHANGED = "ran as it changed"
 """Said of the one run between two looks that is not known to have done anything with a value."""
 
 SCALARS = frozenset({"bool", "bytes", "complex", "float", "int", "none", "number", "str"})
@@ -59,7 +59,7 @@ def find_changers(case: Evidence, name: str) -> list[Blame]:
                 anew = makes_anew(by[0], name)
                 how = _how(known, seen, anew=anew)
                 heard = name in by[0].writes or _imported(by[0], name) or how not in (MADE, SET)
-                blame.append(Blame(by[0], how if heard else _AS_IT_CHANGED))
+                blame.append(Blame(by[0], how if heard else AS_IT_CHANGED))
             known = seen
             unwatched.clear()
         made = run.writes.get(name)

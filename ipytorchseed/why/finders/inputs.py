@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 
 from ipytorchseed.fingerprint.value import BELONGS, Fingerprint, same
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.finders.changers import (
+    AS_IT_CHANGED,
+    MADE,
     MOST_TOLD,
+    NOT_RUN,
     REDEFINED,
+    SET,
     find_changers,
     find_left_out,
     find_module_writers,
@@ -24,6 +30,7 @@ from ipytorchseed.why.value_changes import (
     owners_lost,
     say_parts,
 )
+from ipytorchseed.why.words import listed
 
 READING = "is what a clock said, or an address: another each time"
 """Said of a variable that holds nothing else."""
@@ -46,44 +53,39 @@ def find_inputs(case: Evidence) -> Iterator[Cause]:
 
 
 def _made_owners(case: Evidence, owners: Iterable[str]) -> Iterator[Blame]:
-    """Yield the runs that made what a value belonged to anew, so that it belongs to the old one."""
+    """Yield the runs that made again what a value belonged to: it belongs to the old one."""
     since = [run for run in case.history if run.started > case.against.started]
     for owner in owners:
         makers = [run for run in since if owner in run.writes and makes_anew(run, owner)]
-        yield from (Blame(run, f"made {owner} anew") for run in makers[-1:])
+        yield from (Blame(run, f"made {owner} again") for run in makers[-1:])
 
 
 def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> Cause:
     blame = find_shower(case, name) if is_result(name) else find_changers(case, name)
     makers = [run for run in case.history if name in run.writes]
-    anew = after.kind == "class" and (not blame or any(each.how == REDEFINED for each in blame))
+    is_class = after.kind == "class"
+    redefined = is_class and (not blame or any(each.how == REDEFINED for each in blame))
     owners = owners_lost(before.parts.get(BELONGS), after.parts.get(BELONGS))
-    cut_off = list(_made_owners(case, owners))
+    cut_off = [*_made_owners(case, owners)]
+    blame = cut_off or [
+        *find_module_writers(case, name), *blame, *find_left_out(case, name)
+    ]  # fmt: skip
     if cut_off:
-        message = f"{name} had changed: no longer belongs to {' and '.join(owners)}"
-        blame = cut_off
+        message = f"`{name}` no longer belongs to {listed(owners)}{case.doings(blame)}"
     elif is_another(before, after):
         was, now = (each.summary.partition(",")[0] for each in (before, after))
-        message = f"{name} had changed: {was} → {now}"
-    elif anew or "code" in changed_parts(before, after):
-        said = say_parts(before, after) if after.kind == "class" else ""
-        message = f"{name} was redefined{f': {said}' if said else ''}"
+        message = _say_changed(case, name, blame, f"{was} → {now}")
+    elif redefined or "code" in changed_parts(before, after):
+        said = say_parts(before, after) if is_class else ""
+        defined = [Blame(each.run, _DEFINED.get(each.how, each.how)) for each in blame]
+        otherwise = f"`{name}` was redefined"
+        message = _say_changed(case, name, defined, said, otherwise)
     elif any(name in run.timed for run in makers[-1:]):
-        message = f"{name} {READING}"
+        message = f"`{name}` {READING}{case.doings(blame)}"
     elif after.opaque:
-        message = f"{name} has moved on"
+        message = f"`{name}` has moved on{case.doings(blame)}"
     else:
-        far = how_far(before, after)
-        told = any(each.how == f"changed {far}" or each.how.endswith(far) for each in blame)
-        message = f"{name} had changed" + ("" if told else f": {far}")
-    blame = [*find_module_writers(case, name), *blame, *find_left_out(case, name)]
-    doings = [
-        f"{case.name(each.run)}{':' * each.how.startswith('the ')} {each.how}"
-        for each in blame[-MOST_TOLD:]
-        if each.run
-    ]
-    if doings:
-        message += f"{';' if ': ' in message else ':'} {', '.join(doings)}"
+        message = _say_changed(case, name, blame, how_far(before, after))
     return Cause(
         kind="input",
         name=name,
@@ -91,3 +93,58 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
         proof=f"content {before.digest[:8]} → {after.digest[:8]}",
         blame=tuple(blame),
     )
+
+
+_DEFINED = {MADE: REDEFINED, SET: REDEFINED, "changed it": REDEFINED}
+"""What a run did that made, set or changed a function or class."""
+
+
+def _say_changed(
+    case: Evidence, name: str, blame: Sequence[Blame], far: str, otherwise: str = ""
+) -> str:
+    """Say who changed an input, and how: ``In[4] changed `config`: rate``.
+
+    Args:
+        case: The evidence.
+        name: The input.
+        blame: The runs that changed it, oldest first.
+        far: How far it changed.
+        otherwise: What is said if no such run is known.
+    """
+    by = [each for each in blame[-MOST_TOLD:] if each.run is not None]
+    own = [each.run.cell == case.run.cell for each in by if each.run is not None]
+    if own and all(own) and not case.two_cells:
+        how = f": {far.removeprefix('changed ')}" if far else ""
+        return f"this cell changes `{name}`, which it also reads{how}"
+    sentences = list[str]()
+    for how, alike in itertools.groupby(by, key=lambda each: each.how):
+        runs = [each.run for each in alike if each.run is not None]
+        it = "it" if sentences else f"`{name}`"
+        sentences.append(_did(case, runs, how, it))
+    said = "; then ".join(sentences) or otherwise or f"`{name}` changed"
+    tells = bool(by) and by[-1].how not in _ACTS  # as in ``changed rate``
+    return said if tells or not far else f"{said}: {far}"
+
+
+def _did(case: Evidence, runs: Sequence[Run], how: str, it: str) -> str:
+    """Say what runs did to an input; ``it`` is what it is called."""
+    if how == NOT_RUN:
+        cells = listed(f"In[{run.execution_count}]" for run in runs)
+        return f"the cell that changed {it} before the restart ({cells} then) was not run since"
+    who = listed(map(case.name, runs))
+    if how in _ACTS:
+        return f"{who} {_ACTS[how].format(it)}"
+    if how.startswith("wrote "):
+        return f"{who} {how}"
+    return f"{who} changed {it}: {how.removeprefix('changed ')}"
+
+
+_ACTS = {
+    MADE: "made {} again",
+    SET: "set {}",
+    REDEFINED: "redefined {}",
+    AS_IT_CHANGED: "ran as {} changed",
+    "changed it": "changed {}",
+    "showed it": "showed {}",
+}
+"""By what is said of a run, how it is said with the input's name."""

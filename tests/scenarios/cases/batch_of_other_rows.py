@@ -5,7 +5,7 @@ ask: ask
 probe: mean
 changed: yes
 expect: input x 4
-says: x had changed: shape 256 x 64 → 200 x 64
+says: made `x` again: shape 256 x 64 → 200 x 64
 """
 # %% setup
 import torch

@@ -5,7 +5,7 @@ ask: names
 probe: out
 changed: yes
 expect: input Registry 3
-says: Registry had changed: In[3] changed .items
+says: In[3] changed `Registry`: .items
 """
 # %% setup
 class Registry:

@@ -5,7 +5,7 @@ ask: predict
 probe: out
 changed: yes
 expect: input compiled 3
-says: compiled had changed: In[3] changed 1 of 4 parameters
+says: In[3] changed `compiled`: 1 of 4 parameters
 back: complete
 """
 # %% setup

@@ -5,7 +5,7 @@ ask: total
 probe: price
 changed: yes
 expect: input order 3
-says: changed .count
+says: changed `order`: .count
 """
 # %% setup
 from typing import NamedTuple

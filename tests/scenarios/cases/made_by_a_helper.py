@@ -5,7 +5,7 @@ ask: q
 probe: out
 changed: yes
 expect: input model 3
-says: made it anew
+says: made `model` again
 """
 # %% setup
 import torch

@@ -6,7 +6,7 @@ probe: loss
 changed: yes
 expect: input model 5
 expect: input opt 5
-says: opt had changed: no longer belongs to model
+says: `opt` no longer belongs to model
 """
 # %% setup
 import torch

@@ -5,7 +5,7 @@ ask: stats
 probe: mean
 changed: yes
 expect: input img 3
-says: img had changed: image with other content; In[3] changed it
+says: In[3] changed `img`: image with other content
 """
 # %% setup
 import numpy as np

@@ -4,7 +4,7 @@ run: setup epoch decay epoch
 ask: epoch
 probe: delta
 changed: yes
-says: In[3] changed lr 1 → 0.1
+says: In[3] changed it: lr 1 → 0.1
 expect: input opt 3
 allow: input sched
 """

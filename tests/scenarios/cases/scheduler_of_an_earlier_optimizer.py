@@ -7,7 +7,7 @@ changed: yes
 allow: input model
 allow: input opt
 expect: input sched
-says: sched had changed: no longer belongs to opt
+says: `sched` no longer belongs to opt
 """
 # %% setup
 import torch

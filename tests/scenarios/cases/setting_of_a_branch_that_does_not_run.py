@@ -5,7 +5,7 @@ ask: train
 probe: rates
 changed: yes
 expect: input args 4
-says: In[4] changed .rate
+says: .rate
 """
 # %% setup
 from argparse import Namespace

@@ -5,7 +5,7 @@ ask: show
 probe: prices["a"].sum()
 changed: yes
 expect: input prices 3
-says: prices had changed
+says: changed `prices`
 """
 # %% setup
 import pandas as pd

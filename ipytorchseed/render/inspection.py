@@ -132,7 +132,7 @@ def why_model(view: WhyView) -> Model:
             }
             for cause in said.causes
         ],
-        "roots": [[root.message, say_path(root)] for root in view.roots],
+        "roots": [[root.message, say_path(root) if root.path else ""] for root in view.roots],
         "keep": [KEEP, *view.keep] if view.keep else [],
         "reason": view.one_reason,
         "back": view.way_back,

@@ -18,6 +18,7 @@ from ipytorchseed.why.evidence import run_name, run_word
 from ipytorchseed.why.experiments import MAY_MATTER
 from ipytorchseed.why.explanation import Blame, Cause, Change, Explanation, Root, suspect
 from ipytorchseed.why.remedy import find_keep
+from ipytorchseed.why.train_mode import find_train_mode
 from ipytorchseed.why.unknown import are_pending, say_hidden, say_unseen
 from ipytorchseed.why.words import sentence
 
@@ -208,8 +209,12 @@ class WhyView(View):
 
     @property
     def roots(self) -> tuple[Root, ...]:
-        """The roots that lie in other cells: the rest are among the causes."""
-        return tuple(root for root in self.explanation.roots if root.path)
+        """The roots in other cells, and models in train mode: the rest are among the causes."""
+        return (*self._trained, *(root for root in self.explanation.roots if root.path))
+
+    @property
+    def _trained(self) -> list[Root]:
+        return [*find_train_mode(self.explanation)]
 
     @property
     def causes(self) -> tuple[Cause, ...]:
@@ -228,6 +233,7 @@ class WhyView(View):
         """What makes the cell give the same result from now on."""
         said = self.explanation
         keep = find_keep(said.causes, said.roots, said.run)
+        keep = (*(f"{root.name}.eval()" for root in self._trained), *keep)
         if said.against is not None and said.against.receipt:  # there is no way back to it
             keep = (*dict.fromkeys(cause.fix for cause in said.causes if cause.fix), *keep)
         return tuple(dict.fromkeys(keep))
@@ -295,7 +301,8 @@ class WhyView(View):
     def _cause_lines(self) -> Iterator[str]:
         for root in self.roots:
             yield wrap(root.message, first="  ◆ ")
-            yield wrap(say_path(root), first="      ")
+            if root.path:
+                yield wrap(say_path(root), first="      ")
         for cause in self.causes:
             yield wrap(cause.message, first="  ▲ ")
             edit = cause.proof.splitlines() if cause.kind == "code" else ()
@@ -356,7 +363,10 @@ class WhyView(View):
             verdict=said.verdict,
             message=said.message + (say_timed(said.run) if said.verdict == "same" else ""),
             changed=[pick(change, "what", "name", "detail") for change in said.changed],
-            roots=[root_json(root) if root.path else named(root_json(root)) for root in said.roots],
+            roots=[
+                root_json(root) if root.path else named(root_json(root))
+                for root in (*self._trained, *said.roots)
+            ],
             causes=[named(cause_json(cause)) for cause in said.causes],
             back=next(iter(said.remedy.commands), ""),
             keep=self.keep,

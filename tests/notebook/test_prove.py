@@ -900,7 +900,7 @@ def test_of_many_suspects_the_most_likely_are_tested_in_the_time_that_there_is(p
     late = "not tested: there was no time for it · %why --prove"
     alone = ("proved", "proved: restoring it alone gives In[3]'s result again")
     assert prove(kernel, "%why --json") == {"k": alone, "other": ("may-matter", late)}
-    assert prove(kernel, "%why --prove --json") == {"k": back(3)}
+    assert prove(kernel, "%why --prove --json") == {"k": alone}
 
 
 def test_a_function_of_a_package_that_was_replaced(play):

@@ -789,7 +789,7 @@ class View {
     fill(this.why, [
       h("div", { class: "its-bar" }, h("span", { class: "its-head" }, ...coded(title)), buttons),
       ...roots.map(([message, path]) =>
-        h("div", { class: "its-cause" }, h("p", null, span("its-warn", "◆ "), ...coded(message)), h("p", { class: "its-dim" }, path)),
+        h("div", { class: "its-cause" }, h("p", null, span("its-warn", "◆ "), ...coded(message)), path && h("p", { class: "its-dim" }, path)),
       ),
       ...causes.map((cause) => drawCause(cause, names)),
       reason && h("p", { class: "its-dim" }, ...coded(reason)),

@@ -1,0 +1,55 @@
+"""Finds models that a cell evaluates in train mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.why.explanation import Explanation, Root
+from ipytorchseed.why.value_changes import changed_parts
+
+_PARAMETERS = ("p:", "parameters", "grad")
+"""How the parts of a module begin that training changes."""
+
+
+def find_train_mode(said: Explanation) -> Iterator[Root]:
+    """Yield the models that a cell evaluates in train mode, as roots.
+
+    Only models with layers that have a rate for training (dropout, batch normalization) are named,
+    and only if a source of torch's is a cause, or the model itself, which the cell updated or which
+    was in another mode before. Cells that train are not meant: they change parameters, gradients or
+    an optimizer.
+    """
+    if said.against is None or not said.causes or _trains(said.run):
+        return
+    draws = any(cause.kind == "rng" and cause.name.startswith("torch.") for cause in said.causes)
+    inputs = {cause.name for cause in said.causes if cause.kind == "input"}
+    for name, value in said.run.reads.items():
+        after = said.run.writes.get(name, value)
+        modes = {each.parts.get("mode") for each in (value, after)}
+        if value.kind != "module" or "rates" not in value.parts or modes != {"train"}:
+            continue
+        updated = any(part.startswith("b:") for part in changed_parts(value, after))
+        before = said.against.reads.get(name, value)
+        switched = before.parts.get("mode") != value.parts["mode"]
+        if draws or (name in inputs and (updated or switched)):
+            message = (
+                f"`{name}` is in train mode: dropout draws and BatchNorm updates itself on every"
+                f" call. To evaluate: `{name}.eval()`"
+            )
+            yield Root("input", name, message)
+
+
+def _trains(run: Run) -> bool:
+    """Return whether a run changed parameters, gradients or an optimizer."""
+    changed = ((run.reads.get(name), after) for name, after in run.writes.items())
+    return any(_is_trained(before, after) for before, after in changed)
+
+
+def _is_trained(before: Fingerprint | None, after: Fingerprint) -> bool:
+    if after.kind == "optimizer":
+        return True
+    if after.kind != "module" or before is None:
+        return False
+    return any(part.startswith(_PARAMETERS) for part in changed_parts(before, after))

@@ -42,8 +42,10 @@ async def why(
 
     Only records are read: no cell runs, and nothing in the kernel changes, unless you set `prove`.
     The answer has `verdict`
-    (`first-run`, `same`, `explained`, `unexplained`), `changed` (what differs, before and after)
-    and `causes`, each with a `message`, the runs to `blame` and a `fix`, a line for a cell.
+    (`first-run`, `same`, `explained`, `unexplained`), `changed` (what differs, before and after),
+    `roots` (what the user did or forgot, with the `path` of variables from there to the cell),
+    `causes` (each with a `message`, the runs to `blame` and a `fix`, a line for a cell), `back`
+    (brings the earlier result back) and `keep` (keeps the result from now on).
     `unexplained` means that the cell itself may not repeat: put `%%deterministic --check` on top
     of it.
 

@@ -93,7 +93,7 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
 
     Asks about the last run of a cell that ran before, about In[N], about the run that last set a
     variable, or about a cell's last run; with `all`, about every cell of this kernel. With `on`,
-    a line is printed under every cell whose result changed, until `off`.
+    a line is shown under every cell that shows something else than before, until `off`.
     """
     state = target[0]
     if yes and not prove:

@@ -213,6 +213,11 @@ class WhyView(View):
         return (*self._trained, *(root for root in self.explanation.roots if root.path))
 
     @property
+    def all_roots(self) -> tuple[Root, ...]:
+        """All roots, those that are causes of the cell itself included."""
+        return (*self._trained, *self.explanation.roots)
+
+    @property
     def _trained(self) -> list[Root]:
         return [*find_train_mode(self.explanation)]
 
@@ -339,8 +344,12 @@ class WhyView(View):
 
     def html(self) -> str:
         """Draw it for a notebook, without script."""
-        words = {"name": _name, "say_path": say_path, "keep_head": KEEP, "folded_head": FOLDED}
-        return fill("why", view=self, said=self.explanation, suspect=suspect, **words)
+        words = {"name": _name, "say_path": say_path, "suspect": suspect}
+        heads = {"keep_head": KEEP, "folded_head": FOLDED}
+        typed = [each for each in self.keep if "`" not in each]
+        advice = [each for each in self.keep if "`" in each]
+        said = {"said": self.explanation, "typed": typed, "advice": advice}
+        return fill("why", view=self, **said, **heads, **words)
 
     def to_json(self, cell: str = "") -> str:
         """Write it as one line of JSON.
@@ -364,8 +373,7 @@ class WhyView(View):
             message=said.message + (say_timed(said.run) if said.verdict == "same" else ""),
             changed=[pick(change, "what", "name", "detail") for change in said.changed],
             roots=[
-                root_json(root) if root.path else named(root_json(root))
-                for root in (*self._trained, *said.roots)
+                root_json(root) if root.path else named(root_json(root)) for root in self.all_roots
             ],
             causes=[named(cause_json(cause)) for cause in said.causes],
             back=next(iter(said.remedy.commands), ""),

@@ -54,7 +54,7 @@ class NotebookView(View):
         for said in self._changed:
             view = WhyView(said, self._kernel)
             cell = f"{run_name(said.run, self._kernel)} {view.headline}"
-            for root in said.roots or (_UNKNOWN,):
+            for root in view.all_roots or (_UNKNOWN,):
                 group = groups.setdefault((root.kind, root.name), Group(root))
                 group.cells.append(cell)
                 group.runs.append(said.run.execution_count)

@@ -16,7 +16,7 @@ ENDED_BY_TORCH = "terminate called without an active exception"
 
 
 PATIENCE = 90
-"""Seconds for all cases: they take some 20, or 45 beside other tests."""
+"""Seconds for all cases: they take 20, or 45 while other tests run."""
 
 
 @pytest.fixture(scope="session")

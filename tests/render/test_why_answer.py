@@ -99,6 +99,7 @@ def test_the_answer_ends_with_what_keeps_the_result(cause, keep):
     view = _view(cause, roots=roots, run=later)
     assert json.loads(view.to_json())["keep"] == keep
     assert ("To keep it from now on:" in view.text()) is bool(keep)
+    assert "`" not in view.html()  # what is no command is a sentence, with its names set as code
 
 
 def test_a_number_that_has_several_names_is_listed_once():

@@ -794,7 +794,7 @@ class View {
       ...causes.map((cause) => drawCause(cause, names)),
       reason && h("p", { class: "its-dim" }, ...coded(reason)),
       back && h("div", { class: "its-mend" }, back, ...lines),
-      keep.length && h("div", { class: "its-mend" }, ...keep.map((line, place) => (place ? h("p", null, ...coded(line)) : line))),
+      keep.length && h("div", { class: "its-mend" }, ...keep.map((line, place) => (place ? h("p", null, ...coded(line.includes("`") ? line : `\`${line}\``)) : line))),
       next && h("p", null, next),
       changed.length && table(["Changed", "How"], changed.map(code)),
       more && h("p", { class: "its-dim" }, `and ${more} more`),

@@ -56,8 +56,8 @@ def find_changers(case: Evidence, name: str) -> list[Blame]:
         if seen is not None:
             by = _may_have_changed(unwatched, name, seen)
             if len(by) == 1 and differ(known, seen):
-                anew = makes_anew(by[0], name)
-                how = _how(known, seen, anew=anew)
+                is_new = makes_anew(by[0], name)
+                how = _how(known, seen, is_new=is_new)
                 heard = name in by[0].writes or _imported(by[0], name) or how not in (MADE, SET)
                 blame.append(Blame(by[0], how if heard else AS_IT_CHANGED))
             known = seen
@@ -72,11 +72,11 @@ def find_changers(case: Evidence, name: str) -> list[Blame]:
         unwatched.clear()
         if same(known, made) is not False:
             continue
-        anew = makes_anew(run, name)
-        if anew:
+        is_new = makes_anew(run, name)
+        if is_new:
             blame.clear()
-        if anew or _had_a_part(moved, known, made):
-            blame.append(Blame(run, _how(known, made, anew=anew)))
+        if is_new or _had_a_part(moved, known, made):
+            blame.append(Blame(run, _how(known, made, is_new=is_new)))
         known = made
     return blame
 
@@ -191,15 +191,15 @@ def _had_a_part(moved: Mapping[str, object], before: Fingerprint, after: Fingerp
     return not moved or not parts or not moved.keys().isdisjoint(parts)
 
 
-def _how(before: Fingerprint, after: Fingerprint, *, anew: bool) -> str:
-    if anew and (after.kind in SCALARS or is_another(before, after)):
+def _how(before: Fingerprint, after: Fingerprint, *, is_new: bool) -> str:
+    if is_new and (after.kind in SCALARS or is_another(before, after)):
         return SET
     if "code" in changed_parts(before, after):
-        return REDEFINED if anew else "changed it"
-    if after.kind == "class" and anew:
+        return REDEFINED if is_new else "changed it"
+    if after.kind == "class" and is_new:
         return REDEFINED
     said = say_parts(before, after)
     said = f"changed {said}" if said and not _VERB.match(said) else said
-    if said and not anew:
+    if said and not is_new:
         return said
-    return MADE if anew else "changed it"
+    return MADE if is_new else "changed it"

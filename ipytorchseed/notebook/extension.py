@@ -12,7 +12,6 @@ from weakref import WeakKeyDictionary
 from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.notebook.cells import cell_id
 from ipytorchseed.notebook.completion import add_completer
 from ipytorchseed.notebook.magic import Magic
@@ -208,7 +207,6 @@ def load(shell: InteractiveShell, opener: Opener | None = None) -> None:
         opener: Makes the viewer when it is first asked for.
     """
     if shell not in _loaded:
-        is_installed_file("")  # the first time, sysconfig imports a module: before we watch imports
         extension = Extension(State(shell, opener))
         extension.attach()
         _loaded[shell] = extension

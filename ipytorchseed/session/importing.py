@@ -58,6 +58,7 @@ class ImportWatch:
     def start(self) -> None:
         """Begin to note."""
         self.inside = False
+        is_installed_file("")  # the first time, sysconfig imports a module of its own
         if self not in sys.meta_path:
             sys.meta_path.insert(1, self)  # a cell may take away the first, as it was put there
 

@@ -23,7 +23,7 @@ _MOST_PAIRS = 200
 """Pairs of runs that are compared for one answer."""
 
 _SECONDS = 0.1
-"""How long tracing may take."""
+"""Computing time that tracing may take: work beside it changes no answer."""
 
 _TOLD = 3
 """Causes of one pair of runs that are followed, the most likely first."""
@@ -59,7 +59,8 @@ class _Tracer:
     def __init__(self) -> None:
         self.roots: dict[_Key, Root] = {}
         self._reached: dict[tuple[int | None, int | None], list[_Key]] = {}
-        self._deadline = time.monotonic() + _SECONDS
+        self._deadline = time.thread_time() + _SECONDS
+        self._stopped = False
 
     def trace(
         self, case: Evidence, cause: Cause, path: tuple[str, ...], via: tuple[str, str]
@@ -100,7 +101,8 @@ class _Tracer:
                 continue
             pair = maker.id, earlier.id
             if pair not in self._reached:
-                if len(self._reached) >= _MOST_PAIRS or time.monotonic() > self._deadline:
+                if len(self._reached) >= _MOST_PAIRS or time.thread_time() > self._deadline:
+                    self._stopped = True
                     return []
                 reached = self._reached[pair] = []
                 inner = _between(case, earlier, maker, cause.name)
@@ -118,6 +120,9 @@ class _Tracer:
             edited = cause.kind == "code"
             blame = (Blame(case.run, "edited"),) if edited else cause.blame
             message = _message(case, cause) if path or edited else cause.message
+            if self._stopped:
+                message += " (not traced further back)"
+                self._stopped = False
             name = front_end_id(case.run) if edited and path else cause.name
             self.roots[key] = Root(cause.kind, name, message, path, blame)
         root = self.roots[key]

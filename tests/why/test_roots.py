@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ipytorchseed.ledger.records import Finding, Findings
+from ipytorchseed.why import roots
 from ipytorchseed.why.tested import with_findings
 from tests.render.explanations import (
     AGAIN,
@@ -79,6 +80,17 @@ def test_a_cause_is_traced_through_all_cells_that_made_it(length):
     assert [each.how for each in root.blame] == ["edited"]
     assert runs[length].id in [each.run.id for each in said.causes[0].blame]
     assert said.causes[0].name == f"a{length - 2}"
+
+
+@pytest.mark.parametrize(("limit", "most"), [("_MOST_PAIRS", 3), ("_SECONDS", -1)])
+def test_where_tracing_was_cut_short_is_said(monkeypatch, limit, most):
+    """What is told as a root then is only the last input that was looked at."""
+    monkeypatch.setattr(roots, limit, most)
+    runs = _chain(12)
+    said = explain(runs[-1], runs[11], runs[11:-1], States(runs))
+    (root,) = said.roots
+    assert root.kind == "input"
+    assert root.message.endswith(" (not traced further back)")
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ test-colab: $(VENV)/colab/.installed
 	$(BIN)/python -m pytest tests/colab $(ARGS)
 
 test-versions: $(VENV)/.installed-dev
-	.ci/versions
+	.ci/versions $(ARGS)
 
 test-newest:
 	rm -rf .venv/newest-test
@@ -71,6 +71,7 @@ test-all:
 	$(MAKE) test-browser
 	$(MAKE) test-colab
 	$(MAKE) test-versions
+	$(MAKE) test-versions ARGS=scenarios
 	$(MAKE) mutants
 	$(MAKE) docs
 

@@ -14,6 +14,7 @@ ALL = [
     "why",
     "kernel",
     "hearing",
+    "observe",
     "namespace",
     "endurance",
     "share",

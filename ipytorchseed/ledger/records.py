@@ -166,6 +166,23 @@ class Findings(Struct, frozen=True):
     causes: tuple[tuple[str, str, Finding], ...]
 
 
+class Observed(Struct, frozen=True, omit_defaults=True):
+    """What a run was observed to do, on Python 3.12 and later.
+
+    Attributes:
+        read: Those of its ``reads`` that it read before it set them, each with the parts that it
+            read, as code: ``.lr``, ``['rate']``; none where it read all of it.
+        set_first: Those that it set before it read them.
+        ran: Functions of the notebook that ran.
+        unseen: Why it may have read more; empty where all was seen.
+    """
+
+    read: Mapping[str, tuple[str, ...]] = {}
+    set_first: tuple[str, ...] = ()
+    ran: tuple[str, ...] = ()
+    unseen: str = ""
+
+
 class Run(Struct, frozen=True, omit_defaults=True):
     """One execution of one cell.
 
@@ -185,6 +202,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
         settings: Flags, environment, versions and hardware, as JSON values by name.
         named: Variables that its own text reads.
         reads: What it read, also through functions: value by name, when it began.
+        observed: What it was seen to read while it ran; None where nobody could look.
         replaced: Functions of packages that it reads and in whose place the user put others.
         missing: Names that its code may look up and that were not there: builtins, and what was
             not set.
@@ -235,6 +253,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     settings: Mapping[str, Any] = {}
     named: tuple[str, ...] = ()
     reads: Mapping[str, Fingerprint] = {}
+    observed: Observed | None = None
     replaced: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     writes: Mapping[str, Fingerprint] = {}

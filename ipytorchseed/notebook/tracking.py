@@ -136,7 +136,11 @@ class Tracking:
             self._soon.cancel()
             self._soon = None
         if self._session is not None:
+            from ipytorchseed.observe.watch import watch
+
             self._session.close()
+            if watch is not None:
+                watch.close()
 
     def stop_listening(self) -> None:
         """Take what is printed and displayed from now on for no output of the cell's."""

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 from msgspec.structs import replace
@@ -21,6 +22,8 @@ from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.ledger.store import Ledger
+from ipytorchseed.observe.observed import observed
+from ipytorchseed.observe.watch import Seen, watch
 from ipytorchseed.reads.cell import code_digest, effects_of_cell
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import is_program
@@ -124,6 +127,7 @@ class Session:
         self.pending: Pending | None = None
         self._budget = Budget()
         self._cut_short = False
+        self._watching = False
 
     @property
     def shelf(self) -> str:
@@ -269,7 +273,16 @@ class Session:
             self._files.names(find_named(dependencies.texts), inside)
             self._imports.start()
             self._leftovers.start()
+            first_read = partial(self._read_first, pending, namespace)
+            self._watching = watch is not None and watch.start(namespace, first_read)
         pending.started, pending.clock = time.time(), time.perf_counter()
+
+    def _read_first(self, pending: Pending, namespace: Mapping[str, Any], name: str) -> None:
+        """Look at a variable that is about to be read though the cell's text does not name it."""
+        known = name in pending.reads or name.startswith("__") or not self._is_users(name)
+        if not known and not isinstance(namespace.get(name), ModuleType | None):
+            pending.dependencies.names[name] = "", name
+            pending.reads[name] = self.variables.look(namespace[name], pending.budget)
 
     def stop_look(self) -> None:
         """End the look under way early: values that it has not reached are skipped."""
@@ -298,6 +311,7 @@ class Session:
         Returns:
             The run as recorded; None where tracking is off.
         """
+        seen = self._seen()
         self._files.stop()
         self._imports.stop()
         pending, self.pending = self.pending, None
@@ -346,6 +360,7 @@ class Session:
             notebook=self.notebook,
             kernel=self.kernel,
             seconds=seconds,
+            observed=None if seen is None else observed(seen, namespace, pending.reads.keys()),
             status=status,
             after=states.digests,
             generators_after=records(generators),
@@ -417,8 +432,14 @@ class Session:
     def abandon(self) -> None:
         """Drop the cell under way, if there is one: it is not recorded."""
         self.pending = None
+        self._seen()
         self._files.stop()
         self._imports.stop()
+
+    def _seen(self) -> Seen | None:
+        """End the watch of the run under way, and return what was seen of it."""
+        watching, self._watching = self._watching, False
+        return watch.stop() if watch is not None and watching else None
 
     def close(self) -> None:
         """Look at nothing any more, and give the ledger's file back."""

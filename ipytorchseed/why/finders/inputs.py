@@ -9,7 +9,7 @@ from ipytorchseed.fingerprint.value import BELONGS, Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.why.evidence import Evidence
-from ipytorchseed.why.explanation import Blame, Cause
+from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.changers import (
     AS_IT_CHANGED,
     MADE,
@@ -23,6 +23,7 @@ from ipytorchseed.why.finders.changers import (
     find_shower,
     makes_anew,
 )
+from ipytorchseed.why.unread import say_unread
 from ipytorchseed.why.value_changes import (
     changed_parts,
     how_far,
@@ -36,7 +37,7 @@ READING = "is what a clock said, or an address: another each time"
 """Said of a variable that holds nothing else."""
 
 
-def find_inputs(case: Evidence) -> Iterator[Cause]:
+def find_inputs(case: Evidence) -> Iterator[Cause | Cleared]:
     """Find the values that differ between the begins of the two runs."""
     imported = tuple(f"{module}." for module in case.run.loaded.keys() & case.against.loaded.keys())
     replaced = {*case.against.replaced} ^ {*case.run.replaced}
@@ -48,8 +49,13 @@ def find_inputs(case: Evidence) -> Iterator[Cause]:
             continue  # what took the place of a package's own is told with that
         if name in case.run.generators_before or after.kind == "rng":
             continue  # its state is the business of another finder
-        if before is not None and same(before, after) is False:
-            yield _cause(case, name, before, after)  # else the cell had made it itself
+        if before is not None and same(before, after) is False:  # else the cell had made it itself
+            unread = say_unread(case, name, before, after)
+            yield (
+                Cleared("input", name, unread, is_tested=False)
+                if unread
+                else _cause(case, name, before, after)
+            )
 
 
 def _made_owners(case: Evidence, owners: Iterable[str]) -> Iterator[Blame]:

@@ -16,7 +16,7 @@ args = p.parse_args([])
 p = argparse.ArgumentParser(); p.add_argument('--seed', type=int, default=1); p.add_argument('--lr', type=float, default=1e-3)
 args = p.parse_args([])
 # %% go
-out_dir = os.path.join('runs', time.strftime('%Y%m%d-%H%M%S'))
+out_dir = os.path.join('runs', time.strftime('%Y%m%d'))
 os.makedirs(out_dir, exist_ok=True)
 torch.manual_seed(args.seed)
 r = torch.rand(1).item()

@@ -1,0 +1,140 @@
+"""Says what a run was observed to read, and whether it may have read more."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from types import CodeType, FunctionType
+from typing import Any
+
+from ipytorchseed.introspection.values import imported
+from ipytorchseed.ledger.records import Observed
+from ipytorchseed.observe.uses import SHELL, Use, names_in, words_in
+from ipytorchseed.observe.watch import Seen
+
+_ALL = frozenset({"__builtins__", "globals", "locals", "vars"})
+"""Names that give all variables at once."""
+
+_SEEN_MAGICS = frozenset({
+    "autoreload", "capture", "conda", "config", "load_ext", "matplotlib", "pip", "prun", "time",
+    "timeit",
+})  # fmt: skip
+"""Commands of IPython's that read no variable by themselves; the code that they run is watched."""
+
+_EXPANDED = frozenset("{$")
+"""What stands before the name of a variable in a command's line."""
+
+_WRAPPED = ("__wrapped__", "__func__", "func", "fget", "py_func", "_orig_mod")
+"""Attributes that hold the function behind a decorator, a compiler or a bound call."""
+
+_DEEPEST = 4
+
+_MOST_FUNCTIONS = 200
+"""Functions that are recorded as having run."""
+
+
+def observed(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) -> Observed:
+    """Return what a run was seen to do.
+
+    Args:
+        seen: What was noted while it ran.
+        namespace: The notebook's variables after it.
+        wanted: Variables that it may have read.
+    """
+    read: dict[str, tuple[str, ...]] = {}
+    set_first = []
+    for name, uses in seen.uses.items():
+        if not next(iter(uses)).is_read:
+            set_first.append(name)
+        else:
+            parts = {use.part for use in uses if use.is_read}
+            read[name] = () if "" in parts else tuple(sorted(parts))
+    for name in _beside(seen, namespace, wanted):
+        read[name] = ()
+    ran = {code.co_qualname for code in seen.codes.values()} - {"<module>"}
+    return Observed(
+        read={name: parts for name, parts in read.items() if name in wanted},
+        set_first=tuple(sorted({*set_first} & {*wanted} - read.keys())),
+        ran=tuple(sorted(ran)[:_MOST_FUNCTIONS]),
+        unseen=_unseen(seen),
+    )
+
+
+def _beside(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) -> set[str]:
+    """Return variables that were or may have been read without an instruction that says so.
+
+    Texts may name them, as a query does. Classes hold the code that ran. And what of the user's was
+    read and did not run may have been run where nobody looks: by a compiler, or elsewhere.
+    """
+    words = set[str]().union(*map(words_in, seen.codes.values()))
+    ran = {code.co_qualname.partition(".")[0] for code in seen.codes.values()}
+    found = {name for name in wanted if name in words or name in ran}
+    todo = [*seen.uses]
+    done: set[str] = set()
+    while todo:
+        name = todo.pop()
+        if name in done or name not in namespace:
+            continue
+        done.add(name)
+        for code in _codes_of(namespace[name], namespace):
+            if id(code) not in seen.codes:
+                reached = {each for each in names_in(code) if each in namespace}
+                found |= reached
+                todo += reached - done
+    return found
+
+
+def _codes_of(value: object, namespace: Mapping[str, Any], deep: int = 0) -> Iterator[CodeType]:
+    """Yield the notebook's code behind a function or class, also if a decorator wrapped it."""
+    inner: Iterable[object] = _wrapped_in(value)
+    if isinstance(value, FunctionType) and value.__globals__ is namespace:
+        yield value.__code__
+    elif isinstance(value, type):
+        own = value.__module__ == "__main__"
+        inner = [*vars(value).values(), *value.__bases__] if own else []
+    if deep < _DEEPEST:
+        for each in inner:
+            yield from _codes_of(each, namespace, deep + 1)
+
+
+def _wrapped_in(value: object) -> Iterator[object]:
+    for name in _WRAPPED:
+        with suppress(Exception):
+            inner = object.__getattribute__(value, name)
+            if inner is not value:
+                yield inner
+
+
+def _unseen(seen: Seen) -> str:
+    """Say why a run may have read more than was seen; empty if it cannot."""
+    reasons = (
+        (seen.forked or _has_children(), "other processes ran code"),
+        (_is_compiled(), "torch.compile runs code that cannot be watched"),
+        (not _ALL.isdisjoint(seen.uses), "it took all variables at once"),
+        (not all(map(_is_seen, seen.uses.get(SHELL, ()))), "a command may read variables"),
+    )
+    return next((reason for holds, reason in reasons if holds), "")
+
+
+def _has_children() -> bool:
+    """Return whether this process has children that are still there."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except (ChildProcessError, AttributeError):
+        return False
+    return True
+
+
+def _is_compiled() -> bool:
+    """Return whether torch.compile has translated code in this process."""
+    codes = imported("torch._dynamo.convert_frame", "input_codes")
+    return bool(getattr(codes, "seen", None))
+
+
+def _is_seen(use: Use) -> bool:
+    """Return whether a call of the shell reads no variable but by code that is watched."""
+    call, *words = use.call.split("\n")
+    if call not in ("run_line_magic", "run_cell_magic") or not words:
+        return False
+    return words[0] in _SEEN_MAGICS and _EXPANDED.isdisjoint("".join(words[1:2]))

@@ -1,0 +1,192 @@
+"""Watches code of the notebook while a cell runs: what it reads and sets, and what of it runs.
+
+Python tells of each code object that begins to run, once. Of the notebook's own, and of no other,
+it also tells of each instruction, once for each cell; loops run at full speed. So everything that
+runs with the notebook's variables is seen, whoever runs it: a library that calls a function of the
+user's, ``exec``, ``%time``, a thread.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from inspect import CO_OPTIMIZED
+from types import CodeType
+from typing import Any
+from weakref import ref
+
+from ipytorchseed.observe.uses import Use, find_uses
+
+_TOOLS = (4, 3)
+"""Numbers of tools that nobody else has by convention, the first that is free."""
+
+_monitoring: Any = getattr(sys, "monitoring", None)
+_DISABLE = getattr(_monitoring, "DISABLE", None)
+
+OnFirstRead = Callable[[str], object]
+
+
+class Seen:
+    """What was seen of one run.
+
+    Attributes:
+        uses: Variables, each with the uses in the order in which they were met first.
+        codes: The code that ran.
+        forked: Whether this process was forked.
+    """
+
+    def __init__(self) -> None:
+        self.uses: dict[str, dict[Use, None]] = {}
+        self.codes: dict[int, CodeType] = {}
+        self.forked = False
+
+
+class Watch:
+    """Watches the code that runs with the variables of one notebook. There is one in a process."""
+
+    def __init__(self) -> None:
+        self._tool: int | None = None
+        self._namespace: Mapping[str, Any] | None = None
+        self._seen: Seen | None = None
+        self._on_read: OnFirstRead | None = None
+        self._known: dict[int, ref[CodeType]] = {}
+        self._uses: dict[int, dict[int, Use]] = {}
+        self._spent: dict[int, CodeType] = {}
+
+    def start(self, namespace: Mapping[str, Any], on_read: OnFirstRead) -> bool:
+        """Begin to watch a run.
+
+        Args:
+            namespace: The notebook's variables.
+            on_read: Called with the name of a variable before it is read for the first time.
+
+        Returns:
+            Whether there is something to watch with.
+        """
+        if not self._take_tool():
+            return False
+        if self._namespace is not namespace:
+            self._namespace = namespace
+            _monitoring.restart_events()
+        for code in self._spent.values():
+            self._arm(code)
+        self._spent.clear()
+        self._on_read = on_read
+        self._seen = Seen()
+        return True
+
+    def stop(self) -> Seen | None:
+        """End the watch of a run, and return what was seen."""
+        seen, self._seen, self._on_read = self._seen, None, None
+        return seen
+
+    def close(self) -> None:
+        """Give the tool back, and watch nothing any more."""
+        if self._tool is None:
+            return
+        tool, events = self._tool, _monitoring.events
+        _monitoring.set_events(tool, events.NO_EVENTS)
+        for known in self._known.values():
+            if (code := known()) is not None:
+                _monitoring.set_local_events(tool, code, events.NO_EVENTS)
+        for event in (events.PY_START, events.INSTRUCTION):
+            _monitoring.register_callback(tool, event, None)
+        _monitoring.free_tool_id(tool)
+        self.__init__()  # type: ignore[misc]
+
+    def forked(self) -> None:
+        """Note that this process is forked: its child is not seen."""
+        if self._seen is not None:
+            self._seen.forked = True
+
+    def _take_tool(self) -> bool:
+        if self._tool is not None:
+            return True
+        free = (each for each in _TOOLS if _monitoring.get_tool(each) is None)
+        tool = next(free, None)
+        if tool is None:
+            return False
+        events = _monitoring.events
+        _monitoring.use_tool_id(tool, "ipytorchseed")
+        _monitoring.register_callback(tool, events.PY_START, self._begins)
+        _monitoring.register_callback(tool, events.INSTRUCTION, self._runs)
+        _monitoring.set_events(tool, events.PY_START)
+        self._tool = tool
+        return True
+
+    def _arm(self, code: CodeType) -> None:
+        """Have each instruction of code told once more."""
+        tool, events = self._tool, _monitoring.events
+        if tool is not None:
+            _monitoring.set_local_events(tool, code, events.NO_EVENTS)
+            _monitoring.set_local_events(tool, code, events.INSTRUCTION)
+
+    def _begins(self, code: CodeType, _offset: int) -> object:
+        """Note that code begins to run for the first time, if it runs with our variables."""
+        try:
+            frame = sys._getframe(1)  # noqa: SLF001 -- there is no other way
+            scope = frame.f_globals
+            if scope is not self._namespace:
+                # A function of the notebook's may run on copies of its variables first.
+                return None if scope.get("__name__") == "__main__" else _DISABLE
+            return self._meet(code, sets=_sets(code) or frame.f_locals is scope)
+        except Exception:  # noqa: BLE001 -- it would reach the user's code
+            return _DISABLE
+
+    def _meet(self, code: CodeType, *, sets: bool) -> object:
+        key = id(code)
+        known = self._known.get(key)
+        if known is None or known() is not code:
+            self._known[key] = ref(code, lambda _: self._forget(key))
+            self._uses[key] = find_uses(code, sets=sets)
+            self._arm(code)
+        elif key in self._spent and self._seen is not None and key not in self._seen.codes:
+            self._arm(code)
+            del self._spent[key]
+        if self._seen is not None:
+            self._seen.codes[key] = code
+        # The code of a text may run again; a function's instructions are told all the same.
+        return None if code.co_name == "<module>" else _DISABLE
+
+    def _forget(self, key: int) -> None:
+        known = self._known.get(key)
+        if known is not None and known() is None:
+            del self._known[key]
+            self._uses.pop(key, None)
+
+    def _runs(self, code: CodeType, offset: int) -> object:
+        """Note an instruction that runs for the first time in this run."""
+        try:
+            key = id(code)
+            seen = self._seen
+            self._spent.setdefault(key, code)
+            if seen is not None:
+                seen.codes.setdefault(key, code)
+                use = self._uses[key].get(offset)
+                if use is not None:
+                    self._note(seen, use)
+        except Exception:  # noqa: BLE001, S110 -- as above
+            pass
+        return _DISABLE
+
+    def _note(self, seen: Seen, use: Use) -> None:
+        uses = seen.uses.get(use.name)
+        if uses is not None:
+            uses.setdefault(use)
+            return
+        seen.uses[use.name] = {use: None}
+        if use.is_read and self._on_read is not None:
+            self._on_read(use.name)
+
+
+def _sets(code: CodeType) -> bool:
+    """Return whether what a function's code sets by name is global: that of a class body is not."""
+    return bool(code.co_flags & CO_OPTIMIZED)
+
+
+watch = Watch() if _monitoring is not None else None
+"""The one in this process; None before Python 3.12."""
+
+if watch is not None and hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=watch.forked)

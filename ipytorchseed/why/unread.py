@@ -1,0 +1,64 @@
+"""Says what a cell was observed not to read, in both of its runs."""
+
+from __future__ import annotations
+
+from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.ledger.records import Observed
+from ipytorchseed.reads.dependencies import is_result
+from ipytorchseed.why.evidence import Evidence
+from ipytorchseed.why.value_changes import changed_parts
+from ipytorchseed.why.words import first_of
+
+NOT_READ = "not read"
+SET_FIRST = "assigned first: the cell sets it before it reads it"
+
+_TOLD = 3
+
+
+def say_unread(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> str:
+    """Say why a difference of an input cannot matter; empty where it was or may have been read.
+
+    Args:
+        case: The evidence.
+        name: The input.
+        before: Its value in the earlier run.
+        after: Its value in the later run.
+    """
+    seen = [run.observed for run in (case.against, case.run) if run.observed is not None]
+    if len(seen) < 2 or any(each.unseen for each in seen):  # noqa: PLR2004 -- both runs
+        return ""
+    if "." in name or is_result(name) or "class" in (before.kind, after.kind):
+        return ""  # these are read by other ways than by their name
+    if not any(name in each.read for each in seen):
+        return SET_FIRST if any(name in each.set_first for each in seen) else NOT_READ
+    return _say_parts(name, seen, before, after)
+
+
+def _say_parts(name: str, seen: list[Observed], before: Fingerprint, after: Fingerprint) -> str:
+    """Say that only parts were read that do not differ; empty where that is not known."""
+    read = [each.read[name] for each in seen if name in each.read]
+    if not (all(read) and before.exact and after.exact):
+        return ""
+    paths = sorted({path for each in read for path in each})
+    parts = {*map(_part, paths)}
+    changed = changed_parts(before, after)
+    if not (parts <= before.parts.keys() & after.parts.keys() and changed):
+        return ""
+    touched = {_item(part) for part in changed} & {_item(part) for part in parts}
+    whole = after.kind == "frame" and any(part[:2] != "k:" for part in changed)
+    if touched or whole:  # the index of a frame is each column's too
+        return ""
+    return f"{NOT_READ}: the cell reads only {first_of([name + it for it in paths], _TOLD)}"
+
+
+def _item(part: str) -> str:
+    """Return the item or attribute in which a part lies."""
+    return part.partition(".")[0]
+
+
+def _part(path: str) -> str:
+    """Return how a fingerprint calls the part that code calls ``.lr`` or ``['rate']``."""
+    if path[0] == ".":
+        return f"a:{path[1:]}"
+    key = path[1:-1]
+    return f"k:{key[1:-1]}" if key[0] in "'\"" else f"k:[{key}]"

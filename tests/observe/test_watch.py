@@ -1,0 +1,291 @@
+"""What a cell reads is seen while it runs, whoever runs its code."""
+
+from __future__ import annotations
+
+import cProfile
+import gc
+import os
+import sys
+import threading
+import weakref
+
+import pytest
+
+from ipytorchseed.observe.watch import watch
+from tests.session.conftest import Notebook
+
+pytestmark = pytest.mark.skipif(watch is None, reason="sys.monitoring is newer")
+
+BEFORE = """
+a, b, z, flag = 1, 2, 3, False
+cfg = {"rate": 1, "seed": 2, 5: 6}
+class Net:
+    def __init__(self):
+        self.rate, self.seed = 1, 2
+    @property
+    def half(self):
+        return z / 2
+    def go(self):
+        return b
+    def rest(self):
+        return a
+net = Net()
+def f(x):
+    return x * b
+def g():
+    return z if flag else a
+kept = [lambda: z]
+def steps():
+    for i in range(3):
+        yield i * z
+under_way = steps()
+next(under_way)
+"""
+
+ALL = ()
+
+PROBES = {
+    "a name": ("a", {"a": ALL}),
+    "a branch not taken": ("a if flag else b", {"flag": ALL, "b": ALL}),
+    "a branch not taken in a function": ("g()", {"g": ALL, "flag": ALL, "a": ALL}),
+    "after an error": ("try:\n    1 / 0\n    a\nexcept ZeroDivisionError:\n    b", {"b": ALL}),
+    "an item": ("cfg['rate']", {"cfg": ("['rate']",)}),
+    "an item by number": ("cfg[5]", {"cfg": ("[5]",)}),
+    "an item by a variable": ("cfg[a + 4]", {"cfg": ALL, "a": ALL}),
+    "items, and all": ("cfg['rate'], len(cfg)", {"cfg": ALL}),
+    "two items": ("cfg['rate'] + cfg['seed']", {"cfg": ("['rate']", "['seed']")}),
+    "an attribute": ("net.rate", {"net": (".rate",)}),
+    "a property": ("net.half", {"net": (".half",), "z": ALL, "Net": ALL}),
+    "a method": ("net.go()", {"net": ALL, "b": ALL, "Net": ALL}),
+    "a function": ("f(2)", {"f": ALL, "b": ALL}),
+    "a function that only is named": ("h = f", {"f": ALL, "b": ALL}),
+    "a function by the library": ("list(map(f, [1]))", {"f": ALL, "b": ALL}),
+    "a function in a list": ("kept[0]()", {"kept": ("[0]",), "z": ALL}),
+    "a comprehension": ("[a * i for i in range(2)]", {"a": ALL}),
+    "a generator": ("sum(a * i for i in range(2))", {"a": ALL}),
+    "a generator from before": ("next(under_way)", {"under_way": ALL, "z": ALL}),
+    "a lambda": ("(lambda: z)()", {"z": ALL}),
+    "a class body": ("class Own:\n    a = a\n    z = 4", {"a": ALL}),
+    "global": ("def set_b():\n    global b\n    b = 7\n    return b\nset_b()", {}),
+    "an f-string": ("f'{a} {z!r}'", {"a": ALL, "z": ALL}),
+    "match": ("match z:\n    case 3:\n        q = a\n    case _:\n        q = b", {"z": ALL, "a": ALL}),
+    "exec": ("exec('q = z')", {"z": ALL}),
+    "exec of a text that is made": ("exec('q = ' + chr(122))", {"z": ALL}),
+    "eval": ("eval('a + z')", {"a": ALL, "z": ALL}),
+    "a thread": (
+        "import threading\nt = threading.Thread(target=lambda: f(1))\nt.start()\nt.join()",
+        {"f": ALL, "b": ALL},
+    ),
+    "a text that names it": ("flag and (a, b, z)\n'a > @z'", {"flag": ALL, "a": ALL, "z": ALL}),
+    "added to": ("a += 1", {"a": ALL}),
+    "a loop": ("for i in range(1000):\n    q = z if i > 990 else b", {"z": ALL, "b": ALL}),
+    "await": ("import asyncio\nasync def m():\n    return z\nasyncio.run(m())", {"z": ALL}),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def notebook():
+    """Run what the probes begin with."""
+    yield Notebook()
+    watch.close()
+
+
+@pytest.mark.parametrize("probe", PROBES)
+def test_what_is_read_is_seen(notebook, probe):
+    """And nothing else of what the text names; of all that is read, the content is known."""
+    cell, read = PROBES[probe]
+    notebook.run(BEFORE)
+    run = notebook.run(cell)
+    named = {"a", "b", "z", "flag", "cfg", "net", "Net", "f", "g", "kept", "under_way", "steps"}
+    seen = {name: parts for name, parts in run.observed.read.items() if name in named}
+    assert {name: {*parts} for name, parts in seen.items()} == {
+        name: {*parts} for name, parts in read.items()
+    }
+    assert run.observed.read.keys() <= run.reads.keys()
+    assert not run.observed.unseen
+
+
+@pytest.mark.parametrize(
+    ("cell", "first"),
+    [
+        ("a = 5\nq = a", ("a",)),
+        ("q = a\na = 5", ()),
+        ("for a in [1, 2]:\n    q = a + flag", ("a",)),
+        ("def show():\n    return a\na = 2\nq = show()", ("a",)),
+        ("def show():\n    return a\nq = show()\na = 2", ()),
+        ("if flag:\n    a = 1\nq = a", ()),
+        ("del a\na = 1\nq = a", ("a",)),
+        ("with open(__import__('os').devnull) as a:\n    q = str(a)", ("a",)),
+    ],
+)
+def test_what_is_set_before_it_is_read_is_seen(notebook, cell, first):
+    """In the order in which things happen, and not in that of the text."""
+    notebook.run(BEFORE)
+    # The text alone may tell too: then it is none of what the cell reads.
+    run = notebook.run(f"{cell}\nexec('q = a')")
+    assert "a" not in first or "a" not in run.observed.read
+    assert first or "a" in run.observed.read
+
+
+@pytest.mark.parametrize(
+    ("cell", "why"),
+    [
+        ("q = globals()['z']", "it took all variables at once"),
+        ("import os\nif os.fork() == 0:\n    os._exit(0)\nq = os.wait()[1]", "other processes"),
+        (
+            "import subprocess, sys\n"
+            "p = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE)",
+            "other processes",
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:This process")
+def test_what_cannot_be_seen_is_said(notebook, cell, why):
+    """Then anything may have been read."""
+    notebook.run(BEFORE)
+    run = notebook.run(cell)
+    assert why in run.observed.unseen
+    if "p" in notebook.names:
+        notebook.names.pop("p").communicate(b"\n")
+
+
+def test_a_compiled_function_is_not_taken_for_unread(notebook):
+    """Numba and TorchScript run code that Python does not: what it names counts as read."""
+    notebook.run(f"{BEFORE}\nimport functools\n@functools.wraps(f)\ndef fast(x):\n    return x * 2")
+    run = notebook.run("fast.__wrapped__ and fast(2)\nflag and b")
+    assert {"b", "flag"} <= run.observed.read.keys()
+
+
+def test_each_run_is_told_anew(notebook):
+    """A function that ran in the cell before, and first outside of any cell, is seen again."""
+    notebook.run(BEFORE)
+    notebook.names["f"](2)
+    for _ in range(3):
+        assert "b" in notebook.run("f(2)").observed.read
+        assert "b" not in notebook.run("f and a").observed.set_first
+    again = compile("q = z", "text", "exec")
+    notebook.names["again"] = again
+    for _ in range(2):
+        assert "z" in notebook.run("exec(again)").observed.read
+
+
+def test_code_that_runs_first_on_copies_is_seen_after(notebook):
+    """An experiment runs a function on copies of the variables."""
+    notebook.run(BEFORE)
+    copies = {**notebook.names}
+    exec("f(1)", copies)  # noqa: S102 -- as an experiment does
+    own = type(notebook.names["f"])(notebook.names["f"].__code__, copies)
+    own(1)
+    assert "b" in notebook.run("f(2)").observed.read
+
+
+def test_nothing_of_the_users_is_kept_alive(notebook):
+    """Code that nothing else holds dies with the cell that made it."""
+    notebook.run("def short():\n    return 1\nshort()")
+    code = weakref.ref(notebook.names["short"].__code__)
+    notebook.run("del short")
+    notebook.run("1 + 1")
+    gc.collect()
+    assert code() is None
+
+
+@pytest.mark.parametrize("tool", ["profile", "trace", "coverage"])
+def test_other_tools_go_on_beside_it(notebook, tool):
+    """A profiler, a debugger and coverage see what they see without us, and so do we."""
+    notebook.run(BEFORE)
+    seen = []
+    if tool == "profile":
+        profile = cProfile.Profile()
+        run = notebook.run
+        profile.enable()
+        try:
+            run = notebook.run("f(2)")
+        finally:
+            profile.disable()
+        seen = [
+            entry.code.co_name for entry in profile.getstats() if hasattr(entry.code, "co_name")
+        ]
+    elif tool == "trace":
+        sys.settrace(lambda frame, *_: seen.append(frame.f_code.co_name))
+        try:
+            run = notebook.run("f(2)")
+        finally:
+            sys.settrace(None)
+    else:
+        events = sys.monitoring.events
+        sys.monitoring.use_tool_id(sys.monitoring.COVERAGE_ID, "coverage")
+        sys.monitoring.register_callback(
+            sys.monitoring.COVERAGE_ID, events.LINE, lambda code, _: seen.append(code.co_name)
+        )
+        sys.monitoring.set_events(sys.monitoring.COVERAGE_ID, events.LINE)
+        try:
+            run = notebook.run("f(2)")
+        finally:
+            sys.monitoring.set_events(sys.monitoring.COVERAGE_ID, 0)
+            sys.monitoring.free_tool_id(sys.monitoring.COVERAGE_ID)
+    assert "f" in seen
+    assert "b" in run.observed.read
+
+
+def test_who_has_our_number_keeps_it():
+    """Another is taken, or nothing is watched."""
+    watch.close()
+    for number in (4, 3):
+        sys.monitoring.use_tool_id(number, "another")
+    try:
+        run = Notebook().run("a = 1")
+        assert run.observed is None
+        sys.monitoring.free_tool_id(3)
+        assert Notebook().run("a = len([])").observed is not None
+        assert sys.monitoring.get_tool(3) == "ipytorchseed"
+    finally:
+        watch.close()
+        for number in (4, 3):
+            if sys.monitoring.get_tool(number) == "another":
+                sys.monitoring.free_tool_id(number)
+
+
+def test_closing_leaves_nothing_behind(notebook):
+    """No tool, no events."""
+    notebook.run(BEFORE)
+    code = notebook.names["f"].__code__
+    notebook.run("f(2)")
+    watch.close()
+    assert [sys.monitoring.get_tool(number) for number in (3, 4)] == [None, None]
+    sys.monitoring.use_tool_id(4, "test")
+    assert sys.monitoring.get_events(4) == sys.monitoring.get_local_events(4, code) == 0
+    sys.monitoring.free_tool_id(4)
+    assert "b" in notebook.run("f(2)").observed.read
+
+
+def test_an_error_in_the_watch_is_none_of_the_cells(notebook, monkeypatch):
+    """The cell goes on."""
+    notebook.run(BEFORE)
+    monkeypatch.setattr("ipytorchseed.observe.watch.find_uses", lambda *_, **__: 1 / 0)
+    notebook.run("def fresh():\n    return a\nq = fresh()")
+    assert notebook.error is None
+    assert notebook.names["q"] == 1
+
+
+def test_threads_of_earlier_cells_are_no_danger(notebook):
+    """One that runs on while cells come and go."""
+    notebook.run(f"{BEFORE}\nstop = []\ndef work():\n    while not stop:\n        f(2)")
+    thread = threading.Thread(target=notebook.names["work"])
+    thread.start()
+    try:
+        for _ in range(20):
+            assert notebook.run("q = z").observed is not None
+    finally:
+        notebook.names["stop"].append(1)
+        thread.join()
+    assert os.getpid()
+
+
+def test_torch_compile_runs_beside_it(notebook):
+    """What it translates is not run by Python: from then on, anything may have been read."""
+    notebook.run(f"{BEFORE}\nimport torch\nfast = torch.compile(lambda x: x * z, backend='eager')")
+    assert not notebook.run("flag and b").observed.unseen
+    run = notebook.run("q = fast(torch.ones(2))\nflag and b")
+    assert notebook.names["q"].tolist() == [3, 3]
+    assert "torch.compile" in run.observed.unseen
+    assert not [name for name in run.reads if name.startswith("__")]

@@ -19,7 +19,7 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.rng.generators import Found
 from ipytorchseed.rng.torch_random import has_torch
-from ipytorchseed.why.finders.files import FOLDER
+from ipytorchseed.why.evidence import FOLDER
 from ipytorchseed.why.plan import Step
 
 

@@ -35,9 +35,8 @@ from ipytorchseed.reads.patches import place_of
 from ipytorchseed.rng.torch_random import has_torch
 from ipytorchseed.session.hearing import open_instead
 from ipytorchseed.session.present import LiveKernel
-from ipytorchseed.why.evidence import run_name
+from ipytorchseed.why.evidence import FOLDER, run_name
 from ipytorchseed.why.explanation import Cause
-from ipytorchseed.why.finders.files import FOLDER
 from ipytorchseed.why.plan import Plan, Step, make_plan, outside_of
 
 _COMMANDS = lazy_pattern(

@@ -13,9 +13,9 @@ from ipytorchseed.experiment.parts import Path
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.why.changes import find_changes, not_compared
+from ipytorchseed.why.evidence import FOLDER
 from ipytorchseed.why.experiments import Result
 from ipytorchseed.why.explanation import Cause, Change
-from ipytorchseed.why.finders.files import FOLDER
 
 
 class Trial(Struct, frozen=True):

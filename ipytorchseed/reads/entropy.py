@@ -193,20 +193,20 @@ def sentence(name: str) -> str:
     if is_program(name):
         return f"the cell {say_programs((name,))}"
     if name == BY_PLACE:
-        return "the order of a set of objects hangs on where they lie in memory"
+        return "the order of a set of objects depends on their addresses in memory"
     if name == ADDRESS:
-        return "the cell uses id, which tells where objects are in memory"
+        return "the cell uses `id()`, which gives addresses in memory"
     if name == QUERY_RANDOM:
-        return "the query asks the database for random numbers: they are others each time"
+        return "the query asks the database for random numbers, which are different every time"
     if name == QUERY_CLOCK:
-        return "the query asks the database for the time: it answers differently each time"
+        return "the query asks the database for the time, which is different every time"
     if name in STANDS or name == "os.getpid":
-        what = "tells how the process or the machine stands: it may answer differently each time"
+        what = "returns the state of the process or the machine, which may be different every time"
     elif name in PERSONS:
-        what = "asks whoever runs it: the answer may be another each time"
+        what = "asks the user, whose answer may be different every time"
     elif name in MEMORY:
-        what = "sets no number: those that nobody sets later are what the memory held before"
+        what = "does not set its numbers: until they are set, they are what the memory held before"
     else:
-        asks = "reads the clock" if name in CLOCKS else "asks the system for entropy"
-        what = f"{asks}: it answers differently each time"
-    return f"the cell calls {name}, which {what}"
+        asks = "reads the clock" if name in CLOCKS else "draws from the operating system's entropy"
+        what = f"{asks} and is different every time"
+    return f"the cell calls `{name}()`, which {what}"

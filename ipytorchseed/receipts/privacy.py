@@ -21,7 +21,7 @@ from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.records import FileRead, Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.receipts.record import VALUES, each_text, each_value
-from ipytorchseed.why.finders.files import FOLDER
+from ipytorchseed.why.evidence import FOLDER
 from ipytorchseed.why.finders.settings import is_secret
 
 _HOME, _USER = "~", "<user>"

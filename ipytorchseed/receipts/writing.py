@@ -25,8 +25,7 @@ from ipytorchseed.receipts.record import (
     each_value,
 )
 from ipytorchseed.rng.position import UNKNOWN
-from ipytorchseed.why.evidence import HistoryLookup
-from ipytorchseed.why.finders.files import FOLDER
+from ipytorchseed.why.evidence import FOLDER, HistoryLookup
 
 _DETAIL = ((1024, 512), (256, 128), (64, 32), (16, 0), (1, 0))
 """Levels of detail, of which the first that fits is used: the most numbers of a series, and the

@@ -12,6 +12,10 @@ from ipytorchseed.ledger.records import Operation, Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.rng.position import Position
 from ipytorchseed.why.explanation import Blame, Change
+from ipytorchseed.why.words import listed
+
+FOLDER = "folder"
+"""The setting that holds the working folder."""
 
 _FASTEST = 1_000_000_000
 """Numbers of 32 bits that a core can draw in a second: numpy draws 430 million, here."""
@@ -80,6 +84,16 @@ class Evidence(Struct, frozen=True):
     def word(self, run: Run) -> str:
         """Return how a run is named in a command."""
         return run_word(run, self.reader)
+
+    def who(self, blame: Sequence[Blame]) -> str:
+        """Name the runs that are blamed, as the subject of a sentence; empty if none is known."""
+        names = [self.name(each.run) for each in blame if each.run]
+        return listed(names) if names else ""
+
+    def path(self, path: str) -> str:
+        """Return a path as code, relative to the working folder if it is inside it."""
+        folder = str(self.run.settings.get(FOLDER) or "")
+        return f"`{path.removeprefix(f'{folder}/') if folder else path}`"
 
     def doings(self, blame: Sequence[Blame]) -> str:
         """Say what runs did, each behind a semicolon, to go on with a sentence."""

@@ -51,3 +51,23 @@ def sentence(clause: str) -> str:
     word = clause.partition(" ")[0]
     begin = word.capitalize() if word.isalpha() and word.islower() else word
     return f"{begin}{clause[len(word) :]}." if clause else ""
+
+
+_OWNERS = {"python": "Python's `random`", "numpy": "numpy", "torch.cpu": "torch"}
+
+_STREAMS = {"python": "Python", "numpy": "numpy", "torch.cpu": "torch"}
+
+
+def owner_of(source: str) -> str:
+    """Return what users seed: ``torch`` for ``torch.cpu``; a generator's name as code."""
+    return _OWNERS.get(source) or f"`{source}`"
+
+
+def stream_of(source: str) -> str:
+    """Return how messages call a source or generator: ``torch's random stream``."""
+    library, _, device = source.partition(".")
+    if source in _STREAMS:
+        return f"{_STREAMS[source]}'s random stream"
+    if library == "torch" and ":" in device:
+        return f"torch's random stream on {device}"
+    return f"`{source}`"

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from ipytorchseed.experiment.proving import Experiments
 from ipytorchseed.experiment.trials import Trial, compare, find_trials
 from ipytorchseed.ledger.records import FileRead
+from ipytorchseed.why.evidence import FOLDER
 from ipytorchseed.why.experiments import Result
 from ipytorchseed.why.explanation import Cause, Change
-from ipytorchseed.why.finders.files import FOLDER
 from tests.render.explanations import SHUFFLED, START, TRAINED, States, run, states, value
 
 

@@ -28,7 +28,7 @@ AS_IT_CHANGED = "ran as it changed"
 SCALARS = frozenset({"bool", "bytes", "complex", "float", "int", "none", "number", "str"})
 """Kinds of immutable values."""
 
-MADE, SET = "made it anew", "set it"
+MADE, SET = "made it again", "set it"
 """Said of a run that bound a name: to an object, or to a number or text."""
 
 REDEFINED = "redefined it"
@@ -41,7 +41,7 @@ MOST_TOLD = 4
 
 
 def find_changers(case: Evidence, name: str) -> list[Blame]:
-    """List the runs that changed a value, from the last one that made it anew on.
+    """List the runs that changed a value, from the last one that made it again on.
 
     Args:
         case: The evidence.

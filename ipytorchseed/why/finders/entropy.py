@@ -62,7 +62,7 @@ def find_entropy(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # 
     both = set(case.run.nondeterministic_calls) & set(case.against.nondeterministic_calls)
     for name in case.run.nondeterministic_calls:
         if name == "!date" and not others and kept & variables:
-            message = "the cell keeps what `date` says, which reads the clock: another each time"
+            message = "the cell keeps what `date` prints, which is different every time"
             yield Cause("entropy", name, message)
         if name == BY_HASH or name not in both or is_program(name):  # whose answers nobody knows
             continue
@@ -75,7 +75,7 @@ def find_entropy(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # 
             yield Cause("entropy", name, message=sentence(name), fix=_FIX.get(name, ""))
     random_hashes = case.run.settings.get("PYTHONHASHSEED") == "random" and not case.same_kernel
     if BY_HASH in both and random_hashes and not (others and _is_a_number(case)):
-        message = "string hashes, and so the order of sets of strings, are random in each kernel"
+        message = "string hashes are random in each kernel, and so is the order of sets of strings"
         fix = "restart the kernel with PYTHONHASHSEED=0"
         yield Cause("environment", "PYTHONHASHSEED", message, fix=fix)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ipytorchseed.ledger.records import FileRead, Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.why.evidence import Evidence
+from ipytorchseed.why.evidence import FOLDER, Evidence
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.changers import find_setter
 from ipytorchseed.why.words import many
@@ -30,8 +30,8 @@ _SETS_PATH = lazy_pattern(
 _EXISTS = lazy_pattern(r"^FileExistsError: .*?'(.+)'")
 """Finds what was there already, in an error."""
 
-FOLDER = "folder"
-"""The setting that tells the working folder."""
+_WROTE, _REMOVED = "wrote it", "removed it"
+"""What is said of runs that are known to have changed a file."""
 
 
 def find_files(case: Evidence) -> Iterator[Cause | Cleared]:
@@ -46,12 +46,13 @@ def find_files(case: Evidence) -> Iterator[Cause | Cleared]:
             yield Cause(
                 kind="file",
                 name=after.path,
-                message=_how(before, after) + case.doings(blame),
+                message=_how(case, before, after, blame),
                 proof=f"content {before.digest[:8]} → {after.digest[:8]}",
                 blame=blame,
             )
         elif same and before.modified != after.modified and case.run.asks_when_written:
-            message = f"{after.path} was written since, and the cell asks when{case.doings(blame)}"
+            message = f"{case.path(after.path)} was written again, and this cell asks when"
+            message += case.doings(blame)
             yield Cause("file", after.path, message, blame=blame)
     yield from _modules(case)
 
@@ -90,8 +91,8 @@ def _ran(case: Evidence, file: FileRead) -> tuple[Blame, ...]:
 def _doing(run: Run, file: FileRead, path: str) -> str:
     """Say what a run did that changed a file, or what lies in a folder, by what it wrote to."""
     if path == file.path:
-        removed = "removed it" if _REMOVES.search(run.source) else "wrote or removed it"
-        return "wrote it" if file.size >= 0 else removed
+        removed = _REMOVED if _REMOVES.search(run.source) else "wrote or removed it"
+        return _WROTE if file.size >= 0 else removed
     if file.is_folder and _parent(path) == file.path:
         return f"wrote {path[len(file.path) :]}"
     how = "moved or removed" if file.size < 0 else "replaced"
@@ -104,25 +105,36 @@ def _modules(case: Evidence) -> Iterator[Cause]:
     for name, after in case.run.loaded.items():
         before = case.against.loaded.get(name)
         if before is not None and before.same(after) is False:
-            message, blame = _how(before, after), _writer(case, after)
+            blame, moved = _writer(case, after), ""
             if before.path != after.path:
-                message = f"{name} is now imported from {after.path}, not from {before.path}"
+                paths = case.path(after.path), case.path(before.path)
+                moved = "`{}` is now imported from {}, not from {}".format(name, *paths)
                 movers = [run for run in case.history if _SETS_PATH.search(run.source)]
-                moved = tuple(Blame(run, "changed where modules are found") for run in movers[-1:])
+                by = tuple(Blame(run, "changed where modules are found") for run in movers[-1:])
                 # The other file may be older than the run before, and its time says nothing.
-                blame = _heard(case, after) or moved or blame
-            yield Cause("file", after.path, message + case.doings(blame), blame=blame)
+                blame = _heard(case, after) or by or blame
+                moved += case.doings(blame)
+            message = moved or _how(case, before, after, blame)
+            yield Cause("file", after.path, message, blame=blame)
 
 
-def _how(before: FileRead, after: FileRead) -> str:
-    if before.size < 0:
-        return f"{after.path} did not exist before"
-    if after.size < 0:
-        return f"{after.path} does not exist any more"
+def _how(case: Evidence, before: FileRead, after: FileRead, blame: Sequence[Blame]) -> str:
+    """Say how a file that the cell reads changed, and who changed it."""
+    path, who = case.path(after.path), case.who(blame)
     size = f"{before.size:,} → {after.size:,} bytes"
     if before.size == after.size:
-        size = f"still {after.size:,} bytes"
-    return f"{after.path} has other content than before ({size})"
+        size = f"{after.size:,} bytes, other content"
+    if before.size < 0:
+        change, size = f"{path} did not exist before", ""
+    elif after.size < 0:
+        change, size = f"{path} no longer exists", ""
+    else:
+        change = f"{path} changed"
+    how = blame[-1].how if blame else ""
+    if how in (_WROTE, _REMOVED):
+        change, who = f"{who} {how.removesuffix('it')}{path}, which this cell reads", ""
+    told = f"{change} ({size})" if size else change
+    return f"{told}: {who} {how}" if who else told
 
 
 def _elsewhere(case: Evidence, before: str, after: str) -> list[Cause]:
@@ -134,7 +146,9 @@ def _elsewhere(case: Evidence, before: str, after: str) -> list[Cause]:
         name = file.path.removeprefix(f"{after}/")
         if name != file.path and f"{before}/{name}" in earlier and file.path not in earlier:
             now = os.path.relpath(file.path, before)
-            message = f"the working folder changed: {name} is now {now}{case.doings(blame)}"
+            who = case.who(blame)
+            changed = f"{who} changed the working folder" if who else "the working folder changed"
+            message = f"{changed}: `{name}` is now `{now}`"
             fix = f"import os; os.chdir({before!r})"
             causes.append(Cause("file", file.path, message, fix=fix, blame=blame))
     return causes
@@ -160,7 +174,7 @@ def find_other_files(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:
     there = _EXISTS.search(case.run.error or "")
     if there is not None and not _EXISTS.search(case.against.error or ""):
         path = os.path.join(str(folders[1] or ""), there[1])  # noqa: PTH118 -- strings are at hand
-        yield Cause("file", path, f"{path} is there already")
+        yield Cause("file", path, f"{case.path(path)} already exists")
         return
     earlier, later = ({file.path: file for file in run.files} for run in (case.against, case.run))
     both = [(earlier[path], later[path]) for path in sorted(earlier.keys() & later.keys())]
@@ -169,7 +183,7 @@ def find_other_files(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:
     went = [earlier[path] for path in sorted(earlier.keys() - later.keys())]
     found = [
         _other(case, file, how)
-        for files, how in ((came, "was not read before"), (went, "is not read any more"))
+        for files, how in ((came, "now reads"), (went, "no longer reads"))
         for file in files
         if not (file.is_folder or file.size < 0)  # what is not there gave nothing
     ]
@@ -194,10 +208,11 @@ def _other(case: Evidence, file: FileRead, how: str) -> Cause:
     """Name a file that only one of the runs read."""
     if file.path in case.made:
         who = case.name(case.against) if case.same_kernel else "the earlier run of the cell"
-        message = f"{file.path} is there now; {who} made it"
+        message = f"{who} made {case.path(file.path)}, which is there now"
         return Cause("file", file.path, message, blame=(Blame(case.against, "made it"),))
     blame = _writer(case, file)
-    return Cause("file", file.path, f"{file.path} {how}{case.doings(blame)}", blame=blame)
+    message = f"this cell {how} {case.path(file.path)}{case.doings(blame)}"
+    return Cause("file", file.path, message, blame=blame)
 
 
 def _listing(case: Evidence, before: FileRead, after: FileRead) -> Cause:
@@ -206,7 +221,7 @@ def _listing(case: Evidence, before: FileRead, after: FileRead) -> Cause:
     what = "holds other files than before"
     if before.size != after.size:
         what = f"holds {many(after.size, 'file')}, not {before.size:,}"
-    message = f"{after.path}, which the cell lists, {what}{case.doings(blame)}"
+    message = f"{case.path(after.path)}, which this cell lists, {what}{case.doings(blame)}"
     return Cause("file", after.path, message, blame=blame)
 
 

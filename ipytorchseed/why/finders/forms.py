@@ -19,7 +19,7 @@ from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.finders.changers import MADE, MOST_TOLD, find_changers, makes_anew
 from ipytorchseed.why.finders.generators import drew_more
-from ipytorchseed.why.words import first_of
+from ipytorchseed.why.words import first_of, listed
 
 _KEPT, _FILLED = "kept", "filled"
 """The aspect of a function with a cache that tells how many results it keeps, fewer than before or
@@ -32,14 +32,14 @@ _SPAWNED = "spawned"
 """The aspect of numpy's generators that tells how many others they have spawned."""
 
 _FORMS = {
-    "random": ("holds a generator of random numbers that stands elsewhere", "drew from it"),
+    "random": ("holds a random generator that is in another state", "drew from it"),
     "strides": ("holds the same numbers in another order in memory", "changed it"),
     "order": ("holds the same items in another order", "changed it"),
-    _SPAWNED: ("had spawned another number of generators", "spawned from it"),
-    DERIVED: ("keeps another {}, which it worked out before", "worked it out"),
-    _DROPPED: ("no longer keeps {}, which may be older than what it is made of", "dropped it"),
-    _KEPT: ("no longer keeps results, which may be older than what they are made of", "emptied it"),
-    _FILLED: ("already kept a result, and did not draw numbers for it again", "made it"),
+    _SPAWNED: ("had spawned more or fewer generators", "spawned from it"),
+    DERIVED: ("keeps another cached {}", "worked it out"),
+    _DROPPED: ("no longer keeps a cached {}, which may have been out of date", "dropped it"),
+    _KEPT: ("no longer keeps cached results, which may have been out of date", "emptied it"),
+    _FILLED: ("already had a cached result, and did not draw numbers for it again", "made it"),
 }
 """By aspect, what is said of a value and of who changed it."""
 
@@ -73,7 +73,7 @@ def find_forms(case: Evidence) -> Iterator[Cause]:
                 Blame(run, MADE if makes_anew(run, name) else how)
                 for run in _changed_form(case, name, aspect)
             )
-            message = f"{name} {what}{case.doings(blame[-MOST_TOLD:])}"
+            message = f"`{name}` {what}{case.doings(blame[-MOST_TOLD:])}"
             stood = [_state(value, aspect, result) for value in (before, after)]
             proof = f"state {' → '.join(stood)}"
             lost = part in (DERIVED, _DROPPED, _KEPT, _FILLED, _SPAWNED)  # which nothing puts back
@@ -127,9 +127,9 @@ def _shared(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) 
     again = "" if len(now) > len(was) or (now and not was) else "no longer "
     if others:
         holds = "is" if again else "is now"
-        message = f"{name} {holds} {again}the same object as {others[0]}, or a view of it"
+        message = f"`{name}` {holds} {again}the same object as `{others[0]}`, or a view of it"
     else:
-        message = f"{name} {again}holds one object in several places: a change in one is in all"
+        message = f"`{name}` {again}holds one object in several places: a change in one is in all"
     names = {name, *others}
     makers = [run for run in case.history if not names.isdisjoint(run.writes)]
     blame = tuple(Blame(run, MADE) for run in makers[-1:])
@@ -147,11 +147,11 @@ def _outdated(
     if old:
         names = {kind.partition(".")[0] for kind in old}
         makers = [run for run in case.history if not names.isdisjoint(run.writes)][-1:]
-        message = f"{name} is still of the class {told} from before it was defined anew"
-        blame = tuple(Blame(run, f"defined {told} anew") for run in makers)
+        message = f"`{name}` is still an object of the old class {told}"
+        blame = tuple(Blame(run, f"redefined {told}") for run in makers)
     else:
         makers = [run for run in case.history if name in run.writes][-1:]
-        message = f"{name} is of the class {told} as it is now, and was of an earlier one"
+        message = f"`{name}` is an object of the new class {told}, and was one of the old class"
         blame = tuple(Blame(run, MADE) for run in makers)
     yield Cause("input", name, f"{message}{case.doings(blame)}", blame=blame, prevents=True)
 
@@ -163,9 +163,9 @@ def _hidden_generator(
     if same(before, after) is False:
         blame = tuple(find_changers(case, name))
         proof = f"state {before.digest[:8]} → {after.digest[:8]}"
-        yield Cause(
-            "rng", name, f"{name} had moved on{case.doings(blame[-MOST_TOLD:])}", proof, blame=blame
-        )
+        who = listed(case.name(each.run) for each in blame[-MOST_TOLD:] if each.run is not None)
+        message = f"`{name}` had moved on" + (f": {who} drew from it" if who else "")
+        yield Cause("rng", name, message, proof, blame=blame)
 
 
 def _state(value: Fingerprint, part: str, result: str) -> str:

@@ -33,7 +33,7 @@ from ipytorchseed.why.value_changes import (
 )
 from ipytorchseed.why.words import listed
 
-READING = "is what a clock said, or an address: another each time"
+READING = "holds a time or an address, which is different every time"
 """Said of a variable that holds nothing else."""
 
 
@@ -89,7 +89,7 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
     elif any(name in run.timed for run in makers[-1:]):
         message = f"`{name}` {READING}{case.doings(blame)}"
     elif after.opaque:
-        message = f"`{name}` has moved on{case.doings(blame)}"
+        message = f"`{name}` had moved on{case.doings(blame)}"
     else:
         message = _say_changed(case, name, blame, how_far(before, after))
     return Cause(

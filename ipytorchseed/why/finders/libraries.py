@@ -53,8 +53,8 @@ def _shows_other_text(case: Evidence) -> bool:
 
 def _cause(case: Evidence, setting: libraries.Setting, before: Any, after: Any) -> Cause:  # noqa: ANN401
     blame = tuple(Blame(run, "set it") for run in find_setter(case, setting.name))
-    message = f"{setting.name}: {_step(before, after)}"
-    message += case.doings(blame)
+    step = f"`{setting.name}`: {_step(before, after)}"
+    message = f"{case.who(blame)} changed {step}" if blame else step
     fix = setting.statement(before, after) if setting.restore else ""
     return Cause("flag", setting.name, message, fix=fix, blame=blame)
 

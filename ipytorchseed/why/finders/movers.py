@@ -13,7 +13,7 @@ from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.seeds import LIMIT
 from ipytorchseed.why.evidence import Evidence, HistoryLookup
 from ipytorchseed.why.explanation import Blame, Cause
-from ipytorchseed.why.words import first_of, listed, many
+from ipytorchseed.why.words import first_of, listed, many, owner_of, stream_of
 
 _SEED = "%seed 42"
 """What makes a source that nobody seeded repeat, given before the cell."""
@@ -23,6 +23,9 @@ _TOLD = 20
 
 _NAMED = 4
 """Of them, those that a message names."""
+
+_MOVED = "moved it"
+"""What is said of a run of which nobody knows whether it drew or seeded."""
 
 _PUTS_BACK = lazy_pattern(r"%seed\s+(-\S+\s+)*(rewind|restore)\b")
 """Tells the cells that put sources where they stood."""
@@ -46,8 +49,8 @@ def rng_cause(case: Evidence, name: str, before: str | None, after: str) -> Caus
     now = case.states.position(name, after)
     blame = _blame(case, name)
     if before is None:
-        message = f"{name} was never seeded: {case.name(case.against)} imported it, and"
-        message += f" {case.name(case.run)} goes on from there"
+        message = f"{owner_of(name)} was never seeded: {case.name(case.against)} imported it, and"
+        message += f" {case.name(case.run)} continues its random stream"
         proof = f"state new → {after[:8]}"
         return Cause("rng", name, message, proof, _SEED, tuple(blame), prevents=True)
     proof = f"state {before[:8]} → {after[:8]}"
@@ -58,18 +61,14 @@ def rng_cause(case: Evidence, name: str, before: str | None, after: str) -> Caus
     if not (case.same_kernel or seeded) and name in case.run.before:
         return never_seeded(name, before, after)
     left_out = () if case.same_kernel or case.elsewhere else _left_out(case, name, blame, after)
-    stood = [_where(now, after), _where(was, before)]
-    figures = "" if stood == [after[:8], before[:8]] else f" ({stood[0]}, not {stood[1]})"
-    if stood[0] == stood[1]:
-        known = now is not None and now.draws is not None
-        figures = f" ({stood[0]} both times, but for a number that was kept)" if known else ""
-    taken = _taken(case, blame, was, now)
-    how, figures = (taken, "") if taken else (_how_it_moved(case, blame), figures)
     if left_out:
         blame = [*left_out]
-        how = f"began elsewhere: {_told(case, blame)} before {case.name(case.against)}, and"
-        how += " nothing did since the restart"
-    message = f"{name} {how}{figures}"
+        message = f"before the restart, {_told(case, name, blame)};"
+        message += " since then, nothing did before this cell"
+    else:
+        said = _say_along_a_seed(case, name, blame, was, now)
+        message = said or _say_seeded(case, name, blame, was, now)
+        message = message or _say_moved(case, name, blame, was, now)
     return Cause(
         kind="rng", name=name, message=message, proof=proof, fix=_fix(case, was), blame=tuple(blame)
     )
@@ -83,42 +82,89 @@ def _fix(case: Evidence, was: Position | None) -> str:
     return f"%seed {seed}" if seed is not None and seed < LIMIT else ""
 
 
-def _taken(
-    case: Evidence, blame: Sequence[Blame], was: Position | None, now: Position | None
+def _say_along_a_seed(
+    case: Evidence, name: str, blame: Sequence[Blame], was: Position | None, now: Position | None
 ) -> str:
-    """Say who drew since, where both states follow the same seed; nothing elsewhere."""
-    drew = bool(blame) and all(each.how.startswith("drew ") for each in blame)
-    if not (drew and case.same_kernel and was and now and was.seed == now.seed is not None):
+    """Say who drew since the seed that both states follow; empty if they follow no common one."""
+    if not (case.same_kernel and blame and was and now and was.seed == now.seed is not None):
         return ""
-    if was.draws is None or now.draws is None or now.draws <= was.draws:
+    if was.draws is None or now.draws is None or was.draws == now.draws:
         return ""
-    names = [*dict.fromkeys(_who(case, each) for each in blame)]
+    stream, seeds = stream_of(name), blame[0].how.startswith("reseeded")
+    if now.draws < was.draws:
+        again = f"{_who(case, blame[0])} seeded {owner_of(name)} with {now.seed} again" * seeds
+        further = many(was.draws - now.draws, "number")
+        return again and f"{again}; in {case.name(case.against)}, {further} more had been drawn"
+    drew = [each for each in blame if "drew " in each.how]
+    if not drew or not all(each.how.startswith("drew ") for each in blame[seeds:]):
+        return ""
+    names = [*dict.fromkeys(_who(case, each) for each in drew)]
     who = listed(names) if len(names) <= _NAMED else first_of(names, _NAMED)
-    return f"had moved on: {who} took {many(now.draws - was.draws, 'number')} from it"
+    taken = many(now.draws - was.draws, "number")
+    if seeds:
+        return f"{who} took {taken} from {stream} between the seed and this cell"
+    return f"{stream} had moved on: {who} took {taken} from it"
 
 
-def _how_it_moved(case: Evidence, blame: list[Blame]) -> str:
-    """Say who moved a source, in one go those that did the same; how far is left to figures."""
-    if not blame:
-        restarted = not case.same_kernel and not case.elsewhere
-        return "began elsewhere" + (": the kernel was restarted" if restarted else "")
-    first = blame[-_NAMED:][0].how
-    if first.startswith("reseeded"):
-        opening = "was reseeded"
-    elif first.startswith("put"):
-        opening = "stood elsewhere"
-    else:
-        opening = "had moved on" if case.same_kernel else "began elsewhere"
-    return f"{opening}: {_told(case, blame)}"
+def _say_seeded(
+    case: Evidence, name: str, blame: Sequence[Blame], was: Position | None, now: Position | None
+) -> str:
+    """Say who seeded otherwise; empty if nobody is known to have."""
+    seeding = blame[0].how.startswith("reseeded") if blame else False
+    if not (seeding and now and now.seed is not None) or (was and was.seed == now.seed):
+        return ""
+    said = f"{_who(case, blame[0])} seeded {owner_of(name)} with {now.seed}"
+    if "inside a library" in blame[0].how:
+        said += ", inside a library"
+    said += f", not with {was.seed}" if was is not None and _is_chosen(was) else ""
+    return f"{said}; then {_told(case, name, blame[1:], it='it')}" if blame[1:] else said
 
 
-def _told(case: Evidence, blame: list[Blame]) -> str:
-    """Say what the latest runs did, in one go those that did the same."""
+def _say_moved(
+    case: Evidence,
+    name: str,
+    blame: Sequence[Blame],
+    was: Position | None,
+    now: Position | None,
+) -> str:
+    """Say who moved a source, or only where it is if nobody is known to have."""
+    if not (case.same_kernel or case.elsewhere) and _is_left_unseeded(blame, was, now):
+        return f"{owner_of(name)} was not seeded since the restart"
+    if blame and blame[0].how.startswith("put"):
+        return _told(case, name, blame)
+    if blame:
+        how = "had moved on" if case.same_kernel else "started in another state"
+        return f"{stream_of(name)} {how}: {_told(case, name, blame, it='it')}"
+    told = f"{stream_of(name)} started in another state"
+    if not (case.same_kernel or case.elsewhere):
+        return f"{told}: the kernel was restarted"
+    stood = [_where(now), _where(was)]
+    if stood[0] == stood[1]:
+        known = now is not None and now.draws is not None
+        return f"{told} ({stood[0]} both times, but for a number that was kept)" if known else told
+    return f"{told} ({stood[0]}, not {stood[1]})" if all(stood) else told
+
+
+def _is_left_unseeded(blame: Sequence[Blame], was: Position | None, now: Position | None) -> bool:
+    """Return whether a source had a seed that somebody chose, and has none since the restart."""
+    had, has = (each is not None and _is_chosen(each) for each in (was, now))
+    return had and not has and all(each.how in ("imported it", "started it") for each in blame)
+
+
+def _told(case: Evidence, name: str, blame: Sequence[Blame], it: str = "") -> str:
+    """Say what the latest runs did to a source, in one go those that did the same.
+
+    Args:
+        case: The evidence.
+        name: The source.
+        blame: What they did.
+        it: What the source is called; at first by its name where that was not said before.
+    """
     doings = [(_who(case, each), _in_brief(each.how)) for each in blame[-_NAMED:]]
-    told = [
-        f"{listed(who for who, _ in alike)} {how}"
-        for how, alike in itertools.groupby(doings, key=operator.itemgetter(1))
-    ]
+    told = list[str]()
+    for how, alike in itertools.groupby(doings, key=operator.itemgetter(1)):
+        what = "it" if it or told else stream_of(name)
+        told.append(f"{listed(who for who, _ in alike)} {how.format(it=what)}")
     return ", ".join(told)
 
 
@@ -146,10 +192,21 @@ def _left_out(case: Evidence, name: str, blame: list[Blame], after: str) -> tupl
 
 
 def _in_brief(how: str) -> str:
-    """Shorten what a run did to a source: without how many numbers it drew."""
+    """Shorten what a run did to a source, ``{it}``: without how many numbers it drew."""
     if how.startswith("drew "):
-        return "drew from it"
-    return how.partition(" and drew ")[0].replace("reseeded to", "reseeded it to")
+        return "drew from {it}"
+    how = how.partition(" and drew ")[0]
+    return _BRIEFLY.get(how) or how.replace("reseeded to", "seeded {it} with")
+
+
+_BRIEFLY = {
+    _MOVED: "changed the state of {it}",
+    "put it back": "put {it} back to an earlier state",
+    "made it": "made {it}",
+    "seeded it": "seeded {it}",
+    "started it": "started {it}",
+    "imported it": "imported {it}",
+}
 
 
 def _is_chosen(position: Position) -> bool:
@@ -157,9 +214,10 @@ def _is_chosen(position: Position) -> bool:
     return position.seed is not None and position.seed < LIMIT
 
 
-def _where(position: object, digest: str) -> str:
+def _where(position: Position | None) -> str:
+    """Return where a state is in the stream of a seed; empty if that is not known."""
     said = "" if position is None else str(position)
-    return digest[:8] if not said or said == "seed unknown" else said
+    return "" if said == "seed unknown" else said
 
 
 def _who(case: Evidence, blame: Blame) -> str:
@@ -176,7 +234,7 @@ def _blame(case: Evidence, name: str) -> list[Blame]:
         told, reseeded = (
             _move(case, run, name, begin, end)
             if len(blame) < _TOLD
-            else (Blame(run, "moved it"), run is not None and bool(run.seeds))
+            else (Blame(run, _MOVED), run is not None and bool(run.seeds))
         )
         blame.append(told)
         if reseeded:
@@ -245,11 +303,11 @@ def _move(case: Evidence, run: Run | None, name: str, begin: str, end: str) -> t
         return Blame(run, f"drew {_numbers(run, name, draws)}"), False
     was, now = (case.states.position(name, each) for each in (begin, end))
     if now is None or now.seed is None or now.draws is None:
-        return Blame(run, "moved it"), False
+        return Blame(run, _MOVED), False
     if was is not None and was.seed == now.seed and (was.draws is None or was.draws <= now.draws):
-        return Blame(run, "moved it"), False  # by draws, that there was no time to count
+        return Blame(run, _MOVED), False  # by draws, that there was no time to count
     if was is None and case.states.leads(begin, end):
-        return Blame(run, "moved it"), False  # likewise, or it may be: where it began is not known
+        return Blame(run, _MOVED), False  # likewise, or it may be: where it began is not known
     ours = run is not None and any(seed == now.seed for seed, _ in run.seeds)
     asked = ours or run is None or any("seed" in text for text in case.texts(run))
     how = f"reseeded to {now.seed}" if asked else f"reseeded to {now.seed}, inside a library"
@@ -269,6 +327,6 @@ def _numbers(run: Run | None, name: str, draws: int) -> str:
 
 def never_seeded(name: str, before: str, after: str) -> Cause:
     """Name a source that both runs brought in, and left in these states."""
-    message = f"{name} was never seeded, so it starts differently after every restart"
+    message = f"{owner_of(name)} was never seeded, so it starts differently after every restart"
     proof = f"state {before[:8]} → {after[:8]}"
     return Cause("rng", name, message, proof, _SEED, prevents=True)

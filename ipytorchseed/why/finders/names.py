@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
@@ -41,21 +41,36 @@ def _replaced(case: Evidence) -> Iterator[Cause]:
             continue  # the one text comes by it, and the other does not
         before = case.against.reads.get(name)
         how = "replaced it" if value else "put it back"
-        if value is not None and before is not None and _is_of_own_module(case, name):
-            said = f"had changed: {how_far(before, value)}"
+        own = value is not None and before is not None and _is_of_own_module(case, name)
+        if own and value is not None:
             how = SET if value.kind in SCALARS else "changed it"
+        reloaded = any(_RELOAD.search(run.source) for run in setters[-1:])
+        how = "reloaded its module" if reloaded else how
+        left_out = [*find_left_out(case, name)]
+        blame = (*(Blame(run, how) for run in setters[-1:]), *left_out)
+        if own and value is not None and before is not None:
+            who, step = case.who(blame), how_far(before, value)
+            acts = f"{who} {how.replace('its module', 'the module of it')}".replace("it", "{}")
+            plain = bool(setters) and not left_out
+            message = f"{acts.format(f'`{name}`')}: {step}" if plain else f"`{name}`: {step}"
+            message += "" if plain else case.doings(blame)
         else:
-            own = "the package's own"
-            said = f"is now {value.summary}, not {own}" if value else f"is {own} again"
-        blame = (
-            *(
-                Blame(run, "reloaded its module" if _RELOAD.search(run.source) else how)
-                for run in setters[-1:]
-            ),
-            *find_left_out(case, name),
-        )
-        message = f"{name} {said}{case.doings(blame)}"
+            message = _say_replaced(case, name, value.summary if value is not None else None, blame)
         yield Cause("input", name, message, blame=blame, prevents=True)
+
+
+def _say_replaced(case: Evidence, name: str, summary: str | None, blame: Sequence[Blame]) -> str:
+    """Say that something stands in place of what a package has under a name, or no longer does."""
+    who = case.who(blame[:1]) if [each.how for each in blame] in _PLAIN else ""
+    if summary is None:
+        again = f"`{name}` is the package's own again"
+        return f"{who} put back the package's own `{name}`" if who else again + case.doings(blame)
+    if who:
+        return f"{who} replaced `{name}` with {summary}"
+    return f"`{name}` is now {summary}, not the package's own{case.doings(blame)}"
+
+
+_PLAIN = (["replaced it"], ["put it back"])
 
 
 def _is_of_own_module(case: Evidence, name: str) -> bool:
@@ -100,24 +115,29 @@ def _swapped(case: Evidence, one: Run, other: Run) -> Iterator[Cause]:
         if not any(map(word.search, texts)):
             continue
         blame = (Blame(makers[-1], "made it"),)
-        now = "is now" if one is case.run else "is the package's own again, and was"
-        end = ", not the package's own" if one is case.run else ""
-        message = f"{name} {now} {value.summary or value.kind}{end}{case.doings(blame)}"
+        what = value.summary or value.kind
+        if one is case.run:
+            message = f"{case.who(blame)} made `{name}` {what}; before, it was the package's own"
+        else:
+            message = f"{case.who(blame)} made `{name}` the package's own again; it was {what}"
         yield Cause("input", name, message, blame=blame)
 
 
 def _new(case: Evidence, name: str) -> Cause:
     value = case.run.reads[name]
     was = "was Python's own" if hasattr(builtins, name) else "did not exist"
+    what = value.summary or value.kind
     makers = [run for run in case.history if run.kernel == case.run.kernel and name in run.writes]
     blame = tuple(Blame(run, "made it") for run in makers[-1:])
-    message = f"{name} {was} and is now {value.summary or value.kind}{case.doings(blame)}"
+    message = f"`{name}` {was} before, and is now {what}"
+    if blame:
+        message = f"{case.who(blame)} made `{name}` ({what}); before, it {was}"
     return Cause("input", name, message, fix=f"del {name}", blame=blame)
 
 
 def _gone(case: Evidence, name: str) -> Cause:
     value = case.against.reads[name]
-    now = "is Python's own again" if hasattr(builtins, name) else "does not exist any more"
+    now = "is Python's own again" if hasattr(builtins, name) else "no longer exists"
     blame: tuple[Blame, ...] = ()
     if case.same_kernel:
         blame = tuple(Blame(run, "deleted it") for run in case.history if _deletes(run, name))[-1:]
@@ -129,7 +149,10 @@ def _gone(case: Evidence, name: str) -> Cause:
             if run.kernel != case.run.kernel
         )
     was = value.summary or value.kind
-    message = f"{name} was {was} and {now}{case.doings(blame)}"
+    if blame and case.same_kernel:
+        message = f"{case.who(blame)} deleted `{name}`, which was {was}"
+    else:
+        message = f"`{name}` was {was} and {now}{case.doings(blame)}"
     return Cause("input", name, message, blame=blame)
 
 

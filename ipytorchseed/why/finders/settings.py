@@ -13,14 +13,14 @@ from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.determinism.table import BY_NAME as FLAGS
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.why.evidence import Evidence
+from ipytorchseed.why.evidence import FOLDER, Evidence
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.changers import find_setter
-from ipytorchseed.why.finders.files import FOLDER
 
 _WATCHED = frozenset(flag.name for flag in environment.FLAGS)
 """Environment variables that are on record of every run."""
 
+_VERSIONS = frozenset({"torch", "numpy", "python", "cuda", "cudnn"})
 _FACTS = frozenset(fact.name for fact in FACTS)
 _ON_GPU = ("cudnn", "cuda", "CUBLAS", "FLASH_ATTENTION")
 _NEVER = frozenset({"CUDA_LAUNCH_BLOCKING", "torch.use_deterministic_algorithms.warn_only"})
@@ -75,7 +75,7 @@ def _harmless(case: Evidence, name: str, moved: set[str]) -> str:  # noqa: C901,
     torch = case.uses("torch")
     if name == "PYTHONHASHSEED":
         calls = {*case.run.nondeterministic_calls, *case.against.nondeterministic_calls}
-        return "" if "hash" in calls else "the cell's results do not hang on hash order"
+        return "" if "hash" in calls else "the cell's results do not depend on hash order"
     if name == "python":
         return ""
     if name == "cpu":
@@ -100,24 +100,40 @@ def _same_threads(case: Evidence) -> bool:
 def _cause(case: Evidence, kind: str, name: str, before: Any, after: Any) -> Cause:  # noqa: ANN401
     setters = find_setter(case, name) if kind == "flag" else _setters(case, name)
     blame = [Blame(run, f"set it to {case.run.settings.get(name)}") for run in setters]
-    noun = "version" if name in ("torch", "numpy", "python", "cuda", "cudnn") else ""
     if case.elsewhere and is_secret(name):
-        return Cause(kind, name, f"{name} has another value than in {case.name(case.against)}")
-    message = _step(case, f"{name}{' ' + noun if noun else ''}", before, after)
-    message += "".join(f"; {case.name(run)} changed it" for run in setters)
+        message = f"{_called(kind, name)} has another value than in {case.name(case.against)}"
+        return Cause(kind, name, message)
+    message = _say_changed(case, case.who(blame), _called(kind, name), before, after)
     return Cause(kind=kind, name=name, message=message, fix=_fix(name, before), blame=tuple(blame))
 
 
-def _step(case: Evidence, what: str, before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
-    """Say from what to what a setting changed; of what has several facts, those that differ."""
+def _called(kind: str, name: str) -> str:
+    """Return what a setting is called in a sentence."""
+    if name in _VERSIONS:
+        return f"the {name} version"
+    if kind == "flag" or name in _FACTS:
+        return f"`{name}`"
+    return f"the environment variable `{name}`"
+
+
+def _say_changed(case: Evidence, who: str, what: str, before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
+    """Say who changed a setting, and how; of several facts, those that differ.
+
+    Args:
+        case: The evidence.
+        who: The runs that changed it; empty if none is known.
+        what: What the setting is called.
+        before: Its earlier value.
+        after: Its later value.
+    """
     facts = [("not set" if each is None else str(each)).split(", ") for each in (before, after)]
     if len(facts[0]) == len(facts[1]):
         differing = [pair for pair in zip(*facts, strict=True) if pair[0] != pair[1]]
         before, after = map(", ".join, zip(*differing, strict=True))
     before, after = ("not set" if each is None else each for each in (before, after))
     if case.elsewhere:
-        return f"{what} was {before} there, here it is {after}"
-    return f"{what} was {before}, now it is {after}"
+        return f"{what} is {after} here, and was {before} there"
+    return f"{who} changed {what}: {before} → {after}" if who else f"{what}: {before} → {after}"
 
 
 def _setters(case: Evidence, name: str) -> list[Run]:

@@ -13,6 +13,8 @@ from ipytorchseed.why.unknown import unseen
 
 _TOLD = 3
 
+_USED = "used it"
+
 
 def find_unseen(case: Evidence) -> Iterator[Cause]:
     """Find opaque inputs, and the runs that used them."""
@@ -25,14 +27,18 @@ def find_unseen(case: Evidence) -> Iterator[Cause]:
         users = users[users.index(bound[-1]) :] if bound else users
         if not users:
             continue
-        blame = tuple(Blame(run, MADE if run in bound else "used it") for run in users[-_TOLD:])
+        blame = tuple(Blame(run, MADE if run in bound else _USED) for run in users[-_TOLD:])
         own = all(run.cell == case.run.cell for run in users)
         behind = _wrote_behind(case, name) if own else ()
         if behind:
             who = case.doings(blame := behind)
+        elif own:
+            who = "; only earlier runs of this cell used it"
         else:
-            who = "; only earlier runs of this cell used it" if own else case.doings(blame)
-        message = f"nothing else differs, but {name} cannot be seen into{who}"
+            used = [each for each in blame if each.how == _USED]
+            who = case.doings([each for each in blame if each.how != _USED])
+            who += f"; {case.who(used)} used it" if used else ""
+        message = f"no other input changed, but `{name}` cannot be inspected{who}"
         yield Cause("input", name, message, blame=blame, prevents=not bound)
 
 

@@ -5,7 +5,7 @@ ask: ask
 probe: out
 changed: yes
 expect: input point 5
-says: is of the class Point as it is now, and was of an earlier one
+says: is an object of the new class Point, and was one of the old class
 """
 # %% kinds
 from dataclasses import dataclass

@@ -5,7 +5,7 @@ ask: area
 probe: total
 changed: yes
 expect: input shapes 4
-says: is still of the class Square from before it was defined anew
+says: is still an object of the old class Square
 """
 # %% shapes
 class Square:

@@ -5,7 +5,7 @@ ask: add
 probe: total
 changed: yes
 expect: input basket 3
-says: basket is no longer the same object as prices
+says: `basket` is no longer the same object as `prices`
 """
 # %% lists
 prices = [1, 2]

@@ -5,7 +5,7 @@ ask: draw
 probe: x.tolist()
 changed: yes
 expect: rng torch.cpu
-says: torch.cpu had moved on
+says: torch's random stream had moved on
 """
 # %% setup
 import torch

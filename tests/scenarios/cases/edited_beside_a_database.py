@@ -5,7 +5,7 @@ ask: report
 probe: rows
 changed: yes
 expect: input db 4
-says: db cannot be seen into
+says: `db` cannot be inspected
 """
 # %% setup
 import sqlite3

@@ -5,7 +5,7 @@ ask: ask
 probe: out
 changed: yes
 expect: input current 4
-says: of the class Mode from before it was defined anew; In[4] defined Mode anew
+says: is still an object of the old class Mode; In[4] redefined Mode
 """
 # %% kinds
 from enum import Enum

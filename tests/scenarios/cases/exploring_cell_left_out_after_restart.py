@@ -5,7 +5,7 @@ ask: split
 probe: chosen.tolist()
 changed: yes
 expect: rng numpy 3
-says: nothing did since the restart
+says: since then, nothing did before this cell
 innocent: rng python
 innocent: rng torch.cpu
 """

@@ -5,7 +5,7 @@ ask: read
 probe: total
 changed: yes
 expect: file cache.txt 3
-says: In[3] removed it
+says: In[3] removed `
 """
 # %% setup
 from pathlib import Path

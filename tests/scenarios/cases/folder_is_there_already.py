@@ -5,7 +5,7 @@ ask: make
 probe: done
 changed: yes
 expect: file results
-says: is there already
+says: already exists
 """
 # %% setup
 from pathlib import Path

@@ -5,7 +5,7 @@ ask: q
 probe: n
 changed: yes
 expect: file data.txt 3
-says: data.txt is now old/data.txt
+says: `data.txt` is now `old/data.txt`
 """
 # %% setup
 import os

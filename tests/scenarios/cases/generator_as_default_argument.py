@@ -5,7 +5,7 @@ ask: draw
 probe: out
 changed: yes
 expect: input draw_one 3
-says: In[3] made it anew
+says: In[3] made it again
 """
 # %% setup
 import numpy as np

@@ -5,7 +5,7 @@ ask: fit
 probe: score
 changed: yes
 expect: rng torch.cpu 2 3
-says: torch.cpu
+says: seeded torch with
 back: complete
 """
 # %% setup

@@ -5,7 +5,7 @@ ask: use
 probe: name
 changed: yes
 expect: input naming._count 4
-says: naming._count had changed: 2 → 0; In[4] reloaded its module
+says: In[4] reloaded the module of `naming._count`: 2 → 0
 """
 # %% write
 %%writefile naming.py

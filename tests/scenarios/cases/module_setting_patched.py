@@ -5,7 +5,7 @@ ask: use
 probe: w
 changed: yes
 expect: input config.LR 5
-says: config.LR had changed: 0.1 → 0.3; In[5] set it
+says: In[5] set `config.LR`: 0.1 → 0.3
 """
 # %% write
 %%writefile config.py

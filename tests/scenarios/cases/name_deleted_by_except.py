@@ -5,7 +5,7 @@ ask: read
 probe: out
 changed: yes
 expect: input e 3
-says: In[3] deleted it
+says: In[3] deleted `e`
 """
 # %% setup
 e = 2.718

@@ -5,7 +5,7 @@ ask: draw
 probe: x
 changed: yes
 expect: rng numpy 3
-says: In[3] drew from it (seed 0 + 4 draws both times, but for a number that was kept)
+says: In[3] drew from it
 """
 # %% setup
 import numpy as np

@@ -5,7 +5,7 @@ ask: use
 probe: found
 changed: yes
 expect: input mean 3
-says: not the package's own
+says: before, it was the package's own
 """
 # %% setup
 from statistics import mean

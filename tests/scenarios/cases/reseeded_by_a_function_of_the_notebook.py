@@ -5,7 +5,7 @@ ask: draw
 probe: x
 changed: yes
 expect: rng python 3
-says: In[3] reseeded it to 5 (seed 5
+says: In[3] seeded Python's `random` with 5, not with 1
 """
 # %% setup
 import random

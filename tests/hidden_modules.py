@@ -53,6 +53,7 @@ EXTENSION = (
     "fingerprint",
     "ledger",
     "notebook",
+    "observe",
     "reads",
     "receipts",
     "render",

@@ -234,8 +234,8 @@ BRIEF[id(types.FunctionType)] = functions.brief_function
 
 _rows: dict[int, Writer] = {}
 _waiting: list[tuple[str, str, Writer]] = []
-_loaded = 0
-"""How many modules there were when these were last looked for."""
+_loaded: tuple[int, str] = (0, "")
+"""How many modules there were when these were last looked for, and which was imported last."""
 
 for _write, *_types in KINDS:
     for _type in _types:
@@ -249,9 +249,10 @@ for _write, *_types in KINDS:
 def _arrive() -> None:
     """Activate the rows whose module has been imported since the last time."""
     global _loaded  # noqa: PLW0603 -- as the rows are the process's
-    if len(sys.modules) == _loaded:  # asked for each class that is met
+    loaded = len(sys.modules), next(reversed(sys.modules))
+    if loaded == _loaded:  # asked for each class that is met
         return
-    _loaded = len(sys.modules)
+    _loaded = loaded
     for row in [*_waiting]:
         found = imported(row[0], row[1])
         if issubclass(type(found), type):

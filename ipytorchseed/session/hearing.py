@@ -46,8 +46,9 @@ def start(listener: Listener) -> None:
     global _listener  # noqa: PLW0603 -- the functions are the process's
     if not _looked:
         look_through()
-    elif len(sys.modules) > _ended:  # imported while nobody listened, so with the originals
-        for name in [*sys.modules][_ended:]:
+    elif _last(sys.modules) != _ended:  # some were imported with the originals meanwhile
+        names = [*sys.modules]
+        for name in names[names.index(_ended[1]) + 1 if _ended[1] in sys.modules else 0 :]:
             _note(name, _NAMES)
     _listener = listener
     _exchange(_HEARD)
@@ -61,7 +62,7 @@ def stop(listener: Listener) -> None:
         _listener = None
         _exchange(_ORIGINAL)
         _exchange_methods(heard=False)
-        _ended = len(sys.modules)
+        _ended = _last(sys.modules)
 
 
 def open_instead(files: Mapping[str, str]) -> None:
@@ -154,8 +155,8 @@ _looked: dict[str, int] = {}
 
 _bound: dict[tuple[str, str], None] = {}
 
-_ended = 0
-"""How many modules there were when they were looked through, or nobody listened any more."""
+_ended: tuple[int, str] = (0, "")
+"""How many modules there were, and which was the last, at the end of the last cell or look."""
 
 
 def _exchange(others: dict[int, Function]) -> None:
@@ -203,7 +204,7 @@ def look_through() -> None:
                 _note(name, [*held])
     _looked.clear()
     _looked.update(modules)
-    _ended = len(modules)
+    _ended = _last(sys.modules)
     _exchange(_ORIGINAL if _listener is None else _HEARD)
 
 

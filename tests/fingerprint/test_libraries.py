@@ -8,7 +8,9 @@ import importlib
 import io
 import json
 import sqlite3
+import sys
 import unicodedata
+from types import ModuleType
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +23,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegresso
 from sklearn.linear_model import SGDClassifier
 from sklearn.neighbors import KNeighborsRegressor
 
-from ipytorchseed.fingerprint import fingerprint, same
+from ipytorchseed.fingerprint import fingerprint, opaque, same, table
 from ipytorchseed.introspection.anatomy import anatomy, attributes
 from tests.fingerprint.child import in_child
 from tests.fingerprint.values import spent
@@ -339,3 +341,16 @@ def _compared(folder):
 def test_a_module_that_is_trained_again_is_the_same(tmp_path):
     """Whatever Lightning's trainer keeps of times, folders of this run, and bars of progress."""
     assert in_child(_compared, str(tmp_path)) == [True, False, True, False]
+
+
+def test_a_class_is_known_though_as_many_modules_are_loaded_as_before(monkeypatch):
+    """One was removed since, and one imported."""
+    late = ModuleType("late_module")
+    late.Kind = type("Kind", (), {})
+    monkeypatch.setitem(sys.modules, "gone_soon", ModuleType("gone_soon"))
+    monkeypatch.setattr(table, "_waiting", [("late_module", "Kind", opaque.write_opaque)])
+    monkeypatch.setattr(table, "_rows", {**table._rows})
+    table._arrive()
+    del sys.modules["gone_soon"]
+    monkeypatch.setitem(sys.modules, "late_module", late)
+    assert fingerprint(late.Kind()).opaque

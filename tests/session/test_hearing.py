@@ -177,11 +177,15 @@ def test_what_a_cell_imported_is_heard_in_the_next(file, monkeypatch, idle):
     assert module.open is open
 
 
-def test_what_was_imported_between_cells_is_heard(file, monkeypatch):
-    """By another thread, say, though the kernel was not idle since."""
+@pytest.mark.parametrize("gone", [False, True])
+def test_what_was_imported_between_cells_is_heard(file, monkeypatch, gone):
+    """By another thread, say, though the kernel was not idle; also if another module is gone."""
     listener = Told()
+    monkeypatch.setitem(sys.modules, "gone_soon", ModuleType("gone_soon"))
     hearing.start(listener)
     hearing.stop(listener)
+    if gone:
+        del sys.modules["gone_soon"]
     module = ModuleType("of_a_test")
     exec("from io import open", vars(module))  # noqa: S102
     monkeypatch.setitem(sys.modules, "of_a_test", module)
@@ -194,7 +198,7 @@ def test_what_was_imported_between_cells_is_heard(file, monkeypatch):
 
 def test_modules_looked_through_are_not_looked_at_again(monkeypatch):
     """The first cell after an idle moment waits for none of the thousand that are loaded."""
-    monkeypatch.setattr(hearing, "_ended", 0)  # as before the first cell
+    monkeypatch.setattr(hearing, "_ended", (0, ""))  # as before the first cell
     hearing.look_through()
     looked = []
     monkeypatch.setattr(hearing, "_note", lambda module, _: looked.append(module))

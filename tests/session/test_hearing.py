@@ -186,9 +186,10 @@ def test_what_was_imported_between_cells_is_heard(file, monkeypatch, gone):
     hearing.stop(listener)
     if gone:
         del sys.modules["gone_soon"]
-    module = ModuleType("of_a_test")
+    name = f"of_a_test_{gone}"  # what was found once is known
+    module = ModuleType(name)
     exec("from io import open", vars(module))  # noqa: S102
-    monkeypatch.setitem(sys.modules, "of_a_test", module)
+    monkeypatch.setitem(sys.modules, name, module)
     hearing.start(listener)
     module.open(file).close()
     hearing.stop(listener)

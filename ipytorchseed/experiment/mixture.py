@@ -42,6 +42,7 @@ class Mixture:
         self._groups: list[list[str]] = []
         self._stay: dict[int, Any] = {}
         self._engine: Engine | None = None
+        self._left_out: dict[str, None] = {}
 
     @property
     def engine(self) -> Engine:
@@ -69,10 +70,18 @@ class Mixture:
         self.engine.put(restored, self._stay)
         self._check_copied(self.engine.shared)
 
-    @staticmethod
-    def _check_copied(shared: Mapping[str, str]) -> None:
+    def _check_copied(self, shared: Mapping[str, str]) -> None:
+        """Leave variables out that cannot be copied; the cell may do without, as with an old file.
+
+        Raises:
+            ReplayError: What cannot be copied is a suspect, or part of a variable.
+        """
+        suspects = merged(self.trials).values
         for path, reason in shared.items():
-            raise ReplayError(f"{path} cannot be copied ({reason})")
+            if path not in self.engine.original or path in suspects:
+                raise ReplayError(f"{path} cannot be copied ({reason})")
+            self.engine.namespace.pop(path, None)
+            self._left_out.setdefault(path)
 
     def parts(self, name: str, path: Path = ()) -> list[Path]:
         """List where the two runs found other parts in a variable; none if it is not divided."""

@@ -208,6 +208,9 @@ class Experiments(Mixture):
         """Why the cell may give something else in copies; empty where nothing is known."""
         every = () if self._engine is None else self._engine.cut
         cut = [name for name in every if name in self._run.reads]
+        left_out = [name for name in self._left_out if name in self._run.reads]
+        if left_out:
+            return f"`{left_out[0]}` cannot be copied"
         return f"the autograd graph behind {cut[0]} cannot be copied" if cut else ""
 
     def _copy_of(self, path: str) -> str:

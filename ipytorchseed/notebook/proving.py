@@ -13,7 +13,13 @@ from msgspec.structs import replace
 
 from ipytorchseed.determinism.interrupts import TimeLimit
 from ipytorchseed.errors import IPyTorchSeedError, LedgerError, ReplayError
-from ipytorchseed.experiment.policy import BYTES, DEADLINE, count_fitting, find_objection
+from ipytorchseed.experiment.policy import (
+    BYTES,
+    DEADLINE,
+    SECONDS,
+    count_fitting,
+    find_objection,
+)
 from ipytorchseed.experiment.process import say_restored
 from ipytorchseed.experiment.proving import Experiments
 from ipytorchseed.experiment.search import Search
@@ -24,6 +30,7 @@ from ipytorchseed.notebook.replay import Player
 from ipytorchseed.notebook.rerun import left_as_before
 from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.render.replay import say_outside
+from ipytorchseed.session.asking import why
 from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.why.experiments import UNTESTED, count_most
 from ipytorchseed.why.explanation import Explanation
@@ -31,6 +38,9 @@ from ipytorchseed.why.tested import THE_CELL, with_findings
 
 _LONG = 0.5
 """Seconds that the cells took together from which on progress is shown."""
+
+_MOST_MAKERS = 5
+"""Pairs of runs on the way to the roots that are tested for one answer."""
 
 _UNASKED_LOOKS = 0.3
 """Seconds to look at variables for experiments that were not asked for."""
@@ -90,6 +100,24 @@ class Proofs:
                 raise
             objection = str(error)
         return self._told(said, _all_open(said, objection, experiments))
+
+    def test_makers(self, said: Explanation) -> bool:
+        """Test what mattered to the cells that made inputs, if they are short.
+
+        Args:
+            said: The explanation, with the pairs of runs to test.
+
+        Returns:
+            Whether anything was found.
+        """
+        session = self._tracking.session
+        until, found = time.monotonic() + SECONDS, False
+        for run, against in said.makers[:_MOST_MAKERS]:
+            if time.monotonic() > until:
+                break
+            self.test(why(session, run, against, tested=False), asked=False, silent=True)
+            found |= bool(run.id and against.id and session.ledger.findings(run.id, against.id))
+        return found
 
     def _objection(self, said: Explanation, experiments: Experiments, *, asked: bool) -> str:
         """Return why no experiments are made; empty if they may be."""

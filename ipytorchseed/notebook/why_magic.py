@@ -33,6 +33,7 @@ from ipytorchseed.session.asking import (
     why_elsewhere,
 )
 from ipytorchseed.session.session import Session
+from ipytorchseed.why.tested import with_roots_of
 
 _RUN = lazy_pattern(r"#?\d+|In\[\d+\]")
 
@@ -121,6 +122,9 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
         state.replays.asked = said.against
     if prove or (prove is None and state.options.prove):
         said = state.proofs.test(said, asked=bool(prove), yes=yes, silent=as_json)
+        if said.makers and state.proofs.test_makers(said):
+            fresh = why(session, said.run, said.against, tested=False)
+            said = with_roots_of(said, fresh)
     view = WhyView(said, session.kernel)
     if as_json:
         click.echo(view.to_json(session.identity.ident_of(said.run.cell)))

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.records import Findings, Run
 from ipytorchseed.rng.position import Position
 
 SCHEMA = 1
@@ -65,6 +65,10 @@ class Receipt(Struct, frozen=True):
             return None
         ahead = last.draws - first.draws
         return ahead if first.seed == last.seed and ahead >= 0 else None
+
+    def findings(self, run: Run, against: Run) -> Findings | None:  # noqa: ARG002 -- as above
+        """Return nothing: no experiment compares runs of two machines."""
+        return None
 
     def is_fresh(self, digest: str) -> bool | None:
         """Tell whether nothing was drawn since seeding; None where that is not known."""

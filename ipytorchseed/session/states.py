@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TypeGuard
 
-from ipytorchseed.ledger.records import UNDONE, Run
+from ipytorchseed.ledger.records import UNDONE, Findings, Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.rng.distance import NEAR, draws_between, is_fresh, is_of_ours, locate_state
 from ipytorchseed.rng.effort import Effort, TooFar, within
@@ -52,6 +52,10 @@ class LedgerStates:
             runs = self._ledger.runs(run.notebook, rank=run.rank, limit=_LOOKED_BACK)
             self._latest = [run for run in runs if run.status != UNDONE]
         return self._latest
+
+    def findings(self, run: Run, against: Run) -> Findings | None:
+        """Return what experiments showed about two runs before; None if there were none."""
+        return self._ledger.findings(run.id, against.id) if run.id and against.id else None
 
     def position(self, name: str, digest: str) -> Position | None:
         """Return the seed and draws behind a state; None where it is not kept or not found."""
@@ -130,6 +134,10 @@ class EitherStates:
     def latest(self, run: Run) -> Sequence[Run]:  # noqa: ARG002 -- as ``HistoryLookup``
         """Return nothing: no run of a kernel that is gone can be told of."""
         return ()
+
+    def findings(self, run: Run, against: Run) -> Findings | None:  # noqa: ARG002 -- as above
+        """Return nothing: no experiment compares runs of two machines."""
+        return None
 
     def position(self, name: str, digest: str) -> Position | None:
         """Return the seed and draws behind a state of the source or generator ``name``."""

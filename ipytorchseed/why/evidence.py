@@ -8,7 +8,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from ipytorchseed.fingerprint.value import Fingerprint, same
-from ipytorchseed.ledger.records import Operation, Run
+from ipytorchseed.ledger.records import Findings, Operation, Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.rng.position import Position
 from ipytorchseed.why.explanation import Blame, Change
@@ -38,6 +38,9 @@ class HistoryLookup(Protocol):
 
     def leads(self, before: str, after: str, most: int = 0) -> bool:
         """Tell whether draws may lead from one state to the other: ``most`` of them, or few."""
+
+    def findings(self, run: Run, against: Run) -> Findings | None:
+        """Return what experiments showed about two runs before; None if there were none."""
 
 
 class Evidence(Struct, frozen=True):

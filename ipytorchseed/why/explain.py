@@ -63,10 +63,11 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
         return _explain_same(case, causes, cleared)
     unknown = find_unknown_inputs(case)
     roots: tuple[Root, ...] = ()
+    makers: tuple[tuple[Run, Run], ...] = ()
     begin = f"{case.name(run)} differs from {case.name(against)}"
     remedy = Remedy()
     if causes:
-        causes, roots = with_roots(case, ranked(case, causes))
+        causes, roots, makers = with_roots(case, ranked(case, causes))
         message = f"{begin}; {say(case, unknown)}" if unknown else begin
         remedy = find_remedy(case, causes, present)
         causes = with_fixes(causes, remedy)
@@ -92,6 +93,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
         _once(cleared, causes),
         remedy,
         unknown,
+        makers=makers,
     )
 
 

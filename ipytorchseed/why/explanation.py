@@ -160,6 +160,8 @@ class Explanation(Struct, frozen=True):
         unknown: What may be a cause or a change, and was not looked at whole.
         again: An earlier run of the cell, before ``against``, that had the same result as ``run``.
         tested: Whether experiments have tested all suspects.
+        makers: Pairs of runs on the way to the roots, later and earlier, of which experiments have
+            not shown yet what of several things mattered.
         repeats: If nothing explains the difference, what running the cell again showed.
     """
 
@@ -176,6 +178,7 @@ class Explanation(Struct, frozen=True):
     again: Run | None = None
     tested: bool = False
     repeats: Finding = Finding()
+    makers: tuple[tuple[Run, Run], ...] = ()
 
     def with_suspects(self, count: int) -> Explanation:
         """Return the same with only so many suspects, the most likely ones."""

@@ -10,7 +10,9 @@ from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.ledger.records import Run
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.evidence import Evidence
+from ipytorchseed.why.experiments import NO_EFFECT, PROVED
 from ipytorchseed.why.explanation import Blame, Cause, Change, Cleared, Root
 from ipytorchseed.why.finders import FINDERS
 from ipytorchseed.why.finders.changers import NOT_RUN, front_end_id
@@ -25,11 +27,15 @@ _MOST_PAIRS = 200
 _SECONDS = 0.1
 """Computing time that tracing may take: work beside it changes no answer."""
 
+_THIS_CELL = lazy_pattern(r"\b(?:this|the) cell\b(?! that)")
+
 _TOLD = 3
 """Causes of one pair of runs that are followed, the most likely first."""
 
 
-def with_roots(case: Evidence, causes: Sequence[Cause]) -> tuple[list[Cause], tuple[Root, ...]]:
+def with_roots(
+    case: Evidence, causes: Sequence[Cause]
+) -> tuple[list[Cause], tuple[Root, ...], tuple[tuple[Run, Run], ...]]:
     """Trace causes to their roots.
 
     Args:
@@ -37,12 +43,13 @@ def with_roots(case: Evidence, causes: Sequence[Cause]) -> tuple[list[Cause], tu
         causes: What was found in it, the most likely first.
 
     Returns:
-        The causes, which now also blame the runs where their roots are, and the roots: each once,
-        in the order of the causes.
+        The causes, which now also blame the runs where their roots are; the roots, each once, in
+        the order of the causes; and on the way there, the pairs of runs that made an input from
+        several things that differ, of which experiments have not shown yet which ones matter.
     """
     tracer = _Tracer()
     found = [tracer.trace(case, cause, (), (cause.kind, cause.name))[0] for cause in causes]
-    return found, (*tracer.roots.values(),)
+    return found, (*tracer.roots.values(),), (*tracer.open,)
 
 
 _Key = tuple[str, str]
@@ -54,10 +61,12 @@ class _Tracer:
 
     Attributes:
         roots: The roots found so far.
+        open: Pairs of runs that differ in several things, which were not tested.
     """
 
     def __init__(self) -> None:
         self.roots: dict[_Key, Root] = {}
+        self.open: list[tuple[Run, Run]] = []
         self._reached: dict[tuple[int | None, int | None], list[_Key]] = {}
         self._deadline = time.thread_time() + _SECONDS
         self._stopped = False
@@ -106,11 +115,23 @@ class _Tracer:
                     return []
                 reached = self._reached[pair] = []
                 inner = _between(case, earlier, maker, cause.name)
-                for each in ranked(inner, [*_causes(inner)])[:_TOLD]:
+                for each in self._choose(inner, ranked(inner, [*_causes(inner)]))[:_TOLD]:
                     reached += self.trace(inner, each, path, via)[1]
             if self._reached[pair]:
                 return self._reached[pair]
         return []
+
+    def _choose(self, case: Evidence, causes: list[Cause]) -> list[Cause]:
+        """Return the causes that matter for two runs, as far as experiments have shown it."""
+        found = case.states.findings(case.run, case.against)
+        if found is None:
+            self.open += [(case.run, case.against)] if len(causes) > 1 else []
+            return causes
+        levels = {(kind, name): finding.level for kind, name, finding in found.causes}
+        proved = [each for each in causes if levels.get((each.kind, each.name)) == PROVED]
+        return proved or [
+            each for each in causes if levels.get((each.kind, each.name)) != NO_EFFECT
+        ]
 
     def _add(
         self, case: Evidence, cause: Cause, path: tuple[str, ...], via: tuple[str, str]
@@ -120,6 +141,8 @@ class _Tracer:
             edited = cause.kind == "code"
             blame = (Blame(case.run, "edited"),) if edited else cause.blame
             message = _message(case, cause) if path or edited else cause.message
+            if path:  # it was said of another cell than the one that is asked about
+                message = _THIS_CELL.sub(case.name(case.run), message)
             if self._stopped:
                 message += " (not traced further back)"
                 self._stopped = False

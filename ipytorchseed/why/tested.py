@@ -75,6 +75,16 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
     )
 
 
+def with_roots_of(said: Explanation, fresh: Explanation) -> Explanation:
+    """Return a tested explanation with the roots of one in which more is known of its makers."""
+    blame = {(each.kind, each.name): each.blame for each in fresh.causes}
+    causes = [
+        replace(each, blame=blame.get((each.kind, each.name), each.blame)) for each in said.causes
+    ]
+    roots = _roots_of(causes, fresh.roots)
+    return replace(said, causes=tuple(causes), roots=roots, makers=fresh.makers)
+
+
 def _roots_of(causes: Sequence[Cause], roots: Sequence[Root]) -> tuple[Root, ...]:
     """Return the roots of causes, in the order of the causes."""
     place = {(cause.kind, cause.name): place for place, cause in enumerate(causes)}

@@ -34,6 +34,11 @@ class States:
     def __init__(self, runs=(), kernel="k"):
         self.runs = runs
         self.kernel = kernel
+        self.found = {}
+
+    def findings(self, run, against):
+        """Return what experiments showed about two runs, by their numbers."""
+        return self.found.get((run.id, against.id))
 
     def settings_now(self, _):
         """Return those of the last run."""

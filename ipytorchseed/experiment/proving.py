@@ -122,7 +122,7 @@ class Experiments(Mixture):
         """
         reads = {name: value for name, value in run.reads.items() if name not in kept}
         bare = replace(run, status="ok", files=(), reads=reads, missing=(*run.missing, *kept))
-        return make_plan(bare, self._present)
+        return make_plan(bare, self._present, writes=False)
 
     def _plan_earlier(self) -> Plan:
         """Find the way to what the earlier run found, or to as much of it as can be had."""
@@ -294,7 +294,7 @@ class Experiments(Mixture):
         self.trials = []
         for values, trials in joined.items():
             names = values & (merged(trials).values | differ)
-            alike = [{pair for pair in each if pair <= names} for each in shared]
+            alike = [{each & names for each in _connected(pairs)} for pairs in shared]
             groups, can = [*self._groups], not values
             if len(values) > 1 and alike[0] == alike[1]:
                 with suppress(Exception):  # anybody's code
@@ -305,3 +305,12 @@ class Experiments(Mixture):
         self.extra = Trial(
             values=differ - whole.values - whole.states, states=self._moved - whole.states
         )
+
+
+def _connected(pairs: Collection[frozenset[str]]) -> list[frozenset[str]]:
+    """Return the groups of names that share something, directly or through a third name."""
+    groups: list[frozenset[str]] = []
+    for pair in pairs:
+        met = [each for each in groups if each & pair]
+        groups = [each for each in groups if each not in met] + [pair.union(*met)]
+    return groups

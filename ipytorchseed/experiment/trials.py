@@ -81,7 +81,7 @@ def find_trials(
     return [*trials.values()], stays
 
 
-UNREPEATED = {"entropy": "it answers differently each time", "operation": "it does not repeat"}
+UNREPEATED = {"entropy": "it is different every time", "operation": "it does not repeat"}
 """Kinds of causes that nothing restores: they act in each run, and a second run shows it."""
 
 

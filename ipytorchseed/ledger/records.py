@@ -291,11 +291,18 @@ class Run(Struct, frozen=True, omit_defaults=True):
         """The same when it ended."""
         return {**self.after, **_digests(self.generators_after)}
 
+    def lasts_at(self, moment: float) -> bool:
+        """Return whether it was under way at a moment, in seconds since 1970, by a file's clock."""
+        return self.started - _TICK <= moment <= self.started + self.seconds
+
     @property
     def asks_when_written(self) -> bool:
         """Whether its text asks when a file was written, which then counts as content."""
         return _WHEN.search(self.source) is not None
 
+
+_TICK = 0.01
+"""Seconds by which a file system's clock may be behind."""
 
 _WHEN = lazy_pattern(r"\bget[cm]time\(|\.st_[cm]time")
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from msgspec import to_builtins
 
@@ -247,10 +249,10 @@ class WhyView(View):
     def way_back(self) -> str:
         """What the way back is good for, or why there is none; empty where nothing is to say."""
         remedy = self.explanation.remedy
-        if remedy.complete:
-            return "To get the earlier result back:"
+        told = "; ".join(filter(None, (remedy.obstacle, remedy.writes)))
         if remedy.commands:
-            return f"To get the earlier result back, if it can be ({remedy.obstacle}):"
+            possible = "" if remedy.complete else ", if possible"
+            return f"To get the earlier result back{possible}{f' ({told})' if told else ''}:"
         return f"No way back to the earlier result: {remedy.obstacle}." if remedy.obstacle else ""
 
     @property
@@ -435,7 +437,12 @@ def _below_magics(source: str) -> str:
 
 
 def _last_statement(source: str) -> str:
-    """Return the first line of a cell's last statement, as far as its layout tells."""
+    """Return the first line of a cell's last statement."""
+    with suppress(SyntaxError, ValueError):  # as of a cell with a line magic
+        body = ast.parse(source).body
+        segment = ast.get_source_segment(source, body[-1]) if body else None
+        if segment:
+            return segment.partition("\n")[0]
     lines = source.rstrip().split("\n")
     begins = (line for line in reversed(lines) if line[:1].strip() and line[0] not in "#)]}%")
     return next(begins, source)

@@ -137,6 +137,11 @@ class RecordedKernel:
             if mine and name in self.effects(run).writes:
                 yield run
 
+    def writers(self, path: str, reader: Run) -> Iterator[Run]:
+        """Yield the runs before a run that wrote a file, newest first, in any kernel."""
+        earlier = (run for run in self._latest if (run.id or 0) < (reader.id or 0))
+        return (run for run in earlier if path in run.wrote and not only_asks(run.source))
+
     def met_before(self, run: Run) -> set[str]:
         """Return the packages that earlier runs than this reached, in this kernel alone."""
         earlier = (each for each in self._mine if (each.id or 0) < (run.id or 0))

@@ -74,7 +74,7 @@ def _of_calls(run: Run, name: str) -> Iterator[str]:
         elif asked in PLACES:
             yield f"{name} hangs on where {PLACES[asked]}"
         elif asked not in {"hash", *run.timing, *MEMORY}:
-            yield f"{name} asks {asked}, which answers differently each time"
+            yield f"{name} asks {asked}, which is different every time"
 
 
 def _of_files(run: Run, present: Present, name: str) -> Iterator[str]:

@@ -133,11 +133,13 @@ class Remedy(Struct, frozen=True):
         commands: What to type: ``%replay 5``; nothing where there is no way.
         complete: Whether that is known to bring the earlier result.
         obstacle: Why it may not, or why there is no way, in a clause; empty otherwise.
+        writes: Which cell writes which file again for it, in a clause; empty if none does.
     """
 
     commands: tuple[str, ...] = ()
     complete: bool = False
     obstacle: str = ""
+    writes: str = ""
 
 
 NEXT_STEP = ". Next step: "

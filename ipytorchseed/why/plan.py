@@ -62,7 +62,7 @@ class Plan(Struct, frozen=True):
     blocked: str = ""
 
 
-def make_plan(target: Run, present: Present) -> Plan:
+def make_plan(target: Run, present: Present, *, writes: bool = True) -> Plan:
     """Find the way to a run's result from where the kernel stands.
 
     A cell is run again only once it finds what it found itself: what it read and is not as it was
@@ -74,8 +74,9 @@ def make_plan(target: Run, present: Present) -> Plan:
     Args:
         target: The run whose result is wanted.
         present: What is known of this kernel, and of earlier runs.
+        writes: Whether cells may run again that write a file as it was when a run read it.
     """
-    plan = _Planner(target, present).plan()
+    plan = _Planner(target, present, writes=writes).plan()
     if not plan.blocked or not target.generators_before:
         return plan
     reads, apart = dict(target.reads), []
@@ -86,7 +87,8 @@ def make_plan(target: Run, present: Present) -> Plan:
                 wanted, parts={**wanted.parts, "random": now.parts.get("random", "")}
             )
             apart.append(f"`{name}`")
-    found = _Planner(replace(target, reads=reads), present).plan() if apart else plan
+    other = replace(target, reads=reads)
+    found = _Planner(other, present, writes=writes).plan() if apart else plan
     if found.blocked:
         return plan
     names = first_of(apart, _TOLD)
@@ -119,8 +121,10 @@ def _is_open(value: Fingerprint) -> bool:
 
 
 class _Planner:
-    def __init__(self, target: Run, present: Present) -> None:
+    def __init__(self, target: Run, present: Present, *, writes: bool) -> None:
         self._target = target
+        self._writes = writes
+        self._written: set[str] = set()
         self._present = present
         self._now: dict[str, Fingerprint] = {}
         self._bound: set[str] = set()
@@ -160,6 +164,8 @@ class _Planner:
         """Have a run find what it found; tell whether there is a way."""
         self._under_way.add(reader.id)
         try:
+            if not self._prepare_files(reader):
+                return False
             while wanting := [*self._wanting(reader)]:
                 makers = {name: self._makers(name, reader) for name in wanting}
                 first = min(wanting, key=lambda name: min(_ids(makers[name]), default=0))
@@ -171,6 +177,32 @@ class _Planner:
             return True
         finally:
             self._under_way.discard(reader.id)
+
+    def _prepare_files(self, reader: Run) -> bool:
+        """Have the cells run again that wrote what a run read; tell whether there is a way."""
+        for path in self._changed_files(reader):
+            writer = next(iter(self._present.writers(path, reader)), None) if self._writes else None
+            appends = writer is not None and path in {file.path for file in writer.files}
+            if writer is None or appends or not self._try(writer):
+                return self._block(self._say_changed(path, reader))
+            read = next((file for file in reader.files if file.path == path), None)
+            if read is None or not writer.lasts_at(read.modified / 1e9):
+                who, file = self._name(writer), PurePath(path).name
+                self._doubts[f"`{file}` was changed after {who} wrote it"] = None
+        return True
+
+    def _changed_files(self, run: Run) -> list[str]:
+        """Return the files that are not as a run read them, and that it does not write itself."""
+        return [
+            path
+            for path in self._present.changed_files(run)
+            if path not in {*run.wrote, *self._written} and path[-1:] != "/"
+        ]
+
+    def _say_changed(self, path: str, reader: Run) -> str:
+        """Say that a file is not what a run read, and that no recorded cell writes it so."""
+        then = f"then %replay {self._word(self._target)}"
+        return f"{PurePath(path).name} is not what {self._name(reader)} read: put it back, {then}"
 
     def _wanting(self, reader: Run) -> Iterator[str]:
         """Yield the names that are not as a run found them."""
@@ -250,21 +282,28 @@ class _Planner:
             self._doubts[f"nobody can see all of `{name}`"] = None
         return makers
 
-    def _try(self, maker: Run, name: str) -> bool:
-        """Have a cell run again for a variable; where that is no way, nothing is added."""
+    def _try(self, maker: Run, name: str = "") -> bool:
+        """Have a cell run again, for a variable or a file; where that is no way, add nothing."""
         if self._tries == 0 or maker.id in self._under_way:
             return False
         self._tries -= 1
-        kept = [*self._steps], dict(self._now), set(self._bound), dict(self._doubts)
+        kept = (
+            [*self._steps],
+            dict(self._now),
+            set(self._bound),
+            dict(self._doubts),
+            {*self._written},
+        )
         if self._can_repeat(maker) and self._prepare(maker):
-            made = {name, *(each for each in self._target.reads if each in maker.writes)}
+            made = {name, *(each for each in self._target.reads if each in maker.writes)} - {""}
+            self._written.update(maker.wrote)
             self._steps.append(self._step(maker, *sorted(made)))
             self._now.update(maker.writes)
             self._bound |= self._present.effects(maker).writes
             if name in maker.timed:
-                self._doubts[f"`{name}` is what a clock said, or an address"] = None
+                self._doubts[f"`{name}` holds a time or an address"] = None
             return True
-        self._steps, self._now, self._bound, self._doubts = kept
+        self._steps, self._now, self._bound, self._doubts, self._written = kept
         return False
 
     def _step(self, run: Run, *makes: str) -> Step:
@@ -297,20 +336,12 @@ class _Planner:
 
     def _refusal(self, run: Run) -> str:
         """Say why a run cannot be repeated; empty where it can."""
-        name, word = self._name(run), self._word(self._target)
+        name = self._name(run)
         if run.status != "ok":
             how = {"interrupted": "was interrupted", UNDONE: "was undone"}.get(
                 run.status, f"failed ({run.error})"
             )
             return f"{name} {how}: there is no result to bring back"
-        changed = [
-            PurePath(path).name
-            for path in self._present.changed_files(run)
-            if path not in run.wrote and path[-1:] != "/"  # it may write it before it reads it
-        ]
-        if changed:
-            which = f"{first_of(changed, _TOLD)} {'is' if len(changed) == 1 else 'are'}"
-            return f"{which} not what {name} read: put it back, then %replay {word}"
         moved = {
             name: before
             for name, before, after in moves(run)

@@ -40,6 +40,9 @@ class Present(Protocol):
         Those before a run, in its kernel; where there is none, those of this kernel until now.
         """
 
+    def writers(self, path: str, reader: Run) -> Iterable[Run]:
+        """Return the runs before a run that wrote a file, newest first, in any kernel."""
+
     def met_before(self, run: Run) -> set[str]:
         """Return the packages that earlier runs than this reached, in this kernel alone."""
 

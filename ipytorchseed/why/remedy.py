@@ -9,12 +9,13 @@ from msgspec.structs import replace
 from ipytorchseed.determinism.libraries import BY_NAME
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import PLACES
-from ipytorchseed.why.evidence import Evidence, run_word
+from ipytorchseed.why.evidence import Evidence, run_name, run_word
 from ipytorchseed.why.experiments import CARRIED
 from ipytorchseed.why.explanation import Cause, Remedy, Root
 from ipytorchseed.why.plan import make_plan
 from ipytorchseed.why.present import Present
 from ipytorchseed.why.unknown import unseen
+from ipytorchseed.why.words import listed
 
 
 def find_remedy(case: Evidence, causes: Sequence[Cause], present: Present | None) -> Remedy:
@@ -33,7 +34,15 @@ def find_remedy(case: Evidence, causes: Sequence[Cause], present: Present | None
     obstacles = [*plan.doubts, *filter(None, (_obstacle(case, cause) for cause in causes))]
     obstacles += _unseen(case, {cause.name for cause in causes})
     command = f"%replay {run_word(case.against, present.kernel)}"
-    return Remedy((command,), not obstacles, obstacles[0] if obstacles else "")
+    writers = [step.run for step in plan.steps[:-1] if step.run.wrote]
+    if writers:
+        command += " --yes"
+    told = [
+        f"{run_name(run, present.kernel)} writes {listed(map(case.path, run.wrote))} again"
+        for run in writers
+    ]
+    obstacle = obstacles[0] if obstacles else ""
+    return Remedy((command,), not obstacles, obstacle, listed(told) if told else "")
 
 
 def _unseen(case: Evidence, known: Collection[str]) -> list[str]:
@@ -46,7 +55,7 @@ def _unseen(case: Evidence, known: Collection[str]) -> list[str]:
             if run.cell != case.run.cell and name in {*run.reads, *run.writes}
         ]
         if users and name not in known:
-            found.append(f"{name} cannot be seen into, and {case.name(users[-1])} used it")
+            found.append(f"`{name}` cannot be inspected, and {case.name(users[-1])} used it")
     return found
 
 
@@ -57,7 +66,7 @@ def _obstacle(case: Evidence, cause: Cause) -> str:
     if cause.kind == "entropy":
         place = PLACES.get(cause.name)
         return (
-            f"it hangs on where {place}" if place else f"{cause.name} answers differently each time"
+            f"it depends on where {place}" if place else f"`{cause.name}()` is different every time"
         )
     against = case.against
     stays = {

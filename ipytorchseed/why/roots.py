@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from pathlib import PurePath
 
 from msgspec.structs import replace
 
@@ -85,7 +86,8 @@ class _Tracer:
         Returns:
             The cause, with the runs of its roots among those to blame, and its roots.
         """
-        reached = self._trace_makers(case, cause, (cause.name, *path), via)
+        name = PurePath(cause.name).name if cause.kind == "file" else cause.name
+        reached = self._trace_makers(case, cause, (name, *path), via)
         if not reached:
             return cause, [self._add(case, cause, path, via)]
         for key in reached:
@@ -103,11 +105,8 @@ class _Tracer:
     def _trace_makers(
         self, case: Evidence, cause: Cause, path: tuple[str, ...], via: tuple[str, str]
     ) -> list[_Key]:
-        """Follow an input to the roots of the runs that made it, now and before; empty if none."""
-        for maker in [each.run for each in cause.blame if cause.kind == "input"]:
-            earlier = None if maker is None else _earlier(case, maker, cause.name)
-            if maker is None or earlier is None:
-                continue
+        """Follow an input or a file to the roots of the runs that made it; empty if none."""
+        for maker, earlier in _makers(case, cause):
             pair = maker.id, earlier.id
             if pair not in self._reached:
                 if len(self._reached) >= _MOST_PAIRS or time.thread_time() > self._deadline:
@@ -161,12 +160,14 @@ def _message(case: Evidence, cause: Cause) -> str:
         return cause.message
     runs = [case.name(each.run) for each in cause.blame[-_TOLD:] if each.run is not None]
     if not runs:
-        return f"{cause.name} was changed"
+        return f"`{cause.name}` was changed"
     if cause.blame[-1].how == NOT_RUN:
         maker = cause.blame[-1].run
         number = maker and maker.execution_count
-        return f"the cell that makes {cause.name} was not run since the restart (In[{number}] then)"
-    return f"{cause.name} was changed by {listed(runs)}"
+        return (
+            f"the cell that makes `{cause.name}` was not run since the restart (In[{number}] then)"
+        )
+    return f"{listed(runs)} changed `{cause.name}`"
 
 
 def _edit(lines: str) -> str:
@@ -188,6 +189,24 @@ def _edit(lines: str) -> str:
 
 def _more(lines: Sequence[str]) -> str:
     return f" and {many(len(lines) - 1, 'more line')}" if len(lines) > 1 else ""
+
+
+def _makers(case: Evidence, cause: Cause) -> Iterator[tuple[Run, Run]]:
+    """Yield the runs that made an input or wrote a file, each with its cell's run before that."""
+    find = {"input": _earlier, "file": _earlier_writer}.get(cause.kind)
+    for maker in [each.run for each in cause.blame if find is not None]:
+        earlier = None if maker is None or find is None else find(case, maker, cause.name)
+        if maker is not None and earlier is not None:
+            yield maker, earlier
+
+
+def _earlier_writer(case: Evidence, maker: Run, path: str) -> Run | None:
+    """Return the run of the same cell that wrote a file as it was before."""
+    wrote = (run for run in case.states.latest(case.run) if path in run.wrote)
+    earlier = next((run for run in wrote if _comes_before(run, case.against)), None)
+    if earlier is None or path not in maker.wrote or front_end_id(earlier) != front_end_id(maker):
+        return None
+    return replace(earlier, cell=maker.cell)
 
 
 def _earlier(case: Evidence, maker: Run, name: str) -> Run | None:

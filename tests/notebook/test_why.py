@@ -59,7 +59,7 @@ def test_what_a_replay_does_not_put_back_is_named(kernel):
     kernel.run("os.environ['SIZE'] = '4'")
     kernel.run("n = size() * 3", "use")
     told = said(kernel.run("%why"))
-    assert "To get the earlier result back, if it can be (%replay does not put SIZE back):" in told
+    assert "To get the earlier result back, if possible (%replay does not put SIZE back):" in told
     assert told.count("SIZE was 2, now it is 4") == 1
 
 

@@ -62,6 +62,10 @@ class States:
             if (reader is None or run.id < reader.id) and name in run.writes
         ]
 
+    def writers(self, path, reader):
+        """Return the runs before that wrote a file, the newest first."""
+        return [run for run in self.runs[::-1] if run.id < reader.id and path in run.wrote]
+
     def effects(self, run):
         """Return what its text does."""
         return effects_of_cell(run.source, str)

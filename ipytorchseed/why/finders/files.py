@@ -13,9 +13,6 @@ from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.changers import find_setter
 from ipytorchseed.why.words import many
 
-_TICK = 0.01
-"""Seconds by which a file system's clock may be behind."""
-
 _REMOVES = lazy_pattern(r"remove|unlink|rmtree|rmdir|rename|replace|move|cleanup|\brm\b")
 """Text of cells that take files away."""
 
@@ -29,6 +26,8 @@ _SETS_PATH = lazy_pattern(
 
 _EXISTS = lazy_pattern(r"^FileExistsError: .*?'(.+)'")
 """Finds what was there already, in an error."""
+
+_NO_LONGER = "no longer reads"
 
 _WROTE, _REMOVED = "wrote it", "removed it"
 """What is said of runs that are known to have changed a file."""
@@ -62,10 +61,16 @@ def _writer(case: Evidence, file: FileRead) -> tuple[Blame, ...]:
     return _heard(case, file) or _ran(case, file)
 
 
-def _heard(case: Evidence, file: FileRead) -> tuple[Blame, ...]:
-    """Return the last run that was heard to write or remove a file."""
+def _heard(case: Evidence, file: FileRead, *, gone: bool = False) -> tuple[Blame, ...]:
+    """Return the last run that was heard to write or remove a file.
+
+    Args:
+        case: The evidence.
+        file: The file.
+        gone: Whether it is not there any more.
+    """
     heard = [
-        Blame(run, _doing(run, file, path))
+        Blame(run, _doing(run, file, path, gone=gone))
         for run in case.history
         for path in run.wrote
         if path == file.path
@@ -80,22 +85,18 @@ def _ran(case: Evidence, file: FileRead) -> tuple[Blame, ...]:
     if file.is_folder or not file.modified:
         return ()
     written = file.modified / 1e9
-    ran = [
-        Blame(run, "ran as it was written")
-        for run in case.history
-        if run.started - _TICK <= written <= run.started + run.seconds
-    ]
+    ran = [Blame(run, "ran as it was written") for run in case.history if run.lasts_at(written)]
     return (*ran[-1:],)
 
 
-def _doing(run: Run, file: FileRead, path: str) -> str:
+def _doing(run: Run, file: FileRead, path: str, *, gone: bool) -> str:
     """Say what a run did that changed a file, or what lies in a folder, by what it wrote to."""
     if path == file.path:
         removed = _REMOVED if _REMOVES.search(run.source) else "wrote or removed it"
-        return _WROTE if file.size >= 0 else removed
+        return removed if gone or file.size < 0 else _WROTE
     if file.is_folder and _parent(path) == file.path:
         return f"wrote {path[len(file.path) :]}"
-    how = "moved or removed" if file.size < 0 else "replaced"
+    how = "moved or removed" if gone or file.size < 0 else "replaced"
     how = "removed" if _REMOVES_FOLDERS.search(run.source) else how
     return f"{how} {os.path.basename(path)}"  # noqa: PTH119 -- a string is at hand
 
@@ -131,6 +132,9 @@ def _how(case: Evidence, before: FileRead, after: FileRead, blame: Sequence[Blam
     else:
         change = f"{path} changed"
     how = blame[-1].how if blame else ""
+    own = [each.run.cell == case.run.cell for each in blame if each.run is not None]
+    if own and all(own) and not case.two_cells:
+        return f"this cell writes {path}, which it also reads ({size})"
     if how in (_WROTE, _REMOVED):
         change, who = f"{who} {how.removesuffix('it')}{path}, which this cell reads", ""
     told = f"{change} ({size})" if size else change
@@ -183,7 +187,7 @@ def find_other_files(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:
     went = [earlier[path] for path in sorted(earlier.keys() - later.keys())]
     found = [
         _other(case, file, how)
-        for files, how in ((came, "now reads"), (went, "no longer reads"))
+        for files, how in ((came, "now reads"), (went, _NO_LONGER))
         for file in files
         if not (file.is_folder or file.size < 0)  # what is not there gave nothing
     ]
@@ -200,7 +204,9 @@ def find_other_files(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:
 
 def _came_or_went(case: Evidence, file: FileRead) -> bool:
     """Return whether a file may have come or gone since the earlier run."""
-    since = file.modified / 1e9 >= case.against.started - _TICK
+    since = file.modified / 1e9 >= case.against.started or case.against.lasts_at(
+        file.modified / 1e9
+    )
     return since or not file.modified or bool(_heard(case, file))
 
 
@@ -210,7 +216,8 @@ def _other(case: Evidence, file: FileRead, how: str) -> Cause:
         who = case.name(case.against) if case.same_kernel else "the earlier run of the cell"
         message = f"{who} made {case.path(file.path)}, which is there now"
         return Cause("file", file.path, message, blame=(Blame(case.against, "made it"),))
-    blame = _writer(case, file)
+    gone = how == _NO_LONGER
+    blame = _heard(case, file, gone=True) if gone else _writer(case, file)
     message = f"this cell {how} {case.path(file.path)}{case.doings(blame)}"
     return Cause("file", file.path, message, blame=blame)
 

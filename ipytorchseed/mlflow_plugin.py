@@ -15,7 +15,7 @@ class RunContext:
     """What MLflow asks for tags when a run begins."""
 
     def in_context(self) -> bool:
-        """Tell whether this process uses ipytorchseed; that it is installed is not enough."""
+        """Return whether this process uses ipytorchseed; that it is installed is not enough."""
         return _TABLE in sys.modules
 
     def tags(self) -> dict[str, str]:

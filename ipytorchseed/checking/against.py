@@ -109,7 +109,7 @@ def _grade(change: Change) -> tuple[Change, bool]:
 
 
 def _chosen(records: Records, name: str) -> bool:
-    """Tell whether the seed of a source here was set by somebody, and not by the system."""
+    """Return whether the seed of a source here was set by somebody, and not by the system."""
     states = records.states
     place = None if states is None else states.position(name, records.begins()[name])
     return place is not None and place.seed is not None and place.seed < LIMIT

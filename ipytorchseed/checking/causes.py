@@ -19,7 +19,7 @@ _SEEDED = ("made", "moved", "reseeded", "seeded")
 
 
 def is_unseeded(cause: Cause) -> bool:
-    """Tell whether a cause, as reworded here, is a source that nothing has seeded."""
+    """Return whether a cause, as reworded here, is a source that nothing has seeded."""
     return cause.kind == "rng" and cause.message.startswith(f"{cause.name} {_UNSEEDED}")
 
 

@@ -213,7 +213,7 @@ class Pair:
     def _only_clocks(
         self, changes: Sequence[Change], against: Run, run: Run, causes: Sequence[Cause]
     ) -> bool:
-        """Tell whether a cell differs only in readings of a clock.
+        """Return whether a cell differs only in readings of a clock.
 
         Args:
             changes: The variables and sources in which it differs.
@@ -284,7 +284,7 @@ _TIMES = lazy_pattern(
 
 
 def _is_time(against: Run, run: Run, name: str) -> bool:
-    """Tell whether a variable may be a time, or holds times and differs in nothing else."""
+    """Return whether a variable may be a time, or holds times and differs in nothing else."""
     before, after = against.writes.get(name), run.writes.get(name)
     if before is None or after is None or after.kind in _KINDS:
         return True

@@ -144,12 +144,12 @@ class _Trials:
 
 
 def _may_write(path: Path) -> bool:
-    """Tell whether a file is writable; its mode counts too, as a superuser may write any file."""
+    """Return whether a file is writable; its mode counts too, as a superuser may write any file."""
     return os.access(path, os.W_OK) and bool(path.stat().st_mode & 0o222)
 
 
 def _stopped(verdict: Verdict) -> bool:
-    """Tell whether a notebook did not run to its end."""
+    """Return whether a notebook did not run to its end."""
     return verdict.fault is not None or verdict.failed is not None
 
 

@@ -118,7 +118,7 @@ class Notebook(Struct, frozen=True):
         return [cell for cell in self.cells if cell.count is not None]
 
     def shows_error(self, cell: Cell, name: str) -> bool:
-        """Tell whether a cell's outputs in the file show an error of that class."""
+        """Return whether a cell's outputs in the file show an error of that class."""
         outputs = self.node.cells[cell.index].outputs
         return any(each["output_type"] == "error" and each["ename"] == name for each in outputs)
 

@@ -35,7 +35,7 @@ STREAMS = ("stdout", "stderr")
 
 
 def tells_addresses(source: str, builtins: Container[str]) -> bool:
-    """Tell whether a cell reads the address of an object or of memory.
+    """Return whether a cell reads the address of an object or of memory.
 
     Args:
         source: The cell's text.

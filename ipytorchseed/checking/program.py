@@ -82,7 +82,7 @@ class Code(Struct, dict=True):
         return len(self.cell.source) if end < 0 else end
 
     def shares_line(self, node: ast.stmt) -> bool:
-        """Tell whether another statement follows on the line on which one ends."""
+        """Return whether another statement follows on the line on which one ends."""
         rest = self.cell.source[self.end(node) : self.line_end(node)]
         return rest.lstrip().startswith(";") and rest.strip(" \t;") != ""
 

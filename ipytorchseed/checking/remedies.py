@@ -80,7 +80,7 @@ def ordered_listings(program: Program, code: Code) -> Iterator[tuple[Code, ast.e
 
 
 def makes_list(program: Program, node: ast.expr) -> bool:
-    """Tell whether an expression is a call of ``list`` with one argument."""
+    """Return whether an expression is a call of ``list`` with one argument."""
     return isinstance(node, ast.Call) and program.path(node.func) == "list" and len(node.args) == 1
 
 
@@ -94,7 +94,7 @@ def _listed(program: Program, code: Code) -> dict[int, ast.expr]:
 
 
 def _is_set(program: Program, node: ast.expr, names: set[str]) -> bool:
-    """Tell whether an expression is a set, as far as the code alone tells."""
+    """Return whether an expression is a set, as far as the code alone tells."""
     if isinstance(node, (ast.Set, ast.SetComp)):
         return True
     if isinstance(node, (ast.Name, ast.Attribute)):
@@ -258,7 +258,7 @@ def _is_source(site: Site) -> bool:
 
 
 def _may_take_seed(site: Site) -> bool:
-    """Tell whether the cause may be a library's function that takes a seed."""
+    """Return whether the cause may be a library's function that takes a seed."""
     return site.cause is None or (site.kind == "entropy" and site.name not in NONDETERMINISTIC)
 
 

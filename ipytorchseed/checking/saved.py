@@ -76,7 +76,7 @@ class SavedVerdict(Verdict, frozen=True):
 
 
 def has_outputs(notebook: Notebook) -> bool:
-    """Tell whether any cell was run before the file was saved, even without outputs."""
+    """Return whether any cell was run before the file was saved, even without outputs."""
     return any(_was_run(notebook, cell) for cell in notebook.cells)
 
 
@@ -255,7 +255,7 @@ def _common_kinds(
 
 
 def _counts(bundle: Mapping[str, Any], lost: set[str]) -> bool:
-    """Tell whether MIME types that are gone showed more than the plain text beside them."""
+    """Return whether MIME types that are gone showed more than the plain text beside them."""
     plain = joined(bundle.get("text/plain", "<nothing>"))
     return bool(lost) and (
         any(kind.startswith(_RICH) for kind in lost)

@@ -158,7 +158,7 @@ def _named(program: Program, node: ast.expr) -> set[str]:
 
 
 def _lacks_seed(call: Call, name: str) -> bool:
-    """Tell whether a call is one of a function, class or method of this name, without a seed."""
+    """Return whether a call is one of a function, class or method of this name, without a seed."""
     given = [*call.node.args, *(each.value for each in call.node.keywords)]
     empty = all(isinstance(each, ast.Constant) and each.value is None for each in given)
     if name in _SEED_METHODS:

@@ -185,7 +185,7 @@ def note_alert(error: BaseException, pick: PickPlace, forward: int | None = None
 
 
 def _by_engine(stack: list[Place], place: Place | None) -> bool:
-    """Tell whether a place called a backward pass, by the stack, innermost frame first."""
+    """Return whether a place called a backward pass, by the stack, innermost frame first."""
     for frame, _ in stack:
         if place is not None and frame is place[0]:
             return False  # it is inside: a backward of the user's own

@@ -201,7 +201,7 @@ _CODE = (type, types.ModuleType, types.FunctionType)
 
 
 def _is_gone(value: Any) -> bool:
-    """Tell whether a value is a tensor whose memory is not there, as ``resize_(0)`` leaves it."""
+    """Return whether a value is a tensor whose memory is not there, as ``resize_(0)`` leaves it."""
     if not reads_natively(type(value)) or value.device.type == "meta":
         return False
     at = native()
@@ -211,7 +211,7 @@ def _is_gone(value: Any) -> bool:
 
 
 def _borrows(value: Any) -> bool:
-    """Tell whether a value lies in memory that may be gone."""
+    """Return whether a value lies in memory that may be gone."""
     kind = type(value)
     numpy: Any = sys.modules.get("numpy")
     torch: Any = sys.modules.get("torch")

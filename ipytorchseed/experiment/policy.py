@@ -62,7 +62,7 @@ def find_objection(runs: Sequence[Run], plan: Plan, experiments: int, kernel: st
         if BY_PERSON in step.run.nondeterministic_calls:
             return f"{name} asks for input"
         if step.run.kernel != kernel:
-            return f"{name} ran before the restart · %why --prove"
+            return f"In[{step.run.execution_count}] ran before the restart · %why --prove"
     makers = [step.run.seconds for step in plan.steps[:-1]]
     seconds = sum(makers) + experiments * _seconds(runs)
     return f"it would take about {seconds:.0f} s · %why --prove" if seconds > SECONDS else ""

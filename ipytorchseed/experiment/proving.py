@@ -243,7 +243,7 @@ class Experiments(Mixture):
         begin_as(step, name, self._ledger, self.engine.generators())
 
     def _is_set(self, trial: Trial) -> bool:
-        """Tell whether the settings of a trial are as wanted once they are put back."""
+        """Return whether the settings of a trial are as wanted once they are put back."""
         if not trial.settings:
             return True
         try:

@@ -61,7 +61,7 @@ def put_back(states: Mapping[str, bytes], found: Sequence[Found]) -> Restored:
 
 
 def _takes(generator: Found, state: bytes) -> bool:
-    """Tell whether a state is one of a generator's kind; it is left as it is."""
+    """Return whether a state is one of a generator's kind; it is left as it is."""
     before = generator.read()
     try:
         generator.write(state)

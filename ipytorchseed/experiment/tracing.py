@@ -271,7 +271,7 @@ class Tracing:
         return [(name, names[name]) for name in self._cell.engine.copied if name in names]
 
     def _compiles(self) -> bool:
-        """Tell whether the cell reaches something compiled."""
+        """Return whether the cell reaches something compiled."""
         frames: Any = sys.modules.get("torch._dynamo.eval_frame")
         if frames is None:
             return False

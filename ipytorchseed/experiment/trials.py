@@ -131,7 +131,7 @@ def _trial_of_input(run: Run, against: Run, name: str, kept: Collection[str]) ->
         known = name in against.missing and "." not in name
         return Trial(unbound=frozenset({name})) if known else "what it was is not on record"
     if any(value is not None and value.opaque for value in values):
-        return "it cannot be seen into"
+        return "it cannot be inspected"
     return Trial(values=frozenset({name}))
 
 
@@ -193,7 +193,7 @@ def compare(
 
 
 def _is_alike(change: Change, known: Run, made: Run) -> bool:
-    """Tell whether two runs that show no difference are known to be alike in something."""
+    """Return whether two runs that show no difference are known to be alike in something."""
     if change.what == "variable":
         one, other = (
             run.writes.get(change.name) or run.reads.get(change.name) for run in (known, made)

@@ -55,6 +55,6 @@ def _is_store(kind: type, name: str, value: object) -> bool:
 
 
 def _is_property(made: type, name: str) -> bool:
-    """Tell whether a class computes an attribute of its objects when it is read."""
+    """Return whether a class computes an attribute of its objects when it is read."""
     kind = type(find_member(made, name))
     return not issubclass(kind, FunctionType) and find_member(kind, "__get__") is not None

@@ -70,7 +70,7 @@ def _mix(words: Tensor, scratch: Tensor, rounds: tuple[tuple[int, int | None], .
 
 
 def is_captured(device: str) -> bool:
-    """Tell whether a CUDA graph is being recorded, which must be left alone."""
+    """Return whether a CUDA graph is being recorded, which must be left alone."""
     return device == "cuda" and bool(sys.modules["torch"].cuda.is_current_stream_capturing())
 
 

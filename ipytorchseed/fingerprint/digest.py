@@ -152,7 +152,7 @@ def _may_be_users(kind: type) -> bool:
 
 
 def _is_outdated(kind: type) -> bool:
-    """Tell whether a class of the user's module is no longer what that calls by its name."""
+    """Return whether a class of the user's module is no longer what that calls by its name."""
     outer, *inner = name_of_class(kind).split(".")
     found = imported(module_of_class(kind), outer)
     for name in inner:

@@ -237,7 +237,7 @@ def readable(tensor: Any) -> Any:
 
 
 def is_there(tensor: Any) -> bool:
-    """Tell whether the memory that a tensor's shape speaks of is there."""
+    """Return whether the memory that a tensor's shape speaks of is there."""
     at = native()
     if at.data_ptr(tensor) == 0:
         return False

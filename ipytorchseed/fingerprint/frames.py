@@ -188,7 +188,7 @@ _JOINED = 2**24
 
 
 def _is_allocated(buffer: Any) -> bool:
-    """Tell whether a buffer is memory of Arrow's own, rather than a file's, which may be gone."""
+    """Return whether a buffer is memory of Arrow's own, rather than a file's, which may be gone."""
     return buffer.is_mutable and buffer.parent is None
 
 

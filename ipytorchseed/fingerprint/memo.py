@@ -66,7 +66,7 @@ class Memo:
         self._samples: dict[bytes, str] = {}
 
     def refuses(self, value: object, seconds: float) -> bool:
-        """Tell whether reading a value whole took too long before, and there is no more time now.
+        """Return whether reading a value whole took too long before, and there is no more time now.
 
         Known by its address: where another value has come there, that one is tried a look later.
         """

@@ -154,7 +154,7 @@ class Meter:
             raise SpentError
 
     def may_hold(self, count: int) -> bool:
-        """Tell whether ``count`` items are to be visited, else some; raises as ``may_read``."""
+        """Return whether ``count`` items are to be visited, else some; raises as ``may_read``."""
         if count <= ITEMS:
             return True
         if count > NODES:

@@ -50,7 +50,7 @@ def native() -> SimpleNamespace:
 
 
 def is_tensor_type(kind: type) -> bool:
-    """Tell whether objects of a class are tensors."""
+    """Return whether objects of a class are tensors."""
     torch = sys.modules.get("torch")
     made = getattr(torch, "Tensor", None)
     return made is not None and issubclass(kind, made)

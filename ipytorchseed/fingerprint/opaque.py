@@ -177,6 +177,6 @@ def _coarse(buffered: Any) -> int | None:
 
 
 def lock_position(value: Any) -> tuple[str, object]:
-    """Tell whether a lock is held."""
+    """Return whether a lock is held."""
     held = type(value).locked(value)
     return f"{'held' if held else 'free'} lock", held

@@ -265,7 +265,7 @@ def _arrive() -> None:
 
 
 def _is_machinery(kind: type) -> bool:
-    """Tell whether a class is a package's machinery, and not a list or a text of its making."""
+    """Return whether a class is a package's machinery, and not a list or a text of its making."""
     content = (str, list, dict, tuple, set, frozenset)
     return module_of_class(kind).partition(".")[0] in opaque.PACKAGES and not issubclass(
         kind, content

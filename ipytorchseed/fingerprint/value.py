@@ -90,7 +90,7 @@ def results(value: Fingerprint) -> dict[str, str]:
 
 
 def same(one: Fingerprint, other: Fingerprint) -> bool | None:
-    """Tell whether two values have the same content, as far as it can be seen.
+    """Return whether two values have the same content, as far as it can be seen.
 
     Returns:
         True where both were read whole and are equal, False where they are known to differ, None

@@ -45,7 +45,7 @@ class Filter(Struct, frozen=True):
     everything: bool = False
 
     def fits(self, line: Line) -> bool:
-        """Tell whether a run is to be shown."""
+        """Return whether a run is to be shown."""
         text = self.text.casefold()
         return (
             (self.everything or not line.aside)

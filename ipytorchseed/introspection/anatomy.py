@@ -124,7 +124,7 @@ class Anatomy(Struct, frozen=True):
                 yield name, found
 
     def _may_be_address(self, value: object, found: object, at: int) -> bool:
-        """Tell whether what a slot holds may be a pointer of a C class: no small number."""
+        """Return whether what a slot holds may be a pointer of a C class: no small number."""
         return (
             type(found) is int and found > _SMALL and "__slots__" not in own(mro(type(value))[at])
         )
@@ -199,7 +199,7 @@ def _is_descriptor(entry: object) -> bool:
 
 
 def _hides(kind: type) -> bool:
-    """Tell whether a class or a base of it reserves more room than its slots account for."""
+    """Return whether a class or a base of it reserves more room than its slots account for."""
     while kind is not object:
         base = _of_type["__base__"].__get__(kind)
         room = _of_type["__basicsize__"].__get__(kind) - _of_type["__basicsize__"].__get__(base)

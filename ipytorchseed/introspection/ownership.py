@@ -37,7 +37,7 @@ def _installed() -> tuple[str, ...]:
 
 
 def is_installed_file(path: str) -> bool:
-    """Tell whether a file belongs to the interpreter, to a package, or to ourselves."""
+    """Return whether a file belongs to the interpreter, to a package, or to ourselves."""
     return (
         path.startswith(("<", *_installed()))
         or any(name in path for name in _PACKAGES)
@@ -46,7 +46,7 @@ def is_installed_file(path: str) -> bool:
 
 
 def _is_recorded(path: str, place: str) -> bool:
-    """Tell whether a file came into a folder of ``sys.path`` by ``pip install --target``."""
+    """Return whether a file came into a folder of ``sys.path`` by ``pip install --target``."""
     folder = os.path.join(place, "")  # noqa: PTH118 -- for each file that a cell opens
     if not path.startswith(folder):
         return False
@@ -74,7 +74,7 @@ def _brought(folder: str, _changed: int) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def is_local_file(path: str) -> bool:
-    """Tell whether a file is the user's, and not the interpreter's, a package's, or ours."""
+    """Return whether a file is the user's, and not the interpreter's, a package's, or ours."""
     folder, name = os.path.split(path)
     try:
         place = os.path.join(_resolved(folder), name)  # noqa: PTH118 -- for each module that is met
@@ -89,7 +89,7 @@ def is_local_file(path: str) -> bool:
 
 
 def _is_store(place: str, target: str) -> bool:
-    """Tell whether a file of a package is a link to what an installer keeps for many environments.
+    """Return whether a file of a package is a link to what an installer keeps for many environments.
 
     There, as in uv's cache, the package's metadata lies beside it. A link to where a package is
     being developed, as of ``flit install --symlink``, leads to no such place.
@@ -117,7 +117,7 @@ def _resolved(folder: str) -> str:
 
 
 def is_local_module(name: object) -> bool:
-    """Tell whether a module is the user's: the notebook itself, or a file outside of packages."""
+    """Return whether a module is the user's: the notebook itself, or a file outside of packages."""
     if type(name) is not str:
         return False
     if name == "__main__":

@@ -52,12 +52,12 @@ shell_name = re.compile(r"_+|_i+\d*|_\d+|_dh|_ih|_oh|In|Out|__warningregistry__"
 
 
 def is_scalar(value: object) -> bool:
-    """Tell whether a value is of a scalar type: without parts, and possibly shared if equal."""
+    """Return whether a value is of a scalar type: without parts, and possibly shared if equal."""
     return id(type(value)) in _SCALARS
 
 
 def is_module(value: object) -> bool:
-    """Tell whether a value is a module, also of a subclass."""
+    """Return whether a value is a module, also of a subclass."""
     return issubclass(type(value), types.ModuleType)
 
 
@@ -77,12 +77,12 @@ def text(value: object) -> str:
 
 
 def is_class(value: object) -> bool:
-    """Tell whether a value is a class."""
+    """Return whether a value is a class."""
     return issubclass(type(value), type)
 
 
 def is_function(value: object) -> bool:
-    """Tell whether a value is a function, one of the interpreter's or of Cython's included."""
+    """Return whether a value is a function, one of the interpreter's or of Cython's included."""
     kind = type(value)
     return id(kind) in _FUNCTIONS or (
         name_of_class(kind) in _CYTHON
@@ -125,7 +125,7 @@ def qualified_name(value: Any) -> str:
 
 
 def is_from_its_module(value: Any) -> bool:
-    """Tell whether a bound method is what its module gives out, as ``random.shuffle`` is."""
+    """Return whether a bound method is what its module gives out, as ``random.shuffle`` is."""
     owner = value.__self__
     if is_module(owner) or is_class(owner):
         return True

@@ -83,7 +83,7 @@ def _others_write(found: os.stat_result) -> bool:
 
 
 def _private(group: int) -> bool:
-    """Tell whether no other user is known to be in a group, as in the user's private group.
+    """Return whether no other user is known to be in a group, as in the user's private group.
 
     Where users have private groups, new files are often writable for the group.
     """

@@ -210,7 +210,7 @@ def _spare(connection: sqlite3.Connection) -> tuple[int, int]:
 
 
 def _too_spare(spare: tuple[int, int], *, thorough: bool) -> bool:
-    """Tell whether to return free pages: unless there are many, they will be needed again."""
+    """Return whether to return free pages: unless there are many, they will be needed again."""
     free, pages = spare
     return free > 0 if thorough else free > 4 * _PAGES and 5 * free > pages
 

@@ -54,7 +54,7 @@ class FileRead(Struct, frozen=True):
         return self.path.endswith("/")
 
     def same(self, other: FileRead) -> bool | None:
-        """Tell whether the file had the same content; None where that is not known."""
+        """Return whether the file had the same content; None where that is not known."""
         if self.size != other.size:
             return False
         if self.exact and other.exact:

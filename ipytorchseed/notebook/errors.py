@@ -58,7 +58,7 @@ def error_line(error: BaseException, shown: Sequence[str]) -> str:
 
 
 def _tells_plainly(error: BaseException) -> bool:
-    """Tell whether an error says what it was made with, by the interpreter's own code."""
+    """Return whether an error says what it was made with, by the interpreter's own code."""
     from ipytorchseed.introspection.anatomy import find_member
     from ipytorchseed.introspection.values import is_scalar
 

@@ -31,7 +31,7 @@ _BLANK = " \t\r"
 
 
 def deterministic_head(line: str) -> re.Match[str] | None:
-    """Tell whether a line is ``%%deterministic ...``, and match its ``arguments``."""
+    """Return whether a line is ``%%deterministic ...``, and match its ``arguments``."""
     return _HEAD.match(line)
 
 

@@ -144,7 +144,7 @@ def _tell_all(session: Session, *, as_json: bool, options: bool) -> None:
 
 
 def _is_file(word: str) -> bool:
-    """Tell whether a word names a receipt, there or not, rather than a run."""
+    """Return whether a word names a receipt, there or not, rather than a run."""
     return _RUN.fullmatch(word) is None and (Path(word).exists() or Path(word).suffix != "")
 
 
@@ -238,7 +238,7 @@ def own_run(session: Session, word: str) -> Run:
 
 
 def is_same(path: str, other: str) -> bool:
-    """Tell whether two paths may be one notebook's: they are equal, or one ends in the other."""
+    """Return whether two paths may be one notebook's: they are equal, or one ends in the other."""
     paths = (each.replace("\\", "/").strip("/") for each in (path, other))
     short, long = sorted(paths, key=len)
     return bool(short) and f"/{long}".endswith(f"/{short}")

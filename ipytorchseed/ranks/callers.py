@@ -123,7 +123,7 @@ class Callers:
 
 
 def _about(code: CodeType) -> tuple[bool, bool, str]:
-    """Tell whether code is the user's, whether it is torch's, and which part of torch draws."""
+    """Return whether code is the user's, whether it is torch's, and which part of torch draws."""
     file = code.co_filename
     path = file.replace("\\", "/")
     users = path.startswith("<ipython-input") or not is_installed_file(file)
@@ -147,7 +147,7 @@ def _let_scripts_know(original: object, counted: object) -> None:
 
 
 def source_of(what: str, name: str) -> bool:
-    """Tell whether a site's function acts on the source ``name``."""
+    """Return whether a site's function acts on the source ``name``."""
     if what.startswith("random."):
         return name == "python"
     if what.startswith("numpy."):
@@ -156,7 +156,7 @@ def source_of(what: str, name: str) -> bool:
 
 
 def seeds(site: Site) -> bool:
-    """Tell whether a site's function sets the state of its source instead of drawing from it."""
+    """Return whether a site's function sets the state of its source instead of drawing from it."""
     return site.what.rpartition(".")[2] in _SEEDS
 
 

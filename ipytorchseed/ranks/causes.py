@@ -70,7 +70,7 @@ def explain(
 
 
 def seeded(name: str, tracks: Mapping[int, Track]) -> bool:
-    """Tell whether every rank seeded a source, or set its state, in this step."""
+    """Return whether every rank seeded a source, or set its state, in this step."""
     return all(
         any(seeds(each) and source_of(each.what, name) for each in track.sites)
         for track in tracks.values()
@@ -78,7 +78,7 @@ def seeded(name: str, tracks: Mapping[int, Track]) -> bool:
 
 
 def in_one_stream(name: str, tracks: Mapping[int, Track]) -> bool:
-    """Tell whether ranks with other states are in one stream, one only ahead of another."""
+    """Return whether ranks with other states are in one stream, one only ahead of another."""
     states = [kept[-1][1] for each in tracks.values() if (kept := each.states.get(name))]
     return any(same_stream(states[0], each, _CLOSE) for each in states[1 : _HELD + 1])
 

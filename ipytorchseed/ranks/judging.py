@@ -233,7 +233,7 @@ class Judgement:
                     self._add("source", row.name, self._tracks[group[0]].step, group, message)
 
     def _parts(self, key: tuple[str, str], step: int, values: Mapping[int, str]) -> bool:
-        """Tell whether values differ between ranks; where not, remember the step."""
+        """Return whether values differ between ranks; where not, remember the step."""
         if len({*values.values()}) > 1:
             return True
         self._alike[key] = step

@@ -88,7 +88,7 @@ def _is_replica(model: object) -> bool:
 
 
 def _shares_buffers(replica: Any) -> bool:
-    """Tell whether a replica has buffers and takes rank 0's at each forward pass."""
+    """Return whether a replica has buffers and takes rank 0's at each forward pass."""
     names = ("forward_sync_buffers", "broadcast_buffers")  # of torch from 2.13 on, and before
     return next(replica.buffers(), None) is not None and any(
         vars(replica).get(name) is True for name in names
@@ -203,7 +203,7 @@ def own_name(source: str) -> str:
 
 
 def _is_own(source: str) -> bool:
-    """Tell whether a source belongs to this rank, and not to a device that another rank uses."""
+    """Return whether a source belongs to this rank, and not to a device that another rank uses."""
     kind, _, index = source.partition(":")
     if not kind.startswith("torch.") or not index:
         return True

@@ -104,7 +104,7 @@ class RanksView(View):
         return f"{len(groups)} groups"
 
     def breaks(self, row: Row) -> bool:
-        """Tell whether a finding is about a row."""
+        """Return whether a finding is about a row."""
         if row.kind == "setting":
             return True  # others are not shown
         told = [each for each in self.findings if each.kind == row.kind]
@@ -117,7 +117,7 @@ class RanksView(View):
         return value if value is not None and row.kind == "setting" else short_digest(value)
 
     def odd(self, row: Row, rank: int) -> bool:
-        """Tell whether a rank's value is to be marked."""
+        """Return whether a rank's value is to be marked."""
         return self.breaks(row) and (len(row.groups) == 1 or rank not in row.groups[0])
 
     def text(self) -> str:

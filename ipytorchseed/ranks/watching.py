@@ -153,7 +153,7 @@ class Watch(AbstractContextManager["Watch"]):
             warnings.warn(f"ranks are no longer watched: {in_brief(error)}", stacklevel=2)
 
     def _is_clock(self, optimizer: Any) -> bool:
-        """Tell whether it is the first optimizer that moves parameters of the model."""
+        """Return whether it is the first optimizer that moves parameters of the model."""
         if self._clock is None or self._clock() is None:
             groups = optimizer.param_groups
             if not any(

@@ -12,7 +12,7 @@ from ipytorchseed.reads.parsing import nodes_in
 
 @lru_cache(maxsize=64)
 def shows_addresses(source: str) -> bool:
-    """Tell whether what a cell prints or shows may be the answer of ``id``.
+    """Return whether what a cell prints or shows may be the answer of ``id``.
 
     Args:
         source: Its text. Only an answer that it hands on at once is seen, as ``print(id(x))`` does.

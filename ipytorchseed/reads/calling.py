@@ -174,7 +174,7 @@ _BY_TEXT = {"eval": _run_text, "exec": _run_text, "getattr": _attribute}
 
 
 def _spreads(node: ast.Call) -> bool:
-    """Tell whether there are arguments that cannot be counted: ``*args`` and ``**options``."""
+    """Return whether there are arguments that cannot be counted: ``*args`` and ``**options``."""
     for each in node.args:
         if type(each) is ast.Starred:
             return True

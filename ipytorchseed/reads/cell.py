@@ -118,7 +118,7 @@ def _effects(source: str, parse: Parse) -> Effects:
 
 
 def _is_inert(statement: ast.stmt) -> bool:
-    """Tell whether a statement runs no code: it names constants, lists of them, or a function.
+    """Return whether a statement runs no code: it names constants, lists of them, or a function.
 
     Not what another name holds: IPython can be told to show what is assigned, by code of its class.
     """
@@ -136,7 +136,7 @@ def _is_inert(statement: ast.stmt) -> bool:
 
 
 def _is_constant(value: ast.expr | None) -> bool:
-    """Tell whether an expression, if there is one, is made of nothing but constants."""
+    """Return whether an expression, if there is one, is made of nothing but constants."""
     if isinstance(value, ast.Tuple | ast.List):
         return all(map(_is_constant, value.elts))
     if isinstance(value, ast.Dict):
@@ -160,7 +160,7 @@ def _every_name(nodes: list[ast.AST]) -> Effects:
 
 
 def _only_checks(node: ast.stmt) -> bool:
-    """Tell whether a statement is what ``%%deterministic --check`` becomes: it changes nothing."""
+    """Return whether a statement is what ``%%deterministic --check`` becomes: it changes nothing."""
     if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
         return False
     words = [arg.value for arg in node.value.args if isinstance(arg, ast.Constant)]

@@ -169,12 +169,12 @@ BY_HASH = "hash"
 
 
 def reads_clock(asked: Iterable[str]) -> bool:
-    """Tell whether a clock is among what a cell asks."""
+    """Return whether a clock is among what a cell asks."""
     return not CLOCKS.keys().isdisjoint(asked)
 
 
 def is_program(name: str) -> bool:
-    """Tell whether what is asked is another program: ``!wget``, ``%pip``, ``subprocess.run``."""
+    """Return whether what is asked is another program: ``!wget``, ``%pip``, ``subprocess.run``."""
     return name.startswith(("!", "%")) or name in PROGRAMS
 
 

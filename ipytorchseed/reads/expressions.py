@@ -104,7 +104,7 @@ def _result(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
 
 
 def is_namespace(node: ast.expr) -> bool:
-    """Tell whether this is ``globals()`` or the like."""
+    """Return whether this is ``globals()`` or the like."""
     return (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)

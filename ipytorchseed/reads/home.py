@@ -36,7 +36,7 @@ class Home(Struct, frozen=True):
         return f"{self.module}.{name}" if self.module else name
 
     def holds(self, path: str, assigned: frozenset[str]) -> bool:
-        """Tell whether a dotted name begins with one that holds what it held before the cell."""
+        """Return whether a dotted name begins with one that holds what it held before the cell."""
         if self.module or not assigned:
             return True
         return path.partition(".")[0].removesuffix("()") not in assigned
@@ -71,5 +71,5 @@ def _contents(value: Any) -> list[Any]:  # noqa: ANN401
 
 
 def is_plain(names: Mapping[str, Any], name: str) -> bool:
-    """Tell whether a module holds a number or a text under a name of its own choice."""
+    """Return whether a module holds a number or a text under a name of its own choice."""
     return name in names and introspection.is_scalar(names[name]) and not DUNDER.fullmatch(name)

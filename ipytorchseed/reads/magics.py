@@ -141,7 +141,7 @@ def _expanded(line: str) -> list[str]:
 
 
 def only_asks(source: str) -> bool:
-    """Tell whether a cell only asks or commands us, as ``%why`` and ``%seed`` do."""
+    """Return whether a cell only asks or commands us, as ``%why`` and ``%seed`` do."""
     lines = [line.strip() for line in source.splitlines() if line.strip()]
     return all(
         line.startswith(("%why", "%rng", "%seed", "%deterministic", "%replay", "#"))

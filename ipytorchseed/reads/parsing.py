@@ -19,7 +19,7 @@ _LONGEST = 32_000
 
 
 def is_too_long(source: str) -> bool:
-    """Tell whether the text of a cell is so long that nobody looks into it."""
+    """Return whether the text of a cell is so long that nobody looks into it."""
     return len(source) > _LONGEST
 
 

@@ -114,7 +114,7 @@ def put_at(place: Place, value: Any) -> None:  # noqa: ANN401
 
 
 def is_replaced(place: Place) -> bool:
-    """Tell whether something else is at a place than the package puts there."""
+    """Return whether something else is at a place than the package puts there."""
     try:
         value = find_at(place)
     except KeyError:
@@ -182,7 +182,7 @@ class _Follower:
                     self._add(methods[name], depth)
 
     def comes_by(self, place: Place) -> bool:
-        """Tell whether what is at a place was come by."""
+        """Return whether what is at a place was come by."""
         module, name = place
         made, _, attribute = name.partition(".")
         names = introspection.module_names(sys.modules.get(module))

@@ -65,7 +65,7 @@ def _asks(known: str, given: int) -> bool:
 
 
 def _may_be_random(value: Any) -> bool:  # noqa: ANN401
-    """Tell whether a value may lead to the system's generator, whose every method asks."""
+    """Return whether a value may lead to the system's generator, whose every method asks."""
     kind = imported("random", "SystemRandom")
     return kind is not None and (type(value) is kind or is_module(value) or is_class(value))
 

@@ -38,7 +38,7 @@ _DRAW_TOO = ("reset_parameters", "scaled_dot_product_attention")
 
 
 def may_set_state(source: str, name: str) -> bool:
-    """Tell whether a cell may put a source elsewhere than draws do: not only another library's.
+    """Return whether a cell may put a source elsewhere than draws do: not only another library's.
 
     To import or define a function that does so is not enough, if the cell does not use it.
 
@@ -71,7 +71,7 @@ _SETTERS = {
 
 
 def sets_state(source: str, name: str) -> bool:
-    """Tell whether a statement of a cell certainly puts a source in a state that it has at hand."""
+    """Return whether a statement of a cell certainly puts a source in a state that it has at hand."""
     tree = parse_text(source)
     calls = (getattr(each, "value", None) for each in (tree.body if tree is not None else ()))
     return any(
@@ -197,7 +197,7 @@ def _may_draw(name: str) -> bool:
 
 
 def draws_before_it_sets(source: str, name: str) -> bool:
-    """Tell whether a cell may draw from a generator before the statement that seeds or sets it.
+    """Return whether a cell may draw from a generator before the statement that seeds or sets it.
 
     Args:
         source: The cell's text.

@@ -112,7 +112,7 @@ def _listed(command: str) -> list[str]:
 
 
 def may_print_result(command: str) -> bool:
-    """Tell whether what a command prints may be a result: it does more than fetch and put in place.
+    """Return whether what a command prints may be a result: it does more than fetch and put in place.
 
     Args:
         command: A line of the shell, without ``!``.
@@ -122,7 +122,7 @@ def may_print_result(command: str) -> bool:
 
 
 def prints_no_result(source: str) -> bool:
-    """Tell whether all that a cell may print is what programs say that fetch, install or write.
+    """Return whether all that a cell may print is what programs say that fetch, install or write.
 
     Args:
         source: The cell's text. Besides such commands it may import, and set IPython up.
@@ -148,7 +148,7 @@ def prints_no_result(source: str) -> bool:
 
 
 def _fetch(commands: list[str]) -> bool:
-    """Tell whether commands fetch, and do nothing else."""
+    """Return whether commands fetch, and do nothing else."""
     if any("|" in each.replace("||", "") or _TO_OUTPUT.search(each) for each in commands):
         return False  # what they fetch is shown
     parts = [_words(part) for each in commands for part in _PARTS.split(each)]

@@ -179,7 +179,7 @@ def _position(node: ast.AST) -> tuple[int, int]:
 
 
 def _are_alike(nodes: list[ast.AST], codes: list[CodeType]) -> bool:
-    """Tell whether functions, as parsed and as compiled, stand in one order: none in another."""
+    """Return whether functions, as parsed and as compiled, stand in one order: none in another."""
     ends = [(each.end_lineno, each.end_col_offset) for each in nodes]  # type: ignore[attr-defined]
     apart = all(map(le, ends, map(_position, nodes[1:])))
     return apart and len(nodes) == len(codes)

@@ -114,7 +114,7 @@ class ValueFollower(ABC):
             self.packages.add(package)
 
     def is_input(self, value: Any) -> bool:  # noqa: ANN401
-        """Tell whether a value may change: a package's functions and classes do not."""
+        """Return whether a value may change: a package's functions and classes do not."""
         kind = type(value)
         if issubclass(kind, type):
             return is_local_module(module_of_class(value))
@@ -258,7 +258,7 @@ class ValueFollower(ABC):
 
 
 def _is_called(kind: type) -> bool:
-    """Tell whether objects of a class are called: by code that may call what they hold."""
+    """Return whether objects of a class are called: by code that may call what they hold."""
     return any(type(own(base).get("__call__")) is types.FunctionType for base in mro(kind))
 
 

@@ -71,11 +71,11 @@ class Receipt(Struct, frozen=True):
         return None
 
     def is_fresh(self, digest: str) -> bool | None:
-        """Tell whether nothing was drawn since seeding; None where that is not known."""
+        """Return whether nothing was drawn since seeding; None where that is not known."""
         return self.stands.get(digest, Stand()).fresh
 
     def leads(self, before: str, after: str, most: int = 0) -> bool:  # noqa: ARG002 -- as above
-        """Tell whether draws may lead from one state to the other."""
+        """Return whether draws may lead from one state to the other."""
         first, last = (self.stands.get(digest, Stand()) for digest in (before, after))
         known = None not in {first.seed, first.draws, last.seed, last.draws}
         return not known or self.draws(before, after) is not None

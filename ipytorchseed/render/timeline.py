@@ -243,7 +243,7 @@ def _only_looks(source: str) -> bool:
 
 
 def _unparsed(run: Run) -> bool:
-    """Tell whether a cell could not be parsed; text that it evaluated may be at fault."""
+    """Return whether a cell could not be parsed; text that it evaluated may be at fault."""
     said = (run.error or "").startswith(_UNPARSED)
     return said and not (run.writes or run.displays or run.stdout)
 

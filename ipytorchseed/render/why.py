@@ -249,7 +249,7 @@ class WhyView(View):
     def way_back(self) -> str:
         """What the way back is good for, or why there is none; empty where nothing is to say."""
         remedy = self.explanation.remedy
-        told = "; ".join(filter(None, (remedy.obstacle, remedy.writes)))
+        told = "; ".join(filter(None, (remedy.obstacle, remedy.note)))
         if remedy.commands:
             possible = "" if remedy.complete else ", if possible"
             return f"To get the earlier result back{possible}{f' ({told})' if told else ''}:"
@@ -424,7 +424,7 @@ def cause_json(cause: Cause) -> dict[str, object]:
 
 
 def _is_step(change: Change) -> bool:
-    """Tell whether a change is one number's, from what to what."""
+    """Return whether a change is one number's, from what to what."""
     return change.before is not None and change.after is not None and len(change.after) == 1
 
 

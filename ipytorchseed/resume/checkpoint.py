@@ -9,7 +9,7 @@ from typing import Any
 
 
 def is_stateful(value: object) -> bool:
-    """Tell whether a value has torch's ``Stateful`` protocol."""
+    """Return whether a value has torch's ``Stateful`` protocol."""
     kind = type(value)
     return callable(getattr(kind, "state_dict", None)) and callable(
         getattr(kind, "load_state_dict", None)

@@ -127,7 +127,7 @@ def _first_difference(
 def _matters(
     finding: Finding, first: First | None, pairs: list[tuple[Look, Look]], whole: Course
 ) -> bool:
-    """Tell whether a difference affects parameters, or is still there at the end."""
+    """Return whether a difference affects parameters, or is still there at the end."""
     if finding.kind not in _PASSING:
         components = [look.components.get(finding.name) for look in pairs[-1]]
         leaves = [None if component is None else component.leaves for component in components]

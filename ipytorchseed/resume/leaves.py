@@ -167,7 +167,7 @@ class Saved:
         self._blobs = list(_blobs(content))
 
     def has(self, name: str, component: Component, part: list[str]) -> bool | None:
-        """Tell whether it holds some leaves of a component; None where that is not known.
+        """Return whether it holds some leaves of a component; None where that is not known.
 
         Args:
             name: The component's name, which decides where several of its kind were saved.
@@ -189,7 +189,7 @@ class Saved:
         return None if places else False
 
     def has_state(self, state: bytes) -> bool:
-        """Tell whether it holds a generator's state."""
+        """Return whether it holds a generator's state."""
         digest = xxh3_64_hexdigest(state)
         return any(leaf.content == digest for leaf in self._leaves.values()) or any(
             state in blob for blob in self._blobs

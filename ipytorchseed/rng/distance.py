@@ -39,7 +39,7 @@ def draws_between(before: bytes, after: bytes, bound: int = NEAR) -> int | None:
 
 
 def same_stream(one: bytes, other: bytes, bound: int) -> bool:
-    """Tell whether a state of a generator leads to another by draws, in either direction."""
+    """Return whether a state of a generator leads to another by draws, in either direction."""
     if {len(one), len(other)} <= {*torch_random.SIZES}:
         return one[:8] == other[:8]  # the seed
     return any(draws_between(*pair, bound) is not None for pair in ((one, other), (other, one)))
@@ -71,7 +71,7 @@ def draws_to(before: bytes, mark: tuple[str, int], bound: int) -> int | None:
 
 
 def is_fresh(state: bytes) -> bool | None:
-    """Tell whether a generator was seeded and not drawn from since.
+    """Return whether a generator was seeded and not drawn from since.
 
     Returns:
         None where the state does not tell. Multiples of 624 draws look like none; so do 623, as
@@ -82,7 +82,7 @@ def is_fresh(state: bytes) -> bool | None:
 
 
 def is_of_ours(state: bytes) -> bool:
-    """Tell whether a state has the size or form of those that we know how to count draws in."""
+    """Return whether a state has the size or form of those that we know how to count draws in."""
     return len(state) in _SIZES or _is_json(state)
 
 
@@ -95,7 +95,7 @@ def locate_state(state: bytes) -> Position:
 
 
 def _is_json(state: bytes) -> bool:
-    """Tell whether a state is of a numpy ``Generator``; others may begin with any byte."""
+    """Return whether a state is of a numpy ``Generator``; others may begin with any byte."""
     return state[:2] == b'{"' and len(state) not in _SIZES
 
 

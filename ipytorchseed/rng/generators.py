@@ -156,7 +156,7 @@ def _state_holder(generator: object, kind: Kind) -> object:
 
 
 def is_source(generator: object, kind: Kind) -> bool:
-    """Tell whether a generator is the hidden one of a source, and not one of the user's.
+    """Return whether a generator is the hidden one of a source, and not one of the user's.
 
     Args:
         generator: As found in some value.

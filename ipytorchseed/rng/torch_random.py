@@ -113,12 +113,12 @@ KIND = Kind(
 
 
 def has_torch() -> bool:
-    """Tell whether torch has been imported completely; it is not imported for that."""
+    """Return whether torch has been imported completely; it is not imported for that."""
     return hasattr(sys.modules.get("torch"), "default_generator")
 
 
 def started(kind: str) -> bool:
-    """Tell whether the devices of a kind (``cuda``, ``xpu``) run already, without starting them."""
+    """Return whether the devices of a kind (``cuda``, ``xpu``) run already, without starting them."""
     torch = sys.modules.get("torch")
     module = getattr(torch, kind, None)
     return module is not None and bool(module.is_initialized())

@@ -203,11 +203,11 @@ class FileWatch:
         self._named, self._inside = there | files, inside if there else None
 
     def _is_made(self, path: str) -> bool:
-        """Tell whether the cell made a file or folder, or the folder that it lies in."""
+        """Return whether the cell made a file or folder, or the folder that it lies in."""
         return path in self._made or f"{path}/".startswith(self._folders)
 
     def _is_no_input(self, path: str) -> bool:
-        """Tell whether the cell made a file, or a package opens it for itself."""
+        """Return whether the cell made a file, or a package opens it for itself."""
         if self._is_made(path):
             return True
         if self._since is not None and mark_of(path)[2:] >= (self._since,):
@@ -351,7 +351,7 @@ def _file_of(module: object) -> object:
 
 
 def _is_users(path: str, ours: str | None = None) -> bool:
-    """Tell whether a file is the user's own: not the system's, a package's or of ``ours``."""
+    """Return whether a file is the user's own: not the system's, a package's or of ``ours``."""
     if path.startswith(_SYSTEM if ours is None else (*_SYSTEM, ours)) or is_installed_file(path):
         return False
     if any(part in path for part in _HIDDEN) or path.endswith((".pyc", ".so")):

@@ -40,7 +40,7 @@ class Identity:
         return idents.get(key, key)
 
     def knows(self, ident: str) -> bool:
-        """Tell whether a cell has a key already."""
+        """Return whether a cell has a key already."""
         return ident in self._keys
 
     def begin(

@@ -142,7 +142,7 @@ def find_inside(texts: Iterable[str], packages: Collection[str]) -> dict[str, Ma
 
 
 def _is_pattern(word: str) -> bool:
-    """Tell whether a text may be a pattern of names of files: ``shards/*.parquet``."""
+    """Return whether a text may be a pattern of names of files: ``shards/*.parquet``."""
     suffix = os.path.splitext(word)[1]  # noqa: PTH122 -- as below
     return "*" in word and " " not in word and suffix[1:].isalnum()
 

@@ -153,12 +153,12 @@ def cleaner(kind: str) -> Callable[[str], str] | None:
 
 
 def is_script(kind: str) -> bool:
-    """Tell whether a MIME type is one of programs that a front end runs."""
+    """Return whether a MIME type is one of programs that a front end runs."""
     return kind.endswith("/javascript") or kind.startswith("application/vnd.bokehjs_")
 
 
 def is_markup(kind: str) -> bool:
-    """Tell whether a MIME type is one of HTML or XML."""
+    """Return whether a MIME type is one of HTML or XML."""
     return kind == "text/html" or kind.endswith(("+xml", "/xml"))
 
 

@@ -90,7 +90,7 @@ def set_in_packages(  # noqa: PLR0913, PLR0917 -- as above, and how code is foll
 
 
 def _may_set_imported(tree: ast.Module | None) -> bool:
-    """Tell whether code may set attributes of what it imports: to follow it takes much longer."""
+    """Return whether code may set attributes of what it imports: to follow it takes much longer."""
     nodes = [] if tree is None else nodes_in(tree)
     imports = [each for each in nodes if isinstance(each, ast.Import | ast.ImportFrom)]
     found = {name for each in imports for part in each.names for name in bound_by(part)}

@@ -66,7 +66,7 @@ class Pending(Struct):
     beside: bool = False
 
     def may_seed(self, name: str) -> bool:
-        """Tell whether the run may have seeded a source, as far as its text and our log tell."""
+        """Return whether the run may have seeded a source, as far as its text and our log tell."""
         return bool(self.seeds) or may_set_state(self.source, name)
 
     def run(self, asked: Collection[str], **ended: Any) -> Run:

@@ -100,7 +100,7 @@ class RecordedKernel:
         return self._values.get(name)
 
     def is_bound(self, name: str) -> bool:
-        """Tell whether a name is bound now, or a builtin."""
+        """Return whether a name is bound now, or a builtin."""
         return name in self._values or name in self._set_here or hasattr(builtins, name)
 
     def effects(self, run: Run) -> Effects:
@@ -153,12 +153,12 @@ class RecordedKernel:
         return wanted - self._session.ledger.states(wanted).keys()
 
     def is_fresh(self, digest: str) -> bool | None:
-        """Tell whether a state is one that seeding leaves; None where that cannot be told."""
+        """Return whether a state is one that seeding leaves; None where that cannot be told."""
         state = self._session.ledger.states([digest]).get(digest)
         return None if state is None else is_fresh(state)
 
     def is_file(self, path: str) -> bool:
-        """Tell whether there is a file of this name."""
+        """Return whether there is a file of this name."""
         return Path(path).is_file()
 
     def changed_files(self, run: Run) -> list[str]:
@@ -196,7 +196,7 @@ class LiveKernel(RecordedKernel):
         return self._looks[name]
 
     def is_bound(self, name: str) -> bool:
-        """Tell whether a name is bound now, or a builtin."""
+        """Return whether a name is bound now, or a builtin."""
         return name in self._namespace or hasattr(builtins, name)
 
     def kept_values(self, run: Run) -> dict[str, Any]:
@@ -250,13 +250,13 @@ class LiveKernel(RecordedKernel):
 
 
 def _has_graph(value: Any) -> bool:  # noqa: ANN401
-    """Tell whether a tensor is the end of a graph, which a backward pass uses up."""
+    """Return whether a tensor is the end of a graph, which a backward pass uses up."""
     torch: Any = sys.modules.get("torch")
     return hasattr(torch, "nn") and type(value) is torch.Tensor and value.grad_fn is not None
 
 
 def _is_touched(file: FileRead) -> bool:
-    """Tell whether a file was written to since it was read."""
+    """Return whether a file was written to since it was read."""
     with suppress(OSError, ValueError):
         about = Path(file.path).stat()
         return (about.st_size, about.st_mtime_ns) != (file.size, file.modified)
@@ -264,5 +264,5 @@ def _is_touched(file: FileRead) -> bool:
 
 
 def _is_changed(file: FileRead) -> bool:
-    """Tell whether a file is known to be another than when it was read."""
+    """Return whether a file is known to be another than when it was read."""
     return _is_touched(file) and file.same(FileWatch().look(file.path, _IN_FILES)) is False

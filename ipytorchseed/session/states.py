@@ -69,12 +69,12 @@ class LedgerStates:
         return self._distance(before, after, self._effort)[0]
 
     def is_fresh(self, digest: str) -> bool | None:
-        """Tell whether a state is one that seeding leaves; None where that cannot be told."""
+        """Return whether a state is one that seeding leaves; None where that cannot be told."""
         state = self._state(digest)
         return None if state is None else is_fresh(state)
 
     def leads(self, before: str, after: str, most: int = 0) -> bool:
-        """Tell whether draws may lead from one state to another, ``most`` of them at most."""
+        """Return whether draws may lead from one state to another, ``most`` of them at most."""
         draws, known = self._distance(before, after, Effort(_DRAWS))  # seldom asked, and decisive
         if draws is not None or not known:
             return True
@@ -150,12 +150,12 @@ class EitherStates:
         return next((each for each in found if each is not None), None)
 
     def is_fresh(self, digest: str) -> bool | None:
-        """Tell whether a state is one that seeding leaves; None where that cannot be told."""
+        """Return whether a state is one that seeding leaves; None where that cannot be told."""
         found = (states.is_fresh(digest) for states in self._each)
         return next((each for each in found if each is not None), None)
 
     def leads(self, before: str, after: str, most: int = 0) -> bool:
-        """Tell whether draws may lead from one state to the other: no kernel says that none do."""
+        """Return whether draws may lead from one state to the other: no kernel says that none do."""
         return all(states.leads(before, after, most) for states in self._each)
 
 

@@ -30,7 +30,7 @@ _MISSING: Any = object()
 
 
 def numpy_is_heard() -> bool:
-    """Tell whether numpy asks where it can be heard."""
+    """Return whether numpy asks where it can be heard."""
     asks = imported("secrets", "randbits")
     return asks is not None and imported("numpy.random.bit_generator", "randbits") is asks
 
@@ -64,13 +64,13 @@ def find_unseeded(maker: FrameType) -> str | None:
 
 
 def _is_put_elsewhere(line: str, following: str) -> bool:
-    """Tell whether a line puts the generator that the one before it makes into a given state."""
+    """Return whether a line puts the generator that the one before it makes into a given state."""
     made = _MADE.match(line)
     return made is not None and following.strip().startswith(f"{made[1]}.set_state(")
 
 
 def _is_seeded_at_once(caller: FrameType | None) -> bool:
-    """Tell whether code of the library seeds what it is about to be given: ``self.rng.seed(1)``."""
+    """Return whether code of the library seeds what it is about to be given: ``self.rng.seed(1)``."""
     while caller is not None and not _is_users(caller):
         line = linecache.getline(caller.f_code.co_filename, caller.f_lineno)
         found = [call for call in _CALLS.finditer(line) if call[1] == "seed"]
@@ -81,7 +81,7 @@ def _is_seeded_at_once(caller: FrameType | None) -> bool:
 
 
 def _is_given(argument: str | None, frame: FrameType) -> bool | None:
-    """Tell whether a call is given a seed, where code runs in a frame; None where nobody knows."""
+    """Return whether a call is given a seed, where code runs in a frame; None where nobody knows."""
     if argument is None or argument in {"", "None"}:
         return None if argument is None else False
     value = 0 if argument[0].isdigit() else _find(argument, frame)

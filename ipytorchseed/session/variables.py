@@ -191,7 +191,7 @@ def foremost(names: set[str], first: Collection[str]) -> set[str]:
 
 
 def _is_unchanging(value: Fingerprint) -> bool:
-    """Tell whether a value stays the same; functions may keep something from call to call."""
+    """Return whether a value stays the same; functions may keep something from call to call."""
     kept = value.kind == "function" and any(
         part != "code" and part[:2] != "d:" for part in value.parts
     )

@@ -117,7 +117,7 @@ class NamespaceWatch:
 
 
 def _is_watched(name: object) -> bool:
-    """Tell whether a key is a variable's name: only plain text is compared and hashed by us."""
+    """Return whether a key is a variable's name: only plain text is compared and hashed by us."""
     return type(name) is str and not shell_name(name)
 
 

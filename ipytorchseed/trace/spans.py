@@ -101,7 +101,7 @@ class Side:
         return found
 
     def runs_compiled(self, gap: int) -> bool:
-        """Tell whether compiled code runs between two pairs, or at one of them."""
+        """Return whether compiled code runs between two pairs, or at one of them."""
         begin = int(self.ordered[gap - 1]) if gap else 0
         end = int(self.ordered[gap]) + 1 if gap < len(self.ordered) else len(self.trace)
         return bool(self.compiled[begin:end].any())

@@ -111,7 +111,7 @@ _SIZES = frozenset({"columns", "items", "keys", "length", "shape"})
 
 
 def _only_found(against: Run, run: Run, name: str, moved: Mapping[str, object]) -> bool:
-    """Tell whether one run filled something in, the other did not, and they differ in the rest."""
+    """Return whether one run filled something in, the other did not, and they differ in the rest."""
     filler, other = (against, run) if name in against.writes else (run, against)
     if name in other.writes or name not in filler.reads or not moved:
         return False
@@ -143,24 +143,24 @@ def _left_by_loops(source: str) -> Mapping[str, int]:
 
 
 def results_differ(before: Fingerprint | None, after: Fingerprint | None) -> bool:
-    """Tell whether two results, or two texts that were printed, are known to differ."""
+    """Return whether two results, or two texts that were printed, are known to differ."""
     opaque = before is not None and after is not None and before.opaque and after.opaque
     return not (opaque or _cut(before, after)) and differ(before, after)
 
 
 def _cut(before: Fingerprint | None, after: Fingerprint | None) -> bool:
-    """Tell whether one text may lack what the other has: what prints by itself is seen late."""
+    """Return whether one text may lack what the other has: what prints by itself is seen late."""
     lines = {each and each.summary for each in (before, after)}
     return len(lines) > 1 and any(map(_seen_in_part, (before, after)))
 
 
 def _seen_in_part(printed: Fingerprint | None) -> bool:
-    """Tell whether something printed past us; of a large value, a sample alone is read as well."""
+    """Return whether something printed past us; of a large value, a sample alone is read as well."""
     return printed is not None and printed.kind == "text" and printed.digest == printed.sample
 
 
 def shown_otherwise(before: Showing, after: Showing) -> bool:
-    """Tell whether two results that are not known to differ were shown differently.
+    """Return whether two results that are not known to differ were shown differently.
 
     A class's own ``__repr__`` or ``_repr_html_`` may read other variables when it is shown, and how
     numbers are written hangs on options.
@@ -172,7 +172,7 @@ def shown_otherwise(before: Showing, after: Showing) -> bool:
 
 
 def displays_differ(before: Sequence[Fingerprint], after: Sequence[Fingerprint]) -> bool:
-    """Tell whether what two runs displayed is known to differ."""
+    """Return whether what two runs displayed is known to differ."""
     if count_displays(before) != count_displays(after):
         return True
     return any(itertools.starmap(differ, zip(before, after, strict=False)))

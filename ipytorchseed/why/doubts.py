@@ -14,7 +14,7 @@ from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import MEMORY, PLACES, is_program
 from ipytorchseed.reads.parsing import is_too_long
 from ipytorchseed.reads.seeding import may_set_state
-from ipytorchseed.why.evidence import is_strict, run_name
+from ipytorchseed.why.evidence import is_strict, run_phrase
 from ipytorchseed.why.present import Present
 
 _FACTS = {fact.name for fact in FACTS}
@@ -47,7 +47,7 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
         run: The run whose cell it is.
         present: What is known of the kernel that is to run it.
     """
-    name = run_name(run, present.kernel)
+    name = run_phrase(run, present.kernel)
     yield from _of_settings(run, present, name)
     for source, before, after in moves(run):
         if before is not None or after is None:
@@ -126,14 +126,14 @@ _ADDS = lazy_pattern(
 
 
 def _adds_in_any_order(run: Run) -> bool:
-    """Tell whether a run may have added up on a GPU, by algorithms that do not repeat."""
+    """Return whether a run may have added up on a GPU, by algorithms that do not repeat."""
     started = any(":" in name for name in run.after)
     trained = any(run.writes[name].kind in ("module", "optimizer") for name in run.in_place)
     return started and not is_strict(run) and (trained or bool(_ADDS.search(run.source)))
 
 
 def _bears_on(run: Run, setting: str, then: Any, now: Any) -> bool:  # noqa: ANN401 -- JSON values
-    """Tell whether a setting may change what a run makes, of text or figures where it shows any."""
+    """Return whether a setting may change what a run makes, of text or figures where it shows any."""
     if setting == "sys.setrecursionlimit":
         return bool(run.error) or now < then
     if BY_NAME[setting].acts_on not in (TEXT, FIGURES):
@@ -143,5 +143,5 @@ def _bears_on(run: Run, setting: str, then: Any, now: Any) -> bool:  # noqa: ANN
 
 
 def _is_seeded(run: Run, source: str) -> bool:
-    """Tell whether a run seeds a source, as far as its text tells."""
+    """Return whether a run seeds a source, as far as its text tells."""
     return bool(run.seeds) or may_set_state(run.source, source)

@@ -34,10 +34,10 @@ class HistoryLookup(Protocol):
         """Count the numbers between two states, or return None where that is not known."""
 
     def is_fresh(self, digest: str) -> bool | None:
-        """Tell whether a state is one that seeding leaves; None where that cannot be told."""
+        """Return whether a state is one that seeding leaves; None where that cannot be told."""
 
     def leads(self, before: str, after: str, most: int = 0) -> bool:
-        """Tell whether draws may lead from one state to the other: ``most`` of them, or few."""
+        """Return whether draws may lead from one state to the other: ``most`` of them, or few."""
 
     def findings(self, run: Run, against: Run) -> Findings | None:
         """Return what experiments showed about two runs before; None if there were none."""
@@ -81,8 +81,8 @@ class Evidence(Struct, frozen=True):
         return self.run.cell != self.against.cell
 
     def name(self, run: Run) -> str:
-        """Return how a run is called by who asks."""
-        return run_name(run, self.reader)
+        """Return how a run is called in a sentence."""
+        return run_phrase(run, self.reader)
 
     def word(self, run: Run) -> str:
         """Return how a run is named in a command."""
@@ -137,6 +137,14 @@ def run_name(run: Run, kernel: str) -> str:
     return word if word.startswith("#") else f"In[{word}]"
 
 
+def run_phrase(run: Run, kernel: str) -> str:
+    """Return how a run is called in a sentence: ``In[5]``, also if it is of an earlier kernel."""
+    name = run_name(run, kernel)
+    if not name.startswith("#") or run.execution_count is None:
+        return name
+    return f"In[{run.execution_count}] before the restart"
+
+
 def run_word(run: Run, kernel: str) -> str:
     """Return how a run is named in a command given in a kernel: ``5`` or ``#17``."""
     here = run.kernel == kernel and run.execution_count is not None
@@ -148,7 +156,7 @@ _STRICT = lazy_pattern(r"%%deterministic(?![\w?])(?!.*--(?:check|warn))")
 
 
 def is_strict(run: Run) -> bool:
-    """Tell whether a run's operations were held to algorithms that repeat."""
+    """Return whether a run's operations were held to algorithms that repeat."""
     flag = "torch.use_deterministic_algorithms"
     held = run.settings.get(flag) and not run.settings.get(f"{flag}.warn_only")
     return bool(held) or _STRICT.match(run.source) is not None
@@ -160,7 +168,7 @@ def most_draws(run: Run) -> int:
 
 
 def differ(before: Fingerprint | None, after: Fingerprint | None) -> bool:
-    """Tell whether two values are known to differ."""
+    """Return whether two values are known to differ."""
     if before is None or after is None:
         return (before is None) != (after is None)
     return same(before, after) is False

@@ -108,7 +108,8 @@ def judge_repeat(result: Result) -> Finding:
         result: What it gave when it ran again from where the later run began.
     """
     if result is Result.LATER:
-        how = f"run again from the same state, the cell gave {LATER}'s result again"
+        how = f"run again from the same state, the cell gave {LATER}'s result again, so something"
+        how += " that is not recorded was different before"
         return Finding(NO_EFFECT, how)
     return Finding(PROVED, "run twice from the same state, the cell gave two results")
 

@@ -72,13 +72,13 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
         remedy = find_remedy(case, causes, present)
         causes = with_fixes(causes, remedy)
     elif unknown:
-        message = f"{begin}, but nothing else that was looked at does; {say(case, unknown)}"
+        message = f"{begin}, but no input that was looked at changed; {say(case, unknown)}"
     elif case.two_cells:
         message = f"{begin}, which is another cell: nothing recorded but their text accounts for it"
     else:
         hidden = say_unseen(against, run)
         message = (
-            f"{begin}, but nothing else that was recorded does{f'; {hidden}' if hidden else ''}"
+            f"{begin}, but no recorded input changed{f'; {hidden}' if hidden else ''}"
             f"{NEXT_STEP}%%deterministic --check on top of the cell, which tells whether it"
             " repeats by itself"
         )

@@ -99,6 +99,7 @@ class Root(Struct, frozen=True):
             if that cell met it itself.
         blame: The runs that brought it about.
         via: Kind and name of each cause that comes from it.
+        fix: What keeps it from happening again; empty if nothing is known.
     """
 
     kind: str
@@ -107,6 +108,7 @@ class Root(Struct, frozen=True):
     path: tuple[str, ...] = ()
     blame: tuple[Blame, ...] = ()
     via: tuple[tuple[str, str], ...] = ()
+    fix: str = ""
 
 
 def suspect(it: Cause | Cleared) -> str:
@@ -133,13 +135,13 @@ class Remedy(Struct, frozen=True):
         commands: What to type: ``%replay 5``; nothing where there is no way.
         complete: Whether that is known to bring the earlier result.
         obstacle: Why it may not, or why there is no way, in a clause; empty otherwise.
-        writes: Which cell writes which file again for it, in a clause; empty if none does.
+        note: Which cell writes which file again, and which run the command means, in a clause.
     """
 
     commands: tuple[str, ...] = ()
     complete: bool = False
     obstacle: str = ""
-    writes: str = ""
+    note: str = ""
 
 
 NEXT_STEP = ". Next step: "

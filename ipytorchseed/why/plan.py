@@ -15,7 +15,7 @@ from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.entropy import CLOCKS, MEMORY, STANDS, is_program
 from ipytorchseed.reads.writers import writing_calls, written_to
 from ipytorchseed.why.doubts import find_doubts, moves
-from ipytorchseed.why.evidence import run_name, run_word
+from ipytorchseed.why.evidence import run_phrase, run_word
 from ipytorchseed.why.present import Present
 from ipytorchseed.why.unknown import hides
 from ipytorchseed.why.words import first_of
@@ -115,7 +115,7 @@ def outside_of(run: Run, present: Present) -> tuple[str, ...]:
 
 
 def _is_open(value: Fingerprint) -> bool:
-    """Tell whether a value may be a way out of the kernel: a file, a database, a pipe, a socket."""
+    """Return whether a value may be a way out of the kernel: a file, a database, a pipe, a socket."""
     wraps = "_csv.writer" in value.parts.get("unseen", "")
     return wraps or (value.opaque and value.kind in ("file", "opaque"))
 
@@ -151,7 +151,7 @@ class _Planner:
         return Plan(target, tuple(self._steps), tuple(dict.fromkeys([*self._doubts, *doubts])))
 
     def _name(self, run: Run) -> str:
-        return run_name(run, self._present.kernel)
+        return run_phrase(run, self._present.kernel)
 
     def _block(self, reason: str) -> bool:
         """Note why there is no way, the first reason that was met; and return False."""
@@ -238,7 +238,7 @@ class _Planner:
         return alike is True and _random(now) == _random(wanted)
 
     def _is_remade(self, name: str, reader: Run) -> bool:
-        """Tell whether a variable was bound since a run read it, to what may be another object."""
+        """Return whether a variable was bound since a run read it, to what may be another object."""
         if name in self._now:
             return False
         runs = [next(iter(self._present.setters(name, each)), None) for each in (reader, None)]
@@ -246,7 +246,7 @@ class _Planner:
         return made is not None and remade is not None and not _are_alike(made, remade)
 
     def _is_of_old_class(self, name: str, reader: Run) -> bool:
-        """Tell whether a variable was made with a class that a step defines anew."""
+        """Return whether a variable was made with a class that a step defines anew."""
         anew = self._classes()
         makers = self._makers(name, reader)[:1] if anew and name not in self._now else []
         return any(not anew.keys().isdisjoint(maker.reads) for maker in makers)
@@ -310,7 +310,7 @@ class _Planner:
         return Step(run, self._present.settings_of(run), makes, outside_of(run, self._present))
 
     def _can_repeat(self, maker: Run) -> bool:
-        """Tell whether a cell that is run again for what it makes makes the same."""
+        """Return whether a cell that is run again for what it makes makes the same."""
         leave_alone = {*CLOCKS, *STANDS, *MEMORY, "hash"}  # what it makes, as programs may
         asked = [name for name in maker.nondeterministic_calls if name not in leave_alone]
         entropy = [name for name in asked if not is_program(name)]
@@ -365,7 +365,7 @@ def _ids(runs: Iterable[Run]) -> list[int]:
 
 
 def _are_alike(run: Run, other: Run) -> bool:
-    """Tell whether two runs of a text, which may be one, began with the same."""
+    """Return whether two runs of a text, which may be one, began with the same."""
     begun, again = ({name: before for name, before, _ in moves(each)} for each in (run, other))
     reads = run.reads.keys() == other.reads.keys() and all(
         same(value, other.reads[name]) for name, value in run.reads.items()

@@ -26,7 +26,7 @@ class Present(Protocol):
         """Return the fingerprint of a variable's value now; None if there is no such variable."""
 
     def is_bound(self, name: str) -> bool:
-        """Tell whether a name is bound now, or a builtin."""
+        """Return whether a name is bound now, or a builtin."""
 
     def effects(self, run: Run) -> Effects:
         """Return what the code of a run does with names."""
@@ -50,10 +50,10 @@ class Present(Protocol):
         """Return those states of the given ones that are no longer kept."""
 
     def is_fresh(self, digest: str) -> bool | None:
-        """Tell whether a state is one that seeding leaves; None where that cannot be told."""
+        """Return whether a state is one that seeding leaves; None where that cannot be told."""
 
     def is_file(self, path: str) -> bool:
-        """Tell whether there is a file of this name."""
+        """Return whether there is a file of this name."""
 
     def changed_files(self, run: Run) -> Sequence[str]:
         """Return the paths of files that a run read, and that are known to be others now."""

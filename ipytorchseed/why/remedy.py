@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from ipytorchseed.determinism.libraries import BY_NAME
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import PLACES
-from ipytorchseed.why.evidence import Evidence, run_name, run_word
+from ipytorchseed.why.evidence import Evidence, run_phrase, run_word
 from ipytorchseed.why.experiments import CARRIED
 from ipytorchseed.why.explanation import Cause, Remedy, Root
 from ipytorchseed.why.plan import make_plan
@@ -38,9 +38,11 @@ def find_remedy(case: Evidence, causes: Sequence[Cause], present: Present | None
     if writers:
         command += " --yes"
     told = [
-        f"{run_name(run, present.kernel)} writes {listed(map(case.path, run.wrote))} again"
+        f"{run_phrase(run, present.kernel)} writes {listed(map(case.path, run.wrote))} again"
         for run in writers
     ]
+    word, phrase = run_word(case.against, present.kernel), case.name(case.against)
+    told += [f"{word} is {phrase}"] if word.startswith("#") and word != phrase else []
     obstacle = obstacles[0] if obstacles else ""
     return Remedy((command,), not obstacles, obstacle, listed(told) if told else "")
 
@@ -88,6 +90,7 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
         run: Its later run.
     """
     found = [cause.fix for cause in causes if cause.fix and not cause.goes_back]
+    found += [root.fix for root in roots if root.fix and root.fix not in found]
     generators = {*run.generators_before, *run.generators_after}
     for root in roots:
         if root.kind == "rng" and root.name in generators:

@@ -28,6 +28,9 @@ _MOST_PAIRS = 200
 _SECONDS = 0.1
 """Computing time that tracing may take: work beside it changes no answer."""
 
+_FIXED = frozenset({"entropy", "environment", "flag", "operation"})
+"""Kinds of causes whose fix holds for later runs too."""
+
 _THIS_CELL = lazy_pattern(r"\b(?:this|the) cell\b(?! that)")
 
 _TOLD = 3
@@ -146,7 +149,8 @@ class _Tracer:
                 message += " (not traced further back)"
                 self._stopped = False
             name = front_end_id(case.run) if edited and path else cause.name
-            self.roots[key] = Root(cause.kind, name, message, path, blame)
+            fix = cause.fix if cause.kind in _FIXED else ""
+            self.roots[key] = Root(cause.kind, name, message, path, blame, fix=fix)
         root = self.roots[key]
         self.roots[key] = replace(root, via=(*dict.fromkeys((*root.via, via)),))
         return key

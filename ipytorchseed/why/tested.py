@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from ipytorchseed.ledger.records import Finding, Findings
-from ipytorchseed.why.evidence import run_name
+from ipytorchseed.why.evidence import run_phrase
 from ipytorchseed.why.experiments import (
     CARRIED,
     EARLIER,
@@ -39,7 +39,7 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
     """
     known = {(kind, name): finding for kind, name, finding in found.causes}
     against = said.against or said.run
-    names = {EARLIER: run_name(against, kernel), LATER: run_name(said.run, kernel)}
+    names = {EARLIER: run_phrase(against, kernel), LATER: run_phrase(said.run, kernel)}
     causes, cleared = list[Cause](), list[Cleared]()
     for cause in said.causes:
         finding = _named(known.get((cause.kind, cause.name), Finding()), names)
@@ -93,11 +93,14 @@ def _roots_of(causes: Sequence[Cause], roots: Sequence[Root]) -> tuple[Root, ...
 
 
 def _with_repeat(message: str, repeats: Finding) -> str:
-    """Add what running a cell again showed, before what to do next."""
+    """Add what running a cell again showed; a check need not tell again whether it repeats."""
     if not repeats.how:
         return message
-    begin, step, advice = message.partition(NEXT_STEP)
-    return f"{begin}; {repeats.how}{step}{advice}"
+    begin, step, _ = message.partition(NEXT_STEP)
+    if repeats.level != PROVED:
+        return f"{begin}; {repeats.how}"
+    advice = f"{step}%%deterministic --check on top of the cell, which names what does not"
+    return f"{begin}; {repeats.how}{advice}"
 
 
 def _with_finding(said: Explanation, cause: Cause, finding: Finding) -> Cause:

@@ -73,26 +73,30 @@ def unseen(earlier: Mapping[str, Fingerprint], later: Mapping[str, Fingerprint])
 
 
 def hides(value: Fingerprint) -> bool:
-    """Tell whether a value keeps content that cannot be seen."""
+    """Return whether a value keeps content that cannot be seen."""
     return value.kind not in _NO_CONTENT and (value.opaque or "unseen" in value.parts)
 
 
 def say_unseen(against: Run, run: Run) -> str:
-    """Say of a cell what of it nothing is known: programs that it runs, what is not seen into."""
+    """Say what of a cell is not known: programs that it runs, caches, what cannot be inspected."""
     programs = programs_of(run.nondeterministic_calls)
     hidden = unseen(against.reads, run.reads)[:_NAMED]
     said = [f"the cell {say_programs(programs)}"] if programs else []
     said += [say_hidden(hidden)] if hidden else []
+    cached = [f"`{name}`" for name, value in run.reads.items() if "kept" in value.parts]
+    if cached:
+        keep = "keeps" if len(cached) == 1 else "keep"
+        said.append(f"{first_of(cached, _NAMED, ' and ')} {keep} cached results, not inspected")
     return ", and ".join(said)
 
 
 def say_hidden(names: Sequence[str]) -> str:
     """Say in a clause of which values the content is not known."""
-    return f"{first_of(names, _NAMED, ' and ')} cannot be seen into"
+    return f"{first_of([f'`{name}`' for name in names], _NAMED, ' and ')} cannot be inspected"
 
 
 def are_pending(unknown: Sequence[Unknown], against: Run, run: Run) -> bool:
-    """Tell whether all of some values are unknown as a GPU was still computing them."""
+    """Return whether all of some values are unknown as a GPU was still computing them."""
     sides = [each for one in (against, run) for each in (one.reads, one.writes)]
     names = {name for side in sides for name, value in side.items() if value.kind == PENDING}
     return names.issuperset(each.name for each in unknown)

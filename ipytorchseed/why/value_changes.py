@@ -22,7 +22,8 @@ def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
         return said or _beside(before, after)
     if _plain(before.summary) != _plain(after.summary):
         steps = _step_parts(changed_parts(before, after))
-        steps = [say_parts(before, after)] if steps and after.kind == "optimizer" else steps
+        told = steps and after.kind in ("frame", "optimizer")
+        steps = [say_parts(before, after)] if told else steps
         return ", ".join(steps) if steps else f"{before.summary} → {after.summary}"
     if _are_reordered(before, after):
         return "the same items in another order"
@@ -57,7 +58,7 @@ _FEW = frozenset(map(str, range(2, 9)))
 
 
 def _are_reordered(before: Fingerprint, after: Fingerprint) -> bool:
-    """Tell whether a list or dictionary holds the same items in another order."""
+    """Return whether a list or dictionary holds the same items in another order."""
     was, now = before.parts, after.parts
     if before.kind != after.kind or was.get("length") != now.get("length"):
         return False
@@ -147,7 +148,7 @@ def changed_parts(
 
 
 def _are_too_many(value: Fingerprint) -> bool:
-    """Tell whether an object's attributes are only counted, not told one by one."""
+    """Return whether an object's attributes are only counted, not told one by one."""
     return "length" in value.parts and not any(name[:2] == "a:" for name in value.parts)
 
 
@@ -242,7 +243,7 @@ def _content_told(kind: str, parts: _Parts) -> list[str]:
 
 
 def is_another(before: Fingerprint, after: Fingerprint) -> bool:
-    """Tell whether a name that held a function or class holds one of another name."""
+    """Return whether a name that held a function or class holds one of another name."""
     kinds = before.kind == after.kind and after.kind in ("class", "function")
     was, now = (each.summary.partition(",")[0] for each in (before, after))
     return kinds and was != now
@@ -284,7 +285,7 @@ _SETTING = "s:"
 
 
 def tells_items(value: Fingerprint) -> bool:
-    """Tell whether parts of a dictionary or table name its items: of many, none is."""
+    """Return whether parts of a dictionary or table name its items: of many, none is."""
     empty = value.parts.get("length") == "0" or value.parts.get("shape", "").endswith(" x 0")
     several = value.kind in ("dict", "frame") and not empty
     return not several or any(part[:2] == "k:" for part in value.parts)

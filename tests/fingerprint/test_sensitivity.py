@@ -124,7 +124,7 @@ _values = st.recursive(
 
 
 def _same(one, other):
-    """Tell whether two values are equal to the bit, types and order included."""
+    """Return whether two values are equal to the bit, types and order included."""
     if type(one) is not type(other):
         return False
     if isinstance(one, float):

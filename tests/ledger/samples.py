@@ -48,7 +48,7 @@ def add(ledger, count, **changes):
 
 
 def same(one, other):
-    """Tell whether two runs are equal in all but their number; nan equals nan."""
+    """Return whether two runs are equal in all but their number; nan equals nan."""
     return all(
         repr(getattr(one, each)) == repr(getattr(other, each))
         or getattr(one, each) == getattr(other, each)

@@ -31,7 +31,7 @@ def add_days_ago(ledger, days, **changes):
 
 
 def has_states(ledger, run):
-    """Tell whether one can go back to where a run began and ended."""
+    """Return whether one can go back to where a run began and ended."""
     return bool(samples.states_of_run(ledger, run)) and bool(
         samples.states_of_run(ledger, run, after=True)
     )

@@ -353,7 +353,7 @@ def test_a_run_is_in_the_ledger_when_its_reply_is_out(tmp_path):
 
 
 def alive(pid):
-    """Tell whether a process runs; one that only waits to be collected does not."""
+    """Return whether a process runs; one that only waits to be collected does not."""
     try:
         return psutil.Process(pid).status() not in {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}
     except psutil.NoSuchProcess:

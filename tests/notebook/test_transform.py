@@ -99,7 +99,7 @@ def test_lines_stay_where_they_are(head, body):
 
 
 def _prompted(body):
-    """Tell whether a prompt is stripped off, under which a cell magic may come to light."""
+    """Return whether a prompt is stripped off, under which a cell magic may come to light."""
     return any(line.lstrip().startswith((">>>", "...", "In [")) for line in body)
 
 

@@ -130,7 +130,7 @@ class Devices:
         )
 
     def is_initialized(self):
-        """Tell whether they run."""
+        """Return whether they run."""
         return self.started
 
     def queue(self, seed):

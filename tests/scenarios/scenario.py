@@ -13,6 +13,7 @@ A scenario is a file in ``cases``: a docstring, then cells.
     first: input model           the cause that must be named first
     allow: input model           a cause that may be named too; the name * matches any
     says: lr 0.01 → 0.03         text of the message of a cause, or of the answer if there is none
+    root: In[5] was edited       text of the message of a root; there are as many as such lines
     innocent: rng numpy          a suspect that is no cause: the answer clears it and says why, or
                                  lists it as what may matter, after all true causes
     verdict: explained           if it does not follow from the lines above
@@ -48,7 +49,7 @@ CASES = Path(__file__).parent / "cases"
 
 _CELL = re.compile(r"^# %% (\S+)[ \t]*\n", re.MULTILINE)
 _FIELD = re.compile(
-    r"^(run|ask|probe|changed|expect|first|says|allow|innocent|verdict|back|needs|kernel):[ \t]*(.*?)[ \t]*$"
+    r"^(run|ask|probe|changed|expect|first|says|allow|root|innocent|verdict|back|needs|kernel):[ \t]*(.*?)[ \t]*$"
 )
 _ANY_PART = frozenset({"file", "flag", "environment", "entropy", "operation"})
 
@@ -88,6 +89,7 @@ class Scenario:
         wanted: Causes that must be named.
         first: Kind and name of the cause that must be named first; empty for any.
         says: Text that the messages of causes must contain.
+        roots: Text that the messages of the roots contain, in their order; empty for any roots.
         allowed: Kind and name of causes that may be named too.
         innocent: Kind and name of suspects that are no causes.
         verdict: The right verdict.
@@ -106,6 +108,7 @@ class Scenario:
     wanted: tuple[Wanted, ...]
     first: tuple[tuple[str, str], ...]
     says: tuple[str, ...]
+    roots: tuple[str, ...]
     allowed: tuple[tuple[str, str], ...]
     innocent: tuple[tuple[str, str], ...]
     verdict: str
@@ -174,6 +177,7 @@ def parse(name: str, content: str) -> Scenario:
         wanted=wanted,
         first=_pairs(fields.get("first", [])),
         says=tuple(fields.get("says", [])),
+        roots=tuple(fields.get("root", [])),
         allowed=_pairs(fields.get("allow", [])),
         innocent=_pairs(fields.get("innocent", [])),
         verdict=fields.get("verdict", [usual])[0],
@@ -229,6 +233,10 @@ def judge(scenario: Scenario, answer: dict[str, Any], counts: dict[int, int | No
     for words in scenario.says:
         if not any(words in each for each in said):
             problems.append(f"not said: {words}")
+    roots = [each["message"] for each in answer["roots"]]
+    fit = [*map(str.__contains__, roots, scenario.roots)]
+    if scenario.roots and not (all(fit) and len(roots) == len(scenario.roots)):
+        problems.append(f"the roots are: {'; '.join(roots)}")
     granted = [*(name for wanted in scenario.wanted for name in wanted.names), *scenario.allowed]
     problems += [
         f"not cleared: {kind} {name}"

@@ -63,7 +63,7 @@ FREE = {
 
 
 def _is_confined(notebook, cell):
-    """Tell whether the run of a cell is taken to leave other variables as they are."""
+    """Return whether the run of a cell is taken to leave other variables as they are."""
     watched = notebook.session.variables
     before = watched._round
     run = notebook.run(cell)

@@ -236,7 +236,7 @@ def test_how_a_long_text_was_cut_into_pieces_does_not_count(cuts):
 
 
 def compared(one, two):
-    """Tell whether two printed texts differ; None where that is not known."""
+    """Return whether two printed texts differ; None where that is not known."""
     values = shown(one), shown(two)
     if None in values:
         return values[0] is not values[1]

@@ -25,7 +25,7 @@ DONE = st.lists(
 
 
 def watched(name):
-    """Tell whether a name is one of the user's."""
+    """Return whether a name is one of the user's."""
     return isinstance(name, str) and not shell_name(name)
 
 

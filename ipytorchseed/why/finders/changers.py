@@ -167,7 +167,7 @@ def front_end_id(run: Run) -> str:
 
 
 def _was_seen_unchanged(name: str, before: Fingerprint) -> bool:
-    """Tell whether a run that read a value, and is not known to have set it, left it as it was.
+    """Return whether a run that read a value, and is not known to have set it, left it as it was.
 
     It was looked at when the run ended, too; what changed later, something between cells changed.
     Functions are looked at before a run only, and so are numbers of modules.
@@ -176,12 +176,12 @@ def _was_seen_unchanged(name: str, before: Fingerprint) -> bool:
 
 
 def _imported(run: Run, name: str) -> bool:
-    """Tell whether a run was the first to import the module of the user's that a name is of."""
+    """Return whether a run was the first to import the module of the user's that a name is of."""
     return any(name.startswith(f"{module}.") for module in run.loaded)
 
 
 def makes_anew(run: Run, name: str) -> bool:
-    """Tell whether a run that changed a value bound its name, and had not read it."""
+    """Return whether a run that changed a value bound its name, and had not read it."""
     return name not in run.reads and name not in run.in_place
 
 

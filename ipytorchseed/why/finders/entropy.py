@@ -107,7 +107,7 @@ def find_places(case: Evidence) -> Iterator[Cause]:
 
 
 def _is_reordered(change: Change) -> bool:
-    """Tell whether a result has the numbers of the earlier one, in another order."""
+    """Return whether a result has the numbers of the earlier one, in another order."""
     before, after = change.before, change.after
     if before is None or after is None or before == after:
         return False
@@ -115,7 +115,7 @@ def _is_reordered(change: Change) -> bool:
 
 
 def _is_a_number(case: Evidence) -> bool:
-    """Tell whether all that is known to differ are numbers, which have no order."""
+    """Return whether all that is known to differ are numbers, which have no order."""
     named = [change.name for change in case.changed if change.what == "variable"]
     kinds = [case.run.writes[name].kind for name in named if name in case.run.writes]
     kinds += [case.run.result.kind] if case.run.result is not None else []

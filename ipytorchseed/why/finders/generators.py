@@ -87,7 +87,7 @@ def _brought_in(case: Evidence, name: str, before: str, after: str) -> Cause | C
 
 
 def _is_used(name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]) -> bool:
-    """Tell whether either run moved a source or generator that it found."""
+    """Return whether either run moved a source or generator that it found."""
     return any(
         name in begin and begin[name] != end.get(name)
         for begin, end in zip(begins, ends, strict=True)
@@ -118,7 +118,7 @@ def _cleared(case: Evidence, name: str, reason: str, before: str | None, after: 
 
 
 def _only_imports(case: Evidence, name: str) -> bool:
-    """Tell whether only what the runs import drew from a source, in each run that moved it."""
+    """Return whether only what the runs import drew from a source, in each run that moved it."""
     moved = [run for run in (case.against, case.run) if run.before.get(name) != run.after.get(name)]
     return bool(moved) and all(name in run.imported for run in moved)
 
@@ -156,7 +156,7 @@ def _reseeded(
 
 
 def _leaves(case: Evidence, run: Run, name: str) -> bool:
-    """Tell whether a run certainly left its source's stream, for one that a seed begins."""
+    """Return whether a run certainly left its source's stream, for one that a seed begins."""
     begin, end = run.begun.get(name), run.ended.get(name)
     if end is None or (begin is not None and case.states.draws(begin, end) is not None):
         return False
@@ -175,12 +175,12 @@ def _leaves(case: Evidence, run: Run, name: str) -> bool:
 
 
 def _may_seed_anew(run: Run) -> bool:
-    """Tell whether a run may seed from something that varies: a clock, entropy, or a hash."""
+    """Return whether a run may seed from something that varies: a clock, entropy, or a hash."""
     return not _SEEDS_NOBODY_KNOWS.isdisjoint(run.nondeterministic_calls)
 
 
 def put_out_of_reach(case: Evidence) -> bool:
-    """Tell whether both runs left a source where no draws lead: seeded there, it may be."""
+    """Return whether both runs left a source where no draws lead: seeded there, it may be."""
     runs = case.against, case.run
     sides = [(run.begun, run.ended) for run in runs]
     names = [name for name in sides[1][0] if all(name in side for both in sides for side in both)]
@@ -195,7 +195,7 @@ def put_out_of_reach(case: Evidence) -> bool:
 
 
 def _is_chosen(case: Evidence, name: str, digest: str) -> bool:
-    """Tell whether a state follows from a seed such as people choose, and no clock tells."""
+    """Return whether a state follows from a seed such as people choose, and no clock tells."""
     found = case.states.position(name, digest)
     return found is not None and found.seed is not None and found.seed < _SMALL
 
@@ -208,7 +208,7 @@ def _drawn_early(case: Evidence) -> set[str]:
 
 
 def drew_more(case: Evidence, name: str) -> bool:
-    """Tell whether both runs seeded a source alike, and one of them then drew more."""
+    """Return whether both runs seeded a source alike, and one of them then drew more."""
     if case.run.ended.get(name) == case.against.ended.get(name) or not all(
         _leaves(case, run, name) for run in (case.against, case.run)
     ):

@@ -46,7 +46,7 @@ def find_libraries(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  
 
 
 def _shows_other_text(case: Evidence) -> bool:
-    """Tell whether something that is text, or is shown, differs."""
+    """Return whether something that is text, or is shown, differs."""
     texts = {name for name, value in case.run.writes.items() if value.kind in ("str", "text")}
     return any(change.what != "variable" or change.name in texts for change in case.changed)
 

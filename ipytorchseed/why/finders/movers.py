@@ -210,7 +210,7 @@ _BRIEFLY = {
 
 
 def _is_chosen(position: Position) -> bool:
-    """Tell whether a state goes back to a seed, rather than to the system's entropy."""
+    """Return whether a state goes back to a seed, rather than to the system's entropy."""
     return position.seed is not None and position.seed < LIMIT
 
 
@@ -252,7 +252,7 @@ def _how_it_came(case: Evidence, run: Run | None, name: str, end: str) -> str:
 
 
 def has_seeded(states: HistoryLookup, run: Run, name: str, end: str) -> bool:
-    """Tell whether a run seeded a source that it brought in.
+    """Return whether a run seeded a source that it brought in.
 
     Args:
         states: Where they stand.

@@ -74,7 +74,7 @@ _PLAIN = (["replaced it"], ["put it back"])
 
 
 def _is_of_own_module(case: Evidence, name: str) -> bool:
-    """Tell whether a name is of a module of the user's, of which a run read the file."""
+    """Return whether a name is of a module of the user's, of which a run read the file."""
     module = name.rpartition(".")[0]
     return any(module in run.loaded for run in [*case.states.latest(case.run), case.run])
 

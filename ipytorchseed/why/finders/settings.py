@@ -56,7 +56,7 @@ def find_settings(case: Evidence) -> Iterator[Cause | Cleared]:
 
 
 def is_secret(name: str) -> bool:
-    """Tell whether a setting is an environment variable that may hold anything.
+    """Return whether a setting is an environment variable that may hold anything.
 
     A receipt does not have its value.
     """

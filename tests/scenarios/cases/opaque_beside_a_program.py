@@ -5,7 +5,7 @@ ask: q
 probe: out
 changed: yes
 verdict: unexplained
-says: root cannot be seen into
+says: `root` cannot be inspected
 """
 # %% setup
 import subprocess

@@ -89,7 +89,7 @@ def is_local_file(path: str) -> bool:
 
 
 def _is_store(place: str, target: str) -> bool:
-    """Return whether a file of a package is a link to what an installer keeps for many environments.
+    """Return whether a file of a package is a link into the cache of an installer.
 
     There, as in uv's cache, the package's metadata lies beside it. A link to where a package is
     being developed, as of ``flit install --symlink``, leads to no such place.

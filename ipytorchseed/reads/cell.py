@@ -160,7 +160,7 @@ def _every_name(nodes: list[ast.AST]) -> Effects:
 
 
 def _only_checks(node: ast.stmt) -> bool:
-    """Return whether a statement is what ``%%deterministic --check`` becomes: it changes nothing."""
+    """Return whether a statement is what ``%%deterministic --check`` becomes."""
     if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
         return False
     words = [arg.value for arg in node.value.args if isinstance(arg, ast.Constant)]

@@ -71,7 +71,7 @@ _SETTERS = {
 
 
 def sets_state(source: str, name: str) -> bool:
-    """Return whether a statement of a cell certainly puts a source in a state that it has at hand."""
+    """Return whether a statement of a cell certainly restores a saved state of a source."""
     tree = parse_text(source)
     calls = (getattr(each, "value", None) for each in (tree.body if tree is not None else ()))
     return any(

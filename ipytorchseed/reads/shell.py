@@ -112,7 +112,7 @@ def _listed(command: str) -> list[str]:
 
 
 def may_print_result(command: str) -> bool:
-    """Return whether what a command prints may be a result: it does more than fetch and put in place.
+    """Return whether what a command prints may be a result.
 
     Args:
         command: A line of the shell, without ``!``.

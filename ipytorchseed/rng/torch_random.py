@@ -118,7 +118,7 @@ def has_torch() -> bool:
 
 
 def started(kind: str) -> bool:
-    """Return whether the devices of a kind (``cuda``, ``xpu``) run already, without starting them."""
+    """Return whether devices of a kind (``cuda``, ``xpu``) run already; start none."""
     torch = sys.modules.get("torch")
     module = getattr(torch, kind, None)
     return module is not None and bool(module.is_initialized())

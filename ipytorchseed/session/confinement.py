@@ -66,7 +66,7 @@ def is_confined(dependencies: Dependencies, patched: Collection[str]) -> bool:
 
 
 def _are_given() -> bool:
-    """Return whether packages hold what a run may change or call unnamed: open figures, callbacks."""
+    """Return whether packages hold open figures or callbacks, which any run may use."""
     figures = imported("matplotlib._pylab_helpers", "Gcf")
     callback = imported("numpy", "geterrcall")
     of_torch = module_names(sys.modules.get("torch.nn.modules.module"))
@@ -78,7 +78,7 @@ def _are_given() -> bool:
 
 
 def leads_nowhere(value: Any, look: Fingerprint) -> bool:  # noqa: ANN401 -- whatever it is
-    """Return whether a value leads to no other variable, but by a change that is seen in it as well.
+    """Return whether no other variable can be changed through a value unseen.
 
     Args:
         value: The value.

@@ -155,7 +155,7 @@ class EitherStates:
         return next((each for each in found if each is not None), None)
 
     def leads(self, before: str, after: str, most: int = 0) -> bool:
-        """Return whether draws may lead from one state to the other: no kernel says that none do."""
+        """Return whether draws may lead from one state to the other."""
         return all(states.leads(before, after, most) for states in self._each)
 
 

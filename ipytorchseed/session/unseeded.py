@@ -70,7 +70,7 @@ def _is_put_elsewhere(line: str, following: str) -> bool:
 
 
 def _is_seeded_at_once(caller: FrameType | None) -> bool:
-    """Return whether code of the library seeds what it is about to be given: ``self.rng.seed(1)``."""
+    """Return whether the library seeds the new generator at once: ``self.rng.seed(1)``."""
     while caller is not None and not _is_users(caller):
         line = linecache.getline(caller.f_code.co_filename, caller.f_lineno)
         found = [call for call in _CALLS.finditer(line) if call[1] == "seed"]
@@ -81,7 +81,7 @@ def _is_seeded_at_once(caller: FrameType | None) -> bool:
 
 
 def _is_given(argument: str | None, frame: FrameType) -> bool | None:
-    """Return whether a call is given a seed, where code runs in a frame; None where nobody knows."""
+    """Return whether a call in a frame passes a seed; None if that is not known."""
     if argument is None or argument in {"", "None"}:
         return None if argument is None else False
     value = 0 if argument[0].isdigit() else _find(argument, frame)

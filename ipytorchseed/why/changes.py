@@ -111,7 +111,7 @@ _SIZES = frozenset({"columns", "items", "keys", "length", "shape"})
 
 
 def _only_found(against: Run, run: Run, name: str, moved: Mapping[str, object]) -> bool:
-    """Return whether one run filled something in, the other did not, and they differ in the rest."""
+    """Return whether only one run filled something in, and the rest differs too."""
     filler, other = (against, run) if name in against.writes else (run, against)
     if name in other.writes or name not in filler.reads or not moved:
         return False
@@ -155,7 +155,7 @@ def _cut(before: Fingerprint | None, after: Fingerprint | None) -> bool:
 
 
 def _seen_in_part(printed: Fingerprint | None) -> bool:
-    """Return whether something printed past us; of a large value, a sample alone is read as well."""
+    """Return whether only a sample of what was printed is known."""
     return printed is not None and printed.kind == "text" and printed.digest == printed.sample
 
 

@@ -133,7 +133,7 @@ def _adds_in_any_order(run: Run) -> bool:
 
 
 def _bears_on(run: Run, setting: str, then: Any, now: Any) -> bool:  # noqa: ANN401 -- JSON values
-    """Return whether a setting may change what a run makes, of text or figures where it shows any."""
+    """Return whether a setting may change what a run makes or shows."""
     if setting == "sys.setrecursionlimit":
         return bool(run.error) or now < then
     if BY_NAME[setting].acts_on not in (TEXT, FIGURES):

@@ -115,7 +115,7 @@ def outside_of(run: Run, present: Present) -> tuple[str, ...]:
 
 
 def _is_open(value: Fingerprint) -> bool:
-    """Return whether a value may be a way out of the kernel: a file, a database, a pipe, a socket."""
+    """Return whether a value may be an open file, database, pipe or socket."""
     wraps = "_csv.writer" in value.parts.get("unseen", "")
     return wraps or (value.opaque and value.kind in ("file", "opaque"))
 
@@ -238,7 +238,7 @@ class _Planner:
         return alike is True and _random(now) == _random(wanted)
 
     def _is_remade(self, name: str, reader: Run) -> bool:
-        """Return whether a variable was bound since a run read it, to what may be another object."""
+        """Return whether a variable may be bound to another object since a run read it."""
         if name in self._now:
             return False
         runs = [next(iter(self._present.setters(name, each)), None) for each in (reader, None)]

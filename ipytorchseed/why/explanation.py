@@ -135,7 +135,7 @@ class Remedy(Struct, frozen=True):
         commands: What to type: ``%replay 5``; nothing where there is no way.
         complete: Whether that is known to bring the earlier result.
         obstacle: Why it may not, or why there is no way, in a clause; empty otherwise.
-        note: Which cell writes which file again, and which run the command means, in a clause.
+        note: Which run of an earlier kernel the command means, in a clause; empty otherwise.
     """
 
     commands: tuple[str, ...] = ()

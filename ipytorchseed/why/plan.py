@@ -181,13 +181,16 @@ class _Planner:
     def _prepare_files(self, reader: Run) -> bool:
         """Have the cells run again that wrote what a run read; tell whether there is a way."""
         for path in self._changed_files(reader):
-            writer = next(iter(self._present.writers(path, reader)), None) if self._writes else None
+            can = self._writes and not reader.asks_when_written
+            writer = next(iter(self._present.writers(path, reader)), None) if can else None
             appends = writer is not None and path in {file.path for file in writer.files}
             if writer is None or appends or not self._try(writer):
                 return self._block(self._say_changed(path, reader))
             read = next((file for file in reader.files if file.path == path), None)
-            if read is None or not writer.lasts_at(read.modified / 1e9):
-                who, file = self._name(writer), PurePath(path).name
+            who, file = self._name(writer), PurePath(path).name
+            if read is None or writer.lasts_at(read.modified / 1e9):
+                self._doubts[f"{who} has to write `{file}` again"] = None
+            else:
                 self._doubts[f"`{file}` was changed after {who} wrote it"] = None
         return True
 

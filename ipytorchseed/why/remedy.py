@@ -9,13 +9,12 @@ from msgspec.structs import replace
 from ipytorchseed.determinism.libraries import BY_NAME
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import PLACES
-from ipytorchseed.why.evidence import Evidence, run_phrase, run_word
+from ipytorchseed.why.evidence import Evidence, run_word
 from ipytorchseed.why.experiments import CARRIED
 from ipytorchseed.why.explanation import Cause, Remedy, Root
 from ipytorchseed.why.plan import make_plan
 from ipytorchseed.why.present import Present
 from ipytorchseed.why.unknown import unseen
-from ipytorchseed.why.words import listed
 
 
 def find_remedy(case: Evidence, causes: Sequence[Cause], present: Present | None) -> Remedy:
@@ -34,17 +33,11 @@ def find_remedy(case: Evidence, causes: Sequence[Cause], present: Present | None
     obstacles = [*plan.doubts, *filter(None, (_obstacle(case, cause) for cause in causes))]
     obstacles += _unseen(case, {cause.name for cause in causes})
     command = f"%replay {run_word(case.against, present.kernel)}"
-    writers = [step.run for step in plan.steps[:-1] if step.run.wrote]
-    if writers:
+    if any(step.run.wrote for step in plan.steps[:-1]):
         command += " --yes"
-    told = [
-        f"{run_phrase(run, present.kernel)} writes {listed(map(case.path, run.wrote))} again"
-        for run in writers
-    ]
     word, phrase = run_word(case.against, present.kernel), case.name(case.against)
-    told += [f"{word} is {phrase}"] if word.startswith("#") and word != phrase else []
-    obstacle = obstacles[0] if obstacles else ""
-    return Remedy((command,), not obstacles, obstacle, listed(told) if told else "")
+    note = f"{word} is {phrase}" if word.startswith("#") and word != phrase else ""
+    return Remedy((command,), not obstacles, obstacles[0] if obstacles else "", note)
 
 
 def _unseen(case: Evidence, known: Collection[str]) -> list[str]:

@@ -200,11 +200,11 @@ def test_a_cell_that_only_fails_under_flags_is_an_error_there():
 
 OUTSIDE = {
     "entropy": ("x = torch.tensor(np.random.default_rng().random(3))\ny = x * 2",
-                "the cell calls numpy.random.default_rng, which asks the system for entropy"),
+                "the cell calls `numpy.random.default_rng()`, which draws from the operating"),
     "a clock": ("x = torch.tensor(time.time(), dtype=torch.float64) * 2",
-                "the cell calls time.time, which reads the clock"),
+                "the cell calls `time.time()`, which reads the clock"),
     "the system": ("x = list(os.urandom(4))",
-                   "the cell calls os.urandom, which asks the system for entropy"),
+                   "the cell calls `os.urandom()`, which draws from the operating system"),
 }  # fmt: skip
 
 

@@ -60,7 +60,7 @@ def test_what_a_replay_does_not_put_back_is_named(kernel):
     kernel.run("n = size() * 3", "use")
     told = said(kernel.run("%why"))
     assert "To get the earlier result back, if possible (%replay does not put SIZE back):" in told
-    assert told.count("SIZE was 2, now it is 4") == 1
+    assert told.count("the environment variable `SIZE`: 2 → 4") == 1
 
 
 def test_a_mistyped_variable_or_cell_is_met_with_the_nearest(drawn):
@@ -437,7 +437,7 @@ def test_what_an_assigned_value_draws_as_it_is_shown(kernel):
     kernel.run("x = die")
     kernel.run("y = 1")
     kernel.run("x = die")
-    assert "python had moved on" in said(kernel.run("%why"))
+    assert "Python's random stream had moved on" in said(kernel.run("%why"))
 
 
 def test_a_run_of_before_the_restart_is_not_told_as_one_of_now(kernel):

@@ -170,7 +170,7 @@ def test_without_a_run_it_is_about_the_first_cell_that_differs(put_back, tmp_pat
     run = next(run for run in notebook.session.ledger.runs() if run.source == DRAW)
     said = why_elsewhere(notebook.session, receipt, run)
     assert [each.name for each in said.causes] == ["torch.cpu"]
-    assert "In[2] reseeded it to 2" in said.causes[0].message
+    assert "In[2] seeded torch with 2, not with 1" in said.causes[0].message
     notebook.run("other = 1")
     with pytest.raises(LookupFailure, match=r"the receipt of here\.ipynb has no such cell"):
         why_elsewhere(notebook.session, receipt, notebook.session.last)

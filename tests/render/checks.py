@@ -51,10 +51,10 @@ UPSAMPLE = Culprit(
     known="raises",
 )
 
-CLOCK = "the cell calls time.time, which reads the clock: it answers differently each time"
+CLOCK = "the cell calls `time.time()`, which reads the clock and is different every time"
 RNG = (
-    "the cell calls numpy.random.default_rng, which asks the system for entropy: it answers"
-    " differently each time"
+    "the cell calls `numpy.random.default_rng()`, which draws from the operating system's entropy"
+    " and is different every time"
 )
 
 CHECKED = {

@@ -12,6 +12,7 @@ import json
 import lzma
 from contextlib import suppress
 from functools import cache
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,10 +68,9 @@ class Recording(Struct, frozen=True):
 
 
 def with_findings(kernel: Kernel, recording: Recording) -> Recording:
-    """Return a recording with what experiments showed since, when the question was asked."""
-    asked = recording.asked
+    """Return a recording with what experiments showed since, also of the cells before."""
     with Ledger.open(kernel.ledger, read_only=True) as ledger:
-        pairs = ((asked, run.id or 0) for run in recording.runs if run.id != asked)
+        pairs = permutations((run.id or 0 for run in recording.runs), 2)
         found = ((*pair, ledger.findings(*pair)) for pair in pairs)
         return replace(recording, findings=tuple(each for each in found if each[2] is not None))
 

@@ -176,6 +176,39 @@ def test_a_file_that_changed_is_named():
     assert plan.doubts == ("people.csv, which In[2] read and wrote, is another now",)
 
 
+def _saved(when, **more):
+    """Return runs of two cells that write one file, and of one that read it in between."""
+    path = "/data/model.pt"
+    save = run(1, "save(x)", wrote=(path,), started=10.0, **more)
+    read = _use(2, OLD, OLD, files=(FileRead(path, 1, "0" * 16, modified=when),))
+    other = run(3, "save(y)", wrote=(path,), started=30.0)
+    last = replace(read, id=4, execution_count=4)
+    return MAKE, replace(save, id=2, execution_count=2), replace(read, id=3), other, last
+
+
+def test_a_file_is_written_again_by_the_cell_that_wrote_it():
+    """It is said which, and the command says yes to it."""
+    runs = _saved(10_050_000_000)
+    plan = _plan(*runs, states=_Other)
+    assert [step.run.source for step in plan.steps] == ["save(x)", "out = f(x)"]
+    assert plan.doubts == ("In[2] has to write `model.pt` again",)
+    case = Evidence(runs[-1], runs[2], runs[2:-1], _Other(runs), "k")
+    remedy = find_remedy(case, [Cause("file", "/data/model.pt", "it")], _Other(runs))
+    assert (remedy.commands, remedy.complete) == (("%replay 2 --yes",), False)
+
+
+def test_a_file_that_was_changed_after_a_cell_wrote_it_is_a_doubt():
+    """By its time; and a cell that read the file it wrote would write something else."""
+    plan = _plan(*_saved(20_000_000_000), states=_Other)
+    assert plan.doubts == ("`model.pt` was changed after In[2] wrote it",)
+    appends = _saved(10_050_000_000, files=(FileRead("/data/model.pt", 0, "1" * 16),))
+    assert "put it back" in _plan(*appends, states=_Other).blocked
+    runs = _saved(10_050_000_000)
+    asks = replace(runs[2], source="os.path.getmtime('/data/model.pt')")
+    assert "put it back" in make_plan(asks, _Other(runs)).blocked
+    assert "put it back" in make_plan(runs[2], _Other(runs), writes=False).blocked
+
+
 def test_what_no_replay_puts_back_is_a_doubt():
     """A version, programs, entropy, the order of hashes, a source that the cell brought in."""
     first = _use(2, OLD, OLD, settings={"python": "3.10"})
@@ -184,7 +217,7 @@ def test_what_no_replay_puts_back_is_a_doubt():
     )
     for asked, doubt in (
         ("!date", "In[2] runs another program: !date"),
-        ("os.urandom", "In[2] asks os.urandom, which answers differently each time"),
+        ("os.urandom", "In[2] asks os.urandom, which is different every time"),
         ("object.__hash__", "In[2] hangs on where objects of a set lie in memory"),
         ("id", "In[2] hangs on where objects lie in memory"),
     ):
@@ -196,7 +229,7 @@ def test_what_no_replay_puts_back_is_a_doubt():
     assert doubt == "where numpy began is not known: it came with In[2] itself"
     hashes = _use(2, OLD, OLD, nondeterministic_calls=("hash",), kernel="j")
     (doubt,) = _plan(hashes, _use(4, OLD, NEW)).doubts
-    assert doubt == "#2 depends on the order of hashes, which is another in each kernel"
+    assert doubt == "In[2] before the restart depends on the order of hashes, which is different in each kernel"
 
 
 def test_a_clock_that_only_times_is_no_doubt():
@@ -206,7 +239,7 @@ def test_a_clock_that_only_times_is_no_doubt():
         _plan(_use(2, OLD, OLD, **asks, timing=timing), _use(4, OLD, NEW)).doubts
         for timing in ((), ("time.time",))
     ]
-    assert doubts == [("In[2] asks time.time, which answers differently each time",), ()]
+    assert doubts == [("In[2] asks time.time, which is different every time",), ()]
 
 
 def test_sums_on_a_gpu_are_a_doubt_unless_they_were_held_to_repeat():
@@ -316,7 +349,7 @@ def test_an_input_that_cannot_be_seen_into_is_in_the_way_if_another_cell_used_it
     for between in ([], [uses]):
         runs = [MAKE, first, *between, last]
         remedy = explain(last, first, runs[1:-1], States(runs)).remedy
-        obstacle = "db cannot be seen into, and In[3] used it" if between else ""
+        obstacle = "`db` cannot be inspected, and In[3] used it" if between else ""
         assert (remedy.obstacle, remedy.complete) == (obstacle, not between)
 
 
@@ -324,7 +357,7 @@ def test_an_input_that_cannot_be_seen_into_is_in_the_way_if_another_cell_used_it
     ("kind", "name", "obstacle"),
     [
         ("operation", "aten::index_put_", "aten::index_put_ does not repeat"),
-        ("entropy", "os.urandom", "os.urandom answers differently each time"),
+        ("entropy", "os.urandom", "`os.urandom()` is different every time"),
         ("environment", "SCALE", "%replay does not put SCALE back"),
         ("file", "/data/people.csv", "%replay does not put /data/people.csv back"),
         ("input", "x", ""),

@@ -6,7 +6,7 @@ import pytest
 
 from ipytorchseed.ledger.records import Finding, Findings
 from ipytorchseed.why import roots
-from ipytorchseed.why.tested import with_findings
+from ipytorchseed.why.tested import with_findings, with_roots_of
 from tests.render.explanations import (
     AGAIN,
     DONE,
@@ -142,6 +142,36 @@ def test_the_roots_of_what_has_no_effect_are_not_told():
     found = Findings(tuple(("input", name, Finding(level)) for name, level in levels.items()))
     told = with_findings(said, found, "k")
     assert [root.path for root in told.roots] == [("z",), ("x",)]
+
+
+def test_the_cell_before_is_followed_to_what_experiments_proved_of_it():
+    """Of several things that differ; if nobody tested that, all are, and the pair is told."""
+    runs = []
+    for again in (0, 1):
+        values = {name: number(10 * place + again) for place, name in enumerate("ab", 1)}
+        for name in "ab":
+            source = f"{name} = {again}"
+            made = {name: values[name]}
+            runs.append(run(len(runs) + 1, source, cell=name, code=source, writes=made))
+        made = {"c": number(50 + again)}
+        runs.append(run(len(runs) + 1, "c = a + b", cell="c", reads=values, writes=made))
+        made = {"d": number(90 + again)}
+        reads = {"c": number(50 + again)}
+        runs.append(run(len(runs) + 1, "d = f(c)", cell="d", reads=reads, writes=made))
+    known = States(runs)
+    said = explain(runs[7], runs[3], runs[3:7], known)
+    assert {root.path for root in said.roots} == {("a", "c"), ("b", "c")}
+    ((later, earlier),) = said.makers
+    assert (later.id, earlier.id) == (7, 3)
+    levels = {"a": "no effect", "b": "proved"}
+    found = Findings(tuple(("input", name, Finding(level)) for name, level in levels.items()))
+    known.found[7, 3] = found
+    fresh = explain(runs[7], runs[3], runs[3:7], known)
+    assert [root.path for root in fresh.roots] == [("b", "c")]
+    assert not fresh.makers
+    assert [root.path for root in with_roots_of(said, fresh).roots] == [("b", "c")]
+    known.found[7, 3] = Findings((("input", "a", Finding("no effect")),))
+    assert len(explain(runs[7], runs[3], runs[3:7], known).roots) == 1
 
 
 def test_tracing_ends_where_cells_make_one_another():

@@ -127,8 +127,18 @@ def test_a_cell_that_has_no_settings_on_record_is_not_blamed_for_one():
 @pytest.mark.parametrize(
     ("before", "after", "said", "fix"),
     [
-        ("8", "3", "RATE_X was 8, now it is 3", "import os; os.environ['RATE_X'] = '8'"),
-        (None, "3", "RATE_X was not set, now it is 3", "import os; del os.environ['RATE_X']"),
+        (
+            "8",
+            "3",
+            "the environment variable `RATE_X`: 8 → 3",
+            "import os; os.environ['RATE_X'] = '8'",
+        ),
+        (
+            None,
+            "3",
+            "the environment variable `RATE_X`: not set → 3",
+            "import os; del os.environ['RATE_X']",
+        ),
     ],
 )
 def test_a_variable_is_put_back_as_the_cell_reads_it(before, after, said, fix, monkeypatch):

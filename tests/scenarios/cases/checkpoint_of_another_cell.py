@@ -6,7 +6,6 @@ probe: score
 changed: yes
 root: wrote `model.pt`
 expect: file model.pt 4
-back: complete
 """
 # %% setup
 import torch

@@ -143,6 +143,6 @@ def test_the_cause_is_told_in_the_notebook(path):
     if cause == ("environment", "PYTHONHASHSEED"):
         expected = "string hashes"
     if cause == ("input", "loader"):  # which draws its order from there
-        expected = "torch.cpu"
+        expected = "torch's random stream"
     assert "compared with" in " ".join(said.split())
     assert expected in said

@@ -36,7 +36,8 @@ def find_remedy(case: Evidence, causes: Sequence[Cause], present: Present | None
     if any(step.run.wrote for step in plan.steps[:-1]):
         command += " --yes"
     word, phrase = run_word(case.against, present.kernel), case.name(case.against)
-    note = f"{word} is {phrase}" if word.startswith("#") and word != phrase else ""
+    renamed = not obstacles and word.startswith("#") and word != phrase
+    note = f"{word} is {phrase}" if renamed else ""
     return Remedy((command,), not obstacles, obstacles[0] if obstacles else "", note)
 
 

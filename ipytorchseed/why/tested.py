@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from ipytorchseed.ledger.records import Finding, Findings
+from ipytorchseed.ledger.records import Finding, Findings, Run
 from ipytorchseed.why.evidence import run_phrase
 from ipytorchseed.why.experiments import (
     CARRIED,
@@ -39,7 +39,7 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
     """
     known = {(kind, name): finding for kind, name, finding in found.causes}
     against = said.against or said.run
-    names = {EARLIER: run_phrase(against, kernel), LATER: run_phrase(said.run, kernel)}
+    names = {EARLIER: _short(against, kernel), LATER: _short(said.run, kernel)}
     causes, cleared = list[Cause](), list[Cleared]()
     for cause in said.causes:
         finding = _named(known.get((cause.kind, cause.name), Finding()), names)
@@ -73,6 +73,11 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
         cleared=tuple(cleared),
         tested=({(each.kind, each.name) for each in said.suspects} or {THE_CELL}) <= known.keys(),
     )
+
+
+def _short(run: Run, kernel: str) -> str:
+    """Name a run in a clause: the title says whether it is of an earlier kernel."""
+    return run_phrase(run, kernel).removesuffix(" before the restart")
 
 
 def with_roots_of(said: Explanation, fresh: Explanation) -> Explanation:

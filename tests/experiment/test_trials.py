@@ -102,7 +102,7 @@ KEPT = {
     ),
     "opaque input": (
         "input", "x", {"reads": {"x": value("03", opaque=True)}}, {"reads": {"x": Y}},
-        "it cannot be seen into",
+        "it cannot be inspected",
     ),
     "flag read at start": ("environment", "MKL_CBWR", {}, {}, "a running kernel cannot change it"),
     "version": ("environment", "python", {}, {}, "a running kernel cannot change it"),
@@ -111,7 +111,7 @@ KEPT = {
         {"settings": {"torch.nn.modules.module.hooks": {"register": ["f"]}}}, {},
         "there is no call that puts it back",
     ),
-    "entropy": ("entropy", "os.urandom", {}, {}, "it answers differently each time"),
+    "entropy": ("entropy", "os.urandom", {}, {}, "it is different every time"),
     "operation": ("operation", "aten::index_put_", {}, {}, "it does not repeat"),
 }  # fmt: skip
 """Causes with what the earlier and the later run record, and why nothing goes back."""

@@ -752,7 +752,8 @@ def test_an_earlier_kernel(play):
     kernel.restart()
     kernel.run("%load_ext ipytorchseed")
     kernel = play("import random\nrandom.seed(2)\nx = [1]", "x.append(random.random())\ny = x[-1]")
-    assert prove(kernel) == {"python": ("proved", "proved: restoring it gives #2's result again")}
+    how = "proved: restoring it gives In[3]'s result again"
+    assert prove(kernel) == {"python": ("proved", how)}
 
 
 def test_tab_completes_it(new_kernel):
@@ -870,8 +871,8 @@ def test_a_cell_that_repeats_though_nothing_explains_its_change(play):
     """That is said, and how to look further."""
     read = "out = ctypes.string_at(at, 1)"
     message, text = tell(play(HIDDEN, read, "byte.value = b'2'", read))
-    how = "un again from the same state, the cell gave In[5]'s result again."
-    assert f"; r{how} Next step: %%deterministic --check" in message
+    how = "un again from the same state, the cell gave In[5]'s result again, so something that"
+    assert f"; r{how} is not recorded was different before" in message
     assert f"R{how}" in " ".join(text.split())
 
 

@@ -410,7 +410,7 @@ def test_what_still_differs_is_explained(new_kernel):
     reply = new_kernel.run("%replay 3")
     shown = said(reply)
     assert shown.startswith("▲ In[5] is not In[3]'s result.\n")
-    assert "In[3] asks os.urandom, which answers differently each time." in " ".join(shown.split())
+    assert "In[3] asks os.urandom, which is different every time." in " ".join(shown.split())
     assert "To undo it: %replay --undo." in " ".join(shown.split())
     assert "▲ the cell calls os.urandom" in shown
     assert "To get the earlier" not in shown

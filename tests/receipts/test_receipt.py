@@ -147,7 +147,7 @@ def test_a_seed_of_elsewhere_is_the_way_back(asked):
     seeds = (IMPORTS + "\ntorch.manual_seed(1)", IMPORTS + "\ntorch.manual_seed(2)")
     (cause,) = asked(DRAW, there=seeds[0], here=seeds[1]).causes
     assert cause.fix == "%seed 1"
-    assert "seed 2, not seed 1" in cause.message
+    assert "with 2, not with 1" in cause.message
 
 
 def test_where_several_settings_differ_each_is_named(asked):

@@ -229,7 +229,10 @@ def test_what_no_replay_puts_back_is_a_doubt():
     assert doubt == "where numpy began is not known: it came with In[2] itself"
     hashes = _use(2, OLD, OLD, nondeterministic_calls=("hash",), kernel="j")
     (doubt,) = _plan(hashes, _use(4, OLD, NEW)).doubts
-    assert doubt == "In[2] before the restart depends on the order of hashes, which is different in each kernel"
+    assert (
+        doubt
+        == "In[2] before the restart depends on the order of hashes, which is different in each kernel"
+    )
 
 
 def test_a_clock_that_only_times_is_no_doubt():

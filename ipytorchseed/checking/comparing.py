@@ -30,7 +30,7 @@ from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.evidence import HistoryLookup, most_draws
 from ipytorchseed.why.explain import explain
 from ipytorchseed.why.explanation import Cause, Change
-from ipytorchseed.why.finders.changers import makes_anew
+from ipytorchseed.why.finders.changers import is_created_by
 from ipytorchseed.why.finders.movers import has_seeded
 from ipytorchseed.why.unknown import hides
 from ipytorchseed.why.value_changes import changed_parts
@@ -345,7 +345,7 @@ def _moved_apart(against: Run, run: Run, states: HistoryLookup) -> tuple[Change,
 
 def _holders_apart(against: Run, run: Run) -> list[str]:
     """Return the equal values that both runs made, with generators in them that stand elsewhere."""
-    made = (name for name in run.writes if name in against.writes and makes_anew(run, name))
+    made = (name for name in run.writes if name in against.writes and is_created_by(run, name))
     return [
         name
         for name in sorted(made)

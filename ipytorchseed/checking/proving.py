@@ -6,7 +6,6 @@ import ast
 import asyncio
 import copy
 import json
-import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -180,7 +179,7 @@ async def _ask(
 def _reword(how: str, told: Mapping[str, Any]) -> str:
     """Replace the numbers of the two runs by words that fit a check."""
     run, against = told["run"], told["against"]
-    in_kernel = re.escape(f"In[{against['execution_count']}]")
-    earlier = in_kernel if against["kernel"] == run["kernel"] else r"#\d+"
-    how = re.sub(rf"{earlier}(?=\b|'|$)", "the first run", how)
+    if against["kernel"] != run["kernel"]:
+        return how.replace("the earlier run", "the first run")
+    how = how.replace(f"In[{against['execution_count']}]", "the first run")
     return how.replace(f"In[{run['execution_count']}]", "this run")

@@ -199,7 +199,7 @@ def _environment() -> Iterator[Finding]:
         return  # the working folder is gone, which is told
     except Exception as error:  # noqa: BLE001 -- a torch that does not load raises anything
         first = str(error).partition("\n")[0] or type(error).__name__
-        return (yield _problem("torch", f"does not load: {first}", "install torch anew"))
+        return (yield _problem("torch", f"does not load: {first}", "reinstall torch"))
     for each in assessment.problems:
         if each.standing is Standing.LATE:
             fix = "ipytorchseed kernel install makes a kernel that has it"

@@ -171,7 +171,7 @@ def compare(
         against: The earlier run.
         made: The run.
         changed: In what the two differ: all of that has to be known to be alike, but for other
-            names of what the cell changes, which do not lead to what was made anew.
+            names of what the cell changes, which do not lead to what was made again.
         volatile: ``what`` and ``name`` of changes that are not compared.
     """
     other_names = {*run.in_place} - run.reads.keys() - {*made.in_place}

@@ -31,7 +31,7 @@ _RESULTS = 16
 """Results of properties that are named."""
 
 _CLASSES = 4
-"""Classes that were defined anew, of those inside a value, that are named."""
+"""Classes that were redefined, of those inside a value, that are named."""
 
 _CONTAINERS = frozenset({"dict", "list", "tuple"})
 """Kinds of values of which it is told that they hold one object in several places."""
@@ -157,5 +157,5 @@ def _is_outdated(kind: type) -> bool:
     found = imported(module_of_class(kind), outer)
     for name in inner:
         found = own(found).get(name) if is_class(found) else None
-    anew = is_class(found) and found is not kind and full_name(found) == full_name(kind)
-    return anew and is_local_module(module_of_class(kind))
+    redefined = is_class(found) and found is not kind and full_name(found) == full_name(kind)
+    return redefined and is_local_module(module_of_class(kind))

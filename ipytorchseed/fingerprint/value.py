@@ -23,7 +23,7 @@ BELONGS = "belongs"
 moves, and the optimizers whose rate a scheduler sets."""
 
 OUTDATED = "outdated"
-"""The part that names classes of objects inside a value which their module has defined anew since,
+"""The part that names classes of objects inside a value which their module has redefined since,
 such as ``Square``: for ``isinstance`` these objects are of another class."""
 
 FORMS = ("random", "strides", "order", SHARED, OUTDATED)

@@ -108,7 +108,7 @@ class Alone(Inspector):
         self.told = visible_model(self._look({}))
 
     def _look(self, _: Mapping[str, Any]) -> Model:
-        """Look at everything anew, whatever a view asks."""
+        """Look at everything again, whatever a view asks."""
         self._present.look(find_generators(self._names))
         seeds = recent_seeds()
         seeded = f"last seed: {seeds[0]}" if seeds else "no seed set yet"

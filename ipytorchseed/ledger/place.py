@@ -135,7 +135,7 @@ def set_aside(path: Path, files: Files, word: str) -> Path | None:
             wal_of(path).rename(wal_of(aside))
         else:
             wal_of(path).unlink()
-    with suppress(FileNotFoundError):  # SQLite makes it anew
+    with suppress(FileNotFoundError):  # SQLite makes it again
         shm_of(path).unlink()
     return aside
 

@@ -214,7 +214,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
         displays: What it displayed, in order.
         error: The error that ended it, as one line without addresses.
         files: The files that it read.
-        loaded: The files of the user's own modules that it loaded anew, by module.
+        loaded: The files of the user's own modules that it loaded again, by module.
         wrote: Paths of the files that it wrote, replaced or removed.
         connected: What it opened a connection or sent to: ``example.org:443``, or the path of a
             Unix socket.

@@ -35,7 +35,7 @@ class Ledger(Reader):
     """Runs, states and seeds, in one file that outlives kernels.
 
     Made by ``Ledger.open`` or ``Ledger.in_memory``. Every method may be called from any thread. In
-    a forked child what is written is silently dropped, and what is read is read anew from the
+    a forked child what is written is silently dropped, and what is read is read again from the
     file. Every method raises ``LedgerError`` where the file fails, with one line for the user; the
     ledger can be used on: what failed may work again.
 

@@ -90,7 +90,7 @@ class Extension:
         ended = [] if state.seeding.each is None else [f"%seed each {state.seeding.each.seed}"]
         if state.used_scopes is not None and state.used_scopes.switch_off():
             ended.append("%deterministic on")
-        if ended:  # the loading that may follow begins anew
+        if ended:  # the loading that may follow begins again
             import click
 
             click.echo(f"ipytorchseed is unloaded, which ends {' and '.join(ended)}.")

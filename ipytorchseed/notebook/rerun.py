@@ -55,7 +55,7 @@ def run_code(
     Raises:
         KeyboardInterrupt: The user interrupts it.
     """
-    outputs, results = like.anew(), list[object]()
+    outputs, results = like.fresh(), list[object]()
     with hushed(shell, outputs, results, file):
         try:
             with around:

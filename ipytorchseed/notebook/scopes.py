@@ -67,7 +67,7 @@ class Scopes(Struct, eq=False):
             self._runs.pre_execute()
             run = self._runs.current
         for entry in [entry for entry in self._cells if entry.run is run]:
-            entry.end()  # the line runs again, as under %%timeit: begin anew
+            entry.end()  # the line runs again, as under %%timeit: begin again
         scope.pick = self._locator.pick
         self._watch_backward(scope, run)
         self._interrupts.hold_cell()

@@ -46,7 +46,7 @@ class OutputCapture:
     """Listens to a kernel's standard output and displays while a cell runs.
 
     The methods that write are wrapped on the objects themselves, so that nothing that holds
-    them notices. IPython does the same around each cell, and puts back what it found: hence anew
+    them notices. IPython does the same around each cell, and puts back what it found: hence again
     for each cell. A terminal prints results, displays and tracebacks; they do not count as printed
     by the cell.
 

@@ -128,8 +128,10 @@ class Watch:
             frame = sys._getframe(1)  # noqa: SLF001 -- there is no other way
             scope = frame.f_globals
             if scope is not self._namespace:
-                # A function of the notebook's may run on copies of its variables first.
-                return None if scope.get("__name__") == "__main__" else _DISABLE
+                # A function of the notebook's may run on copies of its variables first. A script
+                # that ``%run`` runs has a file.
+                copies = scope.get("__name__") == "__main__" and _is_of_a_cell(code.co_filename)
+                return None if copies else _DISABLE
             return self._meet(code, sets=_sets(code) or frame.f_locals is scope)
         except Exception:  # noqa: BLE001 -- it would reach the user's code
             return _DISABLE
@@ -178,6 +180,11 @@ class Watch:
         seen.uses[use.name] = {use: None}
         if use.is_read and self._on_read is not None:
             self._on_read(use.name)
+
+
+def _is_of_a_cell(file: str) -> bool:
+    """Return whether code is of a cell, by its file: ipykernel gives each a file of its own."""
+    return file[:1] == "<" or "ipykernel_" in file
 
 
 def _sets(code: CodeType) -> bool:

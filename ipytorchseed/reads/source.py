@@ -139,7 +139,7 @@ def _texts(name: str) -> Iterator[Text]:
     if name in linecache.cache:
         known = _of_file(name)
         yield known
-        linecache.checkcache(name)  # forgets what was written anew since
+        linecache.checkcache(name)  # forgets what was written again since
     if name in linecache.cache or _is_readable(name):
         fresh = _of_file(name)
         if fresh is not known:

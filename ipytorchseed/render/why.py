@@ -7,8 +7,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from msgspec import to_builtins
-
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.magics import CELL_MAGICS
 from ipytorchseed.render.curves import charted, curves_svg, sparklines
@@ -380,7 +378,7 @@ class WhyView(View):
             causes=[named(cause_json(cause)) for cause in said.causes],
             back=next(iter(said.remedy.commands), ""),
             keep=self.keep,
-            mend=to_builtins(said.remedy),
+            mend=pick(said.remedy, "commands", "complete", "obstacle"),
             cleared=[named(pick(it, "kind", "name", "message")) for it in said.cleared],
         )
 

@@ -21,7 +21,7 @@ class Checkpoint(UserDict[str, Any]):
 
     An object with ``state_dict`` and ``load_state_dict`` is saved by its ``state_dict``, and loads
     what the checkpoint has of it as soon as it is assigned: ``state["model"] = model``. Anything
-    else is saved as it is. The mapping is empty, and so false, where training begins anew.
+    else is saved as it is. The mapping is empty, and so false, where training begins again.
 
     Args:
         folder: A folder for checkpoints that ``train`` writes itself.

@@ -280,11 +280,11 @@ def _say_place(step: int, expected: Batch, got: Batch, whole: Course) -> str:
         at, batch = min(same, key=lambda pair: pair[1].epoch != expected.epoch)
         if batch.number == 0 and expected.number != 0 and batch.epoch == expected.epoch:
             return (
-                f"began its epoch anew: step {step} is given batch 0 of it, not batch"
+                f"began its epoch again: step {step} is given batch 0 of it, not batch"
                 f" {expected.number}; skip the {expected.number} that were used"
             )
         places = [f" (epoch {each.epoch}, batch {each.number})" for each in (batch, expected)]
-        one, other = places if places[0] != places[1] else ("", "")  # a loader made anew
+        one, other = places if places[0] != places[1] else ("", "")  # a loader made again
         return f"step {step} is given the batch of step {at}{one}, not its own{other}"
     return (
         f"step {step} is given items in an order that no step had uninterrupted: what shuffles them"

@@ -24,7 +24,7 @@ class Source(Struct, frozen=True):
 
     Attributes:
         name: As the user sees it: ``python``, ``numpy``, ``torch.cpu``, ``torch.cuda:0``.
-        seed: Begins its stream anew from an integer from 0 to 2**32-1.
+        seed: Begins its stream again from an integer from 0 to 2**32-1.
         read: Returns the full state as bytes, or None where the library cannot tell it. It
             neither draws nor starts a device.
         write: Puts back a state that ``read`` returned.
@@ -59,7 +59,7 @@ class Kind(Struct, frozen=True):
         module: The module that must have been imported for such objects to exist.
         read: Returns the full state of one.
         write: Puts a state back.
-        seed: Begins its stream anew.
+        seed: Begins its stream again.
         locate: Finds the seed of one and its draws since.
     """
 

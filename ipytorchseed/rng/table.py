@@ -180,7 +180,7 @@ def register_source(  # noqa: PLR0913 -- one for each thing a source can do
 
     Args:
         name: What it is called in every table; not the name of another source.
-        seed: Begins its stream anew from an integer from 0 to 2**32-1.
+        seed: Begins its stream again from an integer from 0 to 2**32-1.
         read: Returns its full state as bytes, without drawing; None where that is impossible.
         write: Puts back a state that ``read`` returned.
         draws: Counts the numbers between two states, or returns None where it cannot.

@@ -39,8 +39,8 @@ class Listener(Protocol):
 
     connections: Connections
 
-    def opens(self, path: str, *, reads: bool, writes: bool, anew: bool) -> None:
-        """Hear that a file is about to be opened; ``anew`` where it is empty then."""
+    def opens(self, path: str, *, reads: bool, writes: bool, truncates: bool) -> None:
+        """Hear that a file is about to be opened; ``truncates`` if it is empty then."""
 
     def changes(self, path: str) -> None:
         """Hear that a file or a folder is about to be replaced, renamed, cut or removed."""
@@ -69,21 +69,21 @@ class Listener(Protocol):
 
 def _open(listener: Listener, file: object, mode: str = "r", *_: object, **__: object) -> None:
     writes = mode not in {"r", "rb", "rt"}
-    anew = "w" in mode or "x" in mode
-    listener.opens(absolute(file), reads="r" in mode, writes=writes, anew=anew)
+    truncates = "w" in mode or "x" in mode
+    listener.opens(absolute(file), reads="r" in mode, writes=writes, truncates=truncates)
 
 
 def _open_descriptor(
     listener: Listener, path: object, flags: int, _: int = 0, **other: object
 ) -> None:
-    writes, anew = flags & _ACCESS != os.O_RDONLY, bool(flags & (os.O_TRUNC | os.O_EXCL))
+    writes, truncates = flags & _ACCESS != os.O_RDONLY, bool(flags & (os.O_TRUNC | os.O_EXCL))
     path = absolute(path, other.get("dir_fd"))
-    listener.opens(path, reads=not writes, writes=writes, anew=anew)
+    listener.opens(path, reads=not writes, writes=writes, truncates=truncates)
 
 
 def tell_write(listener: Listener, file: object) -> None:
-    """Tell that a file is about to be written anew."""
-    listener.opens(absolute(file), reads=False, writes=True, anew=True)
+    """Tell that a file is about to be overwritten."""
+    listener.opens(absolute(file), reads=False, writes=True, truncates=True)
 
 
 def _remove(listener: Listener, path: object, *, dir_fd: object = None) -> None:

@@ -126,14 +126,14 @@ class FileWatch:
         """Stop noting."""
         hearing.stop(self)
 
-    def opens(self, path: str, *, reads: bool, writes: bool, anew: bool) -> None:
+    def opens(self, path: str, *, reads: bool, writes: bool, truncates: bool) -> None:
         """Note a file that is about to be opened."""
         new = reads and path not in self.paths and len(self.paths) < _MOST
         if new and not self._is_no_input(path):
             self.paths[path] = None
         if writes:
             self.changes(path)
-        if anew and path not in self.paths and len(self._made) < _MOST:
+        if truncates and path not in self.paths and len(self._made) < _MOST:
             self._made.add(path)
 
     def has_written(self, path: str) -> bool:
@@ -169,7 +169,7 @@ class FileWatch:
             if script[-1:] == "/" and os.path.isdir(path):  # noqa: PTH112 -- as below
                 self.lists(path)
             elif os.path.isfile(path):  # noqa: PTH113 -- strings are what is at hand
-                self.opens(path, reads=True, writes=False, anew=False)
+                self.opens(path, reads=True, writes=False, truncates=False)
 
     def prints(self) -> None:
         """Tell of a program that may print; not of those that libraries run for themselves."""

@@ -209,7 +209,7 @@ def look_through() -> None:
 
 
 def _last(modules: dict[str, Any]) -> tuple[int, str]:
-    """Return how many modules there are, and the one that came last: what is imported anew does."""
+    """Return how many modules there are, and the last: a module imported again moves there."""
     return len(modules), next(reversed(modules), "")
 
 

@@ -17,7 +17,7 @@ class Identity:
 
     Within the kernel a cell is known by the front end's id. In another kernel the same id may name
     another cell, unless the id stands in the notebook's file; a cell is then known by its text, if
-    one cell alone had that text. A cell that is not found again begins anew: a wrong match would
+    one cell alone had that text. A cell that is not found again begins again: a wrong match would
     be worse than none.
 
     Attributes:

@@ -239,7 +239,7 @@ class Outputs(Struct):
             return [*map(_without_place, result)]  # type: ignore[call-overload] # one of them
         return _without_place(result)
 
-    def anew(self) -> Outputs:
+    def fresh(self) -> Outputs:
         """Return outputs for another run of the cell."""
         return Outputs(timed=self.timed, addressed=self.addressed)
 

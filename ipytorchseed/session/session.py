@@ -327,8 +327,8 @@ class Session:
             pending.budget.seconds = self._allowance(seconds)
         states = pending.states if pending.inert else self._states_after()
         rebound = self._users(self._watch.rebound(namespace))
-        bound_anew = pending.writes | rebound
-        written = foremost(bound_anew, pending.writes)
+        all_bound = pending.writes | rebound
+        written = foremost(all_bound, pending.writes)
         generators = self._watch.generators(namespace, written | pending.reads.keys())
         if status != "ok":  # it may have ended before it came to set all that it sets
             written = {n for n in written if n in rebound or is_scalar(namespace.get(n))}
@@ -381,7 +381,7 @@ class Session:
             notes=(
                 *states.notes,
                 *(() if dependencies.complete else (_TOO_MUCH,)),
-                *(() if len(bound_anew) <= MOST_NAMES else (_TOO_MANY,)),
+                *(() if len(all_bound) <= MOST_NAMES else (_TOO_MANY,)),
                 *((_CUT_SHORT,) if self._cut_short else ()),
                 *((_BESIDE,) if pending.beside else ()),
             ),

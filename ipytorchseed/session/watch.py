@@ -48,10 +48,10 @@ class NamespaceWatch:
         """
         added = self._added(namespace)
         if added is None:
-            return self._anew(namespace)
+            return self._all_again(namespace)
         ids = _ids_of(self._names, namespace)
         if id(_NOWHERE) in ids:
-            return self._anew(namespace)
+            return self._all_again(namespace)
         if ids == self._ids and not added:
             return []
         changed = [*compress(self._names, map(ne, ids, self._ids))]
@@ -77,7 +77,7 @@ class NamespaceWatch:
             self._count, self._newest = count, added[0]
         return [name for name in reversed(added) if _is_watched(name)]
 
-    def _anew(self, namespace: Mapping[str, Any]) -> list[str]:
+    def _all_again(self, namespace: Mapping[str, Any]) -> list[str]:
         now = dict(namespace)  # at one moment, whatever other threads do
         self._count, self._newest = len(now), next(reversed(now), None)
         bound = dict(zip(self._names, self._ids, strict=True))
@@ -93,7 +93,7 @@ class NamespaceWatch:
         Args:
             namespace: The user's names.
             suspects: Names that may lead to generators which were not there at the last look:
-                those bound anew, and those that the cell uses.
+                those bound again, and those that the cell uses.
         """
         present = {name: namespace[name] for name in suspects if name in namespace}
         for name in present:

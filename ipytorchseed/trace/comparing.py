@@ -83,7 +83,7 @@ class _Comparing:
         return found
 
     def _swap(self, named: Any, rtol: float) -> bool:
-        """Pair operations anew that ran in another order, where results differ by rounding.
+        """Pair operations again that ran in another order, where results differ by rounding.
 
         Returns:
             Whether any were.

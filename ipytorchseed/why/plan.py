@@ -66,7 +66,7 @@ def make_plan(target: Run, present: Present, *, writes: bool = True) -> Plan:
     """Find the way to a run's result from where the kernel stands.
 
     A cell is run again only once it finds what it found itself: what it read and is not as it was
-    is made anew first. The variables are followed through the steps, as if these were run.
+    is made again first. The variables are followed through the steps, as if these were run.
 
     Where there is no way, generators of random numbers inside of what the run read do not count,
     such as a loader's: their states go back with the sources, as far as they are on record.
@@ -249,13 +249,13 @@ class _Planner:
         return made is not None and remade is not None and not _are_alike(made, remade)
 
     def _is_of_old_class(self, name: str, reader: Run) -> bool:
-        """Return whether a variable was made with a class that a step defines anew."""
-        anew = self._classes()
-        makers = self._makers(name, reader)[:1] if anew and name not in self._now else []
-        return any(not anew.keys().isdisjoint(maker.reads) for maker in makers)
+        """Return whether a variable was made with a class that a step redefines."""
+        redefined = self._classes()
+        makers = self._makers(name, reader)[:1] if redefined and name not in self._now else []
+        return any(not redefined.keys().isdisjoint(maker.reads) for maker in makers)
 
     def _classes(self) -> dict[str, Fingerprint]:
-        """Return the classes that steps define anew, by name."""
+        """Return the classes that steps redefine, by name."""
         return {name: value for name, value in self._now.items() if value.kind == "class"}
 
     def _makers(self, name: str, reader: Run) -> list[Run]:

@@ -97,7 +97,7 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
 
 
 def with_fixes(causes: Sequence[Cause], remedy: Remedy) -> list[Cause]:
-    """Give the inputs among the causes what makes them anew: the way back does."""
+    """Give the inputs among the causes what makes them again: the way back does."""
     fix = next(iter(remedy.commands), "")
     made = [cause.kind == "input" and not cause.prevents for cause in causes]
     return [replace(cause, fix=fix) if m else cause for cause, m in zip(causes, made, strict=True)]

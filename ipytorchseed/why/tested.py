@@ -39,7 +39,7 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
     """
     known = {(kind, name): finding for kind, name, finding in found.causes}
     against = said.against or said.run
-    names = {EARLIER: _short(against, kernel), LATER: _short(said.run, kernel)}
+    names = {EARLIER: _short(against, said.run, kernel), LATER: _short(said.run, against, kernel)}
     causes, cleared = list[Cause](), list[Cleared]()
     for cause in said.causes:
         finding = _named(known.get((cause.kind, cause.name), Finding()), names)
@@ -75,9 +75,11 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
     )
 
 
-def _short(run: Run, kernel: str) -> str:
-    """Name a run in a clause: the title says whether it is of an earlier kernel."""
-    return run_phrase(run, kernel).removesuffix(" before the restart")
+def _short(run: Run, other: Run, kernel: str) -> str:
+    """Name one of two runs in a clause: if they are of two kernels, as the earlier or this one."""
+    if run.kernel == other.kernel or run.receipt:
+        return run_phrase(run, kernel).removesuffix(" before the restart")
+    return "the earlier run" if (run.id or 0) < (other.id or 0) else "this run"
 
 
 def with_roots_of(said: Explanation, fresh: Explanation) -> Explanation:

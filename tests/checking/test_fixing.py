@@ -253,7 +253,7 @@ def test_what_cannot_be_mended(tmp_path):
     before = path.read_bytes()
     (verdict,) = fix(path)
     assert (verdict.reproducible, verdict.edits, verdict.exit_code) == (False, (), 1)
-    assert "In[1], line 2: the cell calls uuid.uuid4" in explanation(verdict)
+    assert "In[1], line 2: the cell calls `uuid.uuid4()`" in explanation(verdict)
     assert path.read_bytes() == before
     (verdict,) = fix(path, tag=True)
     assert (verdict.written, verdict.exit_code) == (True, 0)

@@ -300,5 +300,5 @@ def test_hands_off(site, cell, cause):
 def test_what_cannot_be_mended_is_named_with_its_line(site):
     """The cell, the line, and what it asks."""
     there = site("import uuid", "# one\nname = uuid.uuid4()", cause=("entropy", "uuid.uuid4"))
-    assert obstacle(there).startswith("In[2], line 2: the cell calls uuid.uuid4, which asks")
+    assert obstacle(there).startswith("In[2], line 2: the cell calls `uuid.uuid4()`, which draws")
     assert json.dumps(obstacle(there)).isascii()

@@ -104,14 +104,14 @@ def test_a_log_that_is_gone_is_told(killed):
 
 
 @pytest.mark.parametrize("size", [0, 3, 100, 32_000])
-def test_an_index_of_the_log_that_was_cut_is_made_anew(killed, size):
+def test_an_index_of_the_log_that_was_cut_is_made_again(killed, size):
     """Nothing is lost: it is all in the log."""
     os.truncate(beside(killed, "-shm"), size)
     told = python("ledger = Ledger.open(path); print(ledger.counts().runs, ledger.notices)", killed)
     assert told == "5 []\n"
 
 
-def test_an_index_of_the_log_full_of_garbage_is_made_anew(killed):
+def test_an_index_of_the_log_full_of_garbage_is_made_again(killed):
     """As after a power failure."""
     beside(killed, "-shm").write_bytes(os.urandom(32_768))
     told = python(

@@ -181,7 +181,7 @@ def test_what_is_only_looked_at_is_never_set_aside(filled):
 
 
 @posix
-def test_a_ledger_that_is_removed_is_begun_anew(filled):
+def test_a_ledger_that_is_removed_is_begun_again(filled):
     """What is acknowledged is where one will look for it."""
     with Ledger.open(filled) as ledger:
         samples.add(ledger, 1)

@@ -183,7 +183,7 @@ def test_a_forked_child_writes_nothing(path):
 
 
 @forks
-def test_a_forked_child_reads_anew(path):
+def test_a_forked_child_reads_again(path):
     """Also what the parent wrote after the fork."""
     with Ledger.open(path) as ledger:
         samples.add(ledger, 3)

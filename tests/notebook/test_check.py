@@ -131,15 +131,15 @@ OUTSIDE = {
     ),
     "a clock": (
         "now = time.time()\nx = torch.ones(2, dtype=torch.float64) * now",
-        "The cell calls time.time, which reads the clock",
+        "The cell calls `time.time()`, which reads the clock",
     ),
     "a clock that is the result": (
         "begun = time.time()\nx = torch.ones(2)\ntime.time() - begun",
-        "The cell calls time.time, which reads the clock",
+        "The cell calls `time.time()`, which reads the clock",
     ),
     "numpy": (
         "rng = np.random.default_rng()\nx = torch.from_numpy(rng.normal(size=3)) * 2",
-        "The cell calls numpy.random.default_rng, which asks the system for entropy",
+        "The cell calls `numpy.random.default_rng()`, which draws from the operating",
     ),
     "the order of a set": (
         "class It:\n    pass\nits = {It(): n for n in range(40)}\nx = [its[i] for i in set(its)]",

@@ -144,7 +144,7 @@ def test_a_full_disk_is_told_once_and_cells_go_on(tmp_path):
             assert ledger.verify() == []
 
 
-def test_a_ledger_deleted_meanwhile_is_begun_anew(tmp_path):
+def test_a_ledger_deleted_meanwhile_is_begun_again(tmp_path):
     """It is told once; what ran since is there."""
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")

@@ -203,7 +203,7 @@ def test_cell_magics_are_followed_into_their_bodies(kernel):
 # Loading and unloading
 
 
-def test_unloading_finds_its_hooks_in_lists_that_others_made_anew(tmp_path):
+def test_unloading_finds_its_hooks_in_lists_that_others_made_again(tmp_path):
     """A tool that adds its own may bind another list, with ours in it."""
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")

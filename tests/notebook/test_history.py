@@ -348,4 +348,4 @@ def test_another_kernel_at_work_is_left_out(tmp_path):
                 said = kernel.run(asks, "asks").displays[0]["text/plain"]
                 assert said.startswith("`v` ")
                 assert "· In[4] compared with In[3]" in " ".join(said.split())
-                assert "python had moved on: In[3] drew from it\n" in said
+                assert "Python's random stream had moved on: In[3] drew from it\n" in said

@@ -752,7 +752,7 @@ def test_an_earlier_kernel(play):
     kernel.restart()
     kernel.run("%load_ext ipytorchseed")
     kernel = play("import random\nrandom.seed(2)\nx = [1]", "x.append(random.random())\ny = x[-1]")
-    how = "proved: restoring it gives In[3]'s result again"
+    how = "proved: restoring it gives the earlier run's result again"
     assert prove(kernel) == {"python": ("proved", how)}
 
 

@@ -383,7 +383,7 @@ def test_a_cell_that_awaits(new_kernel):
     assert new_kernel.run("%replay 4").shown == "[1, 2]"
 
 
-def test_a_graph_that_was_used_up_is_made_anew(new_kernel):
+def test_a_graph_that_was_used_up_is_made_again(new_kernel):
     """A backward pass runs once; its forward runs again before it."""
     new_kernel.run("import torch\nw = torch.ones(2, requires_grad=True)")
     new_kernel.run("out = (w * 3).sum()", "forward")
@@ -412,7 +412,7 @@ def test_what_still_differs_is_explained(new_kernel):
     assert shown.startswith("▲ In[5] is not In[3]'s result.\n")
     assert "In[3] asks os.urandom, which is different every time." in " ".join(shown.split())
     assert "To undo it: %replay --undo." in " ".join(shown.split())
-    assert "▲ the cell calls os.urandom" in shown
+    assert "▲ the cell calls `os.urandom()`" in shown
     assert "To get the earlier" not in shown
 
 

@@ -123,7 +123,7 @@ def test_the_cell_that_sets_the_rule_is_not_seeded(each):
     assert digests(each) == before
 
 
-def test_a_run_inside_a_cell_is_not_seeded_anew(each):
+def test_a_run_inside_a_cell_is_not_seeded_again(each):
     """Or two draws of one cell would be the same."""
     each.run("%seed each 42 -q")
     nested = "get_ipython().run_cell('print(torch.rand(1).item())');"

@@ -156,7 +156,7 @@ def test_a_compiled_function_is_not_taken_for_unread(notebook):
     assert {"b", "flag"} <= run.observed.read.keys()
 
 
-def test_each_run_is_told_anew(notebook):
+def test_each_run_is_told_again(notebook):
     """A function that ran in the cell before, and first outside of any cell, is seen again."""
     notebook.run(BEFORE)
     notebook.names["f"](2)

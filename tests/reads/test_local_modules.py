@@ -134,7 +134,7 @@ def test_reloaded(with_modules):
     assert with_modules.inputs("f(1)") == {"f", "helpers.g", "helpers.OFFSET", "helpers.table"}
 
 
-def test_imported_anew(with_modules):
+def test_imported_again(with_modules):
     """A module that was imported anew is another; what the old one holds is not looked up in it."""
     del sys.modules["helpers"]
     importlib.import_module("helpers")

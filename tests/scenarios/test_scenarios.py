@@ -19,7 +19,7 @@ LIVE = frozenset((
     "chain_functions", "chain_training", "clock_as_seed", "clock_kept", "clock_of_pandas_as_text",
     "code_edited", "columns_in_a_loop", "compiled_pattern_read", "context_variable_set",
     "csv_changed", "default_device", "deque_cleared", "drawn_while_timed", "edited_beside_a_magic",
-    "edited_to_print_beside_identifiers", "enum_defined_anew", "features_edited_beside_a_note", "environment_named_by_a_caller",
+    "edited_to_print_beside_identifiers", "enum_defined_anew", "environment_named_by_a_caller",
     "environment_read", "estimator_of_many_attributes_fitted", "first_run", "folder_left_by_magic",
     "function_imported_from_a_file_that_is_written", "generator_exhausted",
     "generator_of_a_local_module", "generator_of_an_object_that_is_reset", "grad_disabled",
@@ -79,7 +79,7 @@ def test_names_the_true_cause_and_replays(name: str) -> None:
     scenario = _scenario(name)
     outcome = play(scenario)
     assert not outcome.problems, "\n".join([scenario.title, *outcome.problems])
-    if name in PROVED:
+    if name in PROVED and "!restart" not in scenario.steps:
         _assert_proved(scenario, outcome)
 
 

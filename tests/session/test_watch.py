@@ -30,7 +30,7 @@ def watched(name):
 
 
 @given(done=DONE)
-def test_what_was_bound_anew_is_told(done):
+def test_what_was_bound_is_told(done):
     """Names bound, deleted and bound again, in any order, some of them the shell's own."""
     watch, namespace = NamespaceWatch(), {}
     before = {}

@@ -58,7 +58,7 @@ REBOUND = {
 
 
 @pytest.mark.parametrize("cell", REBOUND.values(), ids=REBOUND)
-def test_a_name_bound_anew_is_the_runs(notebook, cell):
+def test_a_name_bound_is_the_runs(notebook, cell):
     """Also where its text does not name it."""
     notebook.run("x = 1")
     run = notebook.run(cell)

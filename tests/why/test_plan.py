@@ -127,7 +127,7 @@ def test_a_cell_that_asks_for_entropy_is_not_run_for_what_it_makes():
         assert _numbers(make, _use(2, OLD, OLD), SPOIL, _use(4, NEW, NEW)) == way
 
 
-def test_a_run_that_failed_makes_nothing_anew():
+def test_a_run_that_failed_makes_nothing_again():
     """Nor has it a result to bring back."""
     failed = replace(_use(2, OLD, OLD), status="error", error="ValueError: no")
     plan = _plan(MAKE, failed, _use(4, OLD, NEW))

@@ -20,7 +20,7 @@ _VERB = lazy_pattern(
 """How it begins what a run is said to have done with a value."""
 
 _DEFINES = lazy_pattern(r"\b(?:import|reload|setattr|patch|exec)|^%|\.\w+\s*=(?!=)", re.MULTILINE)
-"""Text of cells that may define functions of modules anew."""
+"""Text of cells that may define functions of modules again."""
 
 AS_IT_CHANGED = "ran as it changed"
 """Said of the one run between two looks that is not known to have done anything with a value."""
@@ -32,7 +32,7 @@ MADE, SET = "made it again", "set it"
 """Said of a run that bound a name: to an object, or to a number or text."""
 
 REDEFINED = "redefined it"
-"""Said of a run that defined a class or function anew."""
+"""Said of a run that defined a class or function again."""
 
 NOT_RUN = "was not run since the restart"
 
@@ -56,7 +56,7 @@ def find_changers(case: Evidence, name: str) -> list[Blame]:
         if seen is not None:
             by = _may_have_changed(unwatched, name, seen)
             if len(by) == 1 and differ(known, seen):
-                is_new = makes_anew(by[0], name)
+                is_new = is_created_by(by[0], name)
                 how = _how(known, seen, is_new=is_new)
                 heard = name in by[0].writes or _imported(by[0], name) or how not in (MADE, SET)
                 blame.append(Blame(by[0], how if heard else AS_IT_CHANGED))
@@ -72,7 +72,7 @@ def find_changers(case: Evidence, name: str) -> list[Blame]:
         unwatched.clear()
         if same(known, made) is not False:
             continue
-        is_new = makes_anew(run, name)
+        is_new = is_created_by(run, name)
         if is_new:
             blame.clear()
         if is_new or _had_a_part(moved, known, made):
@@ -146,7 +146,7 @@ def find_left_out(case: Evidence, name: str) -> Iterator[Blame]:
             if name not in run.writes:
                 continue
             makers.append(run)
-            if makes_anew(run, name):
+            if is_created_by(run, name):
                 break
     edited = {front_end_id(run) for run in here if name in run.writes}
     left_out = {
@@ -180,7 +180,7 @@ def _imported(run: Run, name: str) -> bool:
     return any(name.startswith(f"{module}.") for module in run.loaded)
 
 
-def makes_anew(run: Run, name: str) -> bool:
+def is_created_by(run: Run, name: str) -> bool:
     """Return whether a run that changed a value bound its name, and had not read it."""
     return name not in run.reads and name not in run.in_place
 

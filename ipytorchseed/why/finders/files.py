@@ -102,7 +102,7 @@ def _doing(run: Run, file: FileRead, path: str, *, gone: bool) -> str:
 
 
 def _modules(case: Evidence) -> Iterator[Cause]:
-    """Name the modules that both runs loaded anew, from files of other content."""
+    """Name the modules that both runs loaded again, from files of other content."""
     for name, after in case.run.loaded.items():
         before = case.against.loaded.get(name)
         if before is not None and before.same(after) is False:

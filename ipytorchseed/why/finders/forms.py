@@ -17,7 +17,7 @@ from ipytorchseed.fingerprint.value import (
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause
-from ipytorchseed.why.finders.changers import MADE, MOST_TOLD, find_changers, makes_anew
+from ipytorchseed.why.finders.changers import MADE, MOST_TOLD, find_changers, is_created_by
 from ipytorchseed.why.finders.generators import drew_more
 from ipytorchseed.why.words import first_of, listed
 
@@ -70,7 +70,7 @@ def find_forms(case: Evidence) -> Iterator[Cause]:
             what, how = _FORMS[part][0].format(result), _FORMS[part][1]
             aspect = {_FILLED: _KEPT, _DROPPED: DERIVED}.get(part, part)
             blame = tuple(
-                Blame(run, MADE if makes_anew(run, name) else how)
+                Blame(run, MADE if is_created_by(run, name) else how)
                 for run in _changed_form(case, name, aspect)
             )
             message = f"`{name}` {what}{case.doings(blame[-MOST_TOLD:])}"
@@ -105,7 +105,7 @@ def _moved(
         known = results(before)
         result = next((n for n, it in results(after).items() if known.get(n, it) != it), "")
         moved += [DERIVED] if result else []
-        if not result and not any(makes_anew(run, name) for run in _writers(case, name)):
+        if not result and not any(is_created_by(run, name) for run in _writers(case, name)):
             result = next((each for each in known if each not in results(after)), "")
             moved += [_DROPPED] if result else []
     spawned = {value.parts.get(_SPAWNED) for value in (before, after)} - {None}
@@ -140,7 +140,7 @@ def _shared(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) 
 def _outdated(
     case: Evidence, name: str, before: Fingerprint, after: Fingerprint
 ) -> Iterator[Cause]:
-    """Say that an object is of a class that was defined anew since it was made, or no longer is."""
+    """Say that an object is of a class that was redefined since it was made, or no longer is."""
     was, now = ([*filter(None, it.parts.get(OUTDATED, "").split(", "))] for it in (before, after))
     old = [each for each in now if each not in was]
     told = first_of(old or [each for each in was if each not in now], 1)

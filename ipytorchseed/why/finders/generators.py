@@ -25,7 +25,7 @@ _IMPORTS = "only the import of a module drew from it"
 _STARTS_WORKERS = ("multiprocessing", "concurrent")
 
 _DRAWN_BY_WORKERS = {"numpy": "numpy", "torch.cpu": "torch"}
-"""Sources that workers inherit, and the packages through which they draw. Python seeds anew."""
+"""Sources that workers inherit, and the packages through which they draw. Python seeds again."""
 
 _FEW = 5_000_000
 """Draws from a seed within which it is certainly told whether a state is among them."""
@@ -162,7 +162,7 @@ def _leaves(case: Evidence, run: Run, name: str) -> bool:
         return False
     now = case.states.position(name, end)
     if now is None or now.seed is None or now.draws is None:
-        if begin is None or not (run.seconds < _SHORT or _may_seed_anew(run)):
+        if begin is None or not (run.seconds < _SHORT or _may_seed_again(run)):
             return False
         # else seeded by a number that nobody can find out
         return not case.states.leads(begin, end, most_draws(run))
@@ -174,7 +174,7 @@ def _leaves(case: Evidence, run: Run, name: str) -> bool:
     return was.seed != now.seed or (was.draws or 0) > now.draws
 
 
-def _may_seed_anew(run: Run) -> bool:
+def _may_seed_again(run: Run) -> bool:
     """Return whether a run may seed from something that varies: a clock, entropy, or a hash."""
     return not _SEEDS_NOBODY_KNOWS.isdisjoint(run.nondeterministic_calls)
 

@@ -21,7 +21,7 @@ from ipytorchseed.why.finders.changers import (
     find_left_out,
     find_module_writers,
     find_shower,
-    makes_anew,
+    is_created_by,
 )
 from ipytorchseed.why.unread import say_unread
 from ipytorchseed.why.value_changes import (
@@ -62,7 +62,7 @@ def _made_owners(case: Evidence, owners: Iterable[str]) -> Iterator[Blame]:
     """Yield the runs that made again what a value belonged to: it belongs to the old one."""
     since = [run for run in case.history if run.started > case.against.started]
     for owner in owners:
-        makers = [run for run in since if owner in run.writes and makes_anew(run, owner)]
+        makers = [run for run in since if owner in run.writes and is_created_by(run, owner)]
         yield from (Blame(run, f"made {owner} again") for run in makers[-1:])
 
 

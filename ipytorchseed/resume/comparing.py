@@ -280,7 +280,7 @@ def _say_place(step: int, expected: Batch, got: Batch, whole: Course) -> str:
         at, batch = min(same, key=lambda pair: pair[1].epoch != expected.epoch)
         if batch.number == 0 and expected.number != 0 and batch.epoch == expected.epoch:
             return (
-                f"began its epoch again: step {step} is given batch 0 of it, not batch"
+                f"started its epoch over: step {step} got batch 0 of it, not batch"
                 f" {expected.number}; skip the {expected.number} that were used"
             )
         places = [f" (epoch {each.epoch}, batch {each.number})" for each in (batch, expected)]

@@ -220,7 +220,7 @@ def test_an_epoch_begun_anew_is_told_where_its_order_is_always_the_same():
 
     report = resume(train, 6, 5)
     assert named(report) == {("loader", "loader")}
-    assert "began its epoch anew: step 5 is given batch 0 of it" in str(report)
+    assert "started its epoch over: step 5 got batch 0 of it" in str(report)
     assert {"torch.cpu"} == {each.name for each in report.harmless}  # what no worker is seeded with
 
 
@@ -324,7 +324,7 @@ def test_a_missing_entry_names_what_there_is():
 def test_the_report_is_readable_in_a_notebook_and_by_programs():
     """One record, drawn three times."""
     report = resume(training("skip"))
-    assert "<li>▲ loader: began its epoch anew" in report._repr_html_()
+    assert "<li>▲ loader: started its epoch over" in report._repr_html_()
     told = json.loads(report.to_json())
     assert told["findings"][0]["kind"] == "loader"
     assert told["first_difference"] == {"step": 5, "parameter": "model.0.weight"}

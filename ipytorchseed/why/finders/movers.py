@@ -63,8 +63,7 @@ def rng_cause(case: Evidence, name: str, before: str | None, after: str) -> Caus
     left_out = () if case.same_kernel or case.elsewhere else _left_out(case, name, blame, after)
     if left_out:
         blame = [*left_out]
-        message = f"before the restart, {_told(case, name, blame)};"
-        message += " since then, nothing did before this cell"
+        message = f"{_told(case, name, blame)}; since the restart, nothing did"
     else:
         said = _say_along_a_seed(case, name, blame, was, now)
         message = said or _say_seeded(case, name, blame, was, now)

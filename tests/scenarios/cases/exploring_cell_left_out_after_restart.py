@@ -5,7 +5,7 @@ ask: split
 probe: chosen.tolist()
 changed: yes
 expect: rng numpy 3
-says: since then, nothing did before this cell
+says: since the restart, nothing did
 innocent: rng python
 innocent: rng torch.cpu
 """

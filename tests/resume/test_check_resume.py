@@ -55,7 +55,7 @@ FAULTS = {
     "ema": ({("model", "ema"), ("buffer", "ema")}, "6 of 6 parameters differ"),
     "buffers": ({("buffer", "model")}, "3 of 3 buffers differ, the first 1.running_mean"),
     "epoch": ({("loader", "loader")}, "its sampler is in epoch 0, not 1"),
-    "skip": ({("loader", "loader")}, "step 5 is given batch 0 of it, not batch 2"),
+    "skip": ({("loader", "loader")}, "step 5 got batch 0 of it, not batch 2"),
     "noise": ({("generator", "noise")}, "its.RandomState(noise=noise) keeps it"),
     "random": ({("source", "torch.cpu"), ("generator", "noise")}, "stood at seed 0 + "),
     "shuffle": (

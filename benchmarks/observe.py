@@ -1,4 +1,4 @@
-"""What observing costs: two kernels with the extension, one of which observes nothing, in turns."""
+"""Overhead of observation: two kernels with the extension, one with observation switched off."""
 
 from __future__ import annotations
 

@@ -53,21 +53,24 @@ def sentence(clause: str) -> str:
     return f"{begin}{clause[len(word) :]}." if clause else ""
 
 
-_OWNERS = {"python": "Python's `random`", "numpy": "numpy", "torch.cpu": "torch"}
-
-_STREAMS = {"python": "Python", "numpy": "numpy", "torch.cpu": "torch"}
+_SOURCES = {
+    "python": ("Python's `random`", "Python's random stream"),
+    "numpy": ("numpy", "numpy's random stream"),
+    "torch.cpu": ("torch", "torch's random stream"),
+}
+"""What messages call the sources that users seed, and the streams that cells draw from."""
 
 
 def owner_of(source: str) -> str:
     """Return what users seed: ``torch`` for ``torch.cpu``; a generator's name as code."""
-    return _OWNERS.get(source) or f"`{source}`"
+    return _SOURCES[source][0] if source in _SOURCES else f"`{source}`"
 
 
 def stream_of(source: str) -> str:
     """Return how messages call a source or generator: ``torch's random stream``."""
     library, _, device = source.partition(".")
-    if source in _STREAMS:
-        return f"{_STREAMS[source]}'s random stream"
+    if source in _SOURCES:
+        return _SOURCES[source][1]
     if library == "torch" and ":" in device:
         return f"torch's random stream on {device}"
     return f"`{source}`"

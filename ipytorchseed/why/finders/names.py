@@ -50,10 +50,10 @@ def _replaced(case: Evidence) -> Iterator[Cause]:
         blame = (*(Blame(run, how) for run in setters[-1:]), *left_out)
         if own and value is not None and before is not None:
             who, step = case.who(blame), how_far(before, value)
-            acts = f"{who} {how.replace('its module', 'the module of it')}".replace("it", "{}")
-            plain = bool(setters) and not left_out
-            message = f"{acts.format(f'`{name}`')}: {step}" if plain else f"`{name}`: {step}"
-            message += "" if plain else case.doings(blame)
+            verb = "reloaded the module of " if reloaded else how.removesuffix("it")
+            message = f"`{name}`: {step}{case.doings(blame)}"
+            if setters and not left_out:
+                message = f"{who} {verb}`{name}`: {step}"
         else:
             message = _say_replaced(case, name, value.summary if value is not None else None, blame)
         yield Cause("input", name, message, blame=blame, prevents=True)

@@ -202,7 +202,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
         settings: Flags, environment, versions and hardware, as JSON values by name.
         named: Variables that its own text reads.
         reads: What it read, also through functions: value by name, when it began.
-        observed: What it was seen to read while it ran; None where nobody could look.
+        observed: What it was seen to read while it ran; None before Python 3.12.
         replaced: Functions of packages that it reads and in whose place the user put others.
         missing: Names that its code may look up and that were not there: builtins, and what was
             not set.

@@ -13,7 +13,7 @@ from ipytorchseed.ledger.records import Observed
 from ipytorchseed.observe.uses import SHELL, Use, names_in, words_in
 from ipytorchseed.observe.watch import Seen
 
-_ALL = frozenset({"__builtins__", "globals", "locals", "vars"})
+_ALL = frozenset({"__builtins__", "__main__", "globals", "locals", "vars"})
 """Names that give all variables at once."""
 
 _SEEN_MAGICS = frozenset({
@@ -108,10 +108,12 @@ def _wrapped_in(value: object) -> Iterator[object]:
 
 def _unseen(seen: Seen) -> str:
     """Say why a run may have read more than was seen; empty if it cannot."""
+    words = {*seen.uses}.union(*map(words_in, seen.codes.values()))
     reasons = (
+        (seen.failed, "some of its code could not be watched"),
         (seen.forked or _has_children(), "other processes ran code"),
         (_is_compiled(), "torch.compile runs code that cannot be watched"),
-        (not _ALL.isdisjoint(seen.uses), "it took all variables at once"),
+        (not _ALL.isdisjoint(words), "it took all variables at once"),
         (not all(map(_is_seen, seen.uses.get(SHELL, ()))), "a command may read variables"),
     )
     return next((reason for holds, reason in reasons if holds), "")

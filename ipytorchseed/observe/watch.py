@@ -34,12 +34,14 @@ class Seen:
         uses: Variables, each with the uses in the order in which they were met first.
         codes: The code that ran.
         forked: Whether this process was forked.
+        failed: Whether some code could not be watched, for an error of ours.
     """
 
     def __init__(self) -> None:
         self.uses: dict[str, dict[Use, None]] = {}
         self.codes: dict[int, CodeType] = {}
         self.forked = False
+        self.failed = False
 
 
 class Watch:
@@ -134,7 +136,8 @@ class Watch:
                 return None if copies else _DISABLE
             return self._meet(code, sets=_sets(code) or frame.f_locals is scope)
         except Exception:  # noqa: BLE001 -- it would reach the user's code
-            return _DISABLE
+            self._fail()
+            return None
 
     def _meet(self, code: CodeType, *, sets: bool) -> object:
         key = id(code)
@@ -168,9 +171,13 @@ class Watch:
                 use = self._uses[key].get(offset)
                 if use is not None:
                     self._note(seen, use)
-        except Exception:  # noqa: BLE001, S110 -- as above
-            pass
+        except Exception:  # noqa: BLE001 -- as above
+            self._fail()
         return _DISABLE
+
+    def _fail(self) -> None:
+        if self._seen is not None:
+            self._seen.failed = True
 
     def _note(self, seen: Seen, use: Use) -> None:
         uses = seen.uses.get(use.name)

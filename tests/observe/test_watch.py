@@ -131,6 +131,8 @@ def test_what_is_set_before_it_is_read_is_seen(notebook, cell, first):
     ("cell", "why"),
     [
         ("q = globals()['z']", "it took all variables at once"),
+        ("import __main__", "it took all variables at once"),
+        ("import sys\nq = sys.modules['__main__']", "it took all variables at once"),
         ("import os\nif os.fork() == 0:\n    os._exit(0)\nq = os.wait()[1]", "other processes"),
         (
             "import subprocess, sys\n"
@@ -259,10 +261,11 @@ def test_closing_leaves_nothing_behind(notebook):
 
 
 def test_an_error_in_the_watch_is_none_of_the_cells(notebook, monkeypatch):
-    """The cell goes on."""
+    """The cell goes on, and the record does not claim that all was seen."""
     notebook.run(BEFORE)
     monkeypatch.setattr("ipytorchseed.observe.watch.find_uses", lambda *_, **__: 1 / 0)
-    notebook.run("def fresh():\n    return a\nq = fresh()")
+    run = notebook.run("def fresh():\n    return a\nq = fresh()")
+    assert run.observed.unseen == "some of its code could not be watched"
     assert notebook.error is None
     assert notebook.names["q"] == 1
 

@@ -16,6 +16,7 @@ import matplotlib; matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
+train_test_split(pd.DataFrame({"a": range(8)}), range(8), random_state=0)  # which imports
 r = np.random.default_rng(5)
 df = pd.DataFrame({"age": r.normal(40, 9, 120), "fare": r.gamma(2, 15, 120), "pclass": r.integers(1, 4, 120)})
 df["survived"] = ((df.fare / 15 - df.pclass + r.normal(0, .8, 120)) > 0).astype(int)

@@ -202,6 +202,8 @@ class Run(Struct, frozen=True, omit_defaults=True):
         settings: Flags, environment, versions and hardware, as JSON values by name.
         named: Variables that its own text reads.
         reads: What it read, also through functions: value by name, when it began.
+        actions: What its code, and code of the user's that it may call, does, in order, as
+            ``Dependencies.actions``.
         observed: What it was seen to read while it ran; None before Python 3.12.
         replaced: Functions of packages that it reads and in whose place the user put others.
         missing: Names that its code may look up and that were not there: builtins, and what was
@@ -253,6 +255,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     settings: Mapping[str, Any] = {}
     named: tuple[str, ...] = ()
     reads: Mapping[str, Fingerprint] = {}
+    actions: tuple[str, ...] = ()
     observed: Observed | None = None
     replaced: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()

@@ -156,6 +156,8 @@ def _handler(scope: Scope, handler: ast.ExceptHandler) -> None:
     if handler.name:
         scope.store(handler.name)
     scope.block(handler.body)
+    if handler.name:
+        scope.effects.actions[f"del {handler.name}"] = None
 
 
 def _irrefutable(pattern: ast.pattern) -> bool:

@@ -45,7 +45,7 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
             scope.visit(callee)
             return _magic(scope, magic)
     if isinstance(callee, ast.Attribute) and callee.attr in _LOOK_UP and node.args:
-        look_up_text(scope, callee.value, node.args[0])
+        _look_up_item(scope, callee, node.args[0])
     func = _callee(scope, node)
     outer, scope.orderless = scope.orderless, name in _ORDERLESS
     args = [
@@ -66,6 +66,13 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
             return UNKNOWN
     abstract = note_call(scope.effects, func, args, more=_spreads(node))
     return _enter(scope, func, abstract, certain=bool(name)) if func.bodies else abstract
+
+
+def _look_up_item(scope: Scope, callee: ast.Attribute, key: ast.expr) -> None:
+    """Follow ``globals().get("name")``, and ``pop``, which deletes it."""
+    held = look_up_text(scope, callee.value, key)
+    if held is not None and callee.attr == "pop":
+        scope.effects.actions |= dict.fromkeys(f"del {name}" for name in held.paths)
 
 
 def _callee(scope: Scope, node: ast.Call) -> AbstractValue:
@@ -129,6 +136,8 @@ def _fills(scope: Scope, name: str, item: AbstractValue) -> bool:
 
 
 def _magic(scope: Scope, magic: Magic) -> AbstractValue:
+    scope.effects.actions.pop("get_ipython", None)  # as the magic is translated
+    scope.effects.actions[magic.text] = None
     for text in magic.expressions:
         tree = parse_text(text.strip())
         if tree is not None:

@@ -11,10 +11,11 @@ from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.bindings import bound_by
+from ipytorchseed.reads.dependencies import is_too_long
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.magics import magic_of
-from ipytorchseed.reads.parsing import is_too_long, nodes_in, parse_cell
+from ipytorchseed.reads.parsing import nodes_in, parse_cell
 from ipytorchseed.reads.scope import Parse, Reader, TooMuchError
 
 _MOST = 512

@@ -65,6 +65,7 @@ def _add_names(effects: Effects, code: CodeType) -> None:
         if path:
             effects.paths.add(path)
             effects.call(path, ANY)
+            effects.actions[path] = None
             path = ""
         if name in ("LOAD_GLOBAL", "LOAD_NAME"):
             path = step.argval

@@ -14,6 +14,15 @@ is_result = re.compile(r"_{1,3}|_\d+|_i{1,3}|_i\d+|Out|In").fullmatch
 """Tells names under which the shell keeps results of earlier cells, or their texts."""
 
 
+_LONGEST = 32_000
+"""Characters of a cell that is parsed: some 20 ms, and 100 ms for a list of digits."""
+
+
+def is_too_long(source: str) -> bool:
+    """Return whether the text of a cell is too long to be parsed."""
+    return len(source) > _LONGEST
+
+
 class Dependencies(Struct):
     """What a cell reads.
 
@@ -25,6 +34,11 @@ class Dependencies(Struct):
         writes: Names of the namespace that it, or a function it may call, sets.
         sets: Attributes of modules, and of classes of packages, that it, or a function it may
             call, sets; and where they are found, as for ``names``.
+        actions: What its code, and code of the user's that it may call, does, in order: calls, by
+            the names under which one would import them where these are known
+            (``numpy.random.seed``, ``model.train``), attributes that it sets (``cfg.lr=``), names
+            that it deletes (``del df``), imports (``import torch``), magics and shell commands as
+            they are written.
         nondeterministic_calls: Functions it may call whose answer is new each time, as one would
             import them, and programs of their own that it runs, as in ``magics.Magic``.
         timing: Those of them that are clocks of which it only prints or keeps the readings.
@@ -45,6 +59,7 @@ class Dependencies(Struct):
     missing: set[str] = set()
     writes: set[str] = set()
     sets: dict[str, tuple[str, str]] = {}
+    actions: list[str] = []
     nondeterministic_calls: set[str] = set()
     timing: set[str] = set()
     timed: set[str] = set()

@@ -19,6 +19,8 @@ class Effects(Struct):
         held: Texts that it takes to be a ``name`` of the namespace, ``code`` or a ``query`` of a
             data frame, where names hold them: as in ``abstract.AbstractValue.texts``.
         calls: Dotted names called, each with the smallest number of arguments, None not counted.
+        actions: What it does, in order, each once: as in ``Dependencies.actions``, but names as in
+            ``paths``.
         handed: Dotted names given to calls as arguments.
         attributes: Names of attributes that it reads, of whatever object.
         imports: Packages that it imports.
@@ -44,6 +46,7 @@ class Effects(Struct):
     paths: set[str] = set()
     held: set[tuple[str, str]] = set()
     calls: dict[str, int] = {}
+    actions: dict[str, None] = {}
     handed: set[str] = set()
     attributes: set[str] = set()
     imports: set[str] = set()
@@ -76,6 +79,7 @@ class Effects(Struct):
             self.read(name, assigned)
         for path, given in other.calls.items():
             self.call(path, given)
+        self.actions |= other.actions
         self.writes |= other.writes
         self.paths |= other.paths
         self.handed |= other.handed

@@ -13,7 +13,9 @@ from types import CodeType
 from typing import Any
 
 from ipytorchseed.introspection.ownership import is_local_module
+from ipytorchseed.introspection.values import is_function, is_module, module_of
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.actions import MOST_ACTIONS, is_name, last_part
 from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.dependencies import Dependencies
 from ipytorchseed.reads.effects import Effects
@@ -24,7 +26,7 @@ from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.patches import Place, find_at, find_used, is_replaced
 from ipytorchseed.reads.queries import names_in_query
-from ipytorchseed.reads.resolution import find_imported
+from ipytorchseed.reads.resolution import find_imported, public_name
 from ipytorchseed.reads.scope import Reader, TooMuchError
 from ipytorchseed.reads.values import OutOfTimeError
 
@@ -146,6 +148,7 @@ class _CodeFollower(NameFollower):
         """
         self._attributes |= effects.attributes
         self._note_effects(effects, home)
+        self._note_actions(effects, home, assigned, code)
         own = code is not None and code.co_name == "__hash__"  # which sets and dictionaries call
         self._nondeterminism.look_up(effects, home, assigned, self.tick, hashing=own)
         stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
@@ -178,6 +181,33 @@ class _CodeFollower(NameFollower):
             found.writes |= effects.writes
         elif home.found_again:
             found.sets |= {home.shown(name): (home.module, name) for name in effects.writes}
+
+    def _note_actions(
+        self, effects: Effects, home: Home, assigned: frozenset[str], code: CodeType | None
+    ) -> None:
+        """Note what code does, after the call that led to it."""
+        ours, place = self._found.actions, len(self._found.actions)
+        if code is not None:
+            caller = code.co_qualname.removesuffix(".__init__").rpartition(".")[2]
+            calls = (n for n, action in enumerate(ours, 1) if last_part(action) == caller)
+            place = next(calls, place)
+        named = (self._name_action(each, home, assigned) for each in effects.actions)
+        new = [each[:MOST_ACTIONS] for each in dict.fromkeys(named) if each not in ours]
+        ours[place:place] = new[: MOST_ACTIONS - len(ours)]
+
+    @staticmethod
+    def _name_action(action: str, home: Home, assigned: frozenset[str]) -> str:
+        """Return an action with the names under which one would import what it calls."""
+        if not is_name(action) or action[:1] in (":", "."):
+            return action.lstrip(":")
+        root, dot, rest = action.partition(".")
+        value = home.names.get(root) if home.holds(root, assigned) else None
+        if is_module(value):
+            return f"{public_name(value)}{dot}{rest}"
+        made_in = module_of(value) if not dot and is_function(value) else ""
+        if made_in and not is_local_module(made_in):
+            return public_name(value)
+        return home.shown(action) if root in home.names else action
 
     def run(self, code: CodeType, names: Mapping[str, Any], assigned: frozenset[str]) -> None:
         home = self._home(names)

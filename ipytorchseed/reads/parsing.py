@@ -14,15 +14,6 @@ _KEPT = "nodes_inside"
 _MAY_WARN = lazy_pattern(r"\\|[0-9](?:and|else|for|if|in|is|not|or)\b")
 
 
-_LONGEST = 32_000
-"""Characters of a cell that is looked into: some 20 ms, and 100 ms for a list of digits."""
-
-
-def is_too_long(source: str) -> bool:
-    """Return whether the text of a cell is so long that nobody looks into it."""
-    return len(source) > _LONGEST
-
-
 def parse_text(text: str) -> ast.Module | None:
     """Parse Python; None where it is none.
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, Body, bodies_of, join, named
+from ipytorchseed.reads.actions import is_name
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.seeding import as_if_seeded
 from ipytorchseed.reads.taint import escape
@@ -226,6 +227,7 @@ class Scope:
 
     def delete(self, name: str) -> None:
         """Note that a name is deleted."""
+        self.effects.actions[f"del {name}"] = None
         self.store(name)
         self._mix(name)
 
@@ -305,6 +307,8 @@ class Scope:
         for path, given in inside.calls.items():
             for found in self._lead(path):
                 ours.call(found, given)
+        for action in inside.actions:
+            ours.actions |= dict.fromkeys(self._lead(action) if is_name(action) else [action])
         for mine, theirs in (
             (ours.paths, inside.paths),
             (ours.handed, inside.handed),

@@ -13,7 +13,8 @@ from itertools import pairwise, takewhile
 from typing import Final
 
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.parsing import is_too_long, parse_text
+from ipytorchseed.reads.dependencies import is_too_long
+from ipytorchseed.reads.parsing import parse_text
 
 _ANY: Final[frozenset[str]] = frozenset()
 """Whatever the program is told to do."""

@@ -53,6 +53,7 @@ def note_call(
             given -= 1
         tainted |= bool(arg.taint)
         handed += arg.paths
+    effects.actions |= dict.fromkeys(paths or (tail,))
     for path in paths:
         if path != BY_HASH or not all(arg.neutral for arg in args):
             effects.call(path, given)

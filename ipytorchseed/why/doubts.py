@@ -11,10 +11,10 @@ from ipytorchseed.determinism.libraries import BY_NAME, FIGURES, TEXT
 from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.actions import imports_of, last_part, may_set_state
+from ipytorchseed.reads.dependencies import is_too_long
 from ipytorchseed.reads.entropy import MEMORY, PLACES, is_program
-from ipytorchseed.reads.parsing import is_too_long
-from ipytorchseed.reads.seeding import may_set_state
-from ipytorchseed.why.evidence import is_strict, run_phrase
+from ipytorchseed.why.evidence import does, is_strict, run_phrase
 from ipytorchseed.why.present import Present
 
 _FACTS = {fact.name for fact in FACTS}
@@ -37,7 +37,7 @@ _LATE = {
 """Settings that nobody can change once the library has begun that they act on."""
 
 
-_ASKS_FOR_FILES = lazy_pattern(r"\b(?:exists|is_?file)\(")
+_ASKS_FOR_FILES = frozenset({"exists", "is_file", "isfile"})
 
 
 def find_doubts(run: Run, present: Present) -> Iterator[str]:
@@ -54,7 +54,7 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
             continue
         if not (_is_seeded(run, source) or present.is_fresh(after)):
             yield f"where {source} began is not known: it came with {name} itself"
-    imports = present.effects(run).imports - _DRAW_NOTHING - present.met_before(run)
+    imports = imports_of(run.actions) - _DRAW_NOTHING - present.met_before(run)
     moved = {source for source, before, after in moves(run) if before not in (None, after)}
     if imports and not all(_is_seeded(run, source) for source in moved - {*run.imported}):
         names = ", ".join(sorted(imports))
@@ -83,7 +83,7 @@ def _of_files(run: Run, present: Present, name: str) -> Iterator[str]:
             yield f"{PurePath(path).name}, which {name} read and wrote, is another now"
         elif path.endswith("/"):
             yield f"{PurePath(path).name}/, which {name} listed, holds other files now"
-    if _ASKS_FOR_FILES.search(run.source):
+    if not _ASKS_FOR_FILES.isdisjoint(map(last_part, run.actions)):
         read = {file.path for file in run.files}
         for path in (each for each in run.wrote if each not in read and present.is_file(each)):
             yield f"{PurePath(path).name}, which {name} wrote, is there now"
@@ -120,16 +120,16 @@ def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
 
 
 _ADDS = lazy_pattern(
-    r"backward\(|index_add|index_put|put_\(|scatter|bincount|histc|cumsum|ctc_loss"
+    r"\b(?:backward|index_add|index_put|put_|scatter|bincount|histc|cumsum|ctc_loss)"
 )
-"""Text of code whose operations add up in any order on a GPU, unless they are told not to."""
+"""Functions and methods that add up in any order on a GPU, unless they are told not to."""
 
 
 def _adds_in_any_order(run: Run) -> bool:
     """Return whether a run may have added up on a GPU, by algorithms that do not repeat."""
     started = any(":" in name for name in run.after)
     trained = any(run.writes[name].kind in ("module", "optimizer") for name in run.in_place)
-    return started and not is_strict(run) and (trained or bool(_ADDS.search(run.source)))
+    return started and not is_strict(run) and (trained or does(run, _ADDS))
 
 
 def _bears_on(run: Run, setting: str, then: Any, now: Any) -> bool:  # noqa: ANN401 -- JSON values
@@ -144,4 +144,4 @@ def _bears_on(run: Run, setting: str, then: Any, now: Any) -> bool:  # noqa: ANN
 
 def _is_seeded(run: Run, source: str) -> bool:
     """Return whether a run seeds a source, as far as its text tells."""
-    return bool(run.seeds) or may_set_state(run.source, source)
+    return bool(run.seeds) or may_set_state(run.actions, source)

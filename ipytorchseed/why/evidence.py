@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -109,18 +110,6 @@ class Evidence(Struct, frozen=True):
         same_code = self.run.code == self.against.code
         return read.intersection(self.against.wrote) - {*self.run.wrote} if same_code else set()
 
-    def texts(self, of: Run | None = None) -> list[str]:
-        """Return the text of a cell, and of the cells that made functions which it reaches.
-
-        Args:
-            of: The cell's run; by default the later one.
-        """
-        of = of or self.run
-        reads = of.reads.items()
-        functions = {name for name, value in reads if value.kind in ("function", "class")}
-        makers = [run for run in self.states.latest(of) if functions & run.writes.keys()]
-        return [of.source, *(run.source for run in makers)]
-
     def uses(self, package: str) -> bool:
         """Whether the cell's code reaches a package."""
         return package in self.run.packages or package in self.against.packages
@@ -152,14 +141,19 @@ def run_word(run: Run, kernel: str) -> str:
 
 
 _STRICT = lazy_pattern(r"%%deterministic(?![\w?])(?!.*--(?:check|warn))")
-"""The first line of a cell that ran under deterministic flags."""
+"""The magic of a cell that ran under deterministic flags."""
+
+
+def does(run: Run, pattern: re.Pattern[str]) -> bool:
+    """Return whether one of a run's actions matches a pattern."""
+    return any(pattern.search(action) for action in run.actions)
 
 
 def is_strict(run: Run) -> bool:
     """Return whether a run's operations were held to algorithms that repeat."""
     flag = "torch.use_deterministic_algorithms"
     held = run.settings.get(flag) and not run.settings.get(f"{flag}.warn_only")
-    return bool(held) or _STRICT.match(run.source) is not None
+    return bool(held) or does(run, _STRICT)
 
 
 def most_draws(run: Run) -> int:

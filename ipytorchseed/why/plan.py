@@ -13,7 +13,7 @@ from ipytorchseed.fingerprint.value import PENDING, Fingerprint, same
 from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.entropy import CLOCKS, MEMORY, STANDS, is_program
-from ipytorchseed.reads.writers import writing_calls, written_to
+from ipytorchseed.reads.writers import writing_calls
 from ipytorchseed.why.doubts import find_doubts, moves
 from ipytorchseed.why.evidence import run_phrase, run_word
 from ipytorchseed.why.present import Present
@@ -109,7 +109,7 @@ def outside_of(run: Run, present: Present) -> tuple[str, ...]:
     effects = present.effects(run)
     files = files or [f"writes files: {name.lstrip(':')}" for name in writing_calls(effects)]
     opened = {name for name, value in run.reads.items() if _is_open(value)}
-    files += [f"writes to {name}" for name in written_to(run.source, effects, opened)]
+    files += [f"writes to {name}" for name in present.sends_to(run, opened)]
     hosts = [f"connects to {name}" for name in run.connected]
     return (*programs, *files[:_TOLD], *hosts[:_TOLD])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ipytorchseed.fingerprint.value import Fingerprint
@@ -30,6 +30,9 @@ class Present(Protocol):
 
     def effects(self, run: Run) -> Effects:
         """Return what the code of a run does with names."""
+
+    def sends_to(self, run: Run, opened: Collection[str]) -> Sequence[str]:
+        """Return those of some open files and connections that the code of a run writes to."""
 
     def makers(self, name: str, digest: str) -> Sequence[Run]:
         """Return the runs that left a variable so, and ended well, the newest first."""

@@ -69,7 +69,7 @@ def _obstacle(case: Evidence, cause: Cause) -> str:
         "input": cause.prevents or cause.name not in {*against.reads, *against.missing},
         "flag": cause.name in BY_NAME
         and not BY_NAME[cause.name].can_be(against.settings.get(cause.name)),
-        "environment": cause.name not in against.source,
+        "environment": not any(cause.name in each for each in against.actions),
         "file": not cause.fix and cause.name not in {file.path for file in against.files},
     }
     return f"%replay does not put {cause.name} back" if stays.get(cause.kind) else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import PurePath
@@ -10,7 +9,7 @@ from pathlib import PurePath
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.why.evidence import Evidence, differ
+from ipytorchseed.why.evidence import Evidence, differ, does
 from ipytorchseed.why.explanation import Blame
 from ipytorchseed.why.value_changes import changed_parts, is_another, say_parts
 
@@ -19,8 +18,8 @@ _VERB = lazy_pattern(
 )
 """How it begins what a run is said to have done with a value."""
 
-_DEFINES = lazy_pattern(r"\b(?:import|reload|setattr|patch|exec)|^%|\.\w+\s*=(?!=)", re.MULTILINE)
-"""Text of cells that may define functions of modules again."""
+_DEFINES = lazy_pattern(r"\b(?:import|reload|setattr|patch|exec)|^%|\.\w+=")
+"""Actions that may define functions of modules again."""
 
 AS_IT_CHANGED = "ran as it changed"
 """Said of the one run between two looks that is not known to have done anything with a value."""
@@ -92,7 +91,7 @@ def _may_have_changed(unwatched: list[Run], name: str, seen: Fingerprint) -> lis
     by = [run for run in unwatched if name in run.writes][-1:]
     by = by or [run for run in unwatched if _imported(run, name)][:1]
     if not by and "." in name and seen.kind in ("class", "function"):  # a call changes none
-        return [run for run in unwatched if _DEFINES.search(run.source)]
+        return [run for run in unwatched if does(run, _DEFINES)]
     return by or unwatched
 
 
@@ -115,7 +114,7 @@ def find_setter(case: Evidence, name: str) -> list[Run]:
             here = [run for run in case.history if run.kernel == case.run.kernel]
             between = [run for run in here if earlier.started <= run.started < later.started]
             words = (name, name.rpartition(".")[2], name.partition(".")[0])
-            named = [run for word in words for run in between if word in run.source]
+            named = [run for word in words for run in between if word in " ".join(run.actions)]
             others = [run for run in named if run.cell != case.run.cell]
             return (others or between)[:1]
     return []
@@ -125,9 +124,11 @@ def find_module_writers(case: Evidence, name: str) -> list[Blame]:
     """Find the run that wrote the file of the module of which the name is, or is imported."""
     module, _, last = name.rpartition(".")
     if not module:
-        imports = re.compile(rf"^from +([\w.]+) +import\b.*\b{re.escape(last)}\b", re.MULTILINE)
-        found = (imports.search(run.source) for run in case.states.latest(case.run))
-        module = next((each[1] for each in found if each), "")
+        actions = (each for run in case.states.latest(case.run) for each in run.actions)
+        found = (
+            each for each in actions if each.startswith("import ") and each.endswith(f".{last}")
+        )
+        module = next(found, "").removeprefix("import ").rpartition(".")[0]
     file = f"{module.replace('.', '/')}.py"
     wrote = [run for run in case.history if any(path.endswith(f"/{file}") for path in run.wrote)]
     return [Blame(run, f"wrote {PurePath(file).name}") for run in wrote[-1:]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ipytorchseed.patterns import lazy_pattern
@@ -16,7 +15,7 @@ from ipytorchseed.reads.entropy import (
     is_program,
     sentence,
 )
-from ipytorchseed.why.evidence import Evidence
+from ipytorchseed.why.evidence import Evidence, does
 from ipytorchseed.why.explanation import Cause, Change, Cleared
 from ipytorchseed.why.finders.generators import put_out_of_reach
 
@@ -38,12 +37,10 @@ _FIX = {
     "torch.Tensor.new_empty": "new_zeros",
 }
 
-_KEEPS_DATE = lazy_pattern(
-    r"^[ \t]*(\w+)[ \t]*=[ \t]*![ \t]*(?:/\S*/)?date\b"
-    r"(?![^\n|;&]*\s(?:-[A-Za-z]*[dfr]|--(?:date|file|reference)))",
-    re.MULTILINE,
+_DATE = lazy_pattern(
+    r"^= !\s*(?:/\S*/)?date\b(?![^\n|;&]*\s(?:-[A-Za-z]*[dfr]|--(?:date|file|reference)))"
 )
-"""Text of cells that keep what ``date`` says, unless they ask it for another time than now."""
+"""Keeps what the program ``date`` prints, unless it is asked for another time than now."""
 
 
 def find_entropy(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
@@ -56,12 +53,11 @@ def find_entropy(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # 
             asked for names of files and runs. Either is, where more is done with its answers than
             to print or keep them, or the cell may have seeded from it.
     """
-    kept = {*_KEEPS_DATE.findall(case.run.source)}
     variables = {change.name for change in case.changed if change.what == "variable"}
     timing = {*case.run.timing} & {*case.against.timing}
     both = set(case.run.nondeterministic_calls) & set(case.against.nondeterministic_calls)
     for name in case.run.nondeterministic_calls:
-        if name == "!date" and not others and kept & variables:
+        if name == "!date" and not others and variables and does(case.run, _DATE):
             message = "the cell keeps what `date` prints, which is different every time"
             yield Cause("entropy", name, message)
         if name == BY_HASH or name not in both or is_program(name):  # whose answers nobody knows

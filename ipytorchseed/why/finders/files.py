@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 
 from ipytorchseed.ledger.records import FileRead, Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.why.evidence import FOLDER, Evidence
+from ipytorchseed.why.evidence import FOLDER, Evidence, does
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.changers import find_setter
 from ipytorchseed.why.words import many
 
 _REMOVES = lazy_pattern(r"remove|unlink|rmtree|rmdir|rename|replace|move|cleanup|\brm\b")
-"""Text of cells that take files away."""
+"""Actions that take files away."""
 
 _REMOVES_FOLDERS = lazy_pattern(r"rmtree|rmdir|removedirs|cleanup|\brm\b")
-"""Text of cells that take folders away."""
+"""Actions that take folders away."""
 
-_SETS_PATH = lazy_pattern(
-    r"\bsys\.path\b|\bPYTHONPATH\b|\baddsitedir\b|\bchdir\b|^%cd\b", re.MULTILINE
-)
-"""Text of cells that change where modules are found."""
+_SETS_PATH = lazy_pattern(r"\bsys\.path\b|\bPYTHONPATH\b|\baddsitedir\b|\bchdir\b|^%cd\b")
+"""Actions that change where modules are found."""
 
 _EXISTS = lazy_pattern(r"^FileExistsError: .*?'(.+)'")
 """Finds what was there already, in an error."""
@@ -92,12 +89,12 @@ def _ran(case: Evidence, file: FileRead) -> tuple[Blame, ...]:
 def _doing(run: Run, file: FileRead, path: str, *, gone: bool) -> str:
     """Say what a run did that changed a file, or what lies in a folder, by what it wrote to."""
     if path == file.path:
-        removed = _REMOVED if _REMOVES.search(run.source) else "wrote or removed it"
+        removed = _REMOVED if does(run, _REMOVES) else "wrote or removed it"
         return removed if gone or file.size < 0 else _WROTE
     if file.is_folder and _parent(path) == file.path:
         return f"wrote {path[len(file.path) :]}"
     how = "moved or removed" if gone or file.size < 0 else "replaced"
-    how = "removed" if _REMOVES_FOLDERS.search(run.source) else how
+    how = "removed" if does(run, _REMOVES_FOLDERS) else how
     return f"{how} {os.path.basename(path)}"  # noqa: PTH119 -- a string is at hand
 
 
@@ -110,7 +107,7 @@ def _modules(case: Evidence) -> Iterator[Cause]:
             if before.path != after.path:
                 paths = case.path(after.path), case.path(before.path)
                 moved = "`{}` is now imported from {}, not from {}".format(name, *paths)
-                movers = [run for run in case.history if _SETS_PATH.search(run.source)]
+                movers = [run for run in case.history if does(run, _SETS_PATH)]
                 by = tuple(Blame(run, "changed where modules are found") for run in movers[-1:])
                 # The other file may be older than the run before, and its time says nothing.
                 blame = _heard(case, after) or by or blame

@@ -7,13 +7,8 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from ipytorchseed.ledger.records import Run
+from ipytorchseed.reads.actions import may_draw_first, may_set_state, sets_state
 from ipytorchseed.reads.entropy import BY_HASH, CLOCKS, ENTROPY, MEMORY, is_program
-from ipytorchseed.reads.seeding import (
-    drawn_before_seeding,
-    draws_before_it_sets,
-    may_set_state,
-    sets_state,
-)
 from ipytorchseed.why.evidence import Evidence, most_draws
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.movers import never_seeded, rng_cause
@@ -81,7 +76,7 @@ def _brought_in(case: Evidence, name: str, before: str, after: str) -> Cause | C
     one = len(seeds) == 1 and None not in seeds
     calls = {*case.run.nondeterministic_calls} - MEMORY.keys()
     asks = any(not is_program(each) for each in calls)
-    if one or ("seed" in case.run.source and asks):
+    if one or (any("seed" in each for each in case.run.actions) and asks):
         return Cleared("rng", name, _BY_ITSELF, never_seeded(name, before, after))
     return never_seeded(name, before, after)
 
@@ -98,7 +93,7 @@ def _unused(case: Evidence, name: str, before: str | None, after: str) -> Cleare
     """Clear a source that neither run is seen to have moved."""
     if _only_imports(case, name):
         return Cleared("rng", name, _IMPORTS)
-    if before is None and may_set_state(case.against.source, name):
+    if before is None and may_set_state(case.against.actions, name):
         # The earlier run brought it in, and both left it where the cell seeds it.
         return _cleared(case, name, _BY_ITSELF, before, after)
     return Cleared("rng", name, "not used by this cell")
@@ -110,9 +105,8 @@ def _cleared(case: Evidence, name: str, reason: str, before: str | None, after: 
     A cell may draw first and reseed then, and what its code hides may draw.
     """
     differ = case.against.ended.get(name) != case.run.ended.get(name)
-    generators, source = case.run.generators_after, case.run.source
-    early = name in generators and draws_before_it_sets(source, name)
-    if early or name in _drawn_early(case) or (differ and not drew_more(case, name)):
+    early = may_draw_first(case.run.actions, name)
+    if early or (differ and not drew_more(case, name)):
         return Cleared("rng", name, reason, rng_cause(case, name, before, after))
     return Cleared("rng", name, reason)
 
@@ -139,13 +133,14 @@ def _reseeded(
     is itself the reason.
     """
     same_code = case.run.code == case.against.code
-    if same_code and sets_state(case.run.source, name) and name not in _drawn_early(case):
+    actions = case.run.actions
+    if same_code and sets_state(actions, name) and not may_draw_first(actions, name):
         return _BY_ITSELF
     if ends[0].get(name) == ends[1].get(name):  # other begins, one end: nothing else leads there
         runs = zip((case.against, case.run), begins, ends, strict=True)
         drew, *both = [run for run, begin, end in runs if begin.get(name) != end.get(name)]
         other = case.against if drew is case.run else case.run
-        sets = same_code or may_set_state(other.source, name)
+        sets = same_code or may_set_state(other.actions, name)
         again = both or (sets and _leaves(case, drew, name))
         return _BY_ITSELF if again else f"only {case.name(drew)} drew from it"
     left = [run for run in (case.against, case.run) if _leaves(case, run, name)]
@@ -198,13 +193,6 @@ def _is_chosen(case: Evidence, name: str, digest: str) -> bool:
     """Return whether a state follows from a seed such as people choose, and no clock tells."""
     found = case.states.position(name, digest)
     return found is not None and found.seed is not None and found.seed < _SMALL
-
-
-def _drawn_early(case: Evidence) -> set[str]:
-    """Find the sources that the cell may draw from before it seeds any."""
-    classes = {name for name, value in case.run.reads.items() if value.kind == "class"}
-    source, *helpers = case.texts()
-    return drawn_before_seeding(source, classes, helpers)
 
 
 def drew_more(case: Evidence, name: str) -> bool:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.seeding import may_set_state
+from ipytorchseed.reads.actions import may_set_state
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.seeds import LIMIT
-from ipytorchseed.why.evidence import Evidence, HistoryLookup
+from ipytorchseed.why.evidence import Evidence, HistoryLookup, does
 from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.words import first_of, listed, many, owner_of, stream_of
 
@@ -55,7 +55,7 @@ def rng_cause(case: Evidence, name: str, before: str | None, after: str) -> Caus
         return Cause("rng", name, message, proof, _SEED, tuple(blame), prevents=True)
     proof = f"state {before[:8]} → {after[:8]}"
     seeded = any(each is not None and _is_chosen(each) for each in (was, now)) or any(
-        each.run is None or may_set_state(each.run.source, name) or each.how.startswith("reseeded")
+        each.run is None or may_set_state(each.run.actions, name) or each.how.startswith("reseeded")
         for each in blame
     )
     if not (case.same_kernel or seeded) and name in case.run.before:
@@ -261,8 +261,8 @@ def has_seeded(states: HistoryLookup, run: Run, name: str, end: str) -> bool:
     """
     position = states.position(name, end)
     chosen = position is not None and _is_chosen(position)
-    asked = not run.error and may_set_state(run.source, name)
-    return asked or (chosen and "seed" in run.source)
+    asked = not run.error and may_set_state(run.actions, name)
+    return asked or (chosen and any("seed" in each for each in run.actions))
 
 
 def _moves(runs: Sequence[Run], name: str) -> list[tuple[Run | None, str | None, str]]:
@@ -295,7 +295,7 @@ def _moves(runs: Sequence[Run], name: str) -> list[tuple[Run | None, str | None,
 
 def _move(case: Evidence, run: Run | None, name: str, begin: str, end: str) -> tuple[Blame, bool]:
     """Say what a move was, and whether what was before it has no part in where it led."""
-    if run is not None and _PUTS_BACK.match(run.source):
+    if run is not None and does(run, _PUTS_BACK):
         return Blame(run, "put it back"), True
     draws = case.states.draws(begin, end)
     if draws is not None:
@@ -308,7 +308,7 @@ def _move(case: Evidence, run: Run | None, name: str, begin: str, end: str) -> t
     if was is None and case.states.leads(begin, end):
         return Blame(run, _MOVED), False  # likewise, or it may be: where it began is not known
     ours = run is not None and any(seed == now.seed for seed, _ in run.seeds)
-    asked = ours or run is None or any("seed" in text for text in case.texts(run))
+    asked = ours or run is None or any("seed" in each for each in run.actions)
     how = f"reseeded to {now.seed}" if asked else f"reseeded to {now.seed}, inside a library"
     if now.draws:
         how += f" and drew {_numbers(run, name, now.draws)}"

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.why.evidence import Evidence
+from ipytorchseed.why.evidence import Evidence, does
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.changers import SCALARS, SET, find_left_out
 from ipytorchseed.why.value_changes import how_far
 
-_RESET = lazy_pattern(r"^%(?:reset|reset_selective|xdel)\b", re.MULTILINE)
+_RESET = lazy_pattern(r"^%(?:reset|reset_selective|xdel)\b")
 
-_RELOAD = lazy_pattern(r"\breload\(|^%autoreload\b", re.MULTILINE)
+_RELOAD = lazy_pattern(r"\breload$|^%autoreload\b")
 
 
 def find_names(case: Evidence) -> Iterator[Cause | Cleared]:
@@ -32,9 +32,9 @@ def _replaced(case: Evidence) -> Iterator[Cause]:
     """Find what of packages the user put something else in place of, or put back."""
     for name in sorted({*case.against.replaced} ^ {*case.run.replaced}):
         attribute = name.rpartition(".")[2]
-        setting = re.compile(rf"\b{re.escape(attribute)}\b\s*=|setattr|patch|reload")
+        setting = re.compile(rf"\b{re.escape(attribute)}=|setattr|patch|reload")
         setters = [run for run in case.history if name in run.writes]
-        setters = setters or [run for run in case.history if setting.search(run.source)]
+        setters = setters or [run for run in case.history if does(run, setting)]
         value = case.run.reads.get(name)
         comes_by = value is not None and name in case.against.reads
         if not (setters or comes_by) and case.run.code != case.against.code:
@@ -44,7 +44,7 @@ def _replaced(case: Evidence) -> Iterator[Cause]:
         own = value is not None and before is not None and _is_of_own_module(case, name)
         if own and value is not None:
             how = SET if value.kind in SCALARS else "changed it"
-        reloaded = any(_RELOAD.search(run.source) for run in setters[-1:])
+        reloaded = any(does(run, _RELOAD) for run in setters[-1:])
         how = "reloaded its module" if reloaded else how
         left_out = [*find_left_out(case, name)]
         blame = (*(Blame(run, how) for run in setters[-1:]), *left_out)
@@ -105,14 +105,13 @@ def _swapped(case: Evidence, one: Run, other: Run) -> Iterator[Cause]:
     A package's function under its own name is no input, so that the other run did not note it. A
     class that no code names is one by which an object came.
     """
-    texts = case.texts()
+    used = {part for run in (one, other) for each in run.actions for part in each.split(".")}
     for name, value in one.reads.items():
         known = name in other.reads or name in other.missing or name in one.writes
-        word = re.compile(rf"\b{re.escape(name)}\b")
         makers = [run for run in case.history if run is not case.against and name in run.writes]
         if known or "." in name or value.kind not in _CALLED or not makers:
             continue
-        if not any(map(word.search, texts)):
+        if name not in used:
             continue
         blame = (Blame(makers[-1], "made it"),)
         what = value.summary or value.kind
@@ -157,11 +156,4 @@ def _gone(case: Evidence, name: str) -> Cause:
 
 
 def _deletes(run: Run, name: str) -> bool:
-    word = re.escape(name)
-    deletes = re.search(
-        rf"\bdel\b(?:(?!\bdel\b)[^\n])*\b{word}\b"
-        rf"|\bexcept\b(?:(?!\bexcept\b)[^\n])*\bas +{word} *:"
-        rf"|\b(?:globals\(\)|user_ns)\.pop\( *[\"']{word}[\"']",
-        run.source,
-    )
-    return deletes is not None or _RESET.search(run.source) is not None
+    return f"del {name}" in run.actions or does(run, _RESET)

@@ -13,7 +13,7 @@ from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.determinism.table import BY_NAME as FLAGS
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.why.evidence import FOLDER, Evidence
+from ipytorchseed.why.evidence import FOLDER, Evidence, does
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.changers import find_setter
 
@@ -28,7 +28,7 @@ _NOT_COMPUTING = frozenset({*sys.stdlib_module_names, "IPython"})
 _THREADS = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS"})
 
 _SETS = lazy_pattern(r"environ|putenv|%(?:set_)?env\b|dotenv")
-"""Text of cells that set environment variables."""
+"""Actions that set environment variables."""
 
 
 def find_settings(case: Evidence) -> Iterator[Cause | Cleared]:
@@ -144,7 +144,7 @@ def _setters(case: Evidence, name: str) -> list[Run]:
     found = [
         run
         for run in case.history
-        if run.cell != case.run.cell and word.search(run.source) and _SETS.search(run.source)
+        if run.cell != case.run.cell and does(run, word) and does(run, _SETS)
     ]
     return found[-1:]
 

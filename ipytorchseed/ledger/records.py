@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from ipytorchseed.fingerprint.value import Fingerprint
-from ipytorchseed.patterns import lazy_pattern
 
 Moment = Annotated[float, Meta(ge=0, le=1 << 36)]
 """Seconds since 1970, for some two thousand years: what ``time`` can format."""
@@ -300,14 +299,14 @@ class Run(Struct, frozen=True, omit_defaults=True):
 
     @property
     def asks_when_written(self) -> bool:
-        """Whether its text asks when a file was written, which then counts as content."""
-        return _WHEN.search(self.source) is not None
+        """Whether it may ask when a file was written, which then counts as content."""
+        return not _ASK_WHEN.isdisjoint(action.rpartition(".")[2] for action in self.actions)
 
 
 _TICK = 0.01
 """Seconds by which a file system's clock may be behind."""
 
-_WHEN = lazy_pattern(r"\bget[cm]time\(|\.st_[cm]time")
+_ASK_WHEN = frozenset({"fstat", "getctime", "getmtime", "lstat", "stat"})
 
 
 def _digests(generators: Mapping[str, GeneratorState]) -> dict[str, str]:

@@ -21,14 +21,6 @@ _TELLS_ALL = lazy_pattern(r"^%|=$")
 _SOURCES = {"numpy": "numpy", "random": "python", "torch": "torch"}
 """By the first part of a name, the library whose sources it sets."""
 
-_SETTERS = {
-    "numpy.random.set_state": "numpy",
-    "random.setstate": "python",
-    "torch.random.set_rng_state": "torch.cpu",
-    "torch.set_rng_state": "torch.cpu",
-}
-"""The sources that functions put in a state that they are given."""
-
 _DRAWS = lazy_pattern(
     r"rand|dropout|sample|shuffle|permut|normal|uniform|bernoulli|multinomial|poisson|\.nn\.[A-Z]"
     r"|init\.|compile|attention"
@@ -68,11 +60,6 @@ def may_set_state(actions: Iterable[str], name: str) -> bool:
         and _SOURCES.get(action.partition(".")[0], library) == library
         for action in actions
     )
-
-
-def sets_state(actions: Iterable[str], name: str) -> bool:
-    """Return whether an action restores a saved state of a source."""
-    return any(_SETTERS.get(action) == name for action in actions)
 
 
 def may_draw_first(actions: Sequence[str], name: str) -> bool:

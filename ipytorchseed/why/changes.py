@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import itertools
 import math
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import Protocol
 
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.why.evidence import differ
 from ipytorchseed.why.explanation import Change
 from ipytorchseed.why.value_changes import changed_parts, how_far
@@ -44,17 +41,15 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
     """
     changes, compared = list[Change](), False
     timed = {*against.timed} & {*run.timed}
-    late = _left_by_loops(run.source)
     names = [name for name in dict.fromkeys([*against.writes, *run.writes]) if name not in timed]
-    for name in sorted(names, key=lambda name: late.get(name, 0)):
+    for name in sorted(names, key=lambda name: not _is_number(run.writes.get(name))):
         before = against.writes.get(name) or against.reads.get(name)
         after = run.writes.get(name) or run.reads.get(name)
         if before is None or after is None:
             continue
         compared = True
         hidden = before.opaque and after.opaque  # what cannot be seen proves nothing
-        moved = changed_parts(before, after)
-        idle = hidden or _only_found(against, run, name, moved) or _did_alike(against, run, name)
+        idle = hidden or _did_alike(against, run, name)
         if differ(before, after) and not idle:
             changes.append(_change("variable", name, before, after))
     compared |= bool(against.result and run.result) or bool(against.stdout and run.stdout)
@@ -64,6 +59,11 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
             for name in names
         ]
     return (*changes, *find_output_changes(against, run))
+
+
+def _is_number(value: Fingerprint | None) -> bool:
+    """Return whether a value is one number: it is told before batches, models and frames."""
+    return value is not None and value.series is not None and len(value.series) == 1
 
 
 def find_output_changes(before: Showing, after: Showing) -> tuple[Change, ...]:
@@ -108,38 +108,6 @@ def _did_alike(against: Run, run: Run, name: str) -> bool:
 
 _SIZES = frozenset({"columns", "items", "keys", "length", "shape"})
 """Parts that sum up what other parts tell one by one."""
-
-
-def _only_found(against: Run, run: Run, name: str, moved: Mapping[str, object]) -> bool:
-    """Return whether only one run filled something in, and the rest differs too."""
-    filler, other = (against, run) if name in against.writes else (run, against)
-    if name in other.writes or name not in filler.reads or not moved:
-        return False
-    values = filler.reads[name], filler.writes[name], other.reads[name]
-    filled = changed_parts(*values[:2]).keys()
-    return all(value.exact for value in values) and bool(filled) and filled.isdisjoint(moved)
-
-
-@lru_cache(maxsize=64)
-def _left_by_loops(source: str) -> Mapping[str, int]:
-    """Rank names that only loops leave behind: what they go over after what they set inside."""
-    tree = parse_text(source) if "for" in source or "while" in source else None
-    if tree is None:
-        return {}
-    ranks: dict[str, int] = {}
-    stack: list[tuple[ast.AST, int]] = [(statement, 0) for statement in tree.body]
-    while stack:
-        node, rank = stack.pop()
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            ranks[node.id] = min(rank, ranks.get(node.id, rank))
-        if isinstance(node, (ast.For, ast.AsyncFor)):
-            stack.append((node.target, 2))
-            stack += [(inner, 1) for inner in [*node.body, *node.orelse]]
-        elif isinstance(node, ast.While):
-            stack += [(inner, max(rank, 1)) for inner in ast.iter_child_nodes(node)]
-        elif not isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Lambda)):
-            stack += [(inner, rank) for inner in ast.iter_child_nodes(node)]
-    return ranks
 
 
 def results_differ(before: Fingerprint | None, after: Fingerprint | None) -> bool:

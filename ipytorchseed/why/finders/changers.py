@@ -9,7 +9,7 @@ from pathlib import PurePath
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.why.evidence import Evidence, differ, does
+from ipytorchseed.why.evidence import Evidence, differ
 from ipytorchseed.why.explanation import Blame
 from ipytorchseed.why.value_changes import changed_parts, is_another, say_parts
 
@@ -17,9 +17,6 @@ _VERB = lazy_pattern(
     r"(?:added|appended|changed|froze|no longer|now|removed|switched|the|unfroze)\b"
 )
 """How it begins what a run is said to have done with a value."""
-
-_DEFINES = lazy_pattern(r"\b(?:import|reload|setattr|patch|exec)|^%|\.\w+=")
-"""Actions that may define functions of modules again."""
 
 AS_IT_CHANGED = "ran as it changed"
 """Said of the one run between two looks that is not known to have done anything with a value."""
@@ -53,7 +50,7 @@ def find_changers(case: Evidence, name: str) -> list[Blame]:
     for run in [*case.history, case.run]:
         seen = run.reads.get(name)
         if seen is not None:
-            by = _may_have_changed(unwatched, name, seen)
+            by = _may_have_changed(unwatched, name)
             if len(by) == 1 and differ(known, seen):
                 is_new = is_created_by(by[0], name)
                 how = _how(known, seen, is_new=is_new)
@@ -80,18 +77,15 @@ def find_changers(case: Evidence, name: str) -> list[Blame]:
     return blame
 
 
-def _may_have_changed(unwatched: list[Run], name: str, seen: Fingerprint) -> list[Run]:
+def _may_have_changed(unwatched: list[Run], name: str) -> list[Run]:
     """Return the runs that may have changed a value between two looks; one where one is known to.
 
     Args:
         unwatched: The runs between the two.
         name: The value's name.
-        seen: The value at the later look.
     """
     by = [run for run in unwatched if name in run.writes][-1:]
     by = by or [run for run in unwatched if _imported(run, name)][:1]
-    if not by and "." in name and seen.kind in ("class", "function"):  # a call changes none
-        return [run for run in unwatched if does(run, _DEFINES)]
     return by or unwatched
 
 

@@ -17,9 +17,6 @@ from ipytorchseed.reads.entropy import (
 )
 from ipytorchseed.why.evidence import Evidence, does
 from ipytorchseed.why.explanation import Cause, Change, Cleared
-from ipytorchseed.why.finders.generators import put_out_of_reach
-
-_NUMBERS = frozenset({"int", "float", "bool", "complex"})
 
 _OF_THE_MOMENT = STANDS.keys() | PERSONS.keys() | {ADDRESS}
 
@@ -65,12 +62,12 @@ def find_entropy(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # 
         if name in MEMORY:
             continue  # the business of another finder
         measures = name in timing or name in _OF_THE_MOMENT
-        if others and measures and not put_out_of_reach(case):
+        if others and measures:
             yield Cleared("entropy", name, "other causes account for the change")
         else:
             yield Cause("entropy", name, message=sentence(name), fix=_FIX.get(name, ""))
     random_hashes = case.run.settings.get("PYTHONHASHSEED") == "random" and not case.same_kernel
-    if BY_HASH in both and random_hashes and not (others and _is_a_number(case)):
+    if BY_HASH in both and random_hashes:
         message = "string hashes are random in each kernel, and so is the order of sets of strings"
         fix = "restart the kernel with PYTHONHASHSEED=0"
         yield Cause("environment", "PYTHONHASHSEED", message, fix=fix)
@@ -108,11 +105,3 @@ def _is_reordered(change: Change) -> bool:
     if before is None or after is None or before == after:
         return False
     return sorted(before) == sorted(after)
-
-
-def _is_a_number(case: Evidence) -> bool:
-    """Return whether all that is known to differ are numbers, which have no order."""
-    named = [change.name for change in case.changed if change.what == "variable"]
-    kinds = [case.run.writes[name].kind for name in named if name in case.run.writes]
-    kinds += [case.run.result.kind] if case.run.result is not None else []
-    return bool(kinds) and all(kind in _NUMBERS for kind in kinds)

@@ -12,9 +12,6 @@ from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.changers import find_setter
 from ipytorchseed.why.words import many
 
-_REMOVES = lazy_pattern(r"remove|unlink|rmtree|rmdir|rename|replace|move|cleanup|\brm\b")
-"""Actions that take files away."""
-
 _REMOVES_FOLDERS = lazy_pattern(r"rmtree|rmdir|removedirs|cleanup|\brm\b")
 """Actions that take folders away."""
 
@@ -89,8 +86,7 @@ def _ran(case: Evidence, file: FileRead) -> tuple[Blame, ...]:
 def _doing(run: Run, file: FileRead, path: str, *, gone: bool) -> str:
     """Say what a run did that changed a file, or what lies in a folder, by what it wrote to."""
     if path == file.path:
-        removed = _REMOVED if does(run, _REMOVES) else "wrote or removed it"
-        return removed if gone or file.size < 0 else _WROTE
+        return _REMOVED if gone or file.size < 0 else _WROTE
     if file.is_folder and _parent(path) == file.path:
         return f"wrote {path[len(file.path) :]}"
     how = "moved or removed" if gone or file.size < 0 else "replaced"

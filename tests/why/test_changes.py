@@ -190,19 +190,15 @@ def test_displays_that_differ_are_counted():
         assert [change.detail for change in find_changes(*runs)] == [said]
 
 
-def test_what_loops_leave_behind_comes_last():
-    """What was made beside them is told first, and what they go over after what they set."""
-    source = (
-        "hist = []\nfor i, x in enumerate(xs):\n    a = f(x)\n    hist.append(a)\ntotal = sum(hist)"
-    )
+def test_numbers_are_told_first():
+    """A loss says more than the batch, the model and the curve beside it."""
+    made = {"batch": value("1", "tensor"), "curve": value("2", "list", series=(1.0, 2.0))}
     runs = [
-        run(number, source, writes={name: value(f"{number}{name}", "float") for name in
-                                    ("a", "hist", "i", "model", "total", "x")})
-        for number in (1, 2)
+        run(each, "train()", writes={**{name: replace(it, digest=f"{each}{name}")
+                                        for name, it in made.items()}, "loss": value(f"{each}l", series=(each,))})
+        for each in (1, 2)
     ]  # fmt: skip
-    assert [each.name for each in find_changes(*runs)] == [
-        "hist", "model", "total", "a", "i", "x"
-    ]  # fmt: skip
+    assert [each.name for each in find_changes(*runs)] == ["loss", "batch", "curve"]
 
 
 def test_cells_that_made_nothing_in_common_differ():

@@ -204,7 +204,7 @@ def test_a_file_that_was_changed_after_a_cell_wrote_it_is_a_doubt():
     appends = _saved(10_050_000_000, files=(FileRead("/data/model.pt", 0, "1" * 16),))
     assert "put it back" in _plan(*appends, states=_Other).blocked
     runs = _saved(10_050_000_000)
-    asks = replace(runs[2], source="os.path.getmtime('/data/model.pt')")
+    asks = replace(runs[2], actions=("os.path.getmtime",))
     assert "put it back" in make_plan(asks, _Other(runs)).blocked
     assert "put it back" in make_plan(runs[2], _Other(runs), writes=False).blocked
 

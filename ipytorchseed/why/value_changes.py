@@ -300,7 +300,7 @@ def _items_told(parts: Mapping[str, tuple[str | None, str | None]], kind: str) -
     if kind not in ("dict", "frame"):  # of a list, a place is no more than that
         came, gone, other = [], [], [*pairs]
     for verb, names in (("added", came), ("removed", gone), ("changed", other)):
-        found = _innermost(names)
+        found = [f"`{name}`" for name in _innermost(names)]
         if found:
             noun = f"column{'s' * (len(found) > 1)} " if kind == "frame" else ""
             yield f"{verb} {noun}{first_of(found, _TOLD)}"

@@ -32,6 +32,9 @@ order of a set, which places hold one object, and which classes are no longer wh
 calls so. They matter only where nothing else differs."""
 
 
+DATABASE = "database"
+"""The kind of a connection to a database, whose content is not looked at."""
+
 PENDING = "pending"
 """The kind of a value of which nothing was looked at, as a GPU was still computing it."""
 

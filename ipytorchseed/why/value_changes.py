@@ -333,7 +333,7 @@ def _step_parts(parts: Mapping[str, tuple[str | None, str | None]]) -> list[str]
     """Say from what to what the aspects changed that can be told so."""
     return [
         f"{name} {parts[name][0]} → {parts[name][1]}"
-        for name in ("shape", "dtype", "lr", "maxlen")
+        for name in ("shape", "dtype", "lr", "maxlen", "rows written")
         if None not in parts.get(name, (None,))
     ]
 

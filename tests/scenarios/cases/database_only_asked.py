@@ -5,7 +5,6 @@ ask: q
 probe: n
 changed: yes
 expect: rng python
-innocent: input conn
 root: Python's random stream
 """
 # %% setup

@@ -1,4 +1,4 @@
-"""Generators that a cell makes and puts in a saved state at once, from its text alone."""
+"""Finds generators that a cell creates and immediately sets to a saved state."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from itertools import zip_longest
 
 from ipytorchseed.reads.parsing import dotted_name, parse_text
 
+# Creates a generator, from entropy if there is no seed.
 _MADE = frozenset({
     "MT19937", "PCG64", "PCG64DXSM", "Philox", "Random", "RandomState", "SFC64", "default_rng",
 })  # fmt: skip
-"""What makes a generator, from entropy where it is given no seed."""
 
 
 def as_if_seeded(statement: ast.stmt, following: ast.stmt | None) -> ast.stmt:
-    """Return ``rng = default_rng()`` with a seed, where the next statement sets its state."""
+    """Return ``rng = default_rng()`` with a seed if the next statement sets its state."""
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return statement
     made, name = statement.value, dotted_name(statement.targets[0])
@@ -36,7 +36,11 @@ def as_if_seeded(statement: ast.stmt, following: ast.stmt | None) -> ast.stmt:
 
 
 def made_in_a_state(source: str) -> set[str]:
-    """Return numpy's functions by which a cell makes generators whose states it sets at once."""
+    """Return numpy's functions whose generators a cell immediately sets to a state.
+
+    Args:
+        source: The cell's text.
+    """
     tree = parse_text(source)
     if tree is None:
         return set()

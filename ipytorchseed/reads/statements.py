@@ -1,4 +1,4 @@
-"""Evaluates simple statements, in the scope that they belong to."""
+"""Evaluates simple statements in their scope."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _assign(scope: Scope, node: ast.Assign) -> None:
 
 
 def assign(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
-    """Follow what sets a target to a value."""
+    """Set a target to a value."""
     if isinstance(target, ast.Name):
         scope.store(target.id, abstract)
     elif isinstance(target, ast.Starred):
@@ -51,7 +51,7 @@ def assign(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
 
 
 def put(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
-    """Follow what puts a value into an attribute or item."""
+    """Put a value into an attribute or item."""
     if isinstance(target, ast.Subscript):
         if is_namespace(target.value):
             names = scope.visit(target.slice).text()
@@ -92,7 +92,7 @@ def _put_attribute(scope: Scope, target: ast.Attribute) -> None:
 
 @evaluates("AnnAssign")
 def _annassign(scope: Scope, node: ast.AnnAssign) -> None:
-    if scope.in_class and ANNOTATIONS_ARE_EVALUATED:  # classes of data are made from them
+    if scope.in_class and ANNOTATIONS_ARE_EVALUATED:  # dataclasses read them
         scope.consume(scope.visit(node.annotation))
     if node.value is not None:
         assign(scope, node.target, scope.visit(node.value))

@@ -82,7 +82,7 @@ def test_a_cause_is_traced_through_all_cells_that_made_it(length):
     assert said.causes[0].name == f"a{length - 2}"
 
 
-@pytest.mark.parametrize(("limit", "most"), [("_MOST_PAIRS", 3), ("_SECONDS", -1)])
+@pytest.mark.parametrize(("limit", "most"), [("_MAX_PAIRS", 3), ("_SECONDS", -1)])
 def test_where_tracing_was_cut_short_is_said(monkeypatch, limit, most):
     """What is told as a root then is only the last input that was looked at."""
     monkeypatch.setattr(roots, limit, most)

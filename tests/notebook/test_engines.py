@@ -76,5 +76,5 @@ def test_a_notebook_sees_its_engines_side_by_side(cluster, new_kernel):
     assert kernel.run("print(*sorted(rc[:].apply_sync(by_rank)))").stdout == "0 1 2\n"
     assert json.loads(kernel.run("%rng --ranks --json").stdout)["alike"]
     (shown,) = kernel.run("%rng --ranks --expect same python").displays
-    assert shown["text/plain"].startswith("python is another in each rank.")
+    assert shown["text/plain"].startswith("python differs in each rank.")
     assert "its-chip" in shown["text/html"]

@@ -121,7 +121,7 @@ def test_a_file_that_was_cut_is_read_as_far_as_it_is_whole(played, tmp_path):
     (tmp_path / "rank-1.jsonl").write_bytes(header)
     view = its.ranks.read(tmp_path)
     assert view.ranks == [0, 2, 3]
-    assert "Nothing was seen of rank 1." in view.notes
+    assert "There is no record of rank 1." in view.notes
     (tmp_path / "rank-1.jsonl").write_bytes(b"{")
     view = its.ranks.read(tmp_path)
     assert view.ranks == [0, 2, 3]

@@ -61,4 +61,6 @@ def test_ranks_with_seeds_of_their_own_are_meant_to_be_distinct(monkeypatch, see
     view = compared(monkeypatch, *acts)
     assert view.alike
     assert view.headline == f"All {len(seeds)} ranks differ only where they should."
-    assert "Distinct in all ranks, and taken for meant so: python, numpy, torch.cpu." in view.notes
+    assert (
+        "Distinct in all ranks, assumed to be on purpose: python, numpy, torch.cpu." in view.notes
+    )

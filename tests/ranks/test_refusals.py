@@ -52,7 +52,9 @@ def test_a_watch_needs_a_folder_and_a_number(tmp_path, put_back):
     assert torch.rand is rand
     torch.optim.SGD(model.parameters(), lr=1).step()
     assert watch.step == 1
-    assert its.ranks.read(tmp_path / "one").headline == "Only rank 0 is there: nothing to compare."
+    assert (
+        its.ranks.read(tmp_path / "one").headline == "Only rank 0 has a record: nothing to compare."
+    )
 
 
 def chain(leaf):

@@ -48,7 +48,7 @@ def test_a_right_training_passes(train):
 
 FAULTS = {
     "model": ({("model", "model"), ("buffer", "model")}, "6 of 6 parameters differ"),
-    "optimizer": ({("optimizer", "optimizer")}, "the checkpoint has it, and it was not put back"),
+    "optimizer": ({("optimizer", "optimizer")}, "the checkpoint has it, and it was not restored"),
     "state": ({("optimizer", "optimizer")}, "it is not in the checkpoint"),
     "scheduler": ({("scheduler", "scheduler")}, "last_epoch 5 → 0"),
     "scaler": ({("scaler", "scaler")}, "scale 8.0 → 4.0"),
@@ -57,7 +57,7 @@ FAULTS = {
     "epoch": ({("loader", "loader")}, "its sampler is in epoch 0, not 1"),
     "skip": ({("loader", "loader")}, "step 5 got batch 0 of it, not batch 2"),
     "noise": ({("generator", "noise")}, "its.RandomState(noise=noise) keeps it"),
-    "random": ({("source", "torch.cpu"), ("generator", "noise")}, "stood at seed 0 + "),
+    "random": ({("source", "torch.cpu"), ("generator", "noise")}, "was at seed 0 + "),
     "shuffle": (
         {("generator", "noise"), ("loader", "loader")},
         "is given the batch of step 2 (epoch 0, batch 2)",
@@ -285,7 +285,7 @@ def test_everything_is_as_it_was_afterwards():
         return [{**each} for each in hooks], {**vars(base)}
 
     before = everything(), patched()
-    with pytest.raises(ResumeError, match=r"fails where it goes on: ValueError: no$"):
+    with pytest.raises(ResumeError, match=r"fails when it resumes: ValueError: no$"):
         its.check_resume(fail, 2, 1)
     assert (everything(), patched()) == before
 

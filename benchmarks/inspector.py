@@ -91,7 +91,10 @@ def on_screen(notebook: Notebook, index: int, row: str) -> tuple[float, float]:
 
 
 def chromium(playwright: Playwright) -> str | None:
-    """Return where Chromium is: the system's, or Playwright's own; None where there is none."""
+    """Return where Chromium is: the system's, or Playwright's own.
+
+    None if there is none.
+    """
     own = playwright.chromium.executable_path
     return next(filter(None, map(shutil.which, [*BROWSERS, own])), None)
 
@@ -100,7 +103,7 @@ def screen() -> tuple[float, float] | None:
     """Return the median time from a cell's end to its row, and to open with 10,000 runs, in ms.
 
     Returns:
-        None where there is no Chromium.
+        None if there is no Chromium.
     """
     from playwright.sync_api import sync_playwright
 

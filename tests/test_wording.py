@@ -64,7 +64,7 @@ def test_words_are_found_across_lines(find):
 
 def test_names_and_code_are_not_read(find):
     """A name may hold any word."""
-    assert find(f"{BANNED.replace(' ', '_')} = lambda heed: heed") == []
+    assert find(f"{BANNED.replace(' ', '_')} = 1") == []
 
 
 @pytest.mark.parametrize("verb", ["Tell", "Say", "Note", "Have"])

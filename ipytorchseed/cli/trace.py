@@ -36,7 +36,7 @@ def trace() -> None:
 def diff(  # noqa: PLR0913 -- click passes each option by its name
     ctx: click.Context, *, a: Path, b: Path, rtol: float | None, as_json: bool, html: Path | None
 ) -> None:
-    """Name the first operation that differs between trace A and trace B, and why.
+    """Name the first operation that differs between two traces.
 
     Operations are aligned by their kind, their line of code and the data that flows through them.
     So extra, missing, fused and reordered operations and longer loops are distinguished from an

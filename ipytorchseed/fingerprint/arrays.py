@@ -136,7 +136,7 @@ def _read(plain: Any, walk: Walk, *, borrowed: bool) -> bytes:
 
 def _refuse_objects(borrowed: Any) -> None:
     if borrowed.dtype.hasobject:  # addresses, which are invalid once the memory is gone
-        raise UnreadableError("its objects lie in another's memory")
+        raise UnreadableError("its objects are in foreign memory")
 
 
 def _without_padding(plain: Any, numpy: Any) -> Any:

@@ -1,4 +1,4 @@
-"""On ipyparallel engines: each is a rank of its own, and what it is asked is shown."""
+"""On ipyparallel engines: each is its own rank, and what it is asked is shown."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ def by_rank():
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    """Start three engines, with the extension loaded; return the cluster and its ledger's path."""
+    """Start three engines, with the extension loaded.
+
+    Return the cluster and its ledger's path.
+    """
     folder = tmp_path_factory.mktemp("engines")
     env = {"IPYTORCHSEED_DATA_DIR": str(folder), "PYTHONPATH": str(ROOT)}
     with patch.dict(os.environ, env):

@@ -46,7 +46,10 @@ def test_nothing_can_be_expected_of_a_source_that_no_rank_has(monkeypatch, name,
 @pytest.mark.parametrize("name", DRAWS)
 @pytest.mark.parametrize("drawn", [(0, 1), (700, 3), (5, 900, 40)])
 def test_ranks_that_stand_apart_in_one_stream_have_parted(monkeypatch, name, drawn):
-    """Though no two are alike: nobody means them to draw the same numbers, one later than another."""
+    """Though no two are alike.
+
+    No one means them to draw the same numbers, one later than another.
+    """
     view = compared(monkeypatch, *(lambda n=n: DRAWS[name](n) for n in drawn))
     (finding,) = view.findings
     assert (finding.kind, finding.name) == ("source", name)

@@ -108,7 +108,7 @@ def test_how_far_a_value_moved(before, after, told):
     ],
 )
 def test_how_far_items_moved(before, after, told):
-    """Where all are told apart: in another order, or which."""
+    """Where all are distinguished: in another order, or which."""
     assert how_far(fingerprint(before), fingerprint(after)) == told
 
 
@@ -191,7 +191,7 @@ def test_displays_that_differ_are_counted():
 
 
 def test_what_loops_leave_behind_comes_last():
-    """What was made beside them is told first, and what they go over after what they set."""
+    """What was also made comes first, and what they go over after what they set."""
     source = (
         "hist = []\nfor i, x in enumerate(xs):\n    a = f(x)\n    hist.append(a)\ntotal = sum(hist)"
     )

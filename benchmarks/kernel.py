@@ -28,7 +28,7 @@ MANY = 10_000
 def kernel(
     *cells: str, data: str | None = None, cwd: str | None = None
 ) -> Iterator[Callable[[str], float]]:
-    """Start a kernel, run some cells, and give what runs one more and returns its round trip.
+    """Start a kernel, run some cells, and yield a function that times one more.
 
     Args:
         cells: What to run first.

@@ -70,7 +70,7 @@ def _check_links(app: Sphinx, failure: Exception | None) -> None:
 
 
 def _document_call(*event: Any) -> None:
-    """Document the call of a module that is also a function, such as ``ipytorchseed.seeds``."""
+    """Document the call of a module that is also a function."""
     *_, value, _, lines = event
     if inspect.ismodule(value) and callable(value):
         lines[:] = inspect.getdoc(type(value).__call__).splitlines()

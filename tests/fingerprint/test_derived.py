@@ -14,7 +14,7 @@ from ipytorchseed.fingerprint.value import results
 
 
 class Data:
-    """With a property that works something out once, and a property of its own that does so."""
+    """With a property that caches its result, by the standard library and by hand."""
 
     factor = 2
 

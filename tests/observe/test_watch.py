@@ -1,4 +1,4 @@
-"""What a cell reads is seen while it runs, whoever runs its code."""
+"""What a cell reads is seen while it runs, no matter who runs its code."""
 
 from __future__ import annotations
 
@@ -92,7 +92,10 @@ def notebook():
 
 @pytest.mark.parametrize("probe", PROBES)
 def test_what_is_read_is_seen(notebook, probe):
-    """And nothing else of what the text names; of all that is read, the content is known."""
+    """And nothing else of what the text names.
+
+    Of all that is read, the content is known.
+    """
     cell, read = PROBES[probe]
     notebook.run(BEFORE)
     run = notebook.run(cell)
@@ -152,7 +155,10 @@ def test_what_cannot_be_seen_is_said(notebook, cell, why):
 
 
 def test_a_compiled_function_is_not_taken_for_unread(notebook):
-    """Numba and TorchScript run code that Python does not: what it names counts as read."""
+    """Numba and TorchScript run code that Python does not.
+
+    What it names counts as read.
+    """
     notebook.run(f"{BEFORE}\nimport functools\n@functools.wraps(f)\ndef fast(x):\n    return x * 2")
     run = notebook.run("fast.__wrapped__ and fast(2)\nflag and b")
     assert {"b", "flag"} <= run.observed.read.keys()
@@ -285,7 +291,10 @@ def test_threads_of_earlier_cells_are_no_danger(notebook):
 
 
 def test_torch_compile_runs_beside_it(notebook):
-    """What it translates is not run by Python: from then on, anything may have been read."""
+    """What it translates is not run by Python.
+
+    From then on, anything may have been read.
+    """
     notebook.run(f"{BEFORE}\nimport torch\nfast = torch.compile(lambda x: x * z, backend='eager')")
     assert not notebook.run("flag and b").observed.unseen
     run = notebook.run("q = fast(torch.ones(2))\nflag and b")

@@ -1,4 +1,7 @@
-"""A notebook without a shell: cells are run one after the other, and asked about before."""
+"""A notebook without a shell.
+
+Cells are run one after the other, and asked about before.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ class Notebook:
         return self
 
     def dependencies(self, cell, **options):
-        """Say what a cell reads, before it runs."""
+        """Describe what a cell reads, before it runs."""
         options = {"seconds": math.inf, **options}
         effects = effects_of_cell(textwrap.dedent(cell), str)
         return find_dependencies(effects, self.names, **options)

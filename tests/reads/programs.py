@@ -62,7 +62,7 @@ def run(source):
     """Run a program along all its ways.
 
     Returns:
-        The names read and the names set on any of them; None where there are too many.
+        The names read and the names set on any of them; None if there are too many.
     """
     code = compile(source, "<program>", "exec")
     read, written = set(), set()
@@ -105,7 +105,7 @@ def _run(code, namespace, tape):
         yield Thing()
 
     def use(*values):
-        """Note what is given to it: a class looks up names past the namespace's methods."""
+        """Record what is given to it: a class looks up names past the namespace's methods."""
         for value in values:
             namespace.read.update(name for name in DATA if namespace.first[name] is value)
         return Thing()

@@ -1,4 +1,7 @@
-"""Cells as the shell runs them: magics and their bodies, texts that do not parse, what is kept."""
+"""Cells as the shell runs them.
+
+Magics and their bodies, texts that do not parse, what is kept.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,10 @@ MAGICS = {
 
 @pytest.mark.parametrize("source", MAGICS)
 def test_magics(source):
-    """What a magic runs is followed in its place; what it only prints or writes is not."""
+    """What a magic runs is followed in its place.
+
+    What it only prints or writes is not.
+    """
     effects = effects_of_cell(source, transform)
     reads, writes = (set(words.split()) for words in MAGICS[source])
     if "!r" in source:
@@ -56,7 +62,7 @@ def test_magics(source):
 
 
 def test_our_own_magic():
-    """The call that stands for ``%%deterministic`` hides nothing of what follows."""
+    """The call that represents ``%%deterministic`` hides nothing of what follows."""
     effects = effects_of_cell(
         "get_ipython().run_cell_magic('deterministic', '42', None); x = y", str
     )
@@ -124,7 +130,10 @@ def test_a_cell_that_runs_no_code():
 
 
 def test_text_that_a_name_holds():
-    """It is found where the cell is about to run: part of a name, an expression, a query."""
+    """It is found where the cell is about to run.
+
+    Part of a name, an expression, a query.
+    """
     cell = """
 for part in ("train", "test"):
     sizes[part] = len(globals()[f"x_{part}"])
@@ -162,7 +171,10 @@ def test_not_python(source):
 
 
 def test_transformer_that_fails():
-    """A transformer of the user's may raise, or return anything: the cell does nothing then."""
+    """A transformer of the user's may raise, or return anything.
+
+    The cell does nothing then.
+    """
 
     def fail(source):
         raise RuntimeError(source)

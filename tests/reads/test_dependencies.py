@@ -255,7 +255,7 @@ def test_what_is_made_of_packages(notebook):
 
 
 def test_writes(notebook):
-    """Names set by functions of earlier cells are told."""
+    """Names set by functions of earlier cells are reported."""
     notebook.run("n = 0\ndef count():\n    global n\n    n += 1")
     found = notebook.dependencies("x = count()")
     assert found.writes == {"x", "n"}

@@ -196,7 +196,7 @@ CALLED = "import time\nk = j = 1\ndef f(g=1):\n    class A: h = k\n    return ti
 
 
 def run_unseen(notebook, text):
-    """Run a text that nobody can look up afterwards."""
+    """Run a text that no one can look up afterwards."""
     exec(compile(text, "<unseen>", "exec"), notebook.names)  # noqa: S102 -- a cell
 
 
@@ -251,7 +251,10 @@ def test_a_module_loaded_again_is_followed_by_its_new_text(notebook, local_modul
 
 
 def test_methods_of_modules_that_import(notebook, local_module):
-    """A module is compiled as a whole, a cell statement by statement: both are found again."""
+    """A module is compiled as a whole, a cell statement by statement.
+
+    Both are found again.
+    """
     text = (
         "import time\nclass A:\n    def f(self): return super().__repr__(), self.__k, time.time()\n"
     )
@@ -286,7 +289,10 @@ def test_methods_of_modules_that_import(notebook, local_module):
     ],
 )
 def test_every_kind_of_function(notebook, made, reads):
-    """Its source is found: what was evaluated where it was made is no input of its calls."""
+    """Its source is found.
+
+    What was evaluated where it was made is no input of its calls.
+    """
     notebook.run("import functools\nk, j, hold = [1], [2], [3]", made)
     found = notebook.dependencies("f")
     assert {*found.names} == {"f", *reads.split()}

@@ -38,7 +38,7 @@ HOOKED = {name: _hook(name) for name in HOOKS if name != "__del__"}
 
 
 class Meta(type):
-    """A metaclass that answers every question about its classes with code of the user's."""
+    """A metaclass that answers every question about its classes with user code."""
 
     __getattribute__ = HOOKED["__getattribute__"]
     __instancecheck__ = HOOKED["__instancecheck__"]
@@ -129,7 +129,7 @@ CELLS = [
 
 @pytest.mark.parametrize("kind", OBJECTS)
 def test_nothing_is_called(notebook, kind):
-    """Whatever an object answers with code of its own, it is not asked."""
+    """An object's own code does not run."""
     notebook.run("import os\ndef held(): return x", x=OBJECTS[kind]())
     called.clear()
     for cell in [*CELLS, "held()"]:
@@ -147,7 +147,7 @@ def test_odd_namespace(notebook):
 
 
 class Key(str):
-    """A key that answers with code of the user's, once it lies in its dictionary."""
+    """A key that answers with user code, once it is in its dictionary."""
 
     __slots__ = ()
     awake = False

@@ -132,7 +132,7 @@ OBJECTS = {
 
 @pytest.mark.parametrize("cell", OBJECTS)
 def test_sets_of_objects(notebook, cell):
-    """Their order hangs on where the objects lie, and not on the hash seed."""
+    """Their order depends on where the objects lie, and not on the hash seed."""
     notebook.run(
         "class Tree:\n    def __init__(self, *children): self.children = set(children)\n"
         "tree = Tree(Tree())\ncrowd = {object(), object()}",
@@ -140,7 +140,7 @@ def test_sets_of_objects(notebook, cell):
     )
     found = notebook.dependencies(cell)
     assert ("object.__hash__" in found.nondeterministic_calls) is OBJECTS[cell]
-    assert found.hashes is ("vocabulary" in cell or "tree" in cell)  # of which one is made
+    assert found.hashes is ("vocabulary" in cell or "tree" in cell)  # from which one is made
 
 
 SORTED = {
@@ -167,7 +167,7 @@ def test_orders_by_another_id(notebook):
 
 
 def test_orders_by_hash(notebook):
-    """They hang on the hash seed, if no more is known of the items."""
+    """They depend on the hash seed, if no more is known about the items."""
     notebook.run(**VALUES)
     assert notebook.dependencies("sorted(words, key=hash)").hashes
 

@@ -1,4 +1,7 @@
-"""Large, deep and circular things: nothing fails or goes on for ever, and little time is spent."""
+"""Large, deep and circular things.
+
+Nothing fails or goes on for ever, and little time is spent.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,7 @@ class Clock:
         self.asked = 0
 
     def __call__(self):
-        """Tell the time in seconds."""
+        """Return the time in seconds."""
         self.asked += 1
         return self.asked / 1000
 
@@ -79,7 +82,10 @@ def test_a_cell_looks_up_what_it_names():
 
 
 def test_a_cell_is_followed_once():
-    """Each node is evaluated once at most: of constants and operators there is nothing to follow."""
+    """Each node is evaluated once at most.
+
+    Of constants and operators there is nothing to follow.
+    """
     tree = ast.parse(TRAINING * 3)
     reader = Reader(parse_text)
     before = reader.left
@@ -152,7 +158,10 @@ ENORMOUS = {
 
 @pytest.mark.parametrize("source", ENORMOUS.values(), ids=ENORMOUS)
 def test_enormous_cells(notebook, source):
-    """An enormous cell is not looked into, which is said; its text is told apart all the same."""
+    """An enormous cell is not looked into, which is said.
+
+    Its text is distinguished all the same.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ast, "parse", None)
         assert not notebook.dependencies(source).complete
@@ -179,7 +188,10 @@ def test_many_functions_that_a_cell_calls(notebook, monkeypatch):
 
 
 def test_pasted_numbers():
-    """Thousands of numbers in a cell are no code: it is followed, and known to run none."""
+    """Thousands of numbers in a cell are no code.
+
+    It is followed, and known to run none.
+    """
     effects = effects_of_cell(f"x = [{', '.join(['1'] * 6_000)}]", str)
     assert effects.complete
     assert effects.inert
@@ -306,7 +318,7 @@ def test_following_ends_in_time(notebook, monkeypatch, made, cell):
 
 
 def test_what_a_cell_sets_is_told_without_time(notebook):
-    """Without any time left, what the text alone tells is told all the same."""
+    """Without any time left, what the text alone tells is reported all the same."""
     notebook.run("x = [1]\ndef f(): return x")
     found = notebook.dependencies("import os\ny = f()", seconds=-1)
     assert found.writes == {"os", "y"}

@@ -135,7 +135,10 @@ def test_reloaded(with_modules):
 
 
 def test_imported_again(with_modules):
-    """A module that was imported anew is another; what the old one holds is not looked up in it."""
+    """A module that was imported again differs.
+
+    What the old one holds is not looked up in it.
+    """
     del sys.modules["helpers"]
     importlib.import_module("helpers")
     assert with_modules.inputs("f(1)") == {"f"}
@@ -176,7 +179,7 @@ def test_which_files(tmp_path):
 
 
 def test_odd_entries(monkeypatch):
-    """What stands in the table of modules need not be a module."""
+    """What is in the table of modules need not be a module."""
     for value in (None, 3, object(), type("A", (), {"__file__": "a.py"})()):
         monkeypatch.setitem(sys.modules, "odd entry", value)
         assert not is_local_module("odd entry")

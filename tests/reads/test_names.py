@@ -237,7 +237,7 @@ def test_inside(case):
     ],
 )
 def test_type_parameters(source, reads, writes):
-    """Type parameters are names of what they stand on; aliases are evaluated when asked."""
+    """Type parameters are names of what they are on; aliases are evaluated when asked."""
     effects = follow(source)
     assert ({*effects.reads}, effects.writes) == (split(reads), split(writes))
 
@@ -250,7 +250,7 @@ def test_what_is_set_before_a_look():
 
 
 def test_what_is_certain():
-    """Names certain to be set are told from those that may be."""
+    """Names certain to be set are distinguished from those that may be."""
     effects = follow("a = 1\nif c: b = 1\nf(a, b)")
     assert effects.writes == {"a", "b"}
     assert {*effects.reads} == {"b", "c", "f"}

@@ -1,4 +1,7 @@
-"""Clocks and entropy: which are asked, under whatever name, and which only time the cell."""
+"""Clocks and entropy.
+
+Which are asked, under whatever name, and which only time the cell.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +109,7 @@ ASKED = {
     "state.seed()": "numpy.random.RandomState.seed",
     "state.rand(3)": "",
     "dice.seed()": "random.Random.seed",
-    # whoever runs it
+    # no matter who runs it
     "n = int(input('How many? '))": "input",
     "def f(): return input()\nf()": "input",
     "input = len\ninput(xs)": "",
@@ -326,7 +329,10 @@ def test_timed(notebook, cell):
 
 
 def test_timed_across_cells(notebook):
-    """A difference to an earlier cell's reading is none: who knows what that name holds."""
+    """A difference to an earlier cell's reading is none.
+
+    Who knows what that name holds.
+    """
     notebook.run("import time\nt0 = time.time()")
     cell = "dt = time.time() - t0\nprint(dt)"
     assert notebook.dependencies(cell).timed == set()
@@ -352,7 +358,7 @@ def test_timed_across_cells(notebook):
     ],
 )
 def test_clocks_that_only_time(notebook, cell, timing):
-    """Clocks whose readings are only kept or printed are told from those that are used."""
+    """Clocks whose readings are only kept or printed are distinguished from those that are used."""
     notebook.run(
         """
         import time

@@ -18,7 +18,9 @@ from tests.reads.programs import DATA, FUNCTIONS, programs, run
 )
 @given(source=programs())
 def test_reads_and_writes(limited_run, source):
-    """Exactly the names are predicted that some run reads before it sets them; and all it sets.
+    """Exactly the names are predicted that some run reads before it sets them.
+
+    And all it sets.
 
     But where a branch defines a function: that it sets something else as well is not kept with it.
     """

@@ -1,4 +1,7 @@
-"""Programs of their own that a cell starts: which, and whether what they print is a result."""
+"""Separate programs that a cell starts.
+
+Which, and whether what they print is a result.
+"""
 
 from __future__ import annotations
 
@@ -120,7 +123,10 @@ SHOWING = [
 
 @pytest.mark.parametrize("source", FETCHING)
 def test_a_cell_that_prints_no_result(source):
-    """It installs, downloads or is written to a file; besides it may import, and set IPython up."""
+    """It installs, downloads or is written to a file.
+
+    In addition to it may import, and set IPython up.
+    """
     assert prints_no_result(source)
 
 
@@ -155,5 +161,8 @@ def test_any_text(source):
     }.items(),
 )
 def test_scripts_and_folders(command, told):
-    """Files of code, and folders that it lists or the shell looks through; some may not be there."""
+    """Files of code, and folders that it lists or the shell looks through.
+
+    Some may not be there.
+    """
     assert scripts_of(command.split()) == told

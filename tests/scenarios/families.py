@@ -1,4 +1,6 @@
-"""Scenarios put together from parts: two causes at once, and long chains of cells to go back along.
+"""Scenarios put together from parts.
+
+Two causes at once, and long chains of cells to go back along.
 
 Each is a text like that of a file of ``cases``.
 """

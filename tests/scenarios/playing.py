@@ -46,7 +46,7 @@ def missing_packages(scenario: Scenario) -> list[str]:
 def play(
     scenario: Scenario, *, dry: bool = False, prove: bool = False, keep: bool = False
 ) -> Outcome:
-    """Play a scenario in kernels of its own, and compare the answer with the truth.
+    """Play a scenario in its own kernels, and compare the answer with the truth.
 
     Args:
         scenario: What to play.
@@ -111,7 +111,7 @@ def _asked(kernel: Kernel, command: str) -> tuple[dict[str, Any] | None, str]:
 def _proved(
     kernel: Kernel, scenario: Scenario, command: str
 ) -> tuple[dict[str, Any] | None, list[str]]:
-    """Have causes proved; list what is wrong with that.
+    """Make causes proved; list what is wrong with that.
 
     No true cause may be cleared, nothing else may be proved, and everything is as before.
     """

@@ -1,7 +1,10 @@
-"""Records of played scenarios: ``%why`` is a function of records, so it can be judged without kernels.
+"""Records of played scenarios.
+
+``%why`` is a function of records, so it can be judged without kernels.
 
 ``make record`` plays scenarios and writes what their kernels recorded, a file for each initial.
-``GENERATION`` beside them holds a digest of the code that records. If that code changes, the records
+``GENERATION`` beside them holds a digest of the code that records. If that code changes, the
+records
 are stale: a test says so, and ``make record`` plays all scenarios again.
 """
 
@@ -182,7 +185,10 @@ def _code_lines(text: str, tree: ast.AST) -> list[str]:
 
 
 def recorded_generation() -> str:
-    """Return the digest of the code that wrote the recordings; empty if there are none."""
+    """Return the digest of the code that wrote the recordings.
+
+    Empty if there are none.
+    """
     with suppress(FileNotFoundError):
         return GENERATION.read_text(encoding="utf-8").strip()
     return ""
@@ -218,7 +224,10 @@ def problems_of(scenario: Scenario, recording: Recording) -> list[str]:
 
 
 def stale(scenarios: Iterable[Scenario]) -> Iterator[Scenario]:
-    """Yield the scenarios that have to be played again: new, changed, or recorded by other code."""
+    """Yield the scenarios that have to be played again.
+
+    New, changed, or recorded by other code.
+    """
     everything = recorded_generation() != generation()
     for scenario in scenarios:
         if everything or load(scenario) is None:

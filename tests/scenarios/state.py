@@ -1,4 +1,7 @@
-"""What stands in a kernel, as text that can be compared: names, states, flags and surroundings."""
+"""What is in a kernel, as text that can be compared.
+
+Names, states, flags and surroundings.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,11 @@ _OF_THE_SHELL = re.compile(r"_i+\d*|_ih|In|__\w+__")
 """Names under which the shell keeps what was typed, the question included."""
 
 _LONG = 1000
-"""Letters from which on a state is told by its digest."""
+"""Letters from which on a state is reported by its digest."""
 
 
 def look(namespace: dict[str, Any]) -> dict[str, str]:
-    """Name everything, by where it is found; nothing is drawn or imported."""
+    """List everything, by where it is found; nothing is drawn or imported."""
     memo = Memo()
     found = {
         f"name {name}": f"{id(value)} {_digest(value, memo)}"

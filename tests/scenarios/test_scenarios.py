@@ -51,13 +51,13 @@ PROVED = (
     "restart_without_cleaning", "root_further_up", "sampler_generator",
     "set_grown",
 )  # fmt: skip
-"""Scenarios whose causes experiments prove: each can be put back."""
+"""Scenarios whose causes experiments prove: each can be restored."""
 
 LIKELY = (
     "batches_taken", "clock_as_seed", "counter_taken", "scheduler_in_the_loop",
     "module_reloaded", "restart_never_seeded", "shell_beside_a_draw",
 )  # fmt: skip
-"""Scenarios in which something cannot be put back."""
+"""Scenarios in which something cannot be restored."""
 
 
 def _scenario(name: str) -> Scenario:
@@ -85,7 +85,7 @@ def test_names_the_true_cause_and_replays(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted({*PROVED, *LIKELY} - LIVE))
 def test_experiments_clear_no_cause_and_prove_nothing_else(name: str) -> None:
-    """Every true cause that can be put back is proved, no other is, and all is as before."""
+    """Every true cause that can be restored is proved, no other is, and all is as before."""
     scenario = _scenario(name)
     outcome = play(scenario, prove=True)
     assert not outcome.problems, "\n".join([scenario.title, *outcome.problems])

@@ -1,4 +1,7 @@
-"""A kernel that is watched does, bit for bit, what a bare one does: cells of every kind, in both."""
+"""A kernel that is watched does, bit for bit, what a bare one does.
+
+Cells of every kind, in both.
+"""
 
 from __future__ import annotations
 
@@ -129,7 +132,10 @@ CELLS = {
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory):
-    """Two kernels, the second of which is watched; each has run as many cells as the other."""
+    """Two kernels, the second of which is watched.
+
+    Each has run as many cells as the other.
+    """
     env = {"OMP_NUM_THREADS": "2", "PYTHONHASHSEED": "0"}
     bare = Kernel(tmp_path_factory.mktemp("bare"), **env)
     budget = "--IPyTorchSeed.budget=30"  # however busy the machine is

@@ -108,7 +108,7 @@ def test_how_far_a_value_moved(before, after, told):
     ],
 )
 def test_how_far_items_moved(before, after, told):
-    """Where all are told apart: in another order, or which."""
+    """Where all are distinguished: in another order, or which."""
     assert how_far(fingerprint(before), fingerprint(after)) == told
 
 

@@ -1,4 +1,7 @@
-"""What experiments prove: held against every way in which suspects can act together."""
+"""What experiments prove.
+
+Held against every way in which suspects can act together.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The way back to an earlier result: which cells, in which order, and why there is none.
+"""The way back to an earlier result.
+
+Which cells, in which order, and why there is none.
 
 That it does bring the result back is tried in every scenario of ``tests/scenarios``.
 """
@@ -50,7 +52,10 @@ def test_an_input_is_made_anew_by_the_cell_that_made_it():
 
 
 def test_a_function_that_keeps_its_results():
-    """Its cache holds later ones too: the way back is not promised, unless it is made anew."""
+    """Its cache holds later ones too.
+
+    The way back is not promised, unless it is made again.
+    """
     cached = value("05", "function", parts={"kept": "0"})
     uses = [_use(2, OLD, OLD), _use(4, NEW, NEW)]
     uses = [replace(each, reads={**each.reads, "price": cached}) for each in uses]
@@ -79,7 +84,7 @@ def test_what_that_cell_read_is_made_anew_before():
 
 
 def test_cells_run_in_the_order_in_which_they_ran():
-    """One that makes two variables does not spoil what was made anew before it."""
+    """One that makes two variables does not spoil what was made again before it."""
     both = run(1, "a, b = f()", writes={"a": OLD, "b": OLD})
     grow = run(2, "b = g(a)", reads={"a": OLD}, writes={"b": NEW})
     use = run(3, "out = h(b, a)", reads={"b": NEW, "a": OLD}, writes={"out": OLD})
@@ -105,7 +110,10 @@ def test_where_nothing_recorded_made_it_there_is_no_way():
 
 
 def test_generators_inside_of_what_it_read_go_back_with_the_sources():
-    """No cell makes a loader whose generator has moved on, and none has to; it is a doubt."""
+    """No cell makes a loader whose generator has moved on, and none has to.
+
+    It is a doubt.
+    """
     began, moved = (value("01", "loader", parts={"random": each}) for each in ("07", "08"))
     uses = [_use(number, each, each) for number, each in ((2, began), (4, moved))]
     assert _plan(*uses).blocked
@@ -246,7 +254,7 @@ def test_a_clock_that_only_times_is_no_doubt():
 
 
 def test_sums_on_a_gpu_are_a_doubt_unless_they_were_held_to_repeat():
-    """Training adds up in an order that is another each time; drawing alone does not."""
+    """Training adds up in an order that differs each time; drawing alone does not."""
     trained = value("12", "module")
     on_gpu = {"before": {"torch.cuda:0": "aa"}, "after": {"torch.cuda:0": "bb"}}
 
@@ -304,7 +312,7 @@ def test_what_a_cell_does_outside_is_named():
 
 
 def test_why_names_the_way_back():
-    """One command, if there is one; and what stands in the way."""
+    """One command, if there is one; and what is in the way."""
 
     def mend(*runs):
         said = explain(runs[-1], runs[-3], runs[-3:-1], States(runs))

@@ -71,7 +71,10 @@ def _chain(length, edit=("a0 = 1", "a0 = 2")):
 
 @pytest.mark.parametrize("length", [2, 3, 12])
 def test_a_cause_is_traced_through_all_cells_that_made_it(length):
-    """The root is the edit, told by its changed lines, and blamed; the variables are the path."""
+    """The root is the edit, told by its changed lines, and blamed.
+
+    The variables are the path.
+    """
     runs = _chain(length)
     said = explain(runs[-1], runs[length - 1], runs[length - 1 : -1], States(runs))
     (root,) = said.roots
@@ -84,7 +87,7 @@ def test_a_cause_is_traced_through_all_cells_that_made_it(length):
 
 @pytest.mark.parametrize(("limit", "most"), [("_MAX_PAIRS", 3), ("_SECONDS", -1)])
 def test_where_tracing_was_cut_short_is_said(monkeypatch, limit, most):
-    """What is told as a root then is only the last input that was looked at."""
+    """What is reported as a root then is only the last input that was looked at."""
     monkeypatch.setattr(roots, limit, most)
     runs = _chain(12)
     said = explain(runs[-1], runs[11], runs[11:-1], States(runs))
@@ -145,7 +148,10 @@ def test_the_roots_of_what_has_no_effect_are_not_told():
 
 
 def test_the_cell_before_is_followed_to_what_experiments_proved_of_it():
-    """Of several things that differ; if nobody tested that, all are, and the pair is told."""
+    """Of several things that differ.
+
+    If no one tested that, all are, and the pair is reported.
+    """
     runs = []
     for again in (0, 1):
         values = {name: number(10 * place + again) for place, name in enumerate("ab", 1)}

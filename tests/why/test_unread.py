@@ -20,7 +20,10 @@ class Box:
 
 
 def _cleared(before, after, *observed, name="config"):
-    """Explain two runs of a cell that differ in one input; return why it is cleared, or None."""
+    """Explain two runs of a cell that differ in one input.
+
+    Return why it is cleared, or None.
+    """
     pair = [
         run(
             number_ + 1,
@@ -70,7 +73,7 @@ def test_what_neither_run_read_is_dropped(first, second, told):
     ],
 )
 def test_what_differs_beside_the_parts_that_were_read_is_dropped(before, after, parts, told):
-    """A part counts only if it is known of both values, and a property is none."""
+    """A part counts only if it is known for both values, and a property is not a part."""
     seen = Observed(read={"config": parts})
     said = _cleared(before, after, seen, seen)
     assert said == (told and f"not read: the cell reads only {told}")

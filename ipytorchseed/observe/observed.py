@@ -10,6 +10,7 @@ from typing import Any
 
 from ipytorchseed.introspection.values import imported
 from ipytorchseed.ledger.records import Observed
+from ipytorchseed.observe.parts import Parts
 from ipytorchseed.observe.uses import SHELL, Use, names_in, words_in
 from ipytorchseed.observe.watch import Seen
 
@@ -44,12 +45,14 @@ def observed(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) 
     """
     read: dict[str, tuple[str, ...]] = {}
     set_first = []
+    of = Parts(seen, namespace)
     for name, uses in seen.uses.items():
         if not next(iter(uses)).is_read:
             set_first.append(name)
         else:
-            parts = {use.part for use in uses if use.is_read}
-            read[name] = () if "" in parts else tuple(sorted(parts))
+            parts = of.read(name)
+            if parts:
+                read[name] = () if "" in parts else tuple(sorted(parts))
     for name in _beside(seen, namespace, wanted):
         read[name] = ()
     ran = {code.co_qualname for code in seen.codes.values()} - {"<module>"}

@@ -33,6 +33,7 @@ class Seen:
     Attributes:
         uses: Variables, each with the uses in the order in which they were met first.
         codes: The code that ran.
+        places: The offsets of its instructions that ran.
         forked: Whether this process was forked.
         failed: Whether some code could not be watched, for an error of ours.
     """
@@ -40,6 +41,7 @@ class Seen:
     def __init__(self) -> None:
         self.uses: dict[str, dict[Use, None]] = {}
         self.codes: dict[int, CodeType] = {}
+        self.places: dict[int, set[int]] = {}
         self.forked = False
         self.failed = False
 
@@ -53,7 +55,7 @@ class Watch:
         self._seen: Seen | None = None
         self._on_read: OnFirstRead | None = None
         self._known: dict[int, ref[CodeType]] = {}
-        self._uses: dict[int, dict[int, Use]] = {}
+        self._uses: dict[int, dict[int, tuple[Use, ...]]] = {}
         self._spent: dict[int, CodeType] = {}
 
     def start(self, namespace: Mapping[str, Any], on_read: OnFirstRead) -> bool:
@@ -134,7 +136,7 @@ class Watch:
                 # that ``%run`` runs has a file.
                 copies = scope.get("__name__") == "__main__" and _is_of_a_cell(code.co_filename)
                 return None if copies else _DISABLE
-            return self._meet(code, sets=_sets(code) or frame.f_locals is scope)
+            return self._meet(code, sets=sets_globally(code) or frame.f_locals is scope)
         except Exception:  # noqa: BLE001 -- it would reach the user's code
             self._fail()
             return None
@@ -168,8 +170,11 @@ class Watch:
             self._spent.setdefault(key, code)
             if seen is not None:
                 seen.codes.setdefault(key, code)
-                use = self._uses[key].get(offset)
-                if use is not None:
+                places = seen.places.get(key)
+                if places is None:
+                    places = seen.places[key] = set()
+                places.add(offset)
+                for use in self._uses[key].get(offset, ()):
                     self._note(seen, use)
         except Exception:  # noqa: BLE001 -- as above
             self._fail()
@@ -194,7 +199,7 @@ def _is_of_a_cell(file: str) -> bool:
     return file[:1] == "<" or "ipykernel_" in file
 
 
-def _sets(code: CodeType) -> bool:
+def sets_globally(code: CodeType) -> bool:
     """Return whether what a function's code sets by name is global: that of a class body is not."""
     return bool(code.co_flags & CO_OPTIMIZED)
 

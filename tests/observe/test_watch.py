@@ -5,6 +5,7 @@ from __future__ import annotations
 import cProfile
 import gc
 import os
+import re
 import sys
 import threading
 import weakref
@@ -29,7 +30,34 @@ class Net:
         return b
     def rest(self):
         return a
+    @property
+    def twice(self):
+        return self.rate * 2
+    def scaled(self, by):
+        return self.rate * by
+    def itself(self):
+        return self
 net = Net()
+own_go = Net()
+own_go.go = lambda other: other.seed
+def by_key(c, d=0):
+    return c["rate"] * 2
+def seed_of(c):
+    return c.seed
+def passed(a, c):
+    return seed_of(c) + (a.rate)
+def closed(c):
+    return (lambda: c.rate)()
+def items(c):
+    yield c.rate
+def texts(c):
+    return eval("c.rate + c.seed")
+class Table:
+    def __init__(self):
+        self.kept, self.seed = {"rate": 1}, 2
+    def __getitem__(self, key):
+        return self.kept[key]
+table = Table()
 def f(x):
     return x * b
 def g():
@@ -43,6 +71,7 @@ next(under_way)
 """
 
 ALL = ()
+PASSED = {"passed": ALL, "seed_of": ALL}
 
 PROBES = {
     "a name": ("a", {"a": ALL}),
@@ -55,8 +84,31 @@ PROBES = {
     "items, and all": ("cfg['rate'], len(cfg)", {"cfg": ALL}),
     "two items": ("cfg['rate'] + cfg['seed']", {"cfg": ("['rate']", "['seed']")}),
     "an attribute": ("net.rate", {"net": (".rate",)}),
-    "a property": ("net.half", {"net": (".half",), "z": ALL, "Net": ALL}),
-    "a method": ("net.go()", {"net": ALL, "b": ALL, "Net": ALL}),
+    "a property": ("net.half", {"z": ALL, "Net": ALL}),
+    "an attribute by a property": ("net.twice", {"net": (".rate",), "Net": ALL}),
+    "an attribute by a method": ("net.scaled(a)", {"net": (".rate",), "a": ALL, "Net": ALL}),
+    "a method": ("net.go()", {"b": ALL, "Net": ALL}),
+    "a method that hands on all": ("net.itself()", {"net": ALL, "Net": ALL}),
+    "an item by a parameter": ("by_key(cfg)", {"cfg": ("['rate']",), "by_key": ALL}),
+    "an item by a keyword": ("by_key(d=a and 1, c=cfg)", {"a": ALL, "by_key": ALL, "cfg": ALL}),
+    "an attribute by a keyword": ("seed_of(c=net)", {"net": (".seed",), "seed_of": ALL}),
+    "a parameter handed on": ("passed(net, net)", {"net": (".rate", ".seed")} | PASSED),
+    "by a parameter and all": ("by_key(cfg), len(cfg)", {"cfg": ALL, "by_key": ALL}),
+    "a parameter of a closure": ("closed(net)", {"net": ALL, "closed": ALL}),
+    "a parameter of a generator": ("list(items(net))", {"net": ALL, "items": ALL}),
+    "a parameter that is read by a text": ("texts(net)", {"net": ALL, "texts": ALL}),
+    "a parameter by the library": ("list(map(by_key, [cfg]))", {"cfg": ALL, "by_key": ALL}),
+    "a parameter of another at times": (
+        "for h in (by_key, len):\n    h(cfg)", {"cfg": ALL, "by_key": ALL},
+    ),
+    "a function defined twice": (
+        "def own(c):\n    return c.rate\nown(net)\ndef own(c):\n    return c.seed\nown(net)",
+        {"net": ALL},
+    ),
+    "a function defined there": ("def own(c):\n    return c.rate\nown(net)", {"net": (".rate",)}),
+    "a parameter in a conditional": ("by_key(cfg if a else 0)", {"cfg": ALL, "a": ALL, "by_key": ALL}),
+    "a method that the object has": ("own_go.go(net)", {"own_go": ALL, "net": ALL}),
+    "an item by a class": ("table['rate']", {"table": (".kept",), "Table": ALL}),
     "a function": ("f(2)", {"f": ALL, "b": ALL}),
     "a function that only is named": ("h = f", {"f": ALL, "b": ALL}),
     "a function by the library": ("list(map(f, [1]))", {"f": ALL, "b": ALL}),
@@ -96,8 +148,8 @@ def test_what_is_read_is_seen(notebook, probe):
     cell, read = PROBES[probe]
     notebook.run(BEFORE)
     run = notebook.run(cell)
-    named = {"a", "b", "z", "flag", "cfg", "net", "Net", "f", "g", "kept", "under_way", "steps"}
-    seen = {name: parts for name, parts in run.observed.read.items() if name in named}
+    before = {*re.findall(r"\w+", BEFORE)}
+    seen = {name: parts for name, parts in run.observed.read.items() if name in before}
     assert {name: {*parts} for name, parts in seen.items()} == {
         name: {*parts} for name, parts in read.items()
     }

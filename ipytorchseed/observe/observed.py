@@ -60,7 +60,7 @@ def observed(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) 
         read={name: parts for name, parts in read.items() if name in wanted},
         set_first=tuple(sorted({*set_first} & {*wanted} - read.keys())),
         ran=tuple(sorted(ran)[:_MOST_FUNCTIONS]),
-        unseen=_unseen(seen),
+        unseen=unseen(seen),
     )
 
 
@@ -80,7 +80,7 @@ def _beside(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) -
         if name in done or name not in namespace:
             continue
         done.add(name)
-        for code in _codes_of(namespace[name], namespace):
+        for code in codes_of(namespace[name], namespace):
             if id(code) not in seen.codes:
                 reached = {each for each in names_in(code) if each in namespace}
                 found |= reached
@@ -88,7 +88,7 @@ def _beside(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) -
     return found
 
 
-def _codes_of(value: object, namespace: Mapping[str, Any], deep: int = 0) -> Iterator[CodeType]:
+def codes_of(value: object, namespace: Mapping[str, Any], deep: int = 0) -> Iterator[CodeType]:
     """Yield the notebook's code behind a function or class, also if a decorator wrapped it."""
     inner: Iterable[object] = _wrapped_in(value)
     if isinstance(value, FunctionType) and value.__globals__ is namespace:
@@ -98,7 +98,7 @@ def _codes_of(value: object, namespace: Mapping[str, Any], deep: int = 0) -> Ite
         inner = [*vars(value).values(), *value.__bases__] if own else []
     if deep < _DEEPEST:
         for each in inner:
-            yield from _codes_of(each, namespace, deep + 1)
+            yield from codes_of(each, namespace, deep + 1)
 
 
 def _wrapped_in(value: object) -> Iterator[object]:
@@ -109,7 +109,7 @@ def _wrapped_in(value: object) -> Iterator[object]:
                 yield inner
 
 
-def _unseen(seen: Seen) -> str:
+def unseen(seen: Seen) -> str:
     """Say why a run may have read more than was seen; empty if it cannot."""
     words = {*seen.uses}.union(*map(words_in, seen.codes.values()))
     reasons = (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType
 from typing import Any, TypeGuard
 
 from ipytorchseed.introspection.anatomy import anatomy, find_member, module_of_class
-from ipytorchseed.introspection.values import is_scalar
+from ipytorchseed.introspection.values import is_class, is_function, is_module, is_scalar
 from ipytorchseed.observe.uses import Use, find_uses
 from ipytorchseed.observe.watch import Seen, sets_globally
 
@@ -17,9 +17,6 @@ _LATER = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
 
 _BY_TEXT = frozenset({"eval", "exec", "query"})
 """What reads a function's local variables by a text."""
-
-_WHOLE = (FunctionType, ModuleType, type)
-"""Values of which no parts are told."""
 
 
 class Parts:
@@ -45,7 +42,7 @@ class Parts:
         uses, value = self._seen.uses[name], self._namespace.get(name)
         parts = {use.part for use in uses if use.is_read}
         is_set = not all(use.is_read for use in uses)
-        is_simple = is_scalar(value) or type(value) in _WHOLE
+        is_simple = any(told(value) for told in (is_scalar, is_function, is_module, is_class))
         is_own = module_of_class(type(value)) == "__main__"
         if is_simple or not self._are_given or not ("" in parts or is_own):
             return parts

@@ -45,6 +45,9 @@ _GLOBAL, _NULL = dis.opmap["LOAD_GLOBAL"], dis.opmap["PUSH_NULL"]
 _NULL_ABOVE = sys.version_info >= (3, 13)
 """Whether the null that ``LOAD_GLOBAL`` adds for a call lies above the function."""
 
+_SHIFTS = {_GLOBAL: 1, dis.opmap["LOAD_ATTR"]: 1, dis.opmap.get("LOAD_SUPER_ATTR", -1): 2}
+"""Flags in the lowest bits of an argument, before the number of the name."""
+
 _LOCALS = {op: name.count("LOAD_FAST") for name, op in dis.opmap.items() if "LOAD_FAST" in name}
 _PAIRED = {op for op in _LOCALS if dis.opname[op].count("_FAST") > 1}
 """Instructions that load local variables, and how many; and those with two in their argument."""
@@ -212,3 +215,12 @@ def names_in(code: CodeType) -> set[str]:
     """Return the names that code, and what is nested in it, may look up."""
     nested = (const for const in code.co_consts if isinstance(const, CodeType))
     return {*code.co_names}.union(*map(names_in, nested))
+
+
+def names_at(code: CodeType, places: set[int]) -> set[str]:
+    """Return the names of variables, attributes and modules in instructions at offsets."""
+    return {
+        code.co_names[arg >> _SHIFTS.get(op, 0)]
+        for begin, offset, op, arg in _steps(code)
+        if op in dis.hasname and not places.isdisjoint((begin, offset))
+    }

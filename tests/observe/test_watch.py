@@ -203,6 +203,56 @@ def test_what_cannot_be_seen_is_said(notebook, cell, why):
         notebook.names.pop("p").communicate(b"\n")
 
 
+CLOCKS = """
+import time, uuid
+from time import time as now
+from dataclasses import dataclass, field
+flag = False
+class Timer:
+    def __init__(self):
+        self.clock = time.time
+timer = Timer()
+@dataclass
+class Item:
+    ident: str = field(default_factory=uuid.uuid4)
+    def renew(self):
+        self.ident = uuid.uuid4()
+def ask():
+    return time.time()
+def default(clock=time.time):
+    return clock()
+def seeded(seed=None):
+    return time.time_ns() if seed is None else seed
+"""
+
+
+@pytest.mark.parametrize(
+    ("cell", "asked"),
+    [
+        ("q = time.time() if flag else 1", set()),
+        ("q = 1 if flag else time.time()", {"time.time"}),
+        ("q = ask() if flag else 1", set()),
+        ("q = ask()", {"time.time"}),
+        ("q = seeded()", {"time.time_ns"}),
+        ("q = seeded(3)", set()),
+        ("q = now()\nif flag:\n    time.time()", {"time.time"}),
+        ("q = timer.clock()\nif flag:\n    Timer(), time.time()", {"time.time"}),
+        ("q = default()\nif flag:\n    time.time()", {"time.time"}),
+        ("q = Item()\nif flag:\n    q.renew()", {"uuid.uuid4"}),
+        (
+            "q = [*map(lambda f: f(), map(getattr, [time], ['time']))]\nif flag:\n    time.time()",
+            {"time.time"},
+        ),
+        ("exec('q = time.time()', {'time': time})\nif flag:\n    time.time()", {"time.time"}),
+        ("q = getattr(time, 'time')()\nif flag:\n    time.time()", {"time.time"}),
+    ],
+)
+def test_a_clock_that_is_not_asked_is_no_cause(notebook, cell, asked):
+    """A cell that names one in a branch that does not run does not depend on it."""
+    notebook.run(CLOCKS)
+    assert {*notebook.run(cell).nondeterministic_calls} == asked
+
+
 def test_a_compiled_function_is_not_taken_for_unread(notebook):
     """Numba and TorchScript run code that Python does not: what it names counts as read."""
     notebook.run(f"{BEFORE}\nimport functools\n@functools.wraps(f)\ndef fast(x):\n    return x * 2")

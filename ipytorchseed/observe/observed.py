@@ -8,6 +8,7 @@ from contextlib import suppress
 from types import CodeType, FunctionType
 from typing import Any
 
+from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
 from ipytorchseed.introspection.values import imported
 from ipytorchseed.ledger.records import Observed
 from ipytorchseed.observe.parts import Parts
@@ -72,8 +73,12 @@ def _beside(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) -
     """
     words = set[str]().union(*map(words_in, seen.codes.values()))
     ran = {code.co_qualname.partition(".")[0] for code in seen.codes.values()}
-    found = {name for name in wanted if name in words or name in ran}
-    todo = [*seen.uses]
+    scripted = [*_scripted()]
+    names = set(map(name_of_class, scripted)).union(
+        *(names_in(code) for kind in scripted for code in codes_of(kind, namespace))
+    )
+    found = {name for name in wanted if name in words | ran | names}
+    todo = [*seen.uses, *names]
     done: set[str] = set()
     while todo:
         name = todo.pop()
@@ -107,6 +112,14 @@ def _wrapped_in(value: object) -> Iterator[object]:
             inner = object.__getattribute__(value, name)
             if inner is not value:
                 yield inner
+
+
+def _scripted() -> Iterator[type]:
+    """Yield the notebook's classes whose methods TorchScript has compiled in this process."""
+    modules = getattr(imported("torch.jit._recursive", "concrete_type_store"), "type_store", ())
+    for kind in (*modules, *(imported("torch.jit._state", "_script_classes") or ())):
+        if module_of_class(kind) == "__main__":
+            yield kind
 
 
 def unseen(seen: Seen) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cProfile
 import gc
+import linecache
 import os
 import re
 import sys
@@ -258,6 +259,21 @@ def test_a_compiled_function_is_not_taken_for_unread(notebook):
     notebook.run(f"{BEFORE}\nimport functools\n@functools.wraps(f)\ndef fast(x):\n    return x * 2")
     run = notebook.run("fast.__wrapped__ and fast(2)\nflag and b")
     assert {"b", "flag"} <= run.observed.read.keys()
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script`")
+def test_what_torchscript_compiles_is_not_taken_for_unread(notebook):
+    """A scripted object runs methods, and functions that these call, which nobody sees run."""
+    cell = (
+        "import torch\ndef double(x):\n    return x * 2\n"
+        "class Scripted(torch.nn.Module):\n    def forward(self, x):\n        return double(x)\n"
+        "bare = Scripted()"
+    )
+    linecache.cache["<cell>"] = len(cell), None, cell.splitlines(keepends=True), "<cell>"
+    notebook.run(cell)
+    run = notebook.run("fast = torch.jit.script(bare)")
+    assert notebook.error is None
+    assert {"Scripted", "bare", "double"} <= run.observed.read.keys()
 
 
 def test_each_run_is_told_again(notebook):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bdb
 import cProfile
 import gc
 import linecache
@@ -309,42 +310,62 @@ def test_nothing_of_the_users_is_kept_alive(notebook):
     assert code() is None
 
 
-@pytest.mark.parametrize("tool", ["profile", "trace", "coverage"])
-def test_other_tools_go_on_beside_it(notebook, tool):
+def _profiled(run, seen):
+    profile = cProfile.Profile()
+    found = profile.runcall(run)
+    seen += [getattr(entry.code, "co_name", "") for entry in profile.getstats()]
+    return found
+
+
+def _debugged(run, seen):
+    class Debugger(bdb.Bdb):
+        def user_line(self, frame):
+            seen.append(frame.f_code.co_name)
+
+    return Debugger().runcall(run)
+
+
+def _monitored(tool):
+    def monitored(run, seen):
+        monitoring, events = sys.monitoring, sys.monitoring.events
+
+        def note(code, _):
+            seen.append(code.co_name)
+            return monitoring.DISABLE
+
+        monitoring.use_tool_id(tool, "another")
+        for event in (events.LINE, events.INSTRUCTION):
+            monitoring.register_callback(tool, event, note)
+        monitoring.set_events(tool, events.LINE | events.INSTRUCTION)
+        monitoring.restart_events()
+        try:
+            return run()
+        finally:
+            monitoring.set_events(tool, 0)
+            monitoring.free_tool_id(tool)
+
+    return monitored
+
+
+@pytest.mark.parametrize(
+    "under",
+    [
+        pytest.param(_profiled, id="cProfile"),
+        pytest.param(_debugged, id="pdb"),
+        pytest.param(_monitored(0), id="debugpy"),
+        pytest.param(_monitored(1), id="coverage"),
+        pytest.param(_monitored(2), id="line_profiler"),
+    ],
+)
+def test_other_tools_go_on_beside_it(notebook, under):
     """A profiler, a debugger and coverage see what they see without us, and so do we."""
     notebook.run(BEFORE)
-    seen = []
-    if tool == "profile":
-        profile = cProfile.Profile()
-        run = notebook.run
-        profile.enable()
-        try:
-            run = notebook.run("f(2)")
-        finally:
-            profile.disable()
-        seen = [
-            entry.code.co_name for entry in profile.getstats() if hasattr(entry.code, "co_name")
-        ]
-    elif tool == "trace":
-        sys.settrace(lambda frame, *_: seen.append(frame.f_code.co_name))
-        try:
-            run = notebook.run("f(2)")
-        finally:
-            sys.settrace(None)
-    else:
-        events = sys.monitoring.events
-        sys.monitoring.use_tool_id(sys.monitoring.COVERAGE_ID, "coverage")
-        sys.monitoring.register_callback(
-            sys.monitoring.COVERAGE_ID, events.LINE, lambda code, _: seen.append(code.co_name)
-        )
-        sys.monitoring.set_events(sys.monitoring.COVERAGE_ID, events.LINE)
-        try:
-            run = notebook.run("f(2)")
-        finally:
-            sys.monitoring.set_events(sys.monitoring.COVERAGE_ID, 0)
-            sys.monitoring.free_tool_id(sys.monitoring.COVERAGE_ID)
-    assert "f" in seen
-    assert "b" in run.observed.read
+    for _ in range(2):
+        seen = []
+        run = under(lambda: notebook.run("q = f(2)"), seen)
+        assert "f" in seen
+        assert "b" in run.observed.read
+    assert "b" in notebook.run("f(2)").observed.read
 
 
 def test_who_has_our_number_keeps_it():

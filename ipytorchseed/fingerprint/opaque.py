@@ -172,7 +172,7 @@ def file_position(value: Any) -> tuple[str, object]:
 
 
 def write_database(value: Any, walk: Walk) -> Writing:
-    """Write a connection of SQLite: how many rows were written through it, not its content."""
+    """Write a connection of SQLite by how many rows were written through it."""
     yield from ()
     sqlite3: Any = sys.modules["sqlite3"]
     walk.unsee("sqlite3.Connection")

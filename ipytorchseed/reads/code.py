@@ -20,14 +20,7 @@ from ipytorchseed.reads.source import find_source
 # Bytes; for longer code, only names are collected. Takes about 25 ms.
 _MAX_CODE = 50_000
 
-_HARMLESS = {*vars(builtins)} - {
-    "__import__",
-    "compile",
-    "eval",
-    "exec",
-    "globals",
-    "vars",
-}
+_HARMLESS = {*vars(builtins)} - {"__import__", "compile", "eval", "exec", "globals", "vars"}
 
 
 def _effects_of_code(code: CodeType) -> Effects:

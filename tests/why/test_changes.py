@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ipytorchseed.fingerprint import fingerprint
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.why.changes import find_changes, results_differ
-from ipytorchseed.why.value_changes import how_far, is_another, say_parts, write_step
+from ipytorchseed.why.value_changes import how_far, has_other_name, say_parts, write_step
 from tests.render.explanations import run, value
 
 
@@ -142,9 +142,11 @@ def test_what_came_and_went_is_named(before, after, expected):
 def test_another_class_is_distinguished_from_one_that_was_redefined():
     """Classes and functions are compared by name."""
     one, other = (fingerprint(each) for each in (torch.nn.ReLU, torch.nn.SiLU))
-    assert is_another(one, other)
-    assert not is_another(one, one)
-    assert is_another(fingerprint(torch.nn.functional.relu), fingerprint(torch.nn.functional.silu))
+    assert has_other_name(one, other)
+    assert not has_other_name(one, one)
+    assert has_other_name(
+        fingerprint(torch.nn.functional.relu), fingerprint(torch.nn.functional.silu)
+    )
 
 
 def test_what_cannot_be_seen_proves_nothing():

@@ -9,12 +9,12 @@
 #   make test-browser    tests the inspector in JupyterLab and Notebook, in Chromium
 #   make test-colab      tests the extension with Colab's versions of IPython and ipykernel
 #   make test-versions   tests with the oldest and newest libraries that pyproject.toml allows
-#   make test-newest     runs all tests with the newest libraries, in an environment of its own
+#   make test-newest     runs all tests with the newest libraries, in a separate environment
 #   make test-all        all of that, every scenario in a real kernel, mutants and documentation
 #
-#   make bench    runs the benchmarks, beside their peers
-#   make lint     style, types, floors; changes nothing
-#   make format   mends what the style tools can mend
+#   make bench    runs the benchmarks and those of similar tools
+#   make lint     style, types, layers, wording; changes nothing
+#   make format   fixes what the style tools can fix
 #
 # Another Python: make test PYTHON=python3.12. pip's own variables hold as usual, for instance
 # PIP_CONSTRAINT for a file of versions to stay with.
@@ -95,6 +95,7 @@ lint: $(VENV)/.installed-dev $$(NPM)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m tests.wording
 	@$(if $(NODE),cd $(JS) && npm run --silent types,echo "$(NO_NODE)")
 
 format: $(VENV)/.installed-dev

@@ -1,1 +1,4 @@
-"""Figures side by side with peers, in one run: only their ratios carry over between machines."""
+"""Figures side by side with peers, in one run.
+
+Only their ratios carry over between machines.
+"""

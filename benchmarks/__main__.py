@@ -1,4 +1,7 @@
-"""``python -m benchmarks [NAME]...``: measure all, or what is named; print the tables."""
+"""``python -m benchmarks [NAME]...``: measure all, or what is named.
+
+Print the tables.
+"""
 
 import os
 import sys

@@ -79,7 +79,10 @@ def once(path: Path, kind: type[FreshKernel]) -> None:
 
 
 def in_turns(rounds: int, **functions: Callable[[], object]) -> dict[str, float]:
-    """Time functions in turns, so that a noisy machine is noisy to all; return medians."""
+    """Time functions in turns, so that a noisy machine is noisy to all.
+
+    Return medians.
+    """
     times: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(rounds):
         for name, function in functions.items():

@@ -1,4 +1,4 @@
-"""A long day: what a cell, the kernel's memory and ``%why`` cost after many thousands of runs."""
+"""A long day: the cost of a cell, the kernel's memory, and the ledger's size."""
 
 from __future__ import annotations
 

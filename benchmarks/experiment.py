@@ -1,4 +1,4 @@
-"""The cost of an experiment of ``%why``, compared with one plain run of the cell, and of copies."""
+"""The cost of an experiment of ``%why``, compared with one run of the cell."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ EXPERIMENTS = 2
 
 
 def _experiments() -> tuple[float, float]:
-    """Return the seconds of one experiment, making what it begins with included, and of the cell.
+    """Return the seconds of one experiment, with its preparation, and of the cell.
 
     Raises:
         RuntimeError: The cause was not proved.

@@ -82,7 +82,7 @@ def tensor_rows() -> list[Row]:
 
 
 def again_rows() -> list[Row]:
-    """Measure a second look at what did not change, each with a budget of its own as a cell has."""
+    """Measure a second look at unchanged values, each with a cell's budget."""
     memo, net, small = Memo(), big_model(), small_model()
     fingerprint(net, memo=memo, budget=_plenty())
     times = []

@@ -1,4 +1,7 @@
-"""What the user's own code pays while we listen for files: in two kernels, in turns."""
+"""What the user's own code pays while we listen for files.
+
+In two kernels, in turns.
+"""
 
 from __future__ import annotations
 

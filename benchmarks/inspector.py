@@ -1,4 +1,4 @@
-"""What the inspector weighs, what it costs a cell, and how soon a row is on screen."""
+"""The size of the inspector, its cost for a cell, and its delay."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ ROUNDS = 25
 
 
 def on_screen(notebook: Notebook, index: int, row: str) -> tuple[float, float]:
-    """Run a cell; return when it was started and when a row was on screen, in ms since 1970."""
+    """Run a cell; return when it started and when a row was shown, in ms since 1970."""
     page: Page = notebook.page
     page.evaluate(f"row => {{ window.shown = ({ROW})(row); }}", row)
     begin = page.evaluate("() => performance.timeOrigin + performance.now()")
@@ -91,16 +91,19 @@ def on_screen(notebook: Notebook, index: int, row: str) -> tuple[float, float]:
 
 
 def chromium(playwright: Playwright) -> str | None:
-    """Return where Chromium is: the system's, or Playwright's own; None where there is none."""
+    """Return where Chromium is: the system's, or Playwright's own.
+
+    None if there is none.
+    """
     own = playwright.chromium.executable_path
     return next(filter(None, map(shutil.which, [*BROWSERS, own])), None)
 
 
 def screen() -> tuple[float, float] | None:
-    """Return the median time from a cell's end to its row, and to open with 10,000 runs, in ms.
+    """Return the median times to show a row, and to open with 10,000 runs, in ms.
 
     Returns:
-        None where there is no Chromium.
+        None if there is no Chromium.
     """
     from playwright.sync_api import sync_playwright
 

@@ -28,7 +28,7 @@ MANY = 10_000
 def kernel(
     *cells: str, data: str | None = None, cwd: str | None = None
 ) -> Iterator[Callable[[str], float]]:
-    """Start a kernel, run some cells, and give what runs one more and returns its round trip.
+    """Start a kernel, run some cells, and yield a function that times one more.
 
     Args:
         cells: What to run first.
@@ -64,7 +64,10 @@ def kernel(
 
 
 def medians(runs: dict[str, Run], rounds: int = ROUNDS) -> dict[str, float]:
-    """Run each cell in its kernel in turns; return the median round trips in milliseconds."""
+    """Run each cell in its kernel in turns.
+
+    Return the median round trips in milliseconds.
+    """
     times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
         for name, (run, code) in runs.items():
@@ -83,7 +86,10 @@ for number in range({MANY}):
 
 
 def rows() -> list[Row]:
-    """Measure in pairs: with more kernels in turns each finds the caches full of the others'."""
+    """Measure in pairs.
+
+    With more kernels in turns each finds the caches full of the others'.
+    """
     load, off = "import torch\n%load_ext ipytorchseed", "%config IPyTorchSeed.tracking = False"
     kept = f"x = 1, tracked, {MANY:,} runs kept"
     with ExitStack() as stack:

@@ -34,7 +34,9 @@ SETTINGS = {f"torch.backends.flag_{number}": number % 3 == 0 for number in range
 
 
 class Notebook:
-    """A notebook as the ledger sees it: cells that read, write and draw, again and again.
+    """A notebook as the ledger sees it.
+
+    Cells that read, write and draw, again and again.
 
     Args:
         name: What it is known by.
@@ -118,7 +120,10 @@ def filled(path: Path, runs: int, notebook: Notebook) -> list[float]:
 
 
 def year(path: Path, days: int = DAYS) -> Iterator[int]:
-    """Work for ``days`` out of 365, each in a kernel of its own; yield what the folder takes."""
+    """Work for ``days`` out of 365, each in its own kernel.
+
+    Yield what the folder takes.
+    """
     notebook = Notebook()
     begin = time.time() - 365 * 86_400
     for day in range(days):

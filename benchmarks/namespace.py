@@ -1,4 +1,7 @@
-"""What a cell pays for values of a size that tutorials do not have: real kernels, in turns."""
+"""What a cell pays for values of a size that tutorials do not have.
+
+Real kernels, in turns.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Overhead of observation: two kernels with the extension, one with observation switched off."""
+"""Overhead of observation.
+
+Two kernels with the extension, one with observation switched off.
+"""
 
 from __future__ import annotations
 

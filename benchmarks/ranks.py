@@ -1,4 +1,4 @@
-"""Ranks: what comparing four of them costs, and what watching takes of a training step."""
+"""Ranks: the cost of comparing four of them, and of watching."""
 
 from __future__ import annotations
 

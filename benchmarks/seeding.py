@@ -1,4 +1,4 @@
-"""Seeding everything, and reading and naming every state, against doing it by hand and by peers."""
+"""The cost of seeding everything, and of reading every state."""
 
 from __future__ import annotations
 

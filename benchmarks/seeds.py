@@ -1,4 +1,4 @@
-"""What a study of seeds takes on two engines, beside the same study in one process."""
+"""The time of a study of seeds on two engines, compared with one process."""
 
 from __future__ import annotations
 

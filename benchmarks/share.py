@@ -1,4 +1,7 @@
-"""Our share of the main thread's time in real notebooks: every cell of those in ``notebooks``."""
+"""Our share of the main thread's time in real notebooks.
+
+Every cell of those in ``notebooks``.
+"""
 
 from __future__ import annotations
 

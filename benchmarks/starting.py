@@ -1,4 +1,4 @@
-"""What importing the package, loading the extension and the first cell cost, in a fresh process."""
+"""The time of importing the package and loading the extension."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What printing and displaying cost: round trips to kernels with the extension and without."""
+"""What printing and displaying cost.
+
+Round trips to kernels with the extension and without.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ MOST = 1.1
 """Of the time without the extension."""
 
 SMALL = 50.0
-"""Milliseconds that the end of a cell may take besides, to clean what it printed first."""
+"""Milliseconds that the end of a cell may take in addition, to clean what it printed first."""
 
 START = "import torch\nfrom IPython.display import display\nimage = b'\\x89PNG' * 10_000"
 

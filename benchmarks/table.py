@@ -24,7 +24,7 @@ class Row:
     Attributes:
         what: What was timed.
         ours: Our time, in ``unit``.
-        peer: The time that it is held against, in ``unit``; None where there is no peer.
+        peer: The time that it is held against, in ``unit``; None if there is no peer.
         against: Who the peer is.
         unit: ``us``, ``ms``, ``s`` or ``MB``.
         goal: The bound that we set ourselves.

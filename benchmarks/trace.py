@@ -1,4 +1,7 @@
-"""What a traced run costs: beside torch's DebugMode, an empty dispatch mode and nothing."""
+"""What a traced run costs.
+
+Beside torch's DebugMode, an empty dispatch mode and nothing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What traces as files cost: while they are written, on disk, and where two are compared."""
+"""What traces as files cost.
+
+While they are written, on disk, and where two are compared.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ MEGA = 1e6
 
 
 class _Named:
-    """Stands for what is known of an operation."""
+    """A stub of an operation."""
 
     def __init__(self, number: int) -> None:
         self.name = f"aten::operation_{number}"

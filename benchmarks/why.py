@@ -1,4 +1,4 @@
-"""``%why`` where much is remembered: how long an answer takes, and what it holds meanwhile."""
+"""``%why`` with a large ledger: the time and the memory of an answer."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def rows() -> list[Row]:
 
 
 def _asked(count: int) -> dict[str, float]:
-    """Fill a ledger, and ask for the last run against the one before it and against the first."""
+    """Fill a ledger, and compare the last run with the one before and the first."""
     with tempfile.TemporaryDirectory() as folder, Ledger.open(Path(folder, "a.sqlite")) as ledger:
         seed(42)
         notebook = Drawing()

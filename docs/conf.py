@@ -53,7 +53,7 @@ html_sidebars = {page: [] for page in ("index", "tour", "different")}
 
 
 def _fill_in(_: Sphinx, __: str, source: list[str]) -> None:
-    """Put a table of the package's in the place of the line that names it."""
+    """Replace each line that names a table with the table."""
     for name, table in tables.TABLES.items():
         line = f"{{{{ {name} }}}}\n"
         if line in source[0]:
@@ -61,16 +61,16 @@ def _fill_in(_: Sphinx, __: str, source: list[str]) -> None:
 
 
 def _check_links(app: Sphinx, failure: Exception | None) -> None:
-    """Fail where the package links to an anchor that no page has."""
+    """Fail if the package links to an anchor that no page has."""
     if failure is None and app.builder.name == "html":
         missing = tables.missing_anchors(Path(app.outdir))
         if missing:
-            msg = f"the package links to what no page has: {', '.join(missing)}"
+            msg = f"the package links to missing anchors: {', '.join(missing)}"
             raise ExtensionError(msg)
 
 
-def _tell_of_the_call(*event: Any) -> None:
-    """Tell what a call of it does, where a folder of code is also the function of its name."""
+def _document_call(*event: Any) -> None:
+    """Document the call of a module that is also a function."""
     *_, value, _, lines = event
     if inspect.ismodule(value) and callable(value):
         lines[:] = inspect.getdoc(type(value).__call__).splitlines()
@@ -79,6 +79,6 @@ def _tell_of_the_call(*event: Any) -> None:
 def setup(app: Sphinx) -> None:
     """Fill in tables, check what the package links to, and colour magics."""
     app.connect("source-read", _fill_in)
-    app.connect("autodoc-process-docstring", _tell_of_the_call, priority=1)  # napoleon's is 500
+    app.connect("autodoc-process-docstring", _document_call, priority=1)  # napoleon's is 500
     app.connect("build-finished", _check_links)
     app.add_lexer("python", IPython3Lexer)

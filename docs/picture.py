@@ -1,7 +1,6 @@
-"""Take the README's picture, light and dark, in a real JupyterLab: ``make picture``.
+"""Takes the README's pictures, light and dark, in JupyterLab: ``make picture``.
 
-A cell is run, and run again; ``%why`` says why its number is another; ``%replay`` gives the first
-back.
+A cell runs twice; ``%why`` explains why its number differs; ``%replay`` brings the first back.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def _flag(flag: Flag) -> str:
 
 
 def _needed(flag: Flag) -> str:
-    """Say which value repeatability needs, and where, unless it is everywhere."""
+    """Return the value that repeatability needs, and where, unless everywhere."""
     values, places, versions = [], [], []
     for (place, kind), (since, torch) in product(_HARDWARE.items(), _VERSIONS.items()):
         machine = Machine(torch, **kind, started=False)
@@ -120,7 +120,7 @@ def _help(command: click.Command, name: str) -> str:
 
 
 def names() -> str:
-    """Return what autodoc tells of each public name of the package."""
+    """Return what autodoc writes about each public name of the package."""
     own = [name for name in ipytorchseed.__all__ if not name.endswith(("__", "_extension"))]
     told = "\n".join(map(_directive, sorted(own, key=str.swapcase)))  # functions before classes
     return f"```{{eval-rst}}\n.. module:: ipytorchseed\n\n{told}```\n"
@@ -137,7 +137,7 @@ def _directive(name: str) -> str:
 
 
 def schemas() -> str:
-    """Return a line for each JSON Schema: what it describes, and where it lies."""
+    """Return a line for each JSON Schema: what it describes, and its address."""
     rows = [
         (path.name, schema["$id"], schema["title"])
         for path in sorted(SCHEMAS.glob("*.json"))
@@ -146,6 +146,7 @@ def schemas() -> str:
     return "".join(f"- [`{name}`]({where}): {title}\n" for name, where, title in rows)
 
 
+# What a page may have as ``{{ flags }}``, on a separate line.
 TABLES: dict[str, Callable[[], str]] = {
     "flags": flags,
     "magics": magics,
@@ -153,7 +154,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "names": names,
     "schemas": schemas,
 }
-"""What may stand in a page as ``{{ flags }}``, on a line of its own."""
 
 
 def kinds() -> list[str]:

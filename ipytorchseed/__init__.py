@@ -1,7 +1,7 @@
-"""Known random states, deterministic cells and the truth about both, for PyTorch notebooks.
+"""Known random states, deterministic cells and causes of change for PyTorch.
 
-Everything here is loaded on first use: importing the package imports neither torch nor
-IPython nor numpy. See the README for a tour, and ``python -m ipytorchseed --help``.
+Everything here is loaded on first use: importing the package imports neither torch nor IPython
+nor numpy. See the README for a tour, and ``python -m ipytorchseed --help``.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ _HOME = {
     "stamp": "ipytorchseed.render.seeding",
 }
 
+# Modules that are also functions, or that have public functions.
 _FOLDERS = ("inspector", "ranks", "trace")
-"""Two that can be called, and one with functions of its own."""
 
 __all__ = [  # noqa: PLE0604, RUF100 -- the names are those of the tables above
     *_HOME,
@@ -61,7 +61,7 @@ __all__ = [  # noqa: PLE0604, RUF100 -- the names are those of the tables above
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 -- a module attribute can be anything
-    """Load a public name from where it lives, once."""
+    """Load a public name from its module, once."""
     if name in _FOLDERS:
         return import_module(f"ipytorchseed.{name}")
     if name not in _HOME:
@@ -76,7 +76,7 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 -- IPython is not imported here
-    """Switch the extension on: what ``%load_ext ipytorchseed`` calls.
+    """Load the extension: what ``%load_ext ipytorchseed`` calls.
 
     Args:
         shell: The running ``InteractiveShell``.
@@ -85,7 +85,7 @@ def load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 -- IPython is no
 
 
 def unload_ipython_extension(shell: Any) -> None:  # noqa: ANN401 -- as above
-    """Put the shell back as it was: what ``%unload_ext ipytorchseed`` calls.
+    """Unload the extension and restore the shell, for ``%unload_ext ipytorchseed``.
 
     Args:
         shell: The running ``InteractiveShell``.
@@ -94,5 +94,5 @@ def unload_ipython_extension(shell: Any) -> None:  # noqa: ANN401 -- as above
 
 
 def _open_inspector(extension: Any) -> Any:  # noqa: ANN401 -- as above
-    """Make the inspector, when it is first asked for: it brings the widget stack."""
+    """Create the inspector on first use, because it imports the widget stack."""
     return import_module("ipytorchseed.inspector.messages").MessageHandler(extension)

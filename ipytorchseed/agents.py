@@ -1,8 +1,8 @@
-"""Tools for agents, which jupyter-server-mcp finds by the entry point ``jupyter_server_mcp.tools``.
+"""Tools for agents.
 
-They are called in the process of Jupyter's server. An agent's words become typed values here; a
-notebook's kernel is asked with these, never with a line of text. Without a kernel, the ledger
-answers.
+jupyter-server-mcp finds them by the entry point ``jupyter_server_mcp.tools`` and calls them in
+the process of Jupyter's server. An agent's words become typed values here, and a notebook's
+kernel is asked with these, never with a line of text. Without a kernel, the ledger answers.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from ipytorchseed.questions import Plan, Question, Replay, Undo, expression, run
 from ipytorchseed.questions import why as ask_why
 from ipytorchseed.render.text import visible
 
+# The tools, in the form that the entry point needs.
 TOOLS = ["ipytorchseed.agents:why", "ipytorchseed.agents:check", "ipytorchseed.agents:replay"]
-"""What the entry point names, in its form."""
 
+# Seconds to wait for a busy kernel.
 _SECONDS = 60.0
-"""How long to wait for a kernel that is busy."""
 
+# Seconds to wait for a kernel that tests causes.
 _LONGEST_PROOF = 600.0
-"""How long to wait for one that tests causes."""
 
 _NO_KERNEL = "no kernel runs {}: open it and run a cell, then ask again"
 
+# Characters of an error that are shown.
 _LONGEST = 600
-"""Characters of an error; longer ones are cut."""
 
 
 async def why(
     notebook: str, cell: str = "", against: str = "", *, prove: bool = False
 ) -> dict[str, Any]:
-    """Explain why a cell of a notebook gave another result than the time before.
+    """Explain why a cell of a notebook gave a different result than the last time.
 
     Only records are read: no cell runs, and nothing in the kernel changes, unless you set `prove`.
     The answer has `verdict`
@@ -55,10 +55,10 @@ async def why(
             nothing for the last cell that ran again.
         against: `5` to compare with In[5] instead of the run before.
         prove: Off by default. Runs the cell again in the user's kernel, on copies, with one
-            difference put back at a time, to prove which of them matter; afterwards everything is
-            as before. It takes several times as long as the cell. Cells that write files, start
-            programs or open connections are refused; that is for the user, who types
-            `%why N --prove --yes`.
+            difference restored at a time, to prove which of them matter; everything is restored
+            afterwards. It takes several times as long as the cell. Cells that write files, start
+            programs or open connections are refused; that is for the user, who types `%why N
+            --prove --yes`.
 
     Returns:
         The JSON of `%why --json`; or `{"schema": 1, "error": "..."}`.
@@ -76,7 +76,9 @@ async def why(
 
 
 async def check(notebook: str, runs: int = 2, *, rerun: bool = False) -> dict[str, Any]:
-    """Run a notebook in fresh kernels and say whether it repeats, which cell first differs and why.
+    """Run a notebook in fresh kernels and report whether it repeats.
+
+    The report names the first cell that differs, and why.
 
     It runs the whole notebook `runs` times, with everything that its cells do: they may write files
     and use the network. The notebook's file and the kernel that is open stay as they are.
@@ -113,20 +115,20 @@ async def replay(
 ) -> dict[str, Any]:
     """Bring the result of an earlier run of a cell back, in the notebook's own kernel.
 
-    With `dry`, which is the default, nothing runs: the answer lists the cells that would run again.
-    With `dry=False` they run, with the text, random states and settings of then, and variables of
-    the user's kernel change: ask the user before. Cells that write files, start programs or open
-    connections are refused; that is for the user, who types `%replay N --yes`.
+    With `dry`, which is the default, nothing runs: the answer lists the cells that would run
+    again. With `dry=False` they run, with their earlier text, random states and settings, and
+    variables of the user's kernel change: ask the user before. Cells that write files, start
+    programs or open connections are refused; that is for the user, who types `%replay N --yes`.
 
     Args:
         notebook: The notebook's path, as Jupyter shows it or absolute, or how it ends.
         run: `9` for In[9], or `#17` for the ledger's run 17.
-        dry: Only say what would run.
-        undo: Put back what was there before the last replay; `run` and `dry` do not count.
+        dry: Only list what would run.
+        undo: Undo the last replay; `run` and `dry` do not count.
 
     Returns:
-        `{"schema": 1, "text": "..."}`: what `%replay` says, whether the result is the earlier one
-        bit for bit among it; or `{"schema": 1, "error": "..."}`.
+        `{"schema": 1, "text": "..."}`: the output of `%replay`, including whether the result is
+        the earlier one bit for bit; or `{"schema": 1, "error": "..."}`.
     """
     try:
         question = Undo() if undo else (Plan if dry else Replay)(run_word(str(run)))
@@ -154,7 +156,7 @@ def _error(message: str) -> dict[str, Any]:
 
 
 async def _kernel_of(notebook: str) -> Any:  # noqa: ANN401 -- a manager of whichever server this is
-    """Return the manager of the kernel that runs a notebook; None where none or several do."""
+    """Return the manager of the kernel that runs a notebook, if there is exactly one."""
     from jupyter_server.serverapp import ServerApp
 
     if not ServerApp.initialized():
@@ -179,7 +181,7 @@ async def _ask(
     """
     from jupyter_client.session import Session
 
-    known = kernel.session  # an identity of our own: its answers are not another client's
+    known = kernel.session  # a separate identity, so that its answers are not another client's
     own = Session(key=known.key, signature_scheme=known.signature_scheme)
     client = kernel.client(session=own)
     client.start_channels()

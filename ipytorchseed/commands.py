@@ -1,4 +1,4 @@
-"""Shared by commands and magics: common options, and suggestions for mistyped words."""
+"""Common options of commands and magics, and suggestions for mistyped words."""
 
 from __future__ import annotations
 
@@ -22,21 +22,24 @@ _HELP = ("-h", "--help")
 
 
 def flag(names: str, told: str) -> Callable[[F], F]:
-    """Declare an option that is given or not: its names, with blanks between, and what it does."""
+    """Declare a flag.
+
+    Args: names: Its names, separated by blanks. told: What it does.
+    """
     return click.option(*names.split(), is_flag=True, help=told)
 
 
 def option(
     names: str, metavar: str, told: str, kind: object = None, **more: Any
 ) -> Callable[[F], F]:
-    """Declare an option that has a value; the value that it has by default is told in its help.
+    """Declare an option with a value; its help shows the default.
 
     Args:
-        names: Its names, with blanks between.
-        metavar: What stands for the value in the help.
+        names: Its names, separated by blanks.
+        metavar: The placeholder of the value in the help.
         told: What it does.
-        kind: What the value is; a text where it is left out.
-        more: What ``click.option`` takes beside it; and ``alone``, the value of an option that is
+        kind: What the value is; a string by default.
+        more: Further arguments of ``click.option``; and ``alone``, the value if the option is
             given without one.
     """
     if "alone" in more:
@@ -61,18 +64,18 @@ expect: Callable[[F], F] = option(
 )
 
 
+# The most runs to compare that one may ask for: more is a typo.
 MOST_RUNS = 1000
-"""The most runs to compare that one may ask for: more is a slip of the finger."""
 
 
 class Whole(click.IntRange):
-    """An integer between bounds; what is none is not called "no integer range"."""
+    """An integer between bounds, with our error message for anything else."""
 
     name = "integer"
 
 
 class Number(click.FloatRange):
-    """A number between bounds; ``nan`` and ``inf``, which no clock and no ratio has, are none."""
+    """A number between bounds; ``nan`` and ``inf`` are refused."""
 
     name = "number"
 
@@ -100,7 +103,10 @@ class Seed(click.ParamType):  # type: ignore[type-arg] # generic only since clic
 
 
 class Place(click.Path):
-    """A path; an empty word, as of a variable that is not set, does not stand for this folder."""
+    """A path.
+
+    An empty word, as of an unset variable, is refused instead of meaning this folder.
+    """
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:  # noqa: ANN401, D102 -- click's
         if value == "":
@@ -109,7 +115,10 @@ class Place(click.Path):
 
 
 def no_notebook(ctx: click.Context, param: click.Parameter, file: P) -> P:
-    """Refuse to write over a notebook, which often stands next to the option: a callback."""
+    """Refuse to overwrite a notebook: a callback.
+
+    Its name is often next to the option.
+    """
     name = str(getattr(file, "name", file))
     if name.lower().endswith(".ipynb"):
         raise click.BadParameter(f"{name} is a notebook's name: choose another", ctx, param)
@@ -120,7 +129,7 @@ def written(name: str, told: str, what: str, is_ours: IsOurs) -> Callable[[F], F
     """Declare an option that names a file to write.
 
     Args:
-        name: Of the option.
+        name: The option's name.
         told: What it does.
         what: What is written there: ``a receipt``.
         is_ours: Returns whether a file has such content, and may be replaced.
@@ -132,7 +141,7 @@ def written(name: str, told: str, what: str, is_ours: IsOurs) -> Callable[[F], F
 def no_stranger(
     what: str, is_ours: IsOurs, ctx: click.Context, param: click.Parameter, file: P
 ) -> P:
-    """Refuse to write over a file that we did not write, or through a link: a callback."""
+    """Refuse to overwrite a file of another kind, or through a link: a callback."""
     no_notebook(ctx, param, file)
     path = Path(str(getattr(file, "name", file)))
     if file is None or path.parts[:2] == (path.anchor, "dev"):  # /dev/stdout is a link
@@ -147,13 +156,13 @@ def no_stranger(
 
 
 class UnreadableError(click.ClickException):
-    """One line; it exits as a usage error does."""
+    """An error of one line that exits like a usage error."""
 
     exit_code = 2
 
 
 class Words(click.Group):
-    """The words that may follow a name; one that is mistyped is met with the nearest."""
+    """The words that may follow a name; for a mistyped one, the nearest is suggested."""
 
     def resolve_command(  # noqa: D102 -- click's
         self, ctx: click.Context, args: list[str]
@@ -166,20 +175,20 @@ class Words(click.Group):
 
 
 def examples(*lines: tuple[str, str]) -> str:
-    """Write lines that work, and what each does, as the end of a help text."""
+    """Return example lines and their effects for the end of a help text."""
     width = max(len(line) for line, _ in lines) + 2
     shown = "\n".join(f"  {line:<{width}}{what}" for line, what in lines)
     return f"\b\nExamples:\n{shown}"  # click leaves what follows a \\b as it is
 
 
 def without_dashes(command: click.Command) -> dict[str, str]:
-    """Return a command's options by their names without dashes, as one may have typed them."""
+    """Return a command's options by their names without dashes."""
     options = [each for each in command.params if isinstance(each, click.Option)]
     return {name.lstrip("-"): name for option in options for name in option.opts}
 
 
 def no_such_option(name: str, here: click.Context, forms: Mapping[str, click.Command]) -> str:
-    """Say that a command has no such option, and what was most likely meant.
+    """Return the error for an unknown option, with the most likely one.
 
     Args:
         name: With its dashes.

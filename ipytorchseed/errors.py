@@ -3,7 +3,7 @@
 ::
 
     IPyTorchSeedError
-    ├── SeedError (ValueError)     what was given as a seed is no integer from 0 to 2**32-1
+    ├── SeedError (ValueError)     a seed is not an integer from 0 to 2**32-1
     ├── SourceError (ValueError)   a source is unknown, registered twice or malformed
     ├── LookupFailure (LookupError) a run, name or path that is asked for is not there
     ├── StateError (ValueError)    a state does not fit the source it is given to, or cannot be read
@@ -55,7 +55,7 @@ class RanksDiffer(RanksError):  # noqa: N818 -- it is what was found, and said s
 
 
 class ReplayError(IPyTorchSeedError, RuntimeError):
-    """A cell that was to run again did not run to its end; what it had changed was undone."""
+    """A cell that was to run again did not run to its end; its changes were undone."""
 
 
 class ResumeError(IPyTorchSeedError, RuntimeError):
@@ -63,7 +63,7 @@ class ResumeError(IPyTorchSeedError, RuntimeError):
 
 
 class ResumeDiffers(ResumeError):  # noqa: N818 -- it is what is said, not what went wrong
-    """The second half of a training did not get everything back; the message is the report."""
+    """A resumed training did not get everything back; the message is the report."""
 
 
 class LedgerError(IPyTorchSeedError, RuntimeError):
@@ -79,37 +79,37 @@ class TraceError(IPyTorchSeedError, RuntimeError):
 
 
 class LookupFailure(IPyTorchSeedError, LookupError):  # noqa: N818 -- LookupError is taken
-    """A run, name or path that was asked for is not there; the message names what is."""
+    """A run, name or path does not exist; the message lists what does."""
 
 
 class UncheckableError(IPyTorchSeedError, RuntimeError):
-    """A notebook cannot be read, or not be run to its end; the message is one line."""
+    """A notebook cannot be read or run to its end; the message is one line."""
 
 
+# Characters of an error that another message quotes.
 _LONGEST = 120
-"""Letters of an error, in another's message."""
 
 
 def in_brief(error: BaseException) -> str:
-    """Return an error's class and the beginning of the first line that it says."""
+    """Return the class of an error and the start of its first line."""
     line = str(error).strip().partition("\n")[0]
     said = f"{type(error).__name__}: {line}" if line else type(error).__name__
     return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
 
 
+# Characters of a mistyped word that are shown.
 _QUOTED = 60
-"""Characters of a mistyped word that are shown."""
 
 
 def quoted(text: str) -> str:
-    """Quote what was typed; of a long text, the beginning."""
+    """Quote what was typed, shortened if it is long."""
     return repr(text if len(text) <= _QUOTED else f"{text[:_QUOTED]}...")
 
 
 def did_you_mean(word: str, known: Iterable[str] | Mapping[str, str]) -> str:
-    """Return ``; did you mean X?`` for the nearest of the known words, whatever the case.
+    """Return ``; did you mean X?`` for the nearest known word, ignoring case.
 
-    Empty where none is near.
+    Empty if none is near.
 
     Args:
         word: What was typed.

@@ -1,7 +1,7 @@
-"""Read files that others wrote: regular files only, of bounded size, count and depth.
+"""Reads files from elsewhere, with limits on size, count and depth.
 
-Nothing in them is run. A file that cannot be read raises an error of one line: which file, what is
-wrong with it, and what to do.
+Nothing in them is executed. A file that cannot be read raises an error of one line: which file,
+what is wrong with it, and what to do.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ TOO_DEEP = "it is nested too deeply"
 
 
 class ContentError(ValueError):
-    """Why a file cannot be read, as a clause."""
+    """The reason why a file cannot be read, as a clause."""
 
 
 class Format(Struct, frozen=True):
-    """A kind of file that others write, and the bounds within which it is read.
+    """A kind of file from elsewhere, and the limits for reading it.
 
     Attributes:
-        name: What such a file is called: ``receipt``.
+        name: The name of such a file: ``receipt``.
         error: The class of the errors about it.
-        advice: What to do about a file with invalid content.
+        advice: What the user can do if the content is invalid.
         size: The most bytes of a file.
         values: The most values in its JSON.
         depth: How deep its JSON may be nested.
-        named: Whether errors begin with the path; else the caller shows that.
+        named: Whether errors begin with the path; else the caller shows it.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Format(Struct, frozen=True):
     named: bool = True
 
     def open(self, path: str | os.PathLike[str]) -> BinaryIO:
-        """Open a regular file without blocking, also where the path is a pipe or a device.
+        """Open a regular file; never block on a pipe or a device.
 
         Raises:
             OSError: It cannot be opened, is no regular file, or is too large.
@@ -85,7 +85,7 @@ class Format(Struct, frozen=True):
     def decode(
         self, content: bytes | str, decoder: Callable[[bytes | str], Any] = msgspec.json.decode
     ) -> Any:  # noqa: ANN401 -- a JSON value
-        """Return the JSON value of a content.
+        """Parse a JSON value.
 
         Args:
             content: What ``read`` returned, or a line or the text of it.
@@ -105,7 +105,7 @@ class Format(Struct, frozen=True):
 
     @contextmanager
     def errors(self, path: str | os.PathLike[str]) -> Iterator[None]:
-        """Raise what goes wrong while a file is read as one line of this format's error."""
+        """Turn errors while a file is read into one line of this format's error class."""
         try:
             yield
         except self.error:
@@ -123,7 +123,7 @@ class Format(Struct, frozen=True):
         raise self.error(line)
 
     def _say(self, error: Exception) -> str:
-        """Return what is wrong with a content, as a clause."""
+        """Describe what is wrong with a content, as a clause."""
         if isinstance(error, ContentError | RecursionError):
             return str(error) if isinstance(error, ContentError) else TOO_DEEP
         if isinstance(error, JSONDecodeError):
@@ -138,7 +138,7 @@ class Format(Struct, frozen=True):
 
 
 def refuse_deep(value: object, depth: int = 100) -> None:
-    """Refuse a JSON value that is nested deeper than the functions that go through it can.
+    """Refuse a JSON value that is nested too deeply for recursive functions.
 
     Raises:
         ContentError: It is.
@@ -162,7 +162,7 @@ def _open_at_once(path: str, flags: int) -> int:
 
 
 def _not_found(path: Path) -> str:
-    """Return that a file is missing, with the name of a similar one that is there."""
+    """Describe a missing file, with the name of a similar one that exists."""
     if path.is_symlink():
         return "a link to a file that does not exist"
     similar = [each.name for each in path.parent.glob(f"*{path.suffix}") if each.name != path.name]

@@ -1,4 +1,4 @@
-"""Tags for MLflow: which seed was applied, and where every source stood as a run began.
+"""Tags for MLflow: the applied seed, and the states at the start of a run.
 
 MLflow finds this by the entry point ``mlflow.run_context_provider``, whose protocol it follows:
 https://mlflow.org/docs/latest/ml/plugins/
@@ -12,14 +12,14 @@ _TABLE = "ipytorchseed.rng.table"
 
 
 class RunContext:
-    """What MLflow asks for tags when a run begins."""
+    """The provider that MLflow asks for tags when a run begins."""
 
     def in_context(self) -> bool:
-        """Return whether this process uses ipytorchseed; that it is installed is not enough."""
+        """Return whether this process uses ipytorchseed, not just has it installed."""
         return _TABLE in sys.modules
 
     def tags(self) -> dict[str, str]:
-        """Return the tags: the last seed, if one was applied, and the digest of each source."""
+        """Return the tags: the last applied seed, and the digest of each source."""
         from ipytorchseed.rng.snapshot import snapshot
         from ipytorchseed.rng.table import recent_seeds
 

@@ -1,7 +1,7 @@
-"""Regular expressions that are compiled when they are first used.
+"""Regular expressions that are compiled on first use.
 
-Python takes a quarter of a millisecond to compile one. Some hundred are defined where the first
-cell of a kernel waits for it, and most notebooks meet few of the texts that they are for.
+Python takes a quarter of a millisecond to compile one. The first cell of a kernel would wait for
+about a hundred of them, and most notebooks need only a few.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class LazyPattern:
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- as they are of a compiled one
         found = getattr(re.compile(self._text, self._flags), name)
-        setattr(self, name, found)  # not asked again
+        setattr(self, name, found)  # so that it is not called again
         return found
 
 

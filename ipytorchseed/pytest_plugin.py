@@ -1,6 +1,7 @@
-"""``pytest --ipytorchseed notebooks/``: a test for each notebook, the explanation as its failure.
+"""``pytest --ipytorchseed notebooks/``: one test for each notebook.
 
-pytest loads this file whenever it starts: everything but pytest is imported on first use.
+A failure shows the explanation. pytest loads this file whenever it starts, so everything except
+pytest is imported on first use.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def _seconds(text: str) -> Any:  # noqa: ANN401 -- as _read
 
 
 def _read(kind: Any, text: str) -> Any:  # noqa: ANN401 -- a type of click's, and its values
-    """Read the value of an option as the command line does, and refuse it in the same words."""
+    """Parse an option as the command line does, with the same error messages."""
     from click import BadParameter
 
     try:
@@ -46,7 +47,7 @@ def _read(kind: Any, text: str) -> Any:  # noqa: ANN401 -- a type of click's, an
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that collects notebooks, and those that say how they are checked."""
+    """Add the option that collects notebooks, and the options of the check."""
     group = parser.getgroup("ipytorchseed", "notebooks that repeat")
     group.addoption(
         "--ipytorchseed",
@@ -78,7 +79,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collect_file(parent: pytest.Collector, file_path: Path) -> NotebookFile | None:
-    """Collect notebooks, but for the copies that Jupyter keeps."""
+    """Collect notebooks, except the copies that Jupyter keeps."""
     wanted = parent.config.getoption("--ipytorchseed")
     if wanted and file_path.suffix == ".ipynb" and _CHECKPOINTS not in file_path.parts:
         return NotebookFile.from_parent(parent, path=file_path)
@@ -89,7 +90,7 @@ class NotebookFile(pytest.File):
     """A notebook: one test."""
 
     def collect(self) -> Iterator[NotebookItem]:
-        """Give the test."""
+        """Yield the test."""
         yield NotebookItem.from_parent(self, name="repeats")
 
 
@@ -118,13 +119,13 @@ class NotebookItem(pytest.Item):
         excinfo: pytest.ExceptionInfo[BaseException],
         style: Any = None,  # noqa: ANN401 -- pytest's own
     ) -> Any:  # noqa: ANN401 -- as above
-        """Show the explanation, and no traceback of ours."""
+        """Return the explanation, without our traceback."""
         if isinstance(excinfo.value, NotRepeatingError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Say where the test is."""
+        """Return the location of the test."""
         return self.path, 0, f"{self.path.name} repeats"
 
     def _options(self) -> Any:  # noqa: ANN401 -- Options, which is not imported yet

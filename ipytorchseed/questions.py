@@ -1,4 +1,4 @@
-"""Questions to a kernel: typed values, sent as one fixed expression and a JSON literal.
+"""Questions to a kernel: typed values in one fixed expression with a JSON literal.
 
 A question never becomes a magic's line or a shell's word, so nothing in it can be an option, a
 variable to expand or a second statement.
@@ -14,22 +14,24 @@ from msgspec import Meta, Struct
 from ipytorchseed.errors import LookupFailure, quoted
 from ipytorchseed.patterns import lazy_pattern
 
+# ``9`` for ``In[9]``, ``#17`` for the ledger's run 17.
 RunWord = Annotated[str, Meta(pattern=r"\A#?[0-9]{1,15}\Z")]
-"""``9`` for ``In[9]``, ``#17`` for the ledger's run 17."""
 
 _RUN = lazy_pattern(r"(?:In\[([0-9]{1,15})\]|(#?[0-9]{1,15}))\Z")
+# Cell ids of notebook files (nbformat 4.5) that do not begin with a dash.
 _CELL = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")
-"""Cell ids of notebook files (nbformat 4.5), without those that begin with a dash."""
 
+# Characters of a variable's name.
 _MOST = 200
-"""Characters of a variable's name."""
 
 
 class Why(Struct, frozen=True, tag=True, omit_defaults=True):
-    """Ask why a cell gave another result. Only records are read, unless ``prove`` is set.
+    """Ask why a cell gave a different result.
+
+    Only records are read, unless ``prove`` is set.
 
     Attributes:
-        run: The run; None to go by ``name``.
+        run: The run; None to use ``name``.
         name: A variable or a cell's id; empty for the last cell that ran again.
         against: The run to compare with; None for the run before.
         prove: Run the cell again on copies, to test its causes. Cells that act outside the kernel
@@ -68,26 +70,26 @@ Question = Why | Plan | Replay | Undo | Prepare
 
 
 def expression(question: Question) -> str:
-    """Return the Python expression that has a kernel answer a question."""
+    """Return the Python expression that makes a kernel answer a question."""
     text = msgspec.json.encode(question).decode()
     return f"__import__('ipytorchseed.notebook.answers', fromlist=['answer']).answer({text!r})"
 
 
 def decode(text: str) -> Question:
-    """Return the question in a JSON text.
+    """Parse a question.
 
     Raises:
-        msgspec.ValidationError: It is no question, or a value in it has another type.
+        msgspec.ValidationError: It is not a question, or a value in it has another type.
     """
     question: Question = msgspec.json.decode(text, type=Question)
     return question
 
 
 def run_word(text: str) -> RunWord:
-    """Return how a run is named, from ``9``, ``In[9]`` or ``#17``.
+    """Parse the name of a run: ``9``, ``In[9]`` or ``#17``.
 
     Raises:
-        LookupFailure: The text names no run.
+        LookupFailure: The text does not name a run.
     """
     found = _RUN.match(text.strip())
     if found is None:

@@ -96,7 +96,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def report_missing(request: pytest.FixtureRequest) -> Callable[[str], NoReturn]:
-    """Return what to call with a message where a tool is missing: it skips or fails the test."""
+    """Return what to call with a message where a tool is missing.
+
+    It skips or fails the test.
+    """
     return pytest.fail if request.config.getoption("--require-all") else pytest.skip
 
 
@@ -106,7 +109,10 @@ def report_missing(request: pytest.FixtureRequest) -> Callable[[str], NoReturn]:
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
-    """Take one process more than there are cores: those that drive a kernel wait half their time."""
+    """Take one process more than there are cores.
+
+    Those that drive a kernel wait half their time.
+    """
     return (yield) + 1
 
 
@@ -192,7 +198,7 @@ def _waiting(devices: Any) -> dict[str, object]:
 
 
 # --------------------------------------------------------------------------------------------------
-# For tests that draw, seed or register: that is put back before the check
+# For tests that draw, seed or register: that is restored before the check
 
 
 @pytest.fixture

@@ -428,7 +428,7 @@ def try_one(kind):
     except IPyTorchSeedError as error:
         line = str(error)
         return "refused" if line and line.isprintable() else f"not one line: {line!r}"
-    except BaseException:  # noqa: BLE001 -- whatever it is, it is told
+    except BaseException:  # noqa: BLE001 -- any error is reported
         return traceback.format_exc(limit=-8)
     return "read"
 

@@ -1,4 +1,6 @@
-"""Kernels forked from a process that has done the slow imports: the same kernels, sooner.
+"""Kernels forked from a process that has done the slow imports.
+
+The same kernels, sooner.
 
 A kernel started from nothing spends seconds on importing IPython, the extension, torch and
 the like. A fork server imports them once, and each kernel is a fork of it. What users import is
@@ -8,7 +10,7 @@ module.
 
 A fork differs where it cannot be otherwise: all forks of a server share its seed of string hashes
 and its addresses, and libraries read the environment as they were loaded, so each environment has
-a server of its own.
+its own server.
 """
 
 from __future__ import annotations
@@ -69,7 +71,10 @@ EVERY_KERNEL = ("ipykernel.kernelapp", "ipykernel.debugger", "tornado.platform.a
 
 
 class ForkProvisioner(LocalProvisioner):
-    """Starts Python's kernels as forks; other kernels, and all else, are as they always are."""
+    """Starts Python's kernels as forks.
+
+    Other kernels, and all else, are as they always are.
+    """
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> dict[str, Any]:
         """Start a kernel, as a fork if it is one of this Python's."""
@@ -83,7 +88,10 @@ class ForkProvisioner(LocalProvisioner):
         return self.connection_info
 
     async def kill(self, restart: bool = False) -> None:
-        """End the kernel, and wait for it: else the manager looks again after a tenth of a second."""
+        """End the kernel, and wait for it.
+
+        Else the manager looks again after a tenth of a second.
+        """
         await super().kill(restart)
         if isinstance(self.process, Forked):
             self.process.wait()
@@ -91,7 +99,7 @@ class ForkProvisioner(LocalProvisioner):
 
 @contextlib.contextmanager
 def forking() -> Iterator[None]:
-    """Have kernels forked that nbclient and the package start in this process meanwhile."""
+    """Make kernels forked that nbclient and the package start in this process meanwhile."""
     factory = KernelProvisionerFactory.instance()
     entry = EntryPoint("fork", f"{__name__}:{ForkProvisioner.__name__}", factory.GROUP_NAME)
     factory.provisioners[entry.name] = entry
@@ -108,7 +116,10 @@ _starting = threading.Lock()
 
 
 def server_for(env: dict[str, str]) -> ForkServer:
-    """Return the fork server of kernels with such an environment; start it where there is none."""
+    """Return the fork server of kernels with such an environment.
+
+    Start it where there is none.
+    """
     early = {name: value for name, value in env.items() if not name.startswith(LATE)}
     key = frozenset(early.items())
     with _starting:
@@ -118,7 +129,9 @@ def server_for(env: dict[str, str]) -> ForkServer:
 
 
 class ForkServer:
-    """A process that is forked. When this one ends, it does so too, and its kernels after it.
+    """A process that is forked.
+
+    When this one ends, it does so too, and its kernels after it.
 
     Args:
         env: Its environment variables.
@@ -188,7 +201,7 @@ class Forked:
             self._told.close()
 
     def send_signal(self, number: int) -> None:
-        """Send it a signal, if it runs: whoever forked it may collect it first."""
+        """Send it a signal, if it runs: no matter who forked it may collect it first."""
         if self.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
@@ -210,7 +223,7 @@ def serve(requests: socket.socket) -> tuple[list[str], str, dict[str, str]]:
     """Fork for each request, and tell the exit code of each fork.
 
     Returns in every fork, with what was requested of it: words of the command line, the folder, the
-    environment. The server itself ends here, once nobody is left to request.
+    environment. The server itself ends here, once no one is left to request.
     """
     with selectors.DefaultSelector() as waiting:
         waiting.register(requests, selectors.EVENT_READ)
@@ -235,12 +248,12 @@ def serve(requests: socket.socket) -> tuple[list[str], str, dict[str, str]]:
 
 
 def _tell_end(waiting: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
-    """Tell the exit code of a fork that has ended."""
+    """Return the exit code of a fork that has ended."""
     pid, told = key.data
     waiting.unregister(key.fileobj)
     os.close(key.fd)
     _, status = os.waitpid(pid, 0)
-    with told, contextlib.suppress(OSError):  # nobody may be left to be told
+    with told, contextlib.suppress(OSError):  # the reader may be gone
         told.send(str(os.waitstatus_to_exitcode(status)).encode())
 
 

@@ -61,11 +61,13 @@ EXTENSION = (
     "session",
     "why",
 )
-"""Folders of the extension that a kernel's cells and magics use, but for that which needs numpy."""
+"""Folders of the extension that a kernel's cells and magics use, except that which needs numpy."""
 
 
 class HiddenExtension(MetaPathFinder, Loader):
-    """Modules of the extension and IPython's magics, and what they import: each comes into sight by itself.
+    """Modules of the extension and IPython's magics, and what they import.
+
+    Each comes into sight by itself.
 
     With it come the modules that it imports as it is executed, so that those which are imported on
     first use stay out of sight until then. Needs packages that import nothing of ``HIDDEN``.
@@ -79,7 +81,7 @@ class HiddenExtension(MetaPathFinder, Loader):
                 package = importlib.import_module(name)  # all magics are loaded by `%config`
                 for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
                     importlib.import_module(each.name)
-        # Libraries hold those of the standard library, and use what lies in them.
+        # Libraries hold those of the standard library, and use what is in them.
         self._modules = {
             name: each
             for name, each in sys.modules.items()
@@ -101,7 +103,7 @@ class HiddenExtension(MetaPathFinder, Loader):
 
     @contextlib.contextmanager
     def _noting(self) -> Iterator[None]:
-        """Note what each module imports as it is executed."""
+        """Record what each module imports as it is executed."""
         self._imports: dict[str, list[tuple[str, Iterable[str], int]]] = {}
         usual = builtins.__import__
 
@@ -141,7 +143,7 @@ class Brought:
 
     Attributes:
         modules: The modules of packages that are put out of sight, by name.
-        inside: Those of them that lie in a package which was there before.
+        inside: Those of them that are in a package which was there before.
         filters: Filters of warnings.
         variables: Environment variables.
     """
@@ -184,7 +186,7 @@ class Brought:
 
 
 def _forget_warnings() -> None:
-    """Have warnings forget what they remember of filters that were others."""
+    """Make warnings forget what they remember of filters that were others."""
     with warnings.catch_warnings():
         pass
 
@@ -198,7 +200,10 @@ class HiddenLibraries(MetaPathFinder, Loader):
             brought.hide()
 
     def renew(self) -> None:
-        """Begin the libraries' own generators anew, as each import does: with seeds of its own."""
+        """Begin the libraries' own generators again, as each import does.
+
+        With its own seeds.
+        """
         kept = {name: each for part in self._kept.values() for name, each in part.modules.items()}
         if random := kept.get("numpy.random"):  # some versions import it on first use
             random.get_bit_generator().state = random.MT19937().state
@@ -231,5 +236,5 @@ class HiddenLibraries(MetaPathFinder, Loader):
             brought.show()
 
     def exec_module(self, module: Any) -> None:
-        """Leave it as it was, but for the mark that an import has left on it."""
+        """Leave it as it was, except the mark that an import has left on it."""
         module.__spec__ = self._spec

@@ -36,7 +36,9 @@ PATIENCE = 120
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 _OURS = re.compile(r"ipytorchseed/(?!ipytorchseed/|tests/)((?:\w+/)*\w+\.py)")
-"""A path in the package; the clone, its environment and its tests may lie in a folder of its name."""
+"""A path in the package; the clone, its environment and its tests may be in a folder of its
+name.
+"""
 
 
 def files_of_ours(text: str) -> set[str]:
@@ -46,7 +48,7 @@ def files_of_ours(text: str) -> set[str]:
 
 @dataclass(frozen=True)
 class Failure:
-    """An error as the front end is told of it.
+    """An error as the front end gets it.
 
     Attributes:
         ename: The error's class.
@@ -89,7 +91,7 @@ class Reply:
 
     @property
     def shown(self) -> str | None:
-        """The text of ``Out[...]``, or None where nothing was shown."""
+        """The text of ``Out[...]``, or None if nothing was shown."""
         return self.results[-1]["text/plain"] if self.results else None
 
     def take(self, message: Mapping[str, Any]) -> None:
@@ -123,7 +125,7 @@ class Reply:
 
 
 class Kernel:
-    """A Python kernel of its own, which keeps its files in a folder of the test's.
+    """Its own Python kernel, which keeps its files in a folder of the test's.
 
     Args:
         folder: Where it works and keeps what it keeps.
@@ -198,7 +200,10 @@ class Kernel:
         self._connect()
 
     def _connect(self) -> None:
-        """Wait until it answers, and what it publishes is heard; no longer, as the client's own does."""
+        """Wait until it answers, and what it publishes is heard.
+
+        No longer, as the client's own does.
+        """
         self._client = self._manager.client()
         self._client.start_channels(stdin=False, hb=False)
         until = time.monotonic() + PATIENCE
@@ -293,7 +298,7 @@ class Kernel:
             return [*ledger.runs()][::-1]
 
     def post(self, code: str) -> None:
-        """Have a cell run without waiting for any answer."""
+        """Make a cell run without waiting for any answer."""
         self._send(code, {}, silent=False, store_history=True)
 
     def send(self, kind: str, content: Mapping[str, Any]) -> None:
@@ -342,7 +347,10 @@ class Kernel:
 
 @pytest.fixture
 def new_kernel(tmp_path: Path) -> Iterator[Kernel]:
-    """A kernel for one test, which keeps its files in the test's folder; the extension is loaded."""
+    """A kernel for one test, which keeps its files in the test's folder.
+
+    The extension is loaded.
+    """
     with Kernel(tmp_path) as kernel:
         assert kernel.run("%load_ext ipytorchseed").status == "ok"
         yield kernel

@@ -23,7 +23,10 @@ BASH = shutil.which("bash")
 
 
 def run(step, folder, **inputs):
-    """Run a step with inputs and, where none are given, their defaults; return what came of it."""
+    """Run a step with inputs and, where none are given, their defaults.
+
+    Return what came of it.
+    """
     given = {name: each["default"] for name, each in ACTION["inputs"].items()} | inputs
     words = {
         name: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda found: given[found[1]], value)
@@ -51,7 +54,7 @@ def folder(tmp_path):
 
 
 def test_it_is_a_composite_action():
-    """Every input is described and used, and none stands in a script, where it would be code."""
+    """Every input is described and used, and none is in a script, where it would be code."""
     assert ACTION["runs"]["using"] == "composite"
     used = set(re.findall(r"inputs\.([\w-]+)", TEXT))
     assert used == ACTION["inputs"].keys()

@@ -129,7 +129,10 @@ ATTACKS = [
 
 
 def test_the_entry_point_names_them_as_jupyter_server_mcp_reads_it():
-    """A list of `module:function`; each with a docstring for the agent and types of its arguments."""
+    """A list of `module:function`.
+
+    Each with a docstring for the agent and types of its arguments.
+    """
     (point,) = entry_points(group="jupyter_server_mcp.tools", name="ipytorchseed")
     for each in point.load():
         module, _, name = each.partition(":")
@@ -203,7 +206,7 @@ def test_mistakes_are_one_line(told):
 
 
 def test_an_agent_does_not_get_past_what_is_for_the_user(told):
-    """A cell that writes a file is refused, whatever stands in an argument."""
+    """A cell that writes a file is refused, whatever is in an argument."""
     assert "writes written.txt" in told["refused"]["error"]
     assert "--yes" in told["refused"]["error"]
     assert "writes written.txt" in told["unproved"]["error"]
@@ -211,7 +214,10 @@ def test_an_agent_does_not_get_past_what_is_for_the_user(told):
 
 
 def test_no_argument_is_code_or_an_option(told):
-    """Nothing runs, no variable comes back, the namespace stays; each error is one clear line."""
+    """Nothing runs, no variable comes back, the namespace stays.
+
+    Each error is one clear line.
+    """
     for each, said in told["attacks"].items():
         check("answer", json.dumps(said))
         assert "error" in said, each
@@ -234,7 +240,7 @@ def test_an_answer_names_what_an_argument_may_be(told):
 
 
 def test_check_runs_the_notebook_in_kernels_of_its_own(tmp_path):
-    """The JSON of `ipytorchseed check`; a file that is none is told in it."""
+    """The JSON of `ipytorchseed check`; a file that is none is reported in it."""
     book = nbformat.v4.new_notebook()
     book.cells = [nbformat.v4.new_code_cell("import random; random.random()")]
     nbformat.write(book, tmp_path / "draws.ipynb")

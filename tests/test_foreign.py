@@ -1,4 +1,7 @@
-"""Files that others wrote: whatever is in them, they are read or refused in one line."""
+"""Files that others wrote.
+
+Whatever is in them, they are read or refused in one line.
+"""
 
 from __future__ import annotations
 

@@ -46,7 +46,9 @@ def pair(tmp_path_factory):
 
 
 def test_what_a_cell_imports_is_imported_by_that_cell(pair):
-    """Before, it is nowhere; after it, all modules are there that a first import brings.
+    """Before, it is nowhere.
+
+    After it, all modules are there that a first import brings.
 
     So are the filters of warnings and the environment variables that it adds.
     """
@@ -106,7 +108,7 @@ def test_it_has_the_command_line_the_path_and_the_folder(pair):
 
 
 def test_generators_begin_anew_in_each(tmp_path):
-    """Two kernels in which nobody seeded draw other numbers."""
+    """Two kernels in which no one seeded draw other numbers."""
     drawn = []
     for _ in range(2):
         with Kernel(tmp_path) as kernel:

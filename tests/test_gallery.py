@@ -19,7 +19,7 @@ GALLERY = Path(__file__).parents[1] / "notebooks" / "gallery"
 NOTEBOOKS = sorted(GALLERY.glob("*.ipynb"))
 
 FRESH = {"hash_order": ("environment", "PYTHONHASHSEED"), "atomics": None}
-"""What makes two kernels differ; None where the cell itself does not repeat. The others repeat."""
+"""What makes two kernels differ; None if the cell itself does not repeat. The others repeat."""
 
 AGAIN = {
     "dropout": ("input", "model"),
@@ -66,7 +66,10 @@ def told(node):
 
 
 def execute(path, folder, monkeypatch):
-    """Run a notebook in a fresh kernel, and then in the next one; return it as that left it."""
+    """Run a notebook in a fresh kernel, and then in the next one.
+
+    Return it as that left it.
+    """
     monkeypatch.setenv("IPYTORCHSEED_DATA_DIR", str(folder))
     for _ in range(2 if path.stem == "hash_order" else 1):
         node = nbformat.read(path, as_version=4)
@@ -124,7 +127,7 @@ def test_a_check_of_running_again(name, again):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_the_kept_outputs_are_those_of_a_run(path, request, tmp_path, monkeypatch):
-    """Word for word; ``pytest --update-golden`` writes them anew."""
+    """Word for word; ``pytest --update-golden`` writes them again."""
     node = execute(path, tmp_path, monkeypatch)
     if request.config.getoption("--update-golden"):
         nbformat.write(node, path)

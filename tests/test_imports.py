@@ -1,4 +1,7 @@
-"""Importing the package costs nothing: each claim is proved in an interpreter of its own."""
+"""Importing the package costs nothing.
+
+Each claim is proved in its own interpreter.
+"""
 
 from __future__ import annotations
 

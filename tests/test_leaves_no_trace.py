@@ -85,7 +85,10 @@ def test_whatever_a_test_leaves_behind_fails_it_and_is_named(run):
 
 
 def test_looking_is_no_leak_and_neither_is_what_put_back_restores(run):
-    """Tests that only look pass; those that draw, seed or register pass with ``put_back``."""
+    """Tests that only look pass.
+
+    Those that draw, seed or register pass with ``put_back``.
+    """
     look = "find_generators(globals()); its.snapshot(); [s.read() for s in table.sources()]"
     kept = ("environment", "dispatch modes", "function modes", "warnings", "handler of interrupts")
     restored = [

@@ -25,7 +25,10 @@ print(json.dumps([before, states, run.data.tags["ipytorchseed.states"]]))
 
 
 def test_a_run_is_found_by_its_seed_and_tells_its_states(tmp_path):
-    """By MLflow itself, which finds the entry point; not where ipytorchseed is only installed."""
+    """By MLflow itself, which finds the entry point.
+
+    Not where ipytorchseed is only installed.
+    """
     env = {**os.environ, "MLFLOW_ALLOW_FILE_STORE": "true"}  # the other store needs SQLAlchemy
     done = subprocess.run(
         [sys.executable, "-c", _SCRIPT, (tmp_path / "runs").as_uri()],

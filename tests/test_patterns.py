@@ -46,7 +46,10 @@ def modules():
 
 
 def texts_of(expression, namespace):
-    """Return the texts that a pattern's expression may have; what is escaped is ``name``."""
+    """Return the texts that a pattern's expression may have.
+
+    What is escaped is ``name``.
+    """
 
     class Fill(ast.NodeTransformer):
         def visit_FormattedValue(self, node):
@@ -72,7 +75,10 @@ def value_of(expression, namespace):
 
 
 def uses(trees):
-    """Return the methods of each name that holds a pattern, by the name; it scans if in doubt."""
+    """Return the methods of each name that holds a pattern, by the name.
+
+    It scans if in doubt.
+    """
     found = defaultdict(set)
     for tree in trees:
         bases = {
@@ -85,7 +91,10 @@ def uses(trees):
 
 
 def patterns():
-    """Return each pattern with the method that is used: ``(place, text, flags, method)``."""
+    """Return each pattern with the method that is used.
+
+    ``(place, text, flags, method)``.
+    """
     known = modules()
     trees = {
         name: ast.parse(Path(each.__file__).read_text("utf-8")) for name, each in known.items()
@@ -188,7 +197,10 @@ def is_in(held, letter):
 
 
 def nodes(parsed, begin=""):
-    """Yield each node of a pattern: what the pattern takes before it, its kind, and what it holds."""
+    """Yield each node of a pattern.
+
+    What the pattern takes before it, its kind, and what it holds.
+    """
     for kind, held in parsed:
         name = str(kind)
         yield begin, name, held
@@ -265,7 +277,10 @@ def seconds(use, text):
 
 
 def size_for(unit):
-    """Return the size of a text; longer units stand fewer times in it, and take more of it."""
+    """Return the size of a text.
+
+    Longer units stand fewer times in it, and take more of it.
+    """
     return int(SIZE * len(unit) ** 0.5)
 
 
@@ -286,7 +301,10 @@ def is_slow(use, begin, unit):
 
 
 def slow_text(text, flags, method):
-    """Return a text for which a pattern takes more than linear time; None where none was found."""
+    """Return a text for which a pattern takes more than linear time.
+
+    None if none was found.
+    """
     pattern = re.compile(text, flags)
     use = {"sub": lambda given: pattern.sub("", given)}.get(method) or getattr(pattern, method)
     for begin, unit in worst_texts(text, flags):
@@ -357,5 +375,5 @@ def test_every_way_to_make_a_pattern_is_looked_at():
     assert {"ipytorchseed.checking.grading", "ipytorchseed.session.noise"} <= places
     assert {"ipytorchseed.reads.shell", "ipytorchseed.why.finders.names"} <= places
     texts = [text for _, text, *_ in PATTERNS]
-    assert any("name" in text for text in texts)  # which stands for a name of the user's
+    assert any("name" in text for text in texts)  # which represents a name of the user's
     assert len(texts) > 200

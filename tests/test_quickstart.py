@@ -42,7 +42,7 @@ def played(tmp_path_factory):
 
 
 def test_the_kept_outputs_are_those_of_a_run(played, request):
-    """Word for word; ``pytest --update-golden`` writes them anew."""
+    """Word for word; ``pytest --update-golden`` writes them again."""
     node, _ = played
     if request.config.getoption("--update-golden"):
         nbformat.write(node, NOTEBOOK)

@@ -57,7 +57,7 @@ def test_every_block_runs(replies):
 
 
 def test_there_are_blocks_to_run(blocks):
-    """Else nothing here would be tested."""
+    """Otherwise nothing here would be tested."""
     assert sum(kind == "python" for kind, _ in blocks) > 15
 
 
@@ -79,7 +79,7 @@ def test_the_first_cell_of_the_tour_repeats(blocks, tmp_path):
 
 
 def test_what_the_readme_shows_is_what_is_printed(replies):
-    """Each line of a text block stands in what the block before it printed, in this order."""
+    """Each line of a text block is in what the block before it printed, in this order."""
     for code, reply, expected in replies:
         if expected is not None:
             printed = [line.rstrip() for line in shown(reply).splitlines()]
@@ -122,7 +122,7 @@ def test_every_command_exists_with_its_options(blocks):
 
 
 def test_what_a_check_shows_is_what_is_printed(blocks, monkeypatch):
-    """Each line of the text block after a check stands in what it printed, in this order."""
+    """Each line of the text block after a check is in what it printed, in this order."""
     monkeypatch.chdir(README.parent)
     followed = [
         (code.split()[1:], after)

@@ -48,7 +48,10 @@ MENDED = replace(DIFFERS, edits=[EDIT], obstacles=["In[3]: time.time is a clock"
 
 
 def check(name, line):
-    """Hold one line of JSON against a schema; a field that the schema does not name is an error."""
+    """Hold one line of JSON against a schema.
+
+    A field that the schema does not name is an error.
+    """
     told = json.loads(line)
     Draft202012Validator(SCHEMAS[name], registry=REGISTRY).validate(told)
     return told
@@ -78,7 +81,7 @@ def test_the_report(name):
 
 
 def test_where_sources_stand():
-    """With and without torch, generators of all kinds, and seeds that nobody knows."""
+    """With and without torch, generators of all kinds, and seeds that no one knows."""
     held = {
         "g": torch.Generator().manual_seed(3),
         "rng": np.random.default_rng(),
@@ -140,7 +143,7 @@ def test_the_ledger(tmp_path, monkeypatch):
 
 
 def test_two_traces(tmp_path):
-    """That agree, part at an operation, and have operations of their own."""
+    """That agree, part at an operation, and have their own operations."""
     for name, factor, turns in (("a", 1.0, 2), ("b", 1.5, 2), ("c", 1.0, 3)):
         with its.trace(tmp_path / name, summaries=True):
             for turn in range(turns):

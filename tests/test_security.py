@@ -63,7 +63,10 @@ assert "internal.example" not in Path("receipt.json").read_text()
 
 
 def test_reading_files_from_elsewhere_runs_nothing(tmp_path):
-    """Receipts, traces, rank files and ledgers: no code, no import, no unpickling, no writing."""
+    """Receipts, traces, rank files and ledgers.
+
+    No code, no import, no unpickling, no writing.
+    """
     env = {"PYTHONPATH": str(ROOT), "OMP_WAIT_POLICY": "PASSIVE", "HOME": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-c", READ],

@@ -1,4 +1,7 @@
-"""Where people work: autoload, and the tools that run notebooks, as ``docs/where.md`` tells it."""
+"""Where people work.
+
+Autoload, and the tools that run notebooks, as ``docs/where.md`` tells it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shell's side: one file for each command."""
+"""The command line: one file for each command."""
 
 from __future__ import annotations
 
@@ -28,21 +28,22 @@ COMMANDS = (check, doctor, kernel, ledger, ranks, report, trace)
 
 @contextmanager
 def _visible_errors() -> Iterator[None]:
-    """Say what the system refuses in a line; escape what is hostile in words that an error repeats.
+    """Report errors of the system in one line, with hostile characters escaped.
 
     Raises:
-        UnreadableError: A full disk, or a file that may not be written; 1 is another answer.
+        UnreadableError: A full disk, or a file that cannot be written. Exit code 1 has another
+            meaning.
     """
     try:
         yield
     except BrokenPipeError:
-        raise  # click's: the reader has had enough
+        raise  # click's own: the reader closed the pipe
     except OSError as error:
         where = error.filename or "the output cannot be written"
         raise UnreadableError(visible(f"{where}: {error.strerror or error}")) from None
     except IPyTorchSeedError as error:
         raise UnreadableError(visible(str(error))) from None
-    except click.FileError as error:  # click's exits 1, which is another answer
+    except click.FileError as error:  # click's own exits with 1, which has another meaning
         raise UnreadableError(visible(error.format_message())) from None
     except click.ClickException as error:
         message = error.message
@@ -55,10 +56,13 @@ def _visible_errors() -> Iterator[None]:
 
 
 class _Commands(Words):
-    """The command, whose errors are one line each whatever was typed."""
+    """The top command; every error is one line."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- click's own
-        """Run it; what the output's encoding lacks, as on Windows that of a pipe, is a ``?``."""
+        """Run the command.
+
+        Characters that the output's encoding lacks, such as in a pipe on Windows, become ``?``.
+        """
         if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
             sys.stdout.reconfigure(errors="replace")
         return super().main(*args, **kwargs)
@@ -79,7 +83,7 @@ class _Commands(Words):
 )
 @click.version_option(__version__, prog_name="ipytorchseed")
 def main() -> None:
-    """Say why a PyTorch notebook gave another number, and make it give the same one again."""
+    """Find out why a PyTorch notebook gave a different number, and make it repeat."""
 
 
 for _command in COMMANDS:

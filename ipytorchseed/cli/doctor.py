@@ -1,4 +1,4 @@
-"""``ipytorchseed doctor``: what is installed, what is in the way, where the ledger lies."""
+"""``ipytorchseed doctor``: shows what is installed and what does not work."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ from ipytorchseed.errors import SourceError
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.render.text import visible, wrap
 
+# Optional packages that matter if they are installed.
 _BESIDE = ("jupyterlab", "notebook", "jupyter-server", "papermill", "ipyparallel")
-"""What is not needed, and matters where it is there."""
 
-_REPLACING = {"ipyflow": "follows cells in a way of its own and makes each some 15 ms slower"}
-"""Extensions that take over how cells run."""
+# Extensions that replace how cells run.
+_REPLACING = {"ipyflow": "follows cells in its own way and makes each some 15 ms slower"}
 
+# An absolute path with at least two parts.
 _PATH = lazy_pattern(r"(?<![\w<~>])(/[^\s/:,'\"]+){2,}")
-"""An absolute path of two steps or more."""
 
 _MEGABYTE = 1e6
 
 
 class Finding(Struct, frozen=True):
-    """A thing that is in the way, or good to know.
+    """A problem, or something good to know.
 
     Attributes:
-        level: ``problem`` where something does not work; else ``note``.
-        which: The thing.
-        what: What is the matter with it.
+        level: ``problem`` if something does not work; else ``note``.
+        which: What it is about.
+        what: What is wrong with it.
         fix: What to do, or nothing.
     """
 
@@ -56,7 +56,7 @@ class Finding(Struct, frozen=True):
 
     @property
     def line(self) -> str:
-        """All of it as one line."""
+        """The finding as one line."""
         return f"{self.which}: {self.what}{f' – {self.fix}' if self.fix else ''}"
 
 
@@ -64,13 +64,13 @@ _problem, _note = partial(Finding, "problem"), partial(Finding, "note")
 
 
 class Health(Struct, frozen=True):
-    """The ledger, from outside.
+    """The state of the ledger.
 
     Attributes:
-        path: Where it lies, or will.
+        path: Its path, also if it does not exist yet.
         state: Whether it can be used.
-        runs: How many it holds.
-        bytes: What they take.
+        runs: The number of runs.
+        bytes: Its size.
     """
 
     path: str
@@ -80,21 +80,21 @@ class Health(Struct, frozen=True):
 
     @property
     def line(self) -> str:
-        """How it is, and how much it holds."""
+        """The state and the size of the ledger."""
         held = f", {self.runs:,} runs, {self.bytes / _MEGABYTE:.1f} MB" if self.runs else ""
         return f"{self.state}{held}"
 
 
 class Diagnosis(Struct, frozen=True):
-    """All that was found.
+    """Everything that was found.
 
     Attributes:
-        schema: The version of this form.
-        versions: Of what matters; None for what is not installed.
+        schema: The version of the schema.
+        versions: The versions of relevant packages; None if not installed.
         system: The kind of machine.
         ledger: The ledger.
         findings: Problems first.
-        block: The same for others to read: without user names and paths of the user's.
+        block: The same for others, without user names and paths.
     """
 
     versions: dict[str, str | None]
@@ -109,10 +109,11 @@ class Diagnosis(Struct, frozen=True):
 @in_json()
 @click.pass_context
 def doctor(ctx: click.Context, *, as_json: bool) -> None:
-    """Say what is installed and what is in the way.
+    """Report what is installed and what does not work.
 
-    Run it in the folder of the notebook, by the Python of its kernel: in a cell, `!ipytorchseed
-    doctor`. It ends with a block to copy into an issue, and exits 1 where something does not work.
+    Run it in the notebook's folder, with the Python of its kernel: in a cell, `!ipytorchseed
+    doctor`. It ends with a block to copy into an issue, and exits with 1 if something does not
+    work.
     """
     found = diagnose()
     click.echo(encode(found).decode() if as_json else _text(found))
@@ -120,7 +121,10 @@ def doctor(ctx: click.Context, *, as_json: bool) -> None:
 
 
 def diagnose() -> Diagnosis:
-    """Look at everything. Torch is imported if it can be; no device is started."""
+    """Check everything.
+
+    torch is imported if possible; no device is started.
+    """
     versions: dict[str, str | None] = {"python": platform.python_version()}
     versions |= {name: _version(name) for name in ("ipytorchseed", *_needed(), *_BESIDE)}
     system = f"{platform.system()} {platform.release()} {platform.machine()}"
@@ -136,11 +140,11 @@ def diagnose() -> Diagnosis:
 
 
 def _needed() -> dict[str, Requirement]:
-    """Return what we need, by name, as the installed package says."""
+    """Return our requirements by name, from the metadata of the installed package."""
     with suppress(PackageNotFoundError):
         needed = map(Requirement, requires("ipytorchseed") or ())
         return {each.name: each for each in needed if each.marker is None}
-    return {}  # run from its folder, never installed
+    return {}  # run from a folder, not installed
 
 
 def _version(name: str) -> str | None:
@@ -169,11 +173,11 @@ def _widgets() -> Iterator[Finding]:
 
 
 # --------------------------------------------------------------------------------------------------
-# In the way
+# Problems
 
 
 def _shadows() -> Iterator[Finding]:
-    """Files of the working folder that a kernel imports instead of a library."""
+    """Yield files of the working folder that shadow a library."""
     needed = {name.lower().replace("-", "_") for name in _needed()}
     hidden = {*needed, "IPython", "ipytorchseed", *sys.stdlib_module_names}
     try:
@@ -182,21 +186,21 @@ def _shadows() -> Iterator[Finding]:
         return (yield _problem("the working folder", f"cannot be read: {error.strerror}"))
     for path in here:
         is_module = path.suffix == ".py" or (path / "__init__.py").is_file()
-        if is_module and path.stem in hidden and path.name != "ipytorchseed":  # a clone of ours
+        if is_module and path.stem in hidden and path.name != "ipytorchseed":  # our clone
             what = f"is imported instead of the library {path.stem}, in kernels that start here"
             yield _problem(path.name, what, "rename it")
 
 
 def _environment() -> Iterator[Finding]:
-    """What torch and this process were started with."""
+    """Yield findings on environment variables of torch and this process."""
     if find_spec("torch") is None:
-        return  # told as missing
+        return  # reported as missing
     from ipytorchseed.determinism.assessment import Standing, assess
 
     try:
         assessment = assess()
     except SourceError:
-        return  # the working folder is gone, which is told
+        return  # the working folder was removed, which is reported
     except Exception as error:  # noqa: BLE001 -- a torch that does not load raises anything
         first = str(error).partition("\n")[0] or type(error).__name__
         return (yield _problem("torch", f"does not load: {first}", "reinstall torch"))
@@ -211,7 +215,7 @@ def _environment() -> Iterator[Finding]:
 
 
 def _other_extensions() -> Iterator[Finding]:
-    """What IPython loads and runs before the first cell, by the user's default profile."""
+    """Yield what IPython's default profile loads before the first cell."""
     from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
 
     ipython = Path(os.environ.get("IPYTHONDIR") or Path.home() / ".ipython", "profile_default")
@@ -240,11 +244,11 @@ def _other_extensions() -> Iterator[Finding]:
 
 
 def _other_pythons() -> Iterator[Finding]:
-    """Kernels of Jupyter's that are another Python's: the extension may not be there."""
+    """Yield Jupyter kernels of another Python, which may not have the extension."""
     from jupyter_client.kernelspec import KernelSpecManager
 
     specs: dict[str, dict[str, dict[str, object]]] = {}
-    with suppress(Exception):  # one broken kernelspec is no matter of ours
+    with suppress(Exception):  # a broken kernelspec is not our problem
         specs = KernelSpecManager().get_all_specs()
     for name, each in specs.items():
         spec = each.get("spec", {})
@@ -287,7 +291,7 @@ def _ledger() -> tuple[Health, list[Finding]]:
 
 
 # --------------------------------------------------------------------------------------------------
-# Told
+# Output
 
 
 def _text(found: Diagnosis) -> str:
@@ -304,7 +308,7 @@ def _text(found: Diagnosis) -> str:
 def _block(
     versions: dict[str, str | None], system: str, health: Health, findings: list[Finding]
 ) -> str:
-    """Write what others need to know, without a user's name or the path of anything of theirs."""
+    """Return a block for an issue, without the user's name or paths."""
     from ipytorchseed.ledger.place import ENVIRONMENT
 
     has = [f"{name} {number}" for name, number in versions.items() if number]
@@ -315,7 +319,7 @@ def _block(
 
 
 def _anonymous(text: str, health: Health) -> str:
-    """Name the user's folders by what they are for, and the user not at all."""
+    """Replace the user's folders by their roles, and remove the user's name."""
     places = {str(Path(health.path).parent): "<ledger>", sys.prefix: "<python>"}
     with suppress(OSError):  # it was removed
         places[os.path.abspath(os.curdir)] = "<here>"  # noqa: PTH100 -- as others wrote it, links and all

@@ -1,12 +1,12 @@
-"""Whether a file that a command is to replace is one that it may have written."""
+"""Recognizes files that a command may overwrite, because it may have written them."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
 
+# Bytes of a file that are read.
 _HEAD = 4096
-"""Bytes of a file that are looked at."""
 
 _PAGE = "<title>Two traces compared</title>"
 
@@ -28,7 +28,7 @@ def is_junit(path: Path) -> bool:
 
 
 def is_page(path: Path) -> bool:
-    """Return whether a file is a page that compares two traces."""
+    """Return whether a file is an HTML page that compares two traces."""
     return _PAGE in _head(path)
 
 

@@ -1,4 +1,4 @@
-"""``ipytorchseed kernel``: Jupyter kernels that start right, for what is too late to set later."""
+"""``ipytorchseed kernel``: kernels with settings that cannot be changed later."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 _LARGEST_HASH_SEED = 2**32 - 1
 
+# More than any machine runs at once; a kernel with far more crashes.
 _MOST_THREADS = 1024
-"""More than any machine runs at once; a kernel that is to start far more dies of it."""
 
+# Names of kernels become names of folders; ``..`` would be all of Jupyter's.
 _NAME = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-"""Names of kernels are names of folders: ``..`` would be all that the user has in Jupyter."""
 
 _LAUNCH = "-m ipykernel_launcher -f {connection_file} --ext=ipytorchseed"
+# The entry in ``metadata`` that marks our kernels.
 _MARK = "ipytorchseed"
-"""The entry under ``metadata`` by which a kernel of ours is known."""
 
 _FILE = "kernel.json"
 
@@ -44,7 +44,7 @@ class _Marked(Struct):
 
 
 class _Spec(Struct):
-    """A kernelspec of ours, as far as it is shown."""
+    """The fields of our kernelspecs that are shown."""
 
     metadata: _Marked
     argv: list[str] = []
@@ -56,12 +56,12 @@ def _check_name(_: click.Context, __: click.Parameter, name: str) -> str:
         raise click.BadParameter(
             f"{name!r}: use letters, digits, '.', '_' and '-', beginning with a letter or digit"
         )
-    return name.lower()  # as Jupyter keeps it
+    return name.lower()  # as Jupyter stores it
 
 
 @click.group(cls=Words)
 def kernel() -> None:
-    """Install, list and remove kernels that start as they should."""
+    """Install, list and remove kernels that start with the right settings."""
 
 
 @kernel.command()
@@ -82,8 +82,8 @@ def kernel() -> None:
 def install(*, name: str, hash_seed: int, threads: int | None) -> None:
     """Install a kernel of this Python, for this user.
 
-    It starts with PYTHONHASHSEED, thread counts and what else this torch needs, and with the
-    extension loaded.
+    It starts with PYTHONHASHSEED, thread counts and the other settings of this torch, and with
+    the extension loaded.
     """
     from ipytorchseed.determinism.environment import launch_environment
 
@@ -180,16 +180,16 @@ def _read(folder: Path) -> _Spec | None:
     """Return the kernelspec in a folder if we installed it there, else None."""
     file = folder / _FILE
     if folder.is_symlink() or file.is_symlink() or not file.is_file():
-        return None  # somebody else put it there
+        return None  # another program put it there
     with suppress(OSError, ValueError, MsgspecError, RecursionError):
         return decode(file.read_bytes(), type=_Spec)
     return None
 
 
 def _write(folder: Path, text: str) -> None:
-    """Put a kernelspec into a folder, at once or not at all.
+    """Write a kernelspec atomically.
 
-    Jupyter's own way removes the folder first, with whatever else is in it.
+    Jupyter's own function first removes the folder, with everything else in it.
 
     Raises:
         OSError: It cannot be written.

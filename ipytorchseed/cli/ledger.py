@@ -1,4 +1,4 @@
-"""``ipytorchseed ledger``: where the record of runs lies, what it holds, keeping it in order."""
+"""``ipytorchseed ledger``: show the ledger, prune it, check it, export from it."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 
 _MEGABYTE = 1e6
 
+# The columns of a table of runs, and the characters shown of each.
 _MOST = {"#": 9, "In": 7, "Started": 16, "Took": 18, "Notebook": 14, "Cell": 60, "Moved": 12}
-"""The columns of a table of runs, and the characters that are shown of each."""
 
+# Characters between two columns.
 _GAP = 3
-"""Characters between two columns."""
 
 
 class _Group(Words):
-    """Turns what the ledger raises into one line for the user."""
+    """Turns errors of the ledger into one line for the user."""
 
     def invoke(self, ctx: click.Context) -> object:
         from ipytorchseed.errors import LedgerError
@@ -53,12 +53,12 @@ class _Group(Words):
 
 @click.group(cls=_Group)
 def ledger() -> None:
-    """Look at the record of runs, and keep it in order."""
+    """Show, prune, verify and export the record of runs."""
 
 
 @ledger.command()
 def path() -> None:
-    """Print where the ledger lies, whether there is one yet or not."""
+    """Print the path of the ledger, even if it does not exist yet."""
     click.echo(_path())
 
 
@@ -92,9 +92,9 @@ def show(*, notebook: str | None, count: int, as_json: bool) -> None:
 @option("--size", "MB", "Drop the oldest above this size.", Number(min=1))
 @flag("--yes", "Do not ask.")
 def prune(*, days: float | None, size: float | None, yes: bool) -> None:
-    """Drop what is old or too much, and give its room back.
+    """Drop old or excess runs and free the space.
 
-    What was saved under a name stays. A notebook does the same by and by.
+    States saved under a name stay. Notebooks do the same automatically.
     """
     with _open(read_only=False) as opened:
         for notice in opened.notices:
@@ -102,7 +102,7 @@ def prune(*, days: float | None, size: float | None, yes: bool) -> None:
         limits = _limits(opened.limits, days, size)
         if not yes:
             click.confirm(f"{_plan(limits)} from {opened.path}?", abort=True)
-        opened.limits = limits  # not before: closing tidies up too
+        opened.limits = limits  # not before: closing prunes too
         before = opened.counts().bytes
         removed = opened.tidy()
         after = opened.counts()
@@ -117,7 +117,7 @@ def prune(*, days: float | None, size: float | None, yes: bool) -> None:
 @ledger.command()
 @click.pass_context
 def verify(ctx: click.Context) -> None:
-    """Check that the ledger is sound: exit 0 if it is, 1 if not."""
+    """Check that the ledger is intact: exit 0 if it is, 1 if not."""
     with _open(read_only=True) as opened:
         findings = opened.verify()
         for finding in findings:
@@ -146,8 +146,9 @@ def verify(ctx: click.Context) -> None:
 def export(*, notebook: str, output: IO[bytes]) -> None:
     """Write the last run of each cell of NOTEBOOK as a receipt.
 
-    NOTEBOOK is its name, or how its path ends. The receipt holds digests and settings, no texts of
-    cells and no contents of variables; `check --against` and `%why --against` compare with it.
+    NOTEBOOK is its name, or the end of its path. The receipt has digests and settings, but no
+    cell text and no contents of variables; `check --against` and `%why --against` compare with
+    it.
     """
     from ipytorchseed.reads.magics import only_asks
     from ipytorchseed.receipts.privacy import Places
@@ -178,7 +179,7 @@ def _path() -> pathlib.Path:
 
 
 def _open(*, read_only: bool, as_json: bool = False) -> Ledger:
-    """Open the ledger; where there is none yet, say so and end the command."""
+    """Open the ledger; if there is none yet, say so and end the command."""
     from ipytorchseed.ledger.store import Ledger
 
     if not _path().exists():
@@ -194,7 +195,7 @@ def _open(*, read_only: bool, as_json: bool = False) -> Ledger:
 
 
 def _chosen(opened: Ledger, notebook: str | None) -> list[str | None]:
-    """Return the notebooks that a name stands for; None stands for all."""
+    """Return the notebooks that a name matches; None means all."""
     if notebook is None:
         return [None]
     known = opened.notebooks()
@@ -207,7 +208,7 @@ def _chosen(opened: Ledger, notebook: str | None) -> list[str | None]:
 
 
 def _one(opened: Ledger, notebook: str) -> str:
-    """Return the one notebook that a name or a path stands for."""
+    """Return the one notebook that a name or a path matches."""
     path = str(pathlib.Path(notebook).absolute())
     if path in opened.notebooks():
         return path
@@ -226,7 +227,7 @@ def _as_json(run: Run) -> dict[str, object]:
 
 
 def _moved(run: Run) -> list[str]:
-    """Return the sources and generators that the run left elsewhere than it found them."""
+    """Return the sources and generators that the run moved."""
     begun = run.begun
     return [name for name, digest in run.ended.items() if begun.get(name, digest) != digest]
 
@@ -235,7 +236,7 @@ def _table(runs: list[Run]) -> str:
     rows = [[visible(cell)[: _MOST[head]] for head, cell in _cells(run).items()] for run in runs]
     widths = [max(map(len, cells)) for cells in zip(_MOST, *rows, strict=True)]
     over = sum(widths) + _GAP * (len(widths) - 1) - WIDTH
-    if over > 0:  # the cell's text gives way
+    if over > 0:  # the cell's text is shortened
         rows = [[*row[:-2], row[-2][: max(0, widths[-2] - over)], row[-1]] for row in rows]
     columns: dict[str, dict[str, Any]] = {
         head: {"no_wrap": True, "justify": "right" if head in ("#", "In") else "left"}

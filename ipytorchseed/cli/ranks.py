@@ -1,4 +1,4 @@
-"""``ipytorchseed ranks``: what ranks wrote of themselves, side by side."""
+"""``ipytorchseed ranks``: compares what the ranks of a training wrote."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _DIFFER = 1
 @expect
 @in_json()
 def ranks(folder: str, expect: tuple[tuple[str, str], ...], *, as_json: bool) -> None:
-    """Say which rank parted first, at which step, and in what.
+    """Name the rank that diverged first, the step, and what differs.
 
-    FOLDER is where its.ranks.watch(model) wrote, in each rank. Exits 0 where all ranks are as they
-    should be, 1 where they are not, 2 where there is nothing to read.
+    FOLDER is the folder to which its.ranks.watch(model) wrote in each rank. Exits with 0 if all
+    ranks are as they should be, 1 if not, and 2 if there is nothing to read.
     """
     from ipytorchseed.ranks.comparing import read
 

@@ -11,7 +11,7 @@ from ipytorchseed.commands import flag, in_json
 @in_json()
 @flag("--all everything", "Show every setting.")
 def report(*, as_json: bool, everything: bool) -> None:
-    """Say which settings keep results from repeating, and the way out."""
+    """List the settings that prevent repeatable results."""
     from ipytorchseed.determinism.assessment import assess
     from ipytorchseed.render.report import Report
 

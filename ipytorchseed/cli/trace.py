@@ -1,4 +1,4 @@
-"""``ipytorchseed trace diff``: at which operation do two runs part, and why?"""
+"""``ipytorchseed trace diff``: which operation of two runs differs first, and why?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ipytorchseed.commands import Number, Place, UnreadableError, Words, in_json
 
 @click.group(cls=Words)
 def trace() -> None:
-    """Compare what its.trace and %%deterministic --trace FILE wrote."""
+    """Compare the files of its.trace and %%deterministic --trace FILE."""
 
 
 @trace.command()
@@ -36,12 +36,12 @@ def trace() -> None:
 def diff(  # noqa: PLR0913 -- click passes each option by its name
     ctx: click.Context, *, a: Path, b: Path, rtol: float | None, as_json: bool, html: Path | None
 ) -> None:
-    """Say at which operation trace B parts from trace A, and why.
+    """Name the first operation that differs between two traces.
 
-    Operations are aligned by what they are, where they stand and what flows through them, so that
-    extra, missing and fused ones, another order and loops of another length are told apart from
-    an operation that was given the same and gave something else. Exits 0 where both runs computed
-    the same, 1 where they differ, 2 where a file cannot be read.
+    Operations are aligned by their kind, their line of code and the data that flows through them.
+    So extra, missing, fused and reordered operations and longer loops are distinguished from an
+    operation with equal inputs and different results. Exits with 0 if both runs computed the
+    same, 1 if they differ, and 2 if a file cannot be read.
     """
     from ipytorchseed.render.trace import TraceView
     from ipytorchseed.trace.comparing import compare

@@ -1,1 +1,1 @@
-"""Distributes work over the engines of a cluster; the only folder that knows ipyparallel."""
+"""Runs work on the engines of a cluster; the only folder that knows ipyparallel."""

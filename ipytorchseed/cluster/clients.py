@@ -1,4 +1,7 @@
-"""Finds the cluster to use, and runs tasks on its engines; those of a dead engine go to others."""
+"""Finds the cluster to use, and runs tasks on its engines.
+
+If an engine dies, its tasks go to others.
+"""
 
 from __future__ import annotations
 
@@ -34,13 +37,13 @@ def import_ipyparallel() -> Any:  # a module
 
 
 def find_client(values: Iterable[Any]) -> Any:  # an ipyparallel.Client
-    """Return the client that is connected to a cluster, of several the last.
+    """Return the last client that is connected to a cluster.
 
     Args:
-        values: Of the user's namespace: clients, or views of them.
+        values: The values of the user's namespace, with clients or views of them.
 
     Raises:
-        LookupFailure: None is there, or no engine is left; or ipyparallel is not installed.
+        LookupFailure: There is no client or no engine, or ipyparallel is not installed.
     """
     ipyparallel = import_ipyparallel()
     held: dict[int, Any] = {}
@@ -55,13 +58,13 @@ def find_client(values: Iterable[Any]) -> Any:  # an ipyparallel.Client
 
 
 def connect(profile: str) -> Any:  # an ipyparallel.Client
-    """Connect to the cluster that runs under a profile of IPython's.
+    """Connect to the cluster of an IPython profile.
 
     Args:
         profile: Its name; empty for ``default``.
 
     Raises:
-        LookupFailure: None runs, it does not answer, or it has no engine; or ipyparallel is not
+        LookupFailure: No cluster runs or answers, it has no engine, or ipyparallel is not
             installed.
     """
     ipyparallel = import_ipyparallel()
@@ -78,7 +81,7 @@ def connect(profile: str) -> Any:  # an ipyparallel.Client
             client = way()
         except (OSError, ipyparallel.error.IPythonError) as error:
             said = str(error).partition("\n")[0].rstrip(".")
-        except AttributeError:  # ipyparallel's, of a cluster whose controller is gone
+        except AttributeError:  # raised by ipyparallel if the cluster's controller is gone
             said = "its controller has stopped"
         else:
             return _with_engines(client, what)
@@ -107,7 +110,7 @@ def ask(view: Any, function: Callable[..., T], *given: object) -> list[T]:
 
 
 def explain(raised: Any) -> str:  # an ipyparallel.error.RemoteError
-    """Explain an error of an engine, or of the first of several, and what to do about it."""
+    """Explain the first error of an engine, and what to do about it."""
     several = getattr(raised, "elist", None) or [
         (raised.ename, raised.evalue, "", raised.engine_info)
     ]
@@ -123,14 +126,14 @@ def explain(raised: Any) -> str:  # an ipyparallel.error.RemoteError
     return f"engine {engine}: {name}: {said}".partition("\n")[0]
 
 
+# Seconds between two checks for results.
 _TURN = 0.3
-"""Seconds between two looks at the results."""
 
+# The most engines that one task may kill before it is given up, and interrupts to end one.
 _TRIES = 3
-"""The most engines that one task may kill before it is given up, and interrupts to end one."""
 
+# Seconds that a task has to end after an interrupt.
 _PATIENCE = 3.0
-"""Seconds that a task has to end after an interrupt."""
 
 
 class Lost(LookupFailure):
@@ -152,18 +155,18 @@ def spread(  # noqa: PLR0913 -- most by name
     What engines print is not shown. An interrupt ends all tasks.
 
     Each engine is sent one task at a time, and not by ipyparallel's scheduler: if an interrupt
-    arrives while an engine sends its result, the result is lost, and the scheduler takes the engine
-    to be busy for ever.
+    arrives while an engine sends its result, the result is lost, and the scheduler regards the
+    engine as busy forever.
 
     Args:
         client: Connected to the engines.
         function: One that they can import.
         tasks: Its arguments, by the task's name.
         done: Called as each task ends, with its name and its result: what the function returned, or
-            the error; ``Lost`` where engines died.
+            the error; ``Lost`` if engines died.
         told: Called with a sentence when an engine dies.
         turn: Called several times a second meanwhile.
-        engines: The engines to use; none for all that are there now.
+        engines: The engines to use; none means all that exist now.
 
     Raises:
         KeyboardInterrupt: The user interrupts it.
@@ -183,7 +186,7 @@ def spread(  # noqa: PLR0913 -- most by name
                     done(name, Lost("no engine is left"))
                 return
             for engine in sorted(alive - waiting.keys())[: len(open_)]:
-                # No interrupt comes between sending a task and noting it; an engine may die.
+                # No interrupt comes between sending a task and recording it; an engine may die.
                 with suppress(IndexError), held_interrupts():
                     result = client[engine].apply_async(function, *tasks[open_[0]])
                     waiting[engine] = (open_.pop(0), result)
@@ -202,10 +205,13 @@ def spread(  # noqa: PLR0913 -- most by name
 
 
 def _end(client: Any, waiting: Mapping[int, Any]) -> None:
-    """End the tasks of engines, and wait, with a time limit, as a task may ignore interrupts."""
+    """End the tasks of engines and wait, but not forever.
+
+    A task may ignore interrupts.
+    """
     if waiting:
-        client.abort([*waiting.values()], block=False)  # those that have not begun
-    for _ in range(_TRIES):  # an engine ignores one that comes before its task begins
+        client.abort([*waiting.values()], block=False)  # those that have not started
+    for _ in range(_TRIES):  # an engine ignores an interrupt that arrives before its task starts
         busy = [engine for engine, result in waiting.items() if not result.ready()]
         there = sorted({*busy} & {*client.ids})
         if not there:
@@ -214,7 +220,7 @@ def _end(client: Any, waiting: Mapping[int, Any]) -> None:
         client.wait([sent, *(waiting[engine] for engine in there)], timeout=_PATIENCE)
 
 
-def _take(result: Any) -> Any:  # an AsyncResult; what came of it
+def _take(result: Any) -> Any:  # an AsyncResult; returns its outcome
     try:
         return result.get()
     except import_ipyparallel().error.RemoteError as raised:

@@ -1,4 +1,4 @@
-"""Packs values for ipyparallel: functions and classes apart from the values that use them."""
+"""Packs values for ipyparallel, with functions and classes apart."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec import Struct
 
+# Names of the types of functions.
 _CODE = ("function", "builtin_function_or_method", "ufunc")
-"""Names of the types of functions."""
 
 
 class Packed(Struct):
@@ -31,11 +31,13 @@ class Packed(Struct):
 
 
 def pack(namespace: Mapping[str, Any], names: Collection[str]) -> Packed:
-    """Sort values by how they are sent; each is tried alone where they cannot be sent together.
+    """Sort values by how they are sent.
+
+    If they cannot be sent together, each is tried alone.
 
     Args:
-        namespace: The user's, of which all is sent that can be imported.
-        names: Those of its names of which the values are sent. ipyparallel is imported.
+        namespace: The user's; everything in it that can be imported is sent.
+        names: The names whose values are sent. ipyparallel is imported.
     """
     from ipyparallel.serialize import can
     from ipyparallel.serialize.canning import CannedArray, CannedBytes, CannedObject
@@ -50,7 +52,7 @@ def pack(namespace: Mapping[str, Any], names: Collection[str]) -> Packed:
         elif isinstance(canned, CannedObject) and not isinstance(
             canned, (CannedArray, CannedBytes)
         ):
-            why = _refusal(value)  # not of what was canned, as writing that empties it
+            why = _refusal(value)  # not of the canned value, because writing that empties it
             (packed.left if why else packed.code)[name] = why or canned
         else:
             packed.values[name] = value
@@ -62,13 +64,13 @@ def pack(namespace: Mapping[str, Any], names: Collection[str]) -> Packed:
 
 
 def import_there(imports: Mapping[str, str]) -> dict[str, Any]:
-    """Import what can be imported on this engine; the rest is left undefined."""
+    """Import what can be imported on this engine; leave the rest undefined."""
     found = {name: _attempt(partial(pkgutil.resolve_name, path)) for name, path in imports.items()}
     return {name: value for name, value in found.items() if not isinstance(value, Exception)}
 
 
 def _path_of(value: Any) -> str:
-    """Return how a module, or a function or class of one, is imported; empty for all else."""
+    """Return the import path of a module, function or class; empty for anything else."""
     kind = type(value)
     if issubclass(kind, ModuleType):
         return str(value.__name__)
@@ -81,14 +83,14 @@ def _path_of(value: Any) -> str:
 
 
 def _refusal(value: object) -> str:
-    """Return why a value cannot be sent; empty where it can."""
+    """Return why a value cannot be sent; empty if it can."""
     from ipyparallel.serialize import serialize_object
 
     made = _attempt(partial(serialize_object, [value]))
     return _why(made) if isinstance(made, Exception) else ""
 
 
-def _attempt(make: Callable[[], Any]) -> Any:  # what it makes, or the error
+def _attempt(make: Callable[[], Any]) -> Any:  # the result, or the error
     try:
         return make()
     except Exception as error:  # noqa: BLE001 -- anybody's code says how a value is written

@@ -1,1 +1,1 @@
-"""What makes equal input give equal bits: flags, alerts, and the scope that sets and restores."""
+"""Flags, alerts, and the scope in which equal input gives equal bits."""

@@ -1,8 +1,8 @@
-"""Which operations torch documents as nondeterministic, and what to use instead of them.
+"""Operations that torch documents as nondeterministic, and their replacements.
 
 The docstring of ``torch.use_deterministic_algorithms`` has two lists, which change with each
-release: operations that take another algorithm under it, and operations that raise, as they have
-no other. The tables here hold what the releases up to 2.15 list.
+release: operations that use another algorithm under it, and operations that raise because they
+have none. The tables here have what the releases up to 2.15 list.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Advice(Struct, frozen=True):
 
     Attributes:
         kernel: A pattern that matches the operation's name in torch's error.
-        calls: Names by which code calls it, to find the line of a forward pass.
+        calls: Names under which code calls it, to find the line of a forward pass.
         instead: What to use, to be read after "instead: ".
     """
 
@@ -76,7 +76,7 @@ UNLISTED = "do this step on the CPU if it repeats there"
 
 
 def find_advice(operation: str) -> Advice | None:
-    """Return the row for an operation as torch's error names it, ``put_``, or aten."""
+    """Return the row for an operation, named as in torch's error or in aten."""
     name = operation.lstrip("_")
     for row in ADVICE:
         if re.search(row.kernel, name):
@@ -84,19 +84,19 @@ def find_advice(operation: str) -> Advice | None:
     return None
 
 
+# Names in aten of operations with a deterministic and another algorithm.
 _SWITCHES = lazy_pattern(
     r"^((cudnn_|_slow_|slow_)?conv|replication_pad\dd_backward|bmm|_?(unsafe_)?index_put|put"
     r"|scatter_add|index_add|index_select_backward|repeat_interleave|index_copy|scatter_?$"
     r"|scatter_reduce|max_pool3d_with_indices_backward)"
 )
-"""Names in aten of operations that have a deterministic algorithm as well as the usual one."""
 
+# Names in aten, with the release of torch that added a deterministic algorithm.
 SWITCHES_SINCE = {"cumsum": "2.14", "embedding_dense_backward": "2.14"}
-"""Names in aten, and the release of torch that gave the operation a deterministic algorithm."""
 
 
 def has_other_algorithm(operation: str) -> bool:
-    """Return whether an operation repeats under ``torch.use_deterministic_algorithms``.
+    """Return whether an operation has another, deterministic algorithm.
 
     Args:
         operation: As aten names it, such as ``index_put_``.

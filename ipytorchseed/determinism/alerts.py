@@ -1,8 +1,8 @@
-"""torch's alerts: an operation without a deterministic algorithm raised an error or a warning.
+"""torch's alerts about operations without a deterministic algorithm.
 
-In strict mode torch raises; the error gets a note that names the operation, the line, and what to
-use instead. In warn-only mode torch warns, and Python would show a warning once for each place: a
-filter of ours lets all of them through, and they are counted.
+In strict mode torch raises. The error gets a note that names the operation, the line, and what to
+use instead. In warn-only mode torch warns, and Python would show a warning once for each line:
+our filter lets all of them through, and they are counted.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ Place = tuple[FrameType, int]
 PickPlace = Callable[[list[Place]], Place | None]
 
 _UNDETERMINED = "does not have a deterministic implementation"
-_ATTENTION = "defaults to a non-deterministic algorithm"  # a warning only: strict mode mends it
+_ATTENTION = "defaults to a non-deterministic algorithm"  # a warning only: strict mode avoids it
 _CUBLAS = "not deterministic because it uses CuBLAS"
 _OPERATION = (
-    lazy_pattern(  # names hold spaces; others' errors quote them ("RuntimeError: put_ does")
+    lazy_pattern(  # names have spaces; other errors quote alerts ("RuntimeError: put_ does")
         r"(?:^|: |[('\"])([\w.]{1,99}(?:::\w{1,99}){0,9}(?: [\w='\"]{1,99}){0,9})"
         rf" (?:{_UNDETERMINED}|{_ATTENTION})",
         re.MULTILINE,
     )
 )
+# Functions of torch that start a backward pass.
 _ENGINE = frozenset({"_engine_run_backward", "run_backward"})
-"""Functions of torch's through which a backward pass is called."""
 
 _recent: deque[Alert] = deque(maxlen=20)
 
@@ -44,15 +44,15 @@ _FILTER = rf"[\s\S]*({_UNDETERMINED}|{_ATTENTION}|{_CUBLAS})"
 
 
 class Alert(Struct, frozen=True):
-    """Alerts of one operation from one line.
+    """The alerts of one operation from one line.
 
     Attributes:
         operation: As torch names it, ``put_``.
-        line: The line of the cell or file, from 1; None where no frame of the user's called it.
-        code: The text of that line; of the forward line where that is known.
-        count: How often.
-        forward: In a backward pass, the line of the operation that it belongs to; None where it
-            is in none, or was not watched.
+        line: The line of the cell or file, from 1; None if no frame of the user called it.
+        code: The text of that line; of the forward line if that is known.
+        count: The number of alerts.
+        forward: In a backward pass, the line of the operation that it belongs to; None if it has
+            none or was not watched.
     """
 
     operation: str
@@ -81,12 +81,12 @@ class Alert(Struct, frozen=True):
 
 
 def recent_alerts() -> tuple[Alert, ...]:
-    """Return the last alerts that were collected in this process, the latest last."""
+    """Return the last alerts of this process, the latest last."""
     return tuple(_recent)
 
 
 def operation_in(message: str) -> str | None:
-    """Return the operation that an alert's text names, or None where it is no alert."""
+    """Return the operation that an alert's text names, or None for other texts."""
     named = _OPERATION.search(message)
     if named:
         return named.group(1)
@@ -94,12 +94,12 @@ def operation_in(message: str) -> str | None:
 
 
 class AlertCollector:
-    """Counts warn-only alerts while it is active, and keeps them from being printed.
+    """Counts warn-only alerts while it is active, and does not let them print.
 
     Args:
         pick: Chooses the place to name from frames and their lines, innermost first: the line
             of the cell, or of the script.
-        forward: Tells the line of the forward operation while a backward pass is under way.
+        forward: Returns the line of the forward operation during a backward pass.
     """
 
     def __init__(self, pick: PickPlace, forward: Callable[[], int | None] = lambda: None) -> None:
@@ -119,7 +119,7 @@ class AlertCollector:
         ]
 
     def take(self) -> list[Alert]:
-        """Return the alerts so far, and forget them."""
+        """Return the alerts so far, and reset."""
         alerts = self.alerts
         _recent.extend(alerts)
         self._counts.clear()
@@ -127,7 +127,8 @@ class AlertCollector:
 
     def start(self) -> None:
         """Add a filter that lets all alerts through, and count them."""
-        # Equal filters are kept once: a comment makes this one our own, so that it goes alone.
+        # Python keeps equal filters once. A comment makes ours unique, so that it is removed
+        # alone.
         warnings.filterwarnings("always", message=_FILTER, module=f"(?#{id(self)})")
         self._entry = warnings.filters[0]
         self._shown = warnings.showwarning
@@ -135,8 +136,8 @@ class AlertCollector:
         self._listening = True
 
     def stop(self) -> None:
-        """Stop counting. Filters and hooks that others set meanwhile stay."""
-        self._listening = False  # others may have kept our hook, and call it or put it back
+        """Stop counting; filters and hooks that others set since stay."""
+        self._listening = False  # others may have kept our hook, and call or restore it
         if self._entry in warnings.filters:
             warnings.filters.remove(self._entry)  # type: ignore[attr-defined]
         if warnings.showwarning == self._show:
@@ -163,16 +164,15 @@ class AlertCollector:
 
 
 def note_alert(error: BaseException, pick: PickPlace, forward: int | None = None) -> str | None:
-    """Add a note to an error that torch raised because there is no deterministic algorithm.
+    """Add a note to an error that torch raised for lack of a deterministic algorithm.
 
     Args:
-        error: Any error; one that is no alert is left as it is.
+        error: Any error; one that is not an alert stays unchanged.
         pick: Chooses the place to name, as for ``AlertCollector``.
-        forward: The line of the forward operation, where it was raised in a backward pass that
-            was watched.
+        forward: The line of the forward operation, if it was raised in a watched backward pass.
 
     Returns:
-        The note, or None where the error is no alert or has its note already.
+        The note, or None if the error is not an alert or already has its note.
     """
     operation = operation_in(str(error)) if isinstance(error, RuntimeError) else None
     if operation is None or any("--warn" in note for note in getattr(error, "__notes__", ())):
@@ -185,10 +185,13 @@ def note_alert(error: BaseException, pick: PickPlace, forward: int | None = None
 
 
 def _by_engine(stack: list[Place], place: Place | None) -> bool:
-    """Return whether a place called a backward pass, by the stack, innermost frame first."""
+    """Return whether a place started a backward pass.
+
+    The stack is given with the innermost frame first.
+    """
     for frame, _ in stack:
         if place is not None and frame is place[0]:
-            return False  # it is inside: a backward of the user's own
+            return False  # it is inside: a backward function of the user
         if frame.f_code.co_name in _ENGINE:
             return True
     return False
@@ -212,7 +215,7 @@ def _note(operation: str, here: Place | None, forward: int | None, *, backward: 
 
 
 def _forwards(alert: Alert, text: list[str]) -> list[int]:
-    """Find the lines that may have made this backward pass: those that name the operation."""
+    """Return the lines that may have made this backward pass, by the operation's name."""
     row = find_advice(alert.operation)
     if row is None or not alert.backward:
         return []

@@ -1,4 +1,4 @@
-"""Assesses every flag of this process: is it set as repeatability needs on this machine?"""
+"""Assesses every flag of this process for repeatability on this machine."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Standing(enum.IntEnum):
 
 
 class Judged(Struct, frozen=True):
-    """One flag as it is and as it should be.
+    """A flag with its value and the value it should have.
 
     Attributes:
         flag: Its row in the table.
-        value: As ``Flag.read`` gave it.
+        value: The result of ``Flag.read``.
         wanted: What repeatability needs here, or ANY.
         late: Why it cannot be changed in this process, or None.
         standing: The verdict.
@@ -41,7 +41,7 @@ class Judged(Struct, frozen=True):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing has to be done about it."""
+        """Whether nothing needs to be done about it."""
         return self.standing not in (Standing.WRONG, Standing.LATE)
 
 
@@ -58,12 +58,12 @@ class Assessment(Struct, frozen=True):
 
     @property
     def problems(self) -> list[Judged]:
-        """The flags that are not as repeatability needs them, worst first."""
+        """The flags that prevent repeatability, worst first."""
         return sorted((each for each in self.flags if not each.ok), key=lambda each: each.standing)
 
     @property
     def repeats(self) -> bool:
-        """Whether no flag is known to keep results from repeating."""
+        """Whether no flag is known to prevent repeatable results."""
         return not self.problems
 
 
@@ -84,7 +84,10 @@ def judge(flag: Flag, machine: Machine) -> Judged:
 
 
 def assess() -> Assessment:
-    """Judge every flag of this process. torch is imported if it was not; no device is started."""
+    """Judge every flag of this process.
+
+    torch is imported if it was not; no device is started.
+    """
     machine = Machine.here()
     return Assessment(
         flags=tuple(judge(flag, machine) for flag in FLAGS),

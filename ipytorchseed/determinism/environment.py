@@ -1,4 +1,4 @@
-"""The rows for environment variables, and the hash seed that this process really runs under."""
+"""The rows for environment variables, and the hash seed of this process."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def _hash_under(seed: str) -> int | None:
 
 
 def hash_seed() -> str:
-    """Return the hash seed that this process really runs under, or ``random``.
+    """Return the hash seed that this process uses, or ``random``.
 
-    The variable may have been set since the start, which does nothing to a running process: its
-    hashes tell.
+    The variable may have been set after the start, which has no effect on a running process, so
+    its hashes are compared.
     """
     if not sys.flags.hash_randomization:
         return "0"
@@ -47,7 +47,10 @@ def hash_seed() -> str:
 
 @lru_cache(maxsize=1)
 def _hash_seed_at_start() -> str:
-    """Return PYTHONHASHSEED as this process was given it, or nothing: only Linux keeps that."""
+    """Return PYTHONHASHSEED as this process got it, or an empty string.
+
+    Only Linux keeps it.
+    """
     try:
         entries = Path("/proc/self/environ").read_bytes().split(b"\0")
     except OSError:
@@ -57,7 +60,7 @@ def _hash_seed_at_start() -> str:
 
 
 def set_variable(name: str, value: str | None) -> None:
-    """Set an environment variable; None takes it away."""
+    """Set an environment variable; None removes it."""
     if value is None:
         os.environ.pop(name, None)
     else:
@@ -79,11 +82,14 @@ def _mkl_auto(_: Machine, __: int) -> object:
 
 
 def _variable(name: str, why: str, source: str, **fields: Any) -> Flag:
-    """Make the row of a variable; ``late``, if nothing else is said, as the process has begun."""
+    """Return the row of a variable.
+
+    ``late`` says by default that the process has already started.
+    """
     return Flag(
         name=name,
         get=lambda: os.environ.get(name),
-        set=partial(set_variable, name),  # in time for the processes that this one starts
+        set=partial(set_variable, name),  # in time for child processes
         why=why,
         source=source,
         **{"late": lambda _: "read when the process starts", **fields},
@@ -143,7 +149,7 @@ FLAGS: tuple[Flag, ...] = (
     _variable(
         "MKL_CBWR",
         "Fixes MKL's instruction set, so that other CPUs of one family give the same bits; on one"
-        " machine, AUTO keeps products from hanging on where numpy put an array in memory.",
+        " machine, AUTO makes products independent of an array's memory address.",
         "https://www.intel.com/content/www/us/en/docs/onemkl/developer-guide-linux/2025-0/"
         "obtaining-numerically-reproducible-results.html",
         begin=_mkl_auto,
@@ -152,18 +158,18 @@ FLAGS: tuple[Flag, ...] = (
 
 
 def read() -> dict[str, object]:
-    """Return the values of this table's rows by name; torch is not needed for it."""
+    """Return the values of this table's rows by name, without importing torch."""
     return {flag.name: flag.read() for flag in FLAGS}
 
 
 def launch_environment(*, hash_seed: int = 0, threads: int | None = None) -> dict[str, str]:
-    """Return the variables, with their values, that are too late to set in a running process.
+    """Return the variables that must be set before a process starts, with values.
 
-    torch is imported, as its version decides what is needed; no device is started.
+    torch is imported, because its version decides what is needed. No device is started.
 
     Args:
         hash_seed: For ``PYTHONHASHSEED``, from 0 to 2**32-1.
-        threads: For torch and MKL; None for as many as torch takes on this machine.
+        threads: For torch and MKL; None for torch's default on this machine.
     """
     import torch
 

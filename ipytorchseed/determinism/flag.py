@@ -1,4 +1,4 @@
-"""A flag: a setting of the whole process that changes numbers, or whether they repeat."""
+"""A flag: a process-wide setting that changes numbers, or whether they repeat."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ipytorchseed.determinism.machine import Machine
 
 
 class _Any:
-    """Any value serves, as long as it is the same in each run."""
+    """Any value is fine, as long as it is the same in each run."""
 
     def __repr__(self) -> str:
         return "any"
@@ -21,17 +21,17 @@ ANY: Final = _Any()
 
 
 class Unreadable(Struct, frozen=True):
-    """Stands for a value that torch would not tell.
+    """The value of a flag whose getter raised.
 
     Attributes:
-        reason: torch's own words, first line.
+        reason: The first line of torch's message.
     """
 
     reason: str
 
     @classmethod
     def because(cls, error: Exception) -> Unreadable:
-        """Return the stand-in for a value whose getter raised."""
+        """Return the value of a flag whose getter raised."""
         return cls(str(error).partition("\n")[0] or type(error).__name__)
 
     def __eq__(self, other: object) -> bool:
@@ -86,19 +86,19 @@ class Flag(Struct, frozen=True, eq=False):
             return Unreadable.because(error)
 
     def statement_for(self, value: Any) -> str:  # a JSON value
-        """Write the statement that sets it to a value, as ``plain`` returns it."""
+        """Return the statement that sets it to a value, as ``plain`` returns it."""
         if self.set is None or self.statement is None:
             return f"{self.name} = {value!r}" if self.set else ""
         is_type = str(value).startswith("torch.")
         return self.statement.format(value if is_type else repr(value))
 
 
+# Types of values that JSON has.
 PLAIN = frozenset({bool, int, float, str, type(None)})
-"""Types of values that JSON has as they are."""
 
 
 def plain(value: object) -> object:
-    """Return a flag's value as JSON has it: types and devices as torch writes them."""
+    """Return a flag's value for JSON: types and devices as torch writes them."""
     if isinstance(value, (bool, int, float, str)):
         return value
     if value is ANY or value is None or isinstance(value, Unreadable):

@@ -1,4 +1,7 @@
-"""The rows for settings of inductor, torch.compile's backend, which is not imported for them."""
+"""The rows for settings of inductor, torch.compile's backend.
+
+inductor is not imported for them.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +30,14 @@ def inductor_flag(
     default: object = False,
     **fields: Any,
 ) -> Flag:
-    """Return a row for a setting of inductor's; any value serves unless ``wanted`` is given.
+    """Return a row for a setting of inductor; ``wanted`` is any value by default.
 
     Args:
-        path: Its name in inductor's module; where this torch has none, it reads as ``default``.
+        path: Its name in inductor's module. If this torch does not have it, it reads as
+            ``default``.
         why: What it does.
         source: Where that is written.
-        variable: The environment variable that sets it as inductor is imported.
+        variable: The environment variable that sets it when inductor is imported.
         default: Its value without that variable: False, or a word.
         **fields: Further fields of the row.
     """
@@ -51,9 +55,9 @@ def inductor_flag(
 
     def set_(value: Any) -> None:
         module = sys.modules.get(_INDUCTOR)
-        if module is not None and get() != value:  # so that nothing is set that is implied
+        if module is not None and get() != value:  # avoid setting what is implied
             holder, _, last = path.rpartition(".")
-            with suppress(AttributeError):  # a torch without it
+            with suppress(AttributeError):  # a torch that lacks it
                 setattr(attrgetter(holder)(module) if holder else module, last, value)
 
     return Flag(name=f"{_INDUCTOR}.{path}", get=get, set=set_, why=why, source=source, **fields)
@@ -63,7 +67,7 @@ def _on_triton(machine: Machine) -> bool:
     return machine.cuda or machine.xpu
 
 
-COMPILED: tuple[Flag, ...] = (  # numerics first: "strict" sets the four rows below it
+COMPILED: tuple[Flag, ...] = (  # numerics first: "strict" sets the four rows below
     inductor_flag(
         "numerics",
         "Compiled code rounds as it is fastest, or as eager code does (strict: eager's rounding of"
@@ -89,7 +93,7 @@ COMPILED: tuple[Flag, ...] = (  # numerics first: "strict" sets the four rows be
     ),
     inductor_flag(
         "eager_numerics.disable_ftz",
-        "Compiled code on GPU keeps the tiniest numbers, as eager code does, or takes them for 0;"
+        "Compiled code on GPU keeps the tiniest numbers, as eager code does, or replaces them by 0;"
         " implied by strict numerics.",
         follows=_NUMERICS,
         applies=_on_triton,
@@ -108,7 +112,7 @@ COMPILED: tuple[Flag, ...] = (  # numerics first: "strict" sets the four rows be
     ),
     inductor_flag(
         "fallback_random",
-        "Compiled code draws random numbers as eager code does, or in a way of its own; both"
+        "Compiled code draws random numbers as eager code does, or in its own way; both"
         " repeat, with different numbers.",
         "https://docs.pytorch.org/docs/stable/user_guide/torch_compiler/torch.compiler_faq.html",
     ),

@@ -1,8 +1,8 @@
 """Holds ``KeyboardInterrupt`` while state is changed or restored.
 
-Python raises it between any two instructions of the main thread, ``finally`` lines and the exits of
-context managers included. So a command holds interrupts from before its first change until its last
-restore, and lets them through only where code runs that may be interrupted anywhere.
+Python raises it between any two instructions of the main thread, including ``finally`` lines and
+exits of context managers. So a command holds interrupts from before its first change until after
+its last restore. It lets them through only while code runs that may be interrupted anywhere.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from typing import Any, NamedTuple, TypeVar
 
 Result = TypeVar("Result")
 
+# Seconds after the first interrupt; interrupts of a key pressed repeatedly follow sooner.
 _LONG = 0.5
-"""Seconds after the first interrupt; those of a key that is pressed often follow sooner."""
 
 
 class Door(NamedTuple):
-    """Code in which an interrupt is raised while the rest is held.
+    """Code in which an interrupt is raised while others are held.
 
     Attributes:
-        frame: What this frame calls; None for all frames.
+        frame: Only in what this frame calls; None for all frames.
         names: Only while a function or cell with these global names runs; None for any code.
-        once: Raise the first one only: this code does not catch it.
+        once: Raise only the first one, because the code does not catch it.
     """
 
     frame: FrameType | None
@@ -46,19 +46,17 @@ class Door(NamedTuple):
 
 
 class HeldInterrupt:
-    """A handler of SIGINT that notes whether an interrupt arrived.
-
-    Other threads than the main one get none.
+    """A handler of SIGINT that records whether an interrupt arrived.
 
     Args:
-        tell: Called for each one that is held.
+        tell: Called for each interrupt that is held.
 
     Attributes:
-        arrived: Whether one did that was not raised yet.
-        tell: What is called.
-        patient: Whether further ones are held as well; else one that follows after a while raises
-            ``KeyboardInterrupt``: what was to end soon has not.
-        door: Where interrupts are raised rather than held; None for nowhere.
+        arrived: Whether an interrupt arrived that was not raised yet.
+        tell: As given.
+        patient: Whether further interrupts are held too. Otherwise an interrupt some time after
+            the first raises ``KeyboardInterrupt``, because the code did not end soon.
+        door: Where interrupts are raised instead of held; None for nowhere.
     """
 
     def __init__(self, tell: Callable[[], object] = lambda: None) -> None:
@@ -72,7 +70,7 @@ class HeldInterrupt:
         self._raise: Any = signal.default_int_handler
 
     def hold(self) -> bool:
-        """Replace the handler; return whether that was possible."""
+        """Install the handler; return whether that was possible."""
         before = signal.getsignal(signal.SIGINT)
         return callable(before) and self.hold_back(before, before)
 
@@ -80,7 +78,7 @@ class HeldInterrupt:
         """Replace a handler.
 
         Args:
-            before: As ``signal.getsignal`` returned it.
+            before: The handler, from ``signal.getsignal``.
             raising: Called for an interrupt that is let through.
         """
         if before is self or current_thread() is not main_thread():
@@ -90,23 +88,23 @@ class HeldInterrupt:
         return True
 
     def release(self) -> None:
-        """Restore the handler; the caller has to act on an interrupt that arrived."""
-        if current_thread() is not main_thread():  # which may hold meanwhile
+        """Restore the handler; the caller must act on an interrupt that arrived."""
+        if current_thread() is not main_thread():  # which may hold interrupts too
             return
         self.door = None
         handler: Any = signal.getsignal(signal.SIGINT)
-        if self._holding and handler is self:  # else the user's code set another
+        if self._holding and handler is self:  # else the user's code set another handler
             signal.signal(signal.SIGINT, self._before)
         self._holding = False
 
     def note(self) -> None:
-        """Note that one arrived."""
+        """Record that an interrupt arrived."""
         if not self.arrived:
             self.arrived, self._since = True, time.monotonic()
         self.tell()
 
     def deliver(self) -> None:
-        """Raise the interrupt that arrived, if one did."""
+        """Raise the interrupt that arrived, if any."""
         if self.arrived:
             self.arrived = False
             self._raise(signal.SIGINT, sys._getframe())  # noqa: SLF001 -- what handlers are given
@@ -114,7 +112,7 @@ class HeldInterrupt:
     def __call__(self, number: int, frame: FrameType | None) -> None:
         """Handle the signal."""
         door = self.door
-        if not self._holding:  # code of the user's kept this handler, and put it back later
+        if not self._holding:  # user code kept this handler, and restored it later
             self._raise(number, frame)
         elif door is not None and door.leads_to(frame):
             if door.once:
@@ -135,7 +133,7 @@ class HeldInterrupt:
         try:
             return function()
         except KeyboardInterrupt:
-            self.arrived = False  # those behind it ask for the same
+            self.arrived = False  # repeated interrupts ask for the same
             raise
         finally:
             self.door = outer
@@ -145,7 +143,7 @@ class HeldInterrupt:
 
 
 def holder() -> HeldInterrupt | None:
-    """Return what holds interrupts in this thread, if anything does."""
+    """Return what holds interrupts in this thread, if anything."""
     handler = signal.getsignal(signal.SIGINT)
     held = isinstance(handler, HeldInterrupt) and current_thread() is main_thread()
     return handler if held else None  # type: ignore[return-value]  # as just asked
@@ -154,16 +152,16 @@ def holder() -> HeldInterrupt | None:
 def let_through(
     function: Callable[[], Result], names: Mapping[str, Any] | None = None, *, once: bool = False
 ) -> Result:
-    """Call a function in which interrupts are raised, though they are held around it.
+    """Call a function in which interrupts are raised although they are held around it.
 
     Args:
-        function: As soon as it is left, interrupts are held again: none can come in between.
-        names: Raise them only while code with these global names runs, and hold them in what calls
-            that code, as the shell does with a cell.
-        once: Raise the first one only, where the function restores something itself.
+        function: Interrupts are held again as soon as it returns, without a gap.
+        names: Raise them only while code with these global names runs, and hold them in its
+            callers, such as the shell around a cell.
+        once: Raise only the first one, if the function restores something itself.
 
     Raises:
-        KeyboardInterrupt: One arrives, or arrived before.
+        KeyboardInterrupt: An interrupt arrives, or arrived before.
     """
     held = holder()
     return function() if held is None else held.let_through(function, names, once=once)
@@ -171,7 +169,7 @@ def let_through(
 
 @contextmanager
 def told_of_interrupts(tell: Callable[[], object]) -> Iterator[None]:
-    """Have a function called for each interrupt that is held in the block."""
+    """Call a function for each interrupt that is held in the block."""
     held = holder()
     if held is None:
         yield
@@ -185,10 +183,10 @@ def told_of_interrupts(tell: Callable[[], object]) -> Iterator[None]:
 
 @contextmanager
 def held_interrupts() -> Iterator[None]:
-    """Hold an interrupt that arrives in the block until its end, and raise it then, once.
+    """Hold interrupts that arrive in the block, and raise one at its end.
 
-    In a block within a block, the outer one holds. Where an interrupt ends the block, those that
-    follow while it is left are dropped: they ask for the same.
+    In nested blocks the outer one holds. If an interrupt ends the block, further ones are dropped
+    while the block exits, because they ask for the same.
     """
     outer = holder()
     held = outer or HeldInterrupt()
@@ -214,11 +212,11 @@ def held_interrupts() -> Iterator[None]:
 class TimeLimit:
     """Interrupts the main thread, as Ctrl-C does, if the block takes too long.
 
-    To be entered where interrupts are held: then the interrupt is raised in code that they are let
+    Enter it while interrupts are held. Then the interrupt is raised in code that they are let
     through to, or when the hold ends, and never later.
 
     Args:
-        seconds: The most that the block may take; None for no limit.
+        seconds: The limit for the block; None for no limit.
 
     Attributes:
         expired: Whether it interrupted.
@@ -246,7 +244,7 @@ class TimeLimit:
             if self._over:
                 return
             self.expired = True
-            if hasattr(signal, "pthread_kill"):  # a sleep wakes up
+            if hasattr(signal, "pthread_kill"):  # wakes up a sleep
                 signal.pthread_kill(main_thread().ident or 0, signal.SIGINT)
             else:
                 interrupt_main()

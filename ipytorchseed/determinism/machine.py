@@ -20,10 +20,10 @@ class Machine(Struct, frozen=True):
     """What the wanted values of flags depend on.
 
     Attributes:
-        torch: Version as (major, minor).
-        cuda: True where torch is built for CUDA or ROCm and a GPU is present.
-        xpu: True where torch is built for Intel GPUs and one is present.
-        started: True where CUDA runs in this process already.
+        torch: The version as (major, minor).
+        cuda: True if torch is built for CUDA or ROCm and there is a GPU.
+        xpu: True if torch is built for Intel GPUs and there is one.
+        started: True if CUDA is initialized in this process.
     """
 
     torch: tuple[int, int]
@@ -36,7 +36,7 @@ class Machine(Struct, frozen=True):
         """Describe this process; torch is imported if it was not.
 
         Raises:
-            SourceError: It cannot be, as the working folder is gone.
+            SourceError: torch cannot be imported, because the working folder was removed.
         """
         check_folder("torch")
         import torch
@@ -51,13 +51,15 @@ class Machine(Struct, frozen=True):
 
 
 class Fact(Struct, frozen=True):
-    """A row of the table of versions and hardware, which cannot be set but change numbers.
+    """A row of the table of versions and hardware.
+
+    Facts cannot be set but change numbers.
 
     Attributes:
         name: ``torch``, ``cpu``, ``gpu``, ...
-        get: Returns the value as text, or None where it cannot be known now.
+        get: Returns the value as text, or None if it is unknown now.
         unknown: Why it may be unknown.
-        needs_torch: Whether asking imports torch.
+        needs_torch: Whether reading it imports torch.
     """
 
     name: str
@@ -66,7 +68,7 @@ class Fact(Struct, frozen=True):
     needs_torch: bool = False
 
     def read(self) -> str | None:
-        """Return the value, or None where it cannot be known now."""
+        """Return the value, or None if it is unknown now."""
         try:
             return self.get()
         except Exception:  # noqa: BLE001 -- a driver may answer with any error; unknown is the truth
@@ -75,7 +77,7 @@ class Fact(Struct, frozen=True):
 
 def _module_version(name: str) -> str | None:
     version = getattr(sys.modules.get(name), "__version__", None)
-    return None if version is None else str(version)  # torch's is of a class of its own
+    return None if version is None else str(version)  # torch has a class for its version
 
 
 @lru_cache(maxsize=1)

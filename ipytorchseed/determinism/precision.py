@@ -1,10 +1,10 @@
-"""The float32 precision settings: nine keys, three older names for them, and how to restore all.
+"""The float32 precision settings: nine keys, and three older names for them.
 
-torch keeps a table of precisions by backend and operation, in which ``none`` inherits, and beside
-it the state of the older settings (``set_float32_matmul_precision``, ``allow_tf32``). Setting an
-older one writes both. Setting a new one may make the older one unreadable: torch then raises a
-RuntimeError, as both disagree (torch 2.9, aten/src/ATen/Context.cpp). So rows are read one by one,
-and restored together.
+torch keeps a table of precisions by backend and operation, in which ``none`` inherits. It also
+keeps the state of the older settings (``set_float32_matmul_precision``, ``allow_tf32``). Setting
+an older one writes both. Setting a new one may make the older one unreadable: torch then raises a
+RuntimeError because they disagree (torch 2.9, aten/src/ATen/Context.cpp). So rows are read one by
+one, and restored together.
 """
 
 from __future__ import annotations
@@ -130,15 +130,15 @@ _OLD_SETTINGS = (
 
 
 def restore(saved: Mapping[str, object]) -> None:
-    """Restore all rows to values that were read earlier.
+    """Restore all rows to saved values.
 
-    A row that reads as it did is not written again: a key that inherits goes on inheriting, and
-    torch's default for cuDNN (tf32, unless a level above says otherwise) cannot be set by name. The
-    value of an older setting that could not be read is found by trial: with it, every row reads as
-    it did, those that could not be read included.
+    A row that already has its value is not written: a key that inherits continues to inherit, and
+    torch's default for cuDNN (tf32, unless a level above says otherwise) cannot be set by name.
+    The value of an older setting that could not be read is found by trial: with the right value,
+    every row reads as saved, including unreadable ones.
 
     Args:
-        saved: Values by name, as ``Flag.read`` gave them.
+        saved: Values by name, from ``Flag.read``.
     """
     goal = {flag.name: saved[flag.name] for flag in FLAGS}
     _put_keys(goal)
@@ -156,7 +156,7 @@ def _now(names: tuple[str, ...]) -> dict[str, object]:
 
 
 def _put_keys(goal: Mapping[str, object], written: tuple[str, ...] = ()) -> None:
-    """Write the keys that do not read as they should, and those that were just written."""
+    """Write the keys without their values yet, and those that were just written."""
     for name, key in _KEYS.items():
         value = goal[name]
         if isinstance(value, str) and (name in written or _read(key) != value):
@@ -164,7 +164,7 @@ def _put_keys(goal: Mapping[str, object], written: tuple[str, ...] = ()) -> None
 
 
 def _inherit_or_write(key: tuple[str, str], value: str) -> None:
-    """Set a key to inherit if that gives its old value; else write the value."""
+    """Make a key inherit if that gives its old value; else write the value."""
     _write(key, "none")
     if _read(key) != value:
         _write(key, value)

@@ -1,4 +1,4 @@
-"""``deterministic``: seeds and sets flags for a block, and restores every flag after it."""
+"""``deterministic``: seeds and sets flags for a block, and restores every flag."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class NondeterministicWarning(UserWarning):
-    """Operations without deterministic algorithm ran in a block that only warns of them."""
+    """Operations without a deterministic algorithm ran in a block that only warns."""
 
 
 def wanted_flags(*, warn: bool = False, cudnn: bool = True) -> list[tuple[Flag, object]]:
-    """List the flags to set for repeatability on this machine, with their values.
+    """Return the flags to set for repeatability on this machine, with their values.
 
     Args:
-        warn: Let operations without deterministic algorithm pass with a warning.
-        cudnn: Leave cuDNN as it is; False switches it off.
+        warn: Only warn about operations without a deterministic algorithm.
+        cudnn: Leave cuDNN on; False disables it.
     """
     machine = Machine.here()
     special = {"torch.use_deterministic_algorithms.warn_only": warn}
@@ -54,28 +54,28 @@ def wanted_flags(*, warn: bool = False, cudnn: bool = True) -> list[tuple[Flag, 
 
 
 class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
-    """Make a block repeatable: seed it, set the flags that it needs, put every flag back.
+    """Make a block repeatable: seed it, set the flags it needs, restore every flag.
 
     Use it as a context manager or as a decorator of functions, also of ``async`` ones. It may be
     nested, and each use restores exactly what it found, also after errors and interrupts.
 
     Args:
-        seed: Seed every source with this first, an integer from 0 to 2**32-1; None leaves them.
-        warn: Operations without deterministic algorithm run, and are listed in ``alerts`` and in
-            one ``NondeterministicWarning`` at the end, instead of raising.
-        isolate: Put every source back as well, so that nothing outside sees that the block drew.
-        cudnn: False switches cuDNN off for the block.
+        seed: The seed for every source, an integer from 0 to 2**32-1; None does not seed.
+        warn: Operations without a deterministic algorithm do not raise. They are listed in
+            ``alerts`` and in one ``NondeterministicWarning`` at the end.
+        isolate: Restore every source as well, so that draws in the block have no effect outside.
+        cudnn: False disables cuDNN in the block.
 
     Attributes:
-        alerts: Operations that ran though they may not repeat; filled where ``warn`` is set.
+        alerts: Operations that ran although they may not repeat, if ``warn`` is set.
         changes: The flags that were set: name, value before, value within.
-        stuck: Names of flags that torch would not set back; empty but for a thread count that
-            can be set once, or a mode that was entered and not left.
+        stuck: Names of flags that torch could not restore; usually empty, except for a thread
+            count that can be set only once, or a mode that was entered and not left.
 
     Raises:
-        SeedError: ``seed`` cannot be a seed; nothing was changed.
-        TypeError: It was given a function, as by a decorator without parentheses.
-        RuntimeError: By torch, where an operation has no deterministic algorithm. A note names
+        SeedError: ``seed`` is not a valid seed; nothing was changed.
+        TypeError: It got a function, as by a decorator without parentheses.
+        RuntimeError: Raised by torch if an operation has no deterministic algorithm. A note names
             the operation, the line and what to use instead.
 
     Example:
@@ -107,19 +107,19 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
         self._collector: AlertCollector | None = None
 
     def begin(self) -> None:
-        """Enter by hand, where a ``with`` block does not fit; ``end`` must follow.
+        """Enter without a ``with`` block; ``end`` must follow.
 
         Raises:
-            ScopeError: It was begun already.
+            ScopeError: It was already entered.
             SourceError: torch cannot be imported here: the working folder was removed.
         """
         if self._before is not None:
             msg = "this deterministic block has begun already; make another one to nest it"
             raise ScopeError(msg)
-        # Its flags are only there, to be kept, once it is imported; it asks for the working folder.
+        # torch's flags exist only once it is imported, and its import needs the working folder.
         check_folder("torch._inductor.config")
         try:
-            with held_interrupts():  # what is imported in part, torch cannot import again
+            with held_interrupts():  # torch cannot be imported again after an interrupted import
                 with suppress(ImportError):
                     importlib.import_module("torch._inductor.config")
                 self._begin()
@@ -145,9 +145,9 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
             seed_all(self.seed)
 
     def end(self) -> None:
-        """Put back every flag, and with ``isolate`` every source. Doing it twice does nothing.
+        """Restore every flag, and with ``isolate`` every source.
 
-        An interrupt that arrives meanwhile is held until all is done.
+        Further calls do nothing. An interrupt is held until everything is restored.
         """
         with held_interrupts():
             self._end()
@@ -170,7 +170,7 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
                     self._snapshot = None
 
     def take_alerts(self) -> list[Alert]:
-        """Return the alerts so far while the block goes on, and forget them."""
+        """Return the alerts so far, and reset, while the block goes on."""
         return self._collector.take() if self._collector is not None else []
 
     def __enter__(self) -> Self:
@@ -192,11 +192,11 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
             )
 
     def __call__(self, function: Function) -> Function:
-        """Decorate ``function``: each call runs in a block of its own.
+        """Decorate ``function``: each call runs in a separate block.
 
         Raises:
             TypeError: ``function`` is a generator function, whose body runs after the call, or a
-                class, which would be none any more.
+                class, which would no longer be one.
         """
         if inspect.isclass(function):
             msg = f"{function.__qualname__} is a class: decorate its methods"
@@ -217,14 +217,14 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
-            async def awaited(*args: Any, **kwargs: Any) -> Any:  # the function's own
+            async def awaited(*args: Any, **kwargs: Any) -> Any:  # those of the function
                 with block():
                     return await function(*args, **kwargs)
 
             return awaited  # type: ignore[return-value]
 
         @functools.wraps(function)
-        def called(*args: Any, **kwargs: Any) -> Any:  # the function's own
+        def called(*args: Any, **kwargs: Any) -> Any:  # those of the function
             with block():
                 return function(*args, **kwargs)
 

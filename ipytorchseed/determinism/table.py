@@ -1,4 +1,7 @@
-"""The table of flags. Adding a flag is adding a row where its kind is listed."""
+"""The table of flags.
+
+To add a flag, add a row to the module of its kind.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +30,9 @@ _IN_ORDER = (*torch_flags.ALGORITHMS, *inductor_flags.COMPILED)
 
 
 def read_flags() -> dict[str, object]:
-    """Return the value of every flag by name; ``Unreadable`` where torch will not tell it.
+    """Return the value of every flag by name.
 
-    Nothing is started.
+    Values that cannot be read are ``Unreadable``. No device is started.
     """
     import torch
 
@@ -44,27 +47,27 @@ def read_flags() -> dict[str, object]:
 
 @lru_cache(maxsize=1)
 def _getters(torch: ModuleType, flags: tuple[Flag, ...]) -> list[tuple[str, Callable[[], object]]]:
-    """Return what reads each flag, found once: they are read before every cell."""
+    """Return the getters of all flags, found once because they run before every cell."""
     found = []
     for flag in flags:
         get = flag.get
         if isinstance(get, torch_flags.OfTorch):
-            with suppress(AttributeError):  # a torch without it
+            with suppress(AttributeError):  # a torch that lacks it
                 get = get.find(torch)
         found.append((flag.name, get))
     return found
 
 
 def restore_flags(saved: Mapping[str, object]) -> list[str]:
-    """Put every flag that can be set back to values read earlier.
+    """Restore every flag that can be set.
 
-    An interrupt that arrives meanwhile is held until all is done.
+    An interrupt is held until everything is restored.
 
     Args:
-        saved: What ``read_flags`` returned.
+        saved: The result of ``read_flags``.
 
     Returns:
-        The names of flags that torch would not set back.
+        The names of flags that torch could not restore.
     """
     with held_interrupts():
         now = read_flags()
@@ -75,12 +78,12 @@ def restore_flags(saved: Mapping[str, object]) -> list[str]:
 
 
 def _put_back(flag: Flag, now: object, value: object) -> bool:
-    """Set a flag back, and tell whether it had been moved."""
+    """Restore a flag, and return whether it had changed."""
     if flag in _IN_ORDER:  # a row above may have written it since
         now = flag.read()
     if now == value:
         return False
-    if flag.set is not None and flag not in precision.FLAGS:  # those go back all together
+    if flag.set is not None and flag not in precision.FLAGS:  # those are restored together
         with suppress(Exception):  # it is read again at the end, and named if it is wrong
             flag.set(value)
     return True

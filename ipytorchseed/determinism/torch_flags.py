@@ -1,4 +1,4 @@
-"""The rows for torch's own settings, but for the float32 precision family."""
+"""The rows for torch's own settings, except the float32 precision family."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class OfTorch(Struct, frozen=True):
 
 
 def attribute(path: str) -> dict[str, Any]:
-    """Return the fields of a flag that is an attribute of torch's: ``backends.cudnn.benchmark``."""
+    """Return the fields of a flag that is an attribute: ``backends.cudnn.benchmark``."""
     holder, _, last = path.rpartition(".")
     find = attrgetter(holder)
 
@@ -58,7 +58,7 @@ def _attribute_flag(path: str, **fields: Any) -> Flag:
 
 
 def set_by(path: str, *first: str) -> dict[str, Any]:
-    """Return the fields of a flag that a function of torch's sets: how, and the statement for it.
+    """Return the fields of a flag that a function of torch sets.
 
     Args:
         path: The function in torch: ``set_autocast_enabled``.
@@ -98,7 +98,7 @@ ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the r
         set=lambda value: _use(mode=value),
         statement="torch.use_deterministic_algorithms({})",
         wanted=lambda _: True,
-        why="Operations use a deterministic algorithm, or raise where there is none.",
+        why="Operations use a deterministic algorithm, or raise if there is none.",
         source=_USE,
         risk="operations may add up in another order each time (on a GPU many, on CPU index_put_"
         " and put_ with accumulate=True)",
@@ -109,7 +109,7 @@ ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the r
         set=lambda value: _use(warn_only=value),
         statement="",
         wanted=lambda _: False,
-        why="Where only a warning is given, the operation runs and may not repeat; flash and"
+        why="If torch only warns, the operation runs and may not repeat; flash and"
         " memory-efficient attention stay nondeterministic in backward.",
         source=_USE,
         risk="operations without a deterministic algorithm only warn",
@@ -183,7 +183,10 @@ LIBRARIES: tuple[Flag, ...] = (
 
 
 def _reduction(kind: str) -> Flag:
-    """A row for ``allow_fp16_reduced_precision_reduction`` and its like: pairs since torch 2.10."""
+    """Return the row for ``allow_fp16_reduced_precision_reduction`` or its like.
+
+    They are pairs since torch 2.10.
+    """
     name = f"allow_{kind}_reduced_precision_reduction"
 
     def get() -> object:
@@ -238,7 +241,10 @@ NUMBERS: tuple[Flag, ...] = (
 
 
 def _default_device() -> object:
-    """Read the default device; torch's own getter starts CUDA where the index is left open."""
+    """Read the default device.
+
+    torch's own getter starts CUDA if the index is left open.
+    """
     context = getattr(_torch()._GLOBAL_DEVICE_CONTEXT, "device_context", None)  # noqa: SLF001
     return None if context is None else context.device
 
@@ -274,20 +280,20 @@ MODES: tuple[Flag, ...] = (
         name="torch.default_device",
         get=_default_device,
         **set_by("set_default_device"),
-        why="New tensors lie on this device, and draw from its generator; None is the CPU.",
+        why="New tensors are created on this device and draw from its generator; None is the CPU.",
         source=_DOCS + "generated/torch.set_default_device.html",
     ),
     Flag(
         name="torch.grad_enabled",
         get=OfTorch(attrgetter("is_grad_enabled")),
         **set_by("set_grad_enabled"),
-        why="Without it nothing is recorded for backward, and some operations take other paths.",
+        why="If off, nothing is recorded for backward, and some operations use other algorithms.",
         source=_DOCS + "notes/autograd.html",
     ),
     Flag(
         name="torch.inference_mode_enabled",
         get=OfTorch(attrgetter("is_inference_mode_enabled")),
-        why="As without gradients; set only around a block of code.",
+        why="Like disabled gradients, but only for a block of code.",
         source=_DOCS + "notes/autograd.html",
     ),
     *_autocast("cpu"),

@@ -1,1 +1,1 @@
-"""Cells run again: the state that they find, as copies, and how all is put back."""
+"""Runs cells again on copies of what they found, and restores everything."""

@@ -1,4 +1,4 @@
-"""Puts the process to where a recorded run began."""
+"""Restores the process to the start of a recorded run."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ from ipytorchseed.why.plan import Step
 
 
 def begin_as(step: Step, name: str, ledger: Ledger, generators: Sequence[Found]) -> None:
-    """Put sources, generators, settings and the working folder back to what a run found.
+    """Restore sources, generators, settings and the working folder to a run's start.
 
     Args:
         step: The run.
-        name: How it is called, for the error.
-        ledger: Where states are kept.
-        generators: Those that the namespace holds now.
+        name: Its name, for the error.
+        ledger: The ledger with the states.
+        generators: The generators in the namespace now.
 
     Raises:
-        StateError: The states are no longer kept, or one does not fit; nothing moved.
+        StateError: The states were pruned, or one does not fit; nothing changed.
     """
     import_sources(step.run.packages)
     _put_environment_back(step.run)
     _put_flags_back(step.settings)
     restore_libraries(step.settings)
-    with suppress(OSError):  # the folder is gone, or was
+    with suppress(OSError):  # the folder was removed
         os.chdir(str(step.settings.get(FOLDER, "")))
     rewind(ledger, step.run, generators, name, after=False)
 
 
 def _put_flags_back(settings: Mapping[str, Any]) -> None:
-    """Set the flags as a run found them; those that cannot be set any more stay."""
+    """Set the flags as a run found them; those that can no longer be set stay."""
     if has_torch():
         now = read_flags()
         then = {
@@ -59,7 +59,7 @@ def _put_flags_back(settings: Mapping[str, Any]) -> None:
 
 def _put_environment_back(run: Run) -> None:
     """Set the environment variables that a cell reads to their values at its run."""
-    begun = {flag.name for flag in FLAGS}  # read by libraries when they start
+    begun = {flag.name for flag in FLAGS}  # read by libraries at their start
     words = {*re.findall(r"\w+", run.source)}
     named = {name for name in os.environ if name in words and name.isupper()}
     asked = {name for name in run.settings if name.isupper()}
@@ -69,7 +69,7 @@ def _put_environment_back(run: Run) -> None:
 
 
 def _from_plain(value: Any) -> Any:
-    """Return a flag's value as torch has it, from how it is kept."""
+    """Convert a stored flag value to torch's type."""
     if type(value) is str and value.startswith("torch."):
         return getattr(sys.modules["torch"], value.removeprefix("torch."), value)
     return tuple(value) if type(value) is list else value

@@ -1,4 +1,4 @@
-"""Values and where they are held: captured, copied, and put in their places again."""
+"""Values and their locations: captured, copied, and restored."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ipytorchseed.reads.patches import find_at, put_at
 
 
 class Held(Struct):
-    """A value that a module or a class holds.
+    """A value in a module or a class.
 
     Attributes:
-        name: How one reaches it: ``conf.RATE``, ``Config.calls``.
-        owner: The class, where it is one of the user's.
-        find: Returns what is there now; raises KeyError where nothing is.
+        name: Its access path: ``conf.RATE``, ``Config.calls``.
+        owner: The class, if it is the user's.
+        find: Returns the current value; raises KeyError if there is none.
         put: Puts a value there.
         value: The value that was found, or a copy of it.
     """
@@ -37,7 +37,7 @@ class Held(Struct):
     value: Any = None
 
     def now(self) -> Held:
-        """Return the same place with the value that it has now; None where nothing is there."""
+        """Return the same location with its current value, or None."""
         value = None
         with suppress(KeyError):
             value = self.find()
@@ -45,11 +45,11 @@ class Held(Struct):
 
 
 class CapturedState(Struct):
-    """Values by where they are held.
+    """Values by location.
 
     Attributes:
-        names: Of the namespace, by name.
-        others: Of modules, of classes of packages, and of the user's classes.
+        names: Those of the namespace, by name.
+        others: Those of modules, of classes of packages, and of the user's classes.
     """
 
     names: dict[str, Any] = {}
@@ -62,7 +62,7 @@ class CapturedState(Struct):
         names: Iterable[str],
         places: Iterable[tuple[str, str]] = (),
     ) -> CapturedState:
-        """Find values by name, by module and name, and those that the user's classes hold."""
+        """Find values by name, by module and name, and those in the user's classes."""
         others = []
         for place in places:
             with suppress(KeyError):
@@ -81,27 +81,28 @@ class CapturedState(Struct):
         return self.names.get(name, others.get(name, otherwise))
 
     def now(self) -> CapturedState:
-        """Find what the same modules and classes hold now."""
+        """Return the current values of the same modules and classes."""
         return CapturedState({}, [each.now() for each in self.others])
 
     def hold(self) -> None:
-        """Put what modules and classes hold in its place."""
+        """Put the values of modules and classes in place."""
         for each in self.others:
-            with suppress(KeyError, TypeError):  # its module is gone, or its class takes nothing
+            # its module is gone, or its class refuses attributes
+            with suppress(KeyError, TypeError):
                 each.put(each.value)
 
     def moved(self) -> list[str]:
-        """Name what modules and classes hold that is not in its place."""
+        """Return the names of values in modules and classes that are not in place."""
         return [each.name for each in self.others if each.now().value is not each.value]
 
     def copy(
         self, limit: int | None = None, instead: Mapping[int, type] | None = None
     ) -> tuple[CapturedState, Copier]:
-        """Copy all of it, each object once; an interrupt may end it.
+        """Copy everything, each object once; an interrupt may end it.
 
         Args:
             limit: The most bytes of tensors and arrays to copy; None for any.
-            instead: By the identity of a class, the class that takes its place in copies.
+            instead: By the identity of a class, the class that replaces it in copies.
         """
         return let_through(partial(self._copy, Copier(limit, instead)), once=True)
 
@@ -111,11 +112,11 @@ class CapturedState(Struct):
         return CapturedState(names, others), copier
 
 
-_set = type.__setattr__  # past a metaclass of the user's
+_set = type.__setattr__  # without running a user's metaclass
 
 
 def _classes(namespace: Mapping[str, Any]) -> list[type]:
-    """List the user's own classes that the namespace names."""
+    """Return the user's own classes in the namespace."""
     return [
         value
         for value in list(namespace.values())
@@ -132,7 +133,7 @@ def _class_name(kind: type) -> str:
 
 
 def _is_data(value: object) -> bool:
-    """Return whether an attribute of a class holds data, rather than code."""
+    """Return whether an attribute of a class is data, not code."""
     code = (FunctionType, ModuleType, type, staticmethod, classmethod, property)
     kind = type(value)
     return not issubclass(kind, code) and find_member(kind, "__get__") is None

@@ -1,7 +1,7 @@
-"""``--check``: a cell is run again from the same state, and what differs is traced to its origin.
+"""``--check``: runs a cell again from the same state, and traces a difference.
 
-The cell's own run is an ordinary one, on the user's own objects. Every further run is on copies,
-which are put in their place for its time; nothing of it remains.
+The cell's own run is an ordinary one, on the user's own objects. Further runs are on copies,
+which replace the objects temporarily; nothing of them remains.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from ipytorchseed.why.explanation import Change
 
 _OURS = ("ipytorchseed", "IPython")
 
+# The most values that a note names.
 _NAMED = 3
-"""Values that a note names, at most."""
 
 
 class Check:
-    """A check of one cell under way; it begins where the cell does.
+    """A check of one cell in progress; it starts where the cell does.
 
     Args:
         cell: The cell, and what it found.
-        runs: How often to run it, its own run included; at least 2.
+        runs: The number of runs, including its own; at least 2.
 
     Attributes:
-        stays: What is not as before, once ``finish`` has ended.
+        stays: What could not be restored, once ``finish`` has ended.
     """
 
     def __init__(self, cell: RepeatedCell, runs: int) -> None:
@@ -49,10 +49,10 @@ class Check:
         self.stays: list[str] = []
 
     def first(self, shown: Shown, effects: Sequence[str] = ()) -> None:
-        """Note what the cell's own run made; to be called when it has ended.
+        """Record what the cell's own run made; call it after that run.
 
         Args:
-            shown: What it showed.
+            shown: Its outputs.
             effects: What it did outside the kernel, in clauses.
         """
         new = {*sys.modules} - self._modules
@@ -65,7 +65,7 @@ class Check:
         """Run the cell again, compare, and trace what differs.
 
         Raises:
-            KeyboardInterrupt: Everything is put back.
+            KeyboardInterrupt: Everything is restored.
         """
         with held_interrupts():
             try:
@@ -102,7 +102,7 @@ class Check:
         return Checked(self._runs, differences, compared, *flags, **asdict(found))
 
     def _begin_again(self) -> list[str]:
-        """Compare with a second run, where the first one brought the sources that it drew from."""
+        """Compare with a second run if the first one imported sources that it drew from."""
         self._cell.progress("the first run once more")
         outcome = self._cell.again()
         if not find_differences(self._first, outcome):
@@ -129,11 +129,11 @@ class Check:
         return [*notes, *self._effects]
 
     def _unseen(self, outcome: Outcome) -> list[str]:
-        """Say of what the runs are not known to have made the same."""
+        """Describe what could not be compared."""
         made, first = outcome.variables, self._first.variables
         unknown = [name for name in made if same(first[name], made[name]) is None]
         unseen = [*unknown[:_NAMED], *not_compared(self._first, outcome)]
-        return [f"not looked at whole: {', '.join(unseen)}"] if unseen else []
+        return [f"not compared in full: {', '.join(unseen)}"] if unseen else []
 
     def _why_only_first(self) -> str:
         if self._imported:
@@ -142,7 +142,7 @@ class Check:
             return "only the first run differs: the others ran on copies, which are not complete"
         return (
             "only the first run differs: the others ran on copies, and agree. Something that it"
-            " found at its first use, such as a cache, is not put back"
+            " found at its first use, such as a cache, is not restored"
         )
 
     def _try_flags(self) -> tuple[str, str]:

@@ -1,8 +1,8 @@
-"""Deep copies of many values at once: shared objects and shared memory stay shared.
+"""Deep copies of many values at once: shared objects and memory stay shared.
 
-As ``copy.deepcopy``, with what that lacks: tensors and arrays that share memory still share it,
-parameters keep their gradients and hooks, no recursion limit ends it, and what cannot be copied is
-shared and named instead of failing.
+Like ``copy.deepcopy``, with additions: tensors and arrays that share memory still share it,
+parameters keep their gradients and hooks, no recursion limit applies, and what cannot be copied
+is shared and named instead of raising.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from ipytorchseed.experiment.copying import ATOMIC, Copies, Copying, ObjectCopie
 from ipytorchseed.experiment.memories import make_sure
 from ipytorchseed.introspection.ownership import is_installed_file
 
+# Marks the function with which a scheduler replaces its optimizer's ``step``.
 _OF_SCHEDULER = "_wrapped_by_lr_sched"
-"""Marks the function that a scheduler puts in the place of its optimizer's ``step``."""
 
+# Nested arrays of objects that are copied; numpy frees them recursively in C.
 _DEEPEST = 1000
-"""Arrays of objects inside one another that are copied; numpy frees such by recursion in C."""
 
 
 class Copier(ObjectCopier):
-    """Copies values; each object once. What it tells is described at ``ObjectCopier``."""
+    """Copies values, each object once; see ``ObjectCopier`` for the attributes."""
 
     def special(self, kind: type) -> Copies | None:
         """Return how containers, functions, tensors and arrays are copied."""
@@ -52,7 +52,7 @@ def _dict(copier: ObjectCopier, value: dict[Any, Any]) -> Copying:
 def _tuple(copier: ObjectCopier, value: tuple[Any, ...]) -> Copying:
     items = yield from copier.parts(value)
     known = copier.known(value)
-    if known is not None:  # it holds itself, by way of a list
+    if known is not None:  # it contains itself, through a list
         return known
     same = all(one is other for one, other in zip(items, value, strict=True))
     return value if same else tuple(items)
@@ -63,7 +63,7 @@ def _set(copier: ObjectCopier, value: Any) -> Copying:
 
 
 def _function(copier: ObjectCopier, value: types.FunctionType) -> Copying:
-    """Copy a function that keeps something from call to call; others are shared."""
+    """Copy a function with state; others are shared."""
     if is_installed_file(value.__code__.co_filename) and not hasattr(value, _OF_SCHEDULER):
         return value
     defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
@@ -98,6 +98,7 @@ def _weak(_: ObjectCopier, value: weakref.ref[Any]) -> Copying:
     return value if there is None else weakref.ref((yield "", there))
 
 
+# By the identity of a builtin type, how its objects are copied.
 _BUILTIN: dict[int, Copies] = {
     id(list): _list,
     id(dict): _dict,
@@ -109,7 +110,6 @@ _BUILTIN: dict[int, Copies] = {
     id(types.MethodType): _method,
     id(weakref.ref): _weak,
 }
-"""By the identity of a builtin type, how its objects are copied."""
 
 
 # --------------------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ def _of_library(kind: type) -> Copies | None:
 
 def _tensor(copier: ObjectCopier, value: Any) -> Copying:
     made = copier.memories.tensor(value)
-    if made is None:  # no plain memory: sparse, quantized, on another device
+    if made is None:  # without plain memory: sparse, quantized, on another device
         make_sure(value)
         made = value.detach().clone()
     if type(value) is not sys.modules["torch"].Tensor:
@@ -156,7 +156,7 @@ def _tensor(copier: ObjectCopier, value: Any) -> Copying:
 
 
 def _computed(leaf: Any) -> Any:
-    """Make a leaf the result of an operation, which can be changed in place where a leaf cannot."""
+    """Turn a leaf into the result of an operation, which can be mutated in place."""
     torch = sys.modules["torch"]
     made = leaf.requires_grad_().clone()
     plain = leaf.layout is torch.strided and not leaf.is_nested and leaf.numel()
@@ -182,7 +182,7 @@ def _array(copier: ObjectCopier, value: Any) -> Copying:
 
 
 def _optimizer(copier: ObjectCopier, value: Any) -> Copying:
-    """Copy also what its pickles leave out: hooks, and what a scheduler put around ``step``."""
+    """Copy also what pickles lack: hooks, and what a scheduler put around ``step``."""
     made: Any = yield from copier.reduced(value)
     rest = {
         name: each
@@ -194,5 +194,5 @@ def _optimizer(copier: ObjectCopier, value: Any) -> Copying:
 
 
 def _scaler(copier: ObjectCopier, value: Any) -> Copying:
-    """Copy it as it is: in its pickles the scale of now becomes the one that it began with."""
+    """Copy all attributes: a pickle would make the current scale the initial one."""
     return (yield from copier.rebuild(value, object.__new__, (type(value),), vars(value)))

@@ -17,18 +17,20 @@ from ipytorchseed.introspection.quiet import hidden_warnings
 from ipytorchseed.rng.generators import hidden_generators
 from ipytorchseed.rng.table import holders
 
+# Internal modules of torch, such as for the results of ``torch.compile``.
 _INTERNAL = (
     "torch._C", "torch._dynamo", "torch._functorch", "torch._inductor", "torch._library",
     "torch._ops", "torch.fx",
 )  # fmt: skip
-"""Modules of torch's whose objects are its machinery, such as what ``torch.compile`` made."""
 
+# The endings of names of immutable Arrow types.
 _UNCHANGING = ("Array", "Buffer", "RecordBatch", "Scalar", "Schema", "Table", "Type")
-"""How the names of Arrow's types end whose objects do not change."""
 
+# Steps of an access path that are shown; after them, only the last one.
 _STEPS = 20
-"""Steps of a way that are named; behind them, the last one."""
 
+# Types of immutable objects, which are shared. By identity, because user classes may define hash
+# and equality.
 ATOMIC = frozenset(map(id, (
     type(None), type(Ellipsis), type(NotImplemented), int, float, bool, complex, str, bytes, range,
     slice, type, property, types.BuiltinFunctionType, types.CodeType,
@@ -36,28 +38,26 @@ ATOMIC = frozenset(map(id, (
     types.MappingProxyType, types.WrapperDescriptorType, types.MethodWrapperType,
     types.MethodDescriptorType, types.ClassMethodDescriptorType,
 )))  # fmt: skip
-"""Types whose objects are shared: they do not change. By identity, since the user's classes may
-have a hash and an equality of their own."""
 
 
+# Makes one copy. It yields each part of the original with the step that reaches it, is sent the
+# part's copy, and returns its own.
 Copying = Generator[tuple[str, Any], Any, Any]
-"""Makes one copy. It yields each part of the original with the step that reaches it, is sent the
-part's copy, and returns its own."""
 
 
 class ObjectCopier(ABC):
-    """Copies values as their classes say, or as ``special`` does.
+    """Copies values as their classes do, or as ``special`` does.
 
-    Parts are copied from a stack in this class and not by recursion: a linked list of any length
-    fits, whatever the user's recursion limit, and C's stack does not grow.
+    Parts are copied from a stack in this class, not recursively: a linked list of any length
+    works, whatever the user's recursion limit, and C's stack does not grow.
 
     Args:
         limit: The most bytes of tensors and arrays to copy; None for any.
-        instead: By the identity of a class, the class that takes its place in copies.
+        instead: By the identity of a class, the class that replaces it in copies.
 
     Attributes:
-        shared: What could not be copied and is shared instead: how one reaches it, and why.
-        cut: Tensors whose autograd graph could not be copied: how one reaches each.
+        shared: What could not be copied and is shared instead: access path and reason.
+        cut: Access paths of tensors whose autograd graph could not be copied.
         joined: Pairs of names whose values share an object or memory that was copied.
         memories: The memory of tensors and arrays, copied once each.
     """
@@ -71,20 +71,20 @@ class ObjectCopier(ABC):
         self._name = ""
         self._reached_from: dict[int, str] = {}
         self._memo: dict[int, Any] = {}
-        self._kept: list[object] = []  # alive, so that no number in the memo is given again
+        self._kept: list[object] = []  # kept alive, so that no id in the memo is reused
         self._sources = {*map(id, hidden_generators())}
         self._open: list[tuple[str, Any, Copying]] = []
 
     @abstractmethod
     def special(self, kind: type) -> Copies | None:
-        """Return how objects of a class are copied, where that is not left to the class."""
+        """Return how objects of a class are copied, if the class does not decide."""
 
     def copy_all(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Copy values by name."""
         return {name: self.named(name, value) for name, value in values.items()}
 
     def named(self, name: str, value: Any) -> Any:
-        """Copy the value of a name, or return it where it cannot be copied."""
+        """Copy the value of a name, or return it if it cannot be copied."""
         with hidden_warnings(__name__, DeprecationWarning):  # of itertools, from Python 3.12 on
             return self._copy(name, value)
 
@@ -107,11 +107,11 @@ class ObjectCopier(ABC):
         return made
 
     def _enter(self, step: str, value: Any) -> Any:
-        """Return the copy of a value, or None after putting what makes it on the stack."""
+        """Return the copy of a value, or None after pushing its maker on the stack."""
         kind = type(value)
         if id(kind) in ATOMIC or issubclass(kind, (type, types.ModuleType)):
             return self._instead.get(id(value), value)
-        if id(value) in holders or id(value) in self._sources:  # whose state goes back with those
+        if id(value) in holders or id(value) in self._sources:  # whose state is restored with those
             return value
         known = self.known(value)
         if known is not None:
@@ -125,7 +125,7 @@ class ObjectCopier(ABC):
         return None
 
     def knows(self, value: Any) -> bool:
-        """Return whether a value, or a parameter of it, was copied on the way to others."""
+        """Return whether a value, or a parameter of it, was copied as part of others."""
         if id(type(value)) in ATOMIC:
             return False
         if id(value) in self._memo:
@@ -136,36 +136,36 @@ class ObjectCopier(ABC):
         return any(id(each) in self._memo for each in value.parameters())
 
     def known(self, value: object) -> Any:
-        """Return the copy of a value; None where there is none yet."""
+        """Return the copy of a value, or None if there is none yet."""
         made = self._memo.get(id(value))
         if made is not None and made is not value:
             self._join(value)
         return made
 
     def keep(self, value: object, made: object) -> None:
-        """Register the copy of a value before its parts are copied, which may refer back to it."""
+        """Register the copy of a value before its parts are copied, which may refer to it."""
         self._memo[id(value)] = made
         self._kept.append(value)
         if made is not value:
             self._join(value)
 
     def _join(self, part: object) -> None:
-        """Note that the present name reaches an object or memory, as another may have before."""
+        """Record that the current name reaches an object or memory, maybe as another did."""
         first = self._reached_from.setdefault(id(part), self._name)
         if first != self._name:
             self.joined.add((first, self._name))
 
     def path(self) -> str:
-        """Return how one reaches what is being copied, without the middle of a long way."""
+        """Return the access path of the current object, shortened in the middle."""
         steps = [step for step, _, _ in self._open]
         return "".join(steps if len(steps) <= _STEPS else [*steps[:_STEPS], " … ", steps[-1]])
 
     def depth(self, kind: type) -> int:
-        """Return how many objects of a type are being copied, each inside the one before."""
+        """Return how many objects of a type are being copied, one inside the other."""
         return sum(type(value) is kind for _, value, _ in self._open)
 
     def share(self, value: Any, reason: str) -> Any:
-        """Return the value itself, and note why it is not copied."""
+        """Return the value itself, and record why it is not copied."""
         self.shared.setdefault(self.path(), f"{_name(type(value))}: {reason}")
         return value
 
@@ -195,16 +195,16 @@ class ObjectCopier(ABC):
         pairs: Any = None,
         setter: Callable[[Any, Any], None] | None = None,
     ) -> Copying:
-        """Make an object from its parts, as ``copy`` does.
+        """Create an object from its parts, as ``copy`` does.
 
         Args:
             value: The original.
             function: This and all that follows are what ``__reduce_ex__`` returns.
             arguments: For the function.
-            state: What the object holds.
-            items: What is appended to it.
-            pairs: What is put into it by keys.
-            setter: What gives it its state, where it does not do so itself.
+            state: The state of the object.
+            items: The items to append.
+            pairs: The items to set by key.
+            setter: The function that sets its state, if it does not do so itself.
         """
         made = function(*(yield from self.parts(arguments, "")))
         self.keep(value, made)
@@ -236,7 +236,7 @@ class ObjectCopier(ABC):
 
     @staticmethod
     def fill(made: Any, pairs: Iterable[tuple[Any, Any]], step: str = "[{!r}]") -> Copying:
-        """Put copies of keys and items into a container; ``step`` names an item by its key."""
+        """Fill a container with copies of pairs; ``step`` names an item by its key."""
         for key, item in pairs:
             place = key if type(key) is str else (yield "", key)
             if id(type(item)) in ATOMIC:
@@ -252,12 +252,12 @@ class ObjectCopier(ABC):
         return (yield from self.fill({}, [*state.items()], ".{}"))
 
 
+# Starts the copy of an object.
 Copies = Callable[[ObjectCopier, Any], Copying]
-"""Begins the copy of an object."""
 
 
 def _is_shared(value: object, kind: type) -> bool:
-    """Return whether a value is machinery of torch's, or never changes and cannot be pickled."""
+    """Return whether a value is internal to torch, or immutable and not picklable."""
     home, name = module_of_class(kind), name_of_class(kind)
     if home == "pyarrow.lib":
         return name.endswith(_UNCHANGING)
@@ -272,7 +272,7 @@ def _name(kind: type) -> str:
 
 
 def _points(value: Any) -> bool:
-    """Return whether a value copies itself from memory that may be gone."""
+    """Return whether a value copies itself from foreign memory."""
     ctypes: Any = sys.modules.get("_ctypes")
     pillow: Any = sys.modules.get("PIL.Image")
     if ctypes is not None:

@@ -1,4 +1,4 @@
-"""The one engine that runs cells again: on copies, and everything is as before after it."""
+"""The one engine that runs cells again on copies, and restores everything."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from ipytorchseed.rng.generators import Found, find_generators
 
 
 class Engine:
-    """What cells find when they run again, and what there was before.
+    """What cells find when they run again, and what was there before.
 
-    ``begin`` puts copies of what the cells may reach in place, ``captured`` returns what they made,
-    and ``leave`` puts everything back and verifies it.
+    ``begin`` puts copies of what the cells may reach in place, ``captured`` returns what they
+    made, and ``leave`` restores everything and verifies it.
 
     Args:
         namespace: The user's.
-        names: Those of its names whose values the cells may reach.
+        names: The names whose values the cells may reach.
         places: Attributes of modules that they may reach, by module and name.
         hidden: Names of the shell's own.
         limit: The most bytes of tensors and arrays to copy at once; None for any.
 
     Attributes:
         namespace: As given.
-        original: What names were bound to at first, by name.
-        found: What the next run begins with a copy of.
+        original: The original values, by name.
+        found: The values that the next run gets copies of.
         copied: The names whose values were copied.
-        shared: What could not be copied, by how one reaches it, and why.
+        shared: What could not be copied, by access path, and why.
         limit: As given.
         cut: Tensors that were last copied without the autograd graph behind them.
-        brought: Sources that are there only since the cell's own run, known once it has ended.
-        moved: Names that the cells left otherwise, known once they are to stay so.
+        brought: Sources that the cell's own run imported, known once it has ended.
+        moved: Names that the cells changed, known after ``settle``.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Engine:
     def of_runs(
         cls, namespace: MutableMapping[str, Any], runs: Iterable[Run], hidden: frozenset[str]
     ) -> Engine:
-        """Return an engine for the cells of runs: they find copies of what they change alone."""
+        """Return an engine for the cells of runs, which copies only what they change."""
         names, written = set[str](), set[str]()
         for run in runs:
             reads = run.reads.items()
@@ -95,14 +95,14 @@ class Engine:
     # -- begin -------------------------------------------------------------------------------------
 
     def freeze(self) -> None:
-        """Copy what the cell finds now, as its own run is about to change it."""
+        """Copy what the cell finds now, because its own run is about to change it."""
         self.found = self._copy(self.found)
 
     def begin(self, instead: Mapping[int, type] | None = None) -> None:
-        """Put a fresh copy of what the cells may reach in place, and the process as it was.
+        """Put a fresh copy of what the cells may reach in place, and restore the process.
 
         Args:
-            instead: By the identity of a class, the class that takes its place in copies.
+            instead: By the identity of a class, the class that replaces it in copies.
         """
         copies = self._copy(self.found, instead)
         _rebind(self.namespace, self.original | copies.names)
@@ -110,7 +110,7 @@ class Engine:
         self._process.put_back()
 
     def begin_with(self, found: CapturedState) -> None:
-        """Have further runs begin with copies of what ``captured`` returned."""
+        """Make further runs start with copies of a result of ``captured``."""
         self.found = found
 
     def put(self, found: CapturedState, instead: Mapping[int, type] | None = None) -> None:
@@ -131,7 +131,7 @@ class Engine:
 
     @contextmanager
     def without(self, names: Iterable[str]) -> Iterator[None]:
-        """Remove names that a run did not find; put back those that it did not set."""
+        """Remove names that a run did not find; restore those that it did not set."""
         taken = {name: self.namespace.pop(name) for name in names if name in self.namespace}
         try:
             yield
@@ -142,7 +142,7 @@ class Engine:
     def _copy(
         self, found: CapturedState, instead: Mapping[int, type] | None = None
     ) -> CapturedState:
-        """Copy values, and other names of what was copied: a model behind its optimizer."""
+        """Copy values, and related names: a model with its optimizer."""
         copies, copier = found.copy(self.limit, instead)
         copies.names |= {
             name: copier.named(name, value)
@@ -157,13 +157,13 @@ class Engine:
     # -- capture -----------------------------------------------------------------------------------
 
     def captured(self) -> CapturedState:
-        """Return the variables that now replace the originals, and those that were made since."""
+        """Return the variables that replace the originals, and new ones."""
         names = named(self.namespace).items()
         ours = [name for name, value in names if self.replaces(name, value)]
         return CapturedState.find(self.namespace, ours, self._places)
 
     def replaces(self, name: str, value: object) -> bool:
-        """Return whether a value is not what a name was bound to at first."""
+        """Return whether a value differs from the original object of a name."""
         return name not in self.original or self.original[name] is not value
 
     def users(self) -> dict[str, Any]:
@@ -172,20 +172,20 @@ class Engine:
         return {name: value for name, value in names if is_users(name, self._hidden)}
 
     def is_new(self, name: str) -> bool:
-        """Return whether a name was made, bound again, or may have been changed by a run."""
+        """Return whether a run created, rebound, or may have changed a name."""
         return name in self.copied or self.replaces(name, self.namespace[name])
 
     def generators(self) -> list[Found]:
-        """Find the generators that the user's variables hold now."""
+        """Return the generators in the user's variables now."""
         names = named(self.namespace).items()
         return find_generators({name: value for name, value in names if name not in self._hidden})
 
     # -- leave -------------------------------------------------------------------------------------
 
     def keep(self) -> None:
-        """Note how the cell's own run left everything, for ``leave``.
+        """Record how the cell's own run left everything, for ``leave``.
 
-        Sources that it brought begin the further runs where it left them.
+        Sources that it imported start further runs in the state in which it left them.
         """
         self._keep(Process.now())
         found, left = self._process.sources, self._after.sources
@@ -199,9 +199,9 @@ class Engine:
         self._generators = [(each, each.read()) for each in self.generators()]
 
     def settle(self) -> None:
-        """Let what the cells made stay until ``leave``, which undoes only what they changed.
+        """Keep what the cells made until ``leave``, which undoes only what they changed.
 
-        What the other names were bound to is not kept alive from now on.
+        The original values of the other names are no longer kept alive.
         """
         now, before = named(self.namespace), self._names
         names = now.keys() | before.keys()
@@ -211,13 +211,14 @@ class Engine:
         self.found, self.original = CapturedState(), {}
 
     def leave(self) -> list[str]:
-        """Put everything back as it was before, or as the cell's own run left it.
+        """Restore everything to before, or to the end of the cell's own run.
 
         Returns:
-            The names of what is not as before all the same.
+            The names of what could not be restored.
         """
         with held_interrupts():
-            with ExitStack() as parts:  # an error in one is raised once the others are back
+            # an error in one part is raised after the others are restored
+            with ExitStack() as parts:
                 for generator, state in self._generators:
                     parts.callback(generator.write, state)
                 parts.callback(self._after.put_back)
@@ -230,7 +231,7 @@ class Engine:
             return [*unbound, *self._held.moved(), *self._after.moved(), *drawn]
 
     def _wanted(self) -> dict[str, Any]:
-        """Return what names are to be bound to."""
+        """Return the values that names should have."""
         if self.moved is None:
             return self._names
         others = named(self.namespace).items()
@@ -246,12 +247,12 @@ class Engine:
 
 
 def named(namespace: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return what names are bound to; keys of ``globals()`` that are no names are left alone."""
+    """Return the values of names, without keys of ``globals()`` that are not names."""
     return {name: value for name, value in list(namespace.items()) if type(name) is str}
 
 
 def _rebind(namespace: MutableMapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    """Bind names as wanted; the dictionary stays, as functions look into it."""
+    """Rebind names in the same dictionary, because functions refer to it."""
     for name in named(namespace).keys() - wanted.keys():
         del namespace[name]
     for name, value in wanted.items():
@@ -262,9 +263,9 @@ def _rebind(namespace: MutableMapping[str, Any], wanted: Mapping[str, Any]) -> N
 def reachable(
     namespace: Mapping[str, Any], reached: Dependencies, hidden: frozenset[str]
 ) -> list[str]:
-    """List the names whose values a cell may reach; all of the user's, where that is not known.
+    """Return the names whose values a cell may reach; all of the user's if unknown.
 
-    What it only sets is left out: the value of before is not touched.
+    Names that it only sets are left out, because it does not touch their values.
     """
     if not reached.complete:
         return [name for name in named(namespace) if is_users(name, hidden)]
@@ -272,26 +273,28 @@ def reachable(
 
 
 def is_users(name: str, hidden: frozenset[str]) -> bool:
-    """Return whether a name of the namespace is the user's, rather than the shell's."""
+    """Return whether a name of the namespace is the user's, not the shell's."""
     return not name.startswith("_") and name not in hidden and name not in ("In", "Out")
 
 
 # --------------------------------------------------------------------------------------------------
-# A function that is called as a cell calls one: by name, where it looks names up
+# A function that is called like a cell: by name, where it looks names up
 
+# The name, which is removed after the last call.
 NAME = "_function_that_is_called"
-"""The name, which goes with the last call."""
 
+# Names that IPython adds to a namespace; copying one would copy the whole shell.
 SHELLS = frozenset({"exit", "get_ipython", "open", "quit"})
-"""What IPython puts into a notebook's namespace; a copy of it would be one of the whole shell."""
 
 
 @contextmanager
 def called_by_name(function: Callable[..., object]) -> Iterator[dict[str, Any]]:
-    """Bind ``NAME`` to a function in its own global names, so that a closure is copied as well.
+    """Bind ``NAME`` to a function in its global names.
+
+    So its closure is copied too.
 
     Yields:
-        These names; those of ``__main__`` for what has none of its own.
+        These names; those of ``__main__`` for a callable without globals.
     """
     names: dict[str, Any] = getattr(function, "__globals__", None) or vars(sys.modules["__main__"])
     names[NAME] = function

@@ -1,4 +1,4 @@
-"""Finds what code reaches, and imports that before it runs: its sources can then be restored."""
+"""Finds and imports what code reaches, so that its sources can be restored."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.parsing import parse_cell
 from ipytorchseed.rng.table import check_folder, libraries
 
+# Seconds to find what code reads now.
 IN_DEPENDENCIES = 1.0
-"""Seconds to find what code reads now."""
 
 
 def find_reached(
@@ -26,7 +26,7 @@ def find_reached(
     hidden: Collection[str],
     sources: Collection[str] = (),
 ) -> Dependencies:
-    """Import what code imports, and return what it reads and writes, also through what it calls.
+    """Import what code imports, and return what it reads and writes, also indirectly.
 
     Args:
         source: The code.
@@ -43,9 +43,9 @@ def find_reached(
 
 
 def import_ahead(source: str, transform: Callable[[str], str]) -> None:
-    """Import the modules that a cell's import statements name, in their order.
+    """Import the modules that a cell's import statements name, in order.
 
-    What is imported already is left alone, and an import that fails is left to the cell.
+    Imported modules are left alone, and a failing import is left to the cell.
 
     Args:
         source: The cell's text.
@@ -59,9 +59,9 @@ def import_ahead(source: str, transform: Callable[[str], str]) -> None:
 
 
 def import_sources(packages: Collection[str]) -> None:
-    """Import the sources of random numbers that some packages have, or those imported already.
+    """Import the sources of some packages, or of those imported already.
 
-    numpy, for one, loads ``numpy.random`` only where it is asked for.
+    numpy, for example, loads ``numpy.random`` only on first use.
     """
     for library in libraries():
         package = library.module.partition(".")[0]
@@ -70,7 +70,7 @@ def import_sources(packages: Collection[str]) -> None:
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield modules, and names that may be modules inside them, in the order of the text."""
+    """Yield modules, and names that may be modules inside them, in order."""
     nodes = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
     for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)):
         if isinstance(node, ast.Import):
@@ -81,6 +81,6 @@ def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 def _import(module: str) -> None:
     if module not in sys.modules:
-        with suppress(Exception):  # the cell will meet it, if it comes to the statement
+        with suppress(Exception):  # the cell will raise it, if it reaches the statement
             check_folder(module)
             importlib.import_module(module)

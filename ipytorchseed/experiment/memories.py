@@ -1,4 +1,4 @@
-"""Copies the memory of tensors and arrays once: views of one memory stay views of one."""
+"""Copies the memory of tensors and arrays once: views of one memory stay views."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from ipytorchseed.fingerprint.native import native, reads_natively
 from ipytorchseed.fingerprint.owners import address_of_array, is_inside, owns_array, owns_storage
 from ipytorchseed.fingerprint.reading import UnreadableError, copied
 
-_MOST = 4096  # objects gone through to find the memory behind one
+_MOST = 4096  # objects visited to find the memory behind one
 
 
 class Block(Struct, eq=False):
     """A copied memory.
 
     Attributes:
-        size: In bytes.
-        owner: What had the original; kept, so that no address is given again.
-        storage: The copy as torch's storage, where a tensor was the first to bring it.
-        array: The copy as an array of bytes, where an array was.
+        size: The size in bytes.
+        owner: The owner of the original; kept alive, so that no address is reused.
+        storage: The copy as torch's storage, if a tensor was copied first.
+        array: The copy as an array of bytes, if an array was.
     """
 
     size: int
@@ -36,7 +36,7 @@ class Block(Struct, eq=False):
     array: Any = None
 
     def data(self) -> Any:
-        """Return the copy as an array of bytes; torch will not resize its memory after that."""
+        """Return the copy as an array of bytes; torch cannot resize its memory after that."""
         if self.array is None:
             torch = sys.modules["torch"]
             seen = torch.empty(0, dtype=torch.uint8, device="cpu").set_(self.storage)
@@ -49,14 +49,14 @@ class Space(Struct):
 
     Attributes:
         blocks: By the address of the original.
-        begins: These addresses, in order.
+        begins: The addresses, in order.
     """
 
     blocks: dict[int, Block] = {}
     begins: list[int] = []
 
     def find(self, begin: int, size: int) -> tuple[Block | None, int]:
-        """Return the copy of a memory, if there is one, and where in it this one begins."""
+        """Return the copied memory that contains a range, if any, and the offset in it."""
         index = bisect_right(self.begins, begin) - 1
         if index >= 0:
             first = self.begins[index]
@@ -66,7 +66,7 @@ class Space(Struct):
         return None, 0
 
     def add(self, begin: int, block: Block) -> Block:
-        """Keep the copy of a memory."""
+        """Register the copy of a memory."""
         if begin not in self.blocks:
             insort(self.begins, begin)
         self.blocks[begin] = block
@@ -78,7 +78,7 @@ class Memories:
 
     Args:
         limit: The most bytes to copy, all of them on the CPU; None for any, on any device.
-        reached: Told of the copied memory of each tensor and array.
+        reached: Called with the copied memory of each tensor and array.
     """
 
     def __init__(self, limit: int | None, reached: Callable[[Block], None]) -> None:
@@ -88,7 +88,7 @@ class Memories:
         self._copied = 0
 
     def tensor(self, value: Any) -> Any:
-        """Copy a tensor as a leaf; None where it has no plain memory."""
+        """Copy a tensor as a leaf; None if it has no plain memory."""
         torch = sys.modules["torch"]
         plain = (
             value.layout is torch.strided
@@ -150,7 +150,7 @@ class Memories:
         return self._spaces.setdefault(device, Space())
 
     def _count(self, size: int, device: str) -> None:
-        """Count bytes that are about to be copied.
+        """Count bytes before they are copied.
 
         Raises:
             UnreadableError: More than the limit, or not on the CPU.
@@ -163,10 +163,10 @@ class Memories:
 
 
 def _clone(storage: Any) -> Any:
-    """Copy a storage to memory of its own.
+    """Copy a storage to new memory.
 
     Raises:
-        UnreadableError: its memory was given back.
+        UnreadableError: its memory was released.
     """
     if storage.device.type != "cpu" or owns_storage(storage):
         return storage.clone()
@@ -176,10 +176,10 @@ def _clone(storage: Any) -> Any:
 
 
 def make_sure(value: object) -> None:
-    """See that the memory behind a value can be read, before a library does so in place.
+    """Check that the memory of a value is readable, before a library reads it.
 
     Raises:
-        UnreadableError: some of it was given back.
+        UnreadableError: some of it was released.
     """
     waiting: list[object] = [value]
     seen: set[int] = set()
@@ -201,7 +201,7 @@ _CODE = (type, types.ModuleType, types.FunctionType)
 
 
 def _is_gone(value: Any) -> bool:
-    """Return whether a value is a tensor whose memory is not there, as ``resize_(0)`` leaves it."""
+    """Return whether a tensor's memory was released, as by ``resize_(0)``."""
     if not reads_natively(type(value)) or value.device.type == "meta":
         return False
     at = native()
@@ -211,7 +211,7 @@ def _is_gone(value: Any) -> bool:
 
 
 def _borrows(value: Any) -> bool:
-    """Return whether a value lies in memory that may be gone."""
+    """Return whether a value is in foreign memory, which may be unmapped."""
     kind = type(value)
     numpy: Any = sys.modules.get("numpy")
     torch: Any = sys.modules.get("torch")

@@ -1,4 +1,4 @@
-"""Copies of what two runs found, mixed: parts of the later state made what they were earlier."""
+"""Copies of what two runs found, mixed: the later state with earlier parts."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from ipytorchseed.why.value_changes import how_far
 
 
 class Mixture:
-    """What two runs found, made again in copies, and mixed as a trial wants it.
+    """Copies of what two runs found, mixed as a trial requires.
 
     Attributes:
-        trials: What can be put back.
+        trials: What can be restored.
     """
 
     def __init__(self) -> None:
@@ -46,14 +46,14 @@ class Mixture:
 
     @property
     def engine(self) -> Engine:
-        """What holds the copies of the later state, once it was made."""
+        """The engine with the copies of the later state, once it exists."""
         assert self._engine is not None  # noqa: S101 -- `build` made it
         return self._engine
 
     def _begin(self, earlier: CapturedState | None = None) -> None:
         """Put copies in place, with some of what the earlier run found.
 
-        Objects are of the class that goes back, or that stays, not of the one they came with.
+        Objects get the class that is restored, or that stays, not the one they came with.
 
         Raises:
             ReplayError: A value cannot be copied.
@@ -71,10 +71,10 @@ class Mixture:
         self._check_copied(self.engine.shared)
 
     def _check_copied(self, shared: Mapping[str, str]) -> None:
-        """Leave variables out that cannot be copied; the cell may do without, as with an old file.
+        """Leave out variables that cannot be copied, as the cell may not need them.
 
         Raises:
-            ReplayError: What cannot be copied is a suspect, or part of a variable.
+            ReplayError: A suspect, or part of a variable, cannot be copied.
         """
         suspects = merged(self.trials).values
         for path, reason in shared.items():
@@ -84,7 +84,7 @@ class Mixture:
             self._left_out.setdefault(path)
 
     def parts(self, name: str, path: Path = ()) -> list[Path]:
-        """List where the two runs found other parts in a variable; none if it is not divided."""
+        """Return the differing parts of a variable; none if it cannot be divided."""
         if not path and self._is_class(name):
             held = (each.name for each in self._found_earlier.others)
             own = [each for each in held if each.startswith(f"{name}.")]
@@ -99,9 +99,9 @@ class Mixture:
         return [(*path, key) for key in differing(now, then)]
 
     def are_all(self, name: str, path: Path, parts: Sequence[Path]) -> bool:
-        """Return whether restoring some parts surely restores all of what they are parts of."""
+        """Return whether restoring some parts surely restores all of their container."""
         place, inner = self._place(name, path)
-        if self._is_class(place):  # one class may have been changed from run to run
+        if self._is_class(place):  # a class may have been mutated between the runs
             return False
         self._put_back(Trial(parts=frozenset((name, part) for part in parts)))
         then = self._found_earlier.get(place, MISSING)
@@ -118,11 +118,11 @@ class Mixture:
         return issubclass(type(self._found_earlier.get(name)), type)
 
     def _place(self, name: str, path: Path) -> tuple[str, Path]:
-        """Return by which name a part is captured, as attributes of classes are, and where."""
+        """Return the captured name of a part, as for attributes of classes, and its path."""
         return (f"{name}.{path[0]}", path[1:]) if path and self._is_class(name) else (name, path)
 
     def _found(self, name: str) -> tuple[Any, Any]:
-        """Return what the later and the earlier run found in a variable that was copied."""
+        """Return what the later and the earlier run found in a copied variable."""
         return self.engine.found.get(name, MISSING), self._found_earlier.get(name, MISSING)
 
     def _now(self, name: str) -> Any:
@@ -130,7 +130,7 @@ class Mixture:
         return self.engine.namespace.get(name, others.get(name, MISSING))
 
     def _put_back(self, trial: Trial) -> None:
-        """Put copies in place, with what goes back in a trial.
+        """Put copies in place, and restore the parts of a trial.
 
         Raises:
             ReplayError: A value cannot be copied.
@@ -154,7 +154,7 @@ class Mixture:
             changed = False
             for name in group:
                 paths, (now, then) = wanted.get(name, set()), self._found(name)
-                if changed and () not in paths:  # its share of what they have in common stays
+                if changed and () not in paths:  # its share of the common parts stays
                     self._put(name, now, {()}, copier)
                 if paths:
                     self._put(name, then, paths, copier)
@@ -162,7 +162,7 @@ class Mixture:
         self._check_copied(copier.shared)
 
     def _put(self, name: str, found: Any, paths: set[Path], copier: Copier) -> None:
-        """Put parts of a value that was found in place."""
+        """Restore parts of a value in place."""
         here = self._now(name)
         made = put_back(here, found, paths, partial(copier.named, name))
         if made is not here and name in self.engine.namespace:
@@ -172,7 +172,7 @@ class Mixture:
                 each.put(made)
 
     def _part_of_earlier(self, trial: Trial) -> CapturedState:
-        """Return what the earlier run found of the variables of a trial."""
+        """Return what the earlier run found in the variables of a trial."""
         found = self._found_earlier
         names = {name: found.names[name] for name in trial.values if name in found.names}
         classes = {*map(id, names.values())}
@@ -182,9 +182,9 @@ class Mixture:
         return CapturedState(names, others)
 
     def _separate(self, names: frozenset[str]) -> bool:
-        """Have variables put back in place, each by its own parts, if that makes all of them whole.
+        """Restore variables in place, each by its own parts, if that makes all complete.
 
-        Where one contains or overlaps the other, what they have in common is the smaller one's.
+        If one contains or overlaps the other, common parts belong to the smaller one.
         """
         found = {name: self._found(name) for name in names}
         sizes = {}
@@ -199,6 +199,6 @@ class Mixture:
         for name in names:
             if differing(*found[name]) or has_same_form(*found[name]):
                 self._put_back(Trial(values=frozenset({name})))
-                if is_same(self._now(name), found[name][0]):  # another name of all that it is
+                if is_same(self._now(name), found[name][0]):  # another name of the same object
                     return False
         return True

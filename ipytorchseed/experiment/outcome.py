@@ -1,4 +1,4 @@
-"""What a run of a cell made, as it is compared with another run of it: bit by bit."""
+"""The outcome of a run of a cell, to be compared with another run bit by bit."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Outcome(Struct, frozen=True):
     """The outcome of a run: its results, and the states of the sources after it.
 
     Attributes:
-        variables: What it made or may have changed, by name.
+        variables: The variables that it made or may have changed, by name.
         result: Its last expression, if it showed one.
         stdout: What it printed, if anything.
         displays: What it displayed, in order.
-        sources: Where it left each source and generator, by name.
+        sources: The final state of each source and generator, by name.
         error: The error that ended it, as one line.
         shown: How its last expression was shown.
     """
@@ -40,7 +40,7 @@ class Outcome(Struct, frozen=True):
 
 
 def find_differences(before: Outcome, after: Outcome) -> tuple[Change, ...]:
-    """Compare what two runs made.
+    """Compare the outcomes of two runs.
 
     Args:
         before: One run.

@@ -1,4 +1,4 @@
-"""The parts of values: listed, compared, and put back in place."""
+"""The parts of values: listed, compared, and restored in place."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from ipytorchseed.fingerprint.optimizers import write_optimizer
 from ipytorchseed.fingerprint.table import writer_of
 from ipytorchseed.introspection.anatomy import anatomy, find_member, full_name
 
+# Keys of parts, from the outermost to the innermost.
 Path = tuple[Hashable, ...]
-"""Keys of parts, from the outermost to the innermost."""
 
+# The value of a missing part.
 MISSING: Any = object()
-"""Where a value has no such part."""
 
+# The most parts into which a value is divided.
 _MOST = 4096
-"""Parts of a value that is divided, at most."""
 
+# The most objects of two values that are paired.
 _PAIRS = 1000
-"""Objects of two values that are paired, at most."""
 
+# The most levels of values that are divided.
 _DEEPEST = 100
-"""Values inside one another that are divided, at most."""
 
 
 class Kind(Struct, frozen=True):
@@ -40,11 +40,11 @@ class Kind(Struct, frozen=True):
 
     Attributes:
         divide: Returns the parts by key.
-        put: Puts a part in its place, and removes one that is ``MISSING``; returns the value, or a
+        put: Sets a part, or removes it if ``MISSING``; returns the value, or a
             new one if it cannot be changed.
-        written: A key as code that follows the value.
+        written: A key as code after the value.
         fits: Returns whether the parts of two values of one class correspond.
-        refers: Whether values also refer to what is not theirs, and change with that.
+        refers: Whether values also refer to objects that they do not own, and change with them.
     """
 
     divide: Callable[[Any], dict[Any, Any]]
@@ -55,11 +55,11 @@ class Kind(Struct, frozen=True):
 
 
 # --------------------------------------------------------------------------------------------------
-# Comparing and putting back
+# Comparing and restoring
 
 
 def look(value: object) -> Fingerprint | None:
-    """Return the digest of a value, all of it read; None if it is ``MISSING``."""
+    """Return the digest of a value, read whole; None if it is ``MISSING``."""
     return None if value is MISSING else fingerprint(value, budget=Budget(float("inf")))
 
 
@@ -72,7 +72,7 @@ def is_same(now: object, then: object) -> bool:
 
 
 def kind_of(now: Any, then: Any) -> Kind | None:
-    """Return how two values are divided alike; None if they are not."""
+    """Return how both values are divided; None if they are not alike."""
     kinds = type(now), type(then)
     if (
         now is then
@@ -89,7 +89,7 @@ def kind_of(now: Any, then: Any) -> Kind | None:
 
 
 def differing(now: object, then: object) -> list[Any]:
-    """Return the keys of the parts in which two values differ; none if they are not divided."""
+    """Return the keys of the differing parts of two values; none if not divisible."""
     kind = kind_of(now, then)
     if kind is None:
         return []
@@ -99,7 +99,7 @@ def differing(now: object, then: object) -> list[Any]:
 
 
 def find_part(now: Any, then: Any, path: Path) -> tuple[Any, Any, str]:
-    """Return a part of two values, and the code that follows their name to reach it."""
+    """Return a part of two values, and the code after their name that reaches it."""
     text = ""
     for key in path:
         kind = kind_of(now, then)
@@ -110,7 +110,7 @@ def find_part(now: Any, then: Any, path: Path) -> tuple[Any, Any, str]:
 
 
 def pairs(now: Any, then: Any, seen: set[int]) -> Iterator[tuple[Any, Any]]:
-    """Yield each object that is changed in place, and the one that it corresponds to."""
+    """Yield each object that is mutated in place with the one it corresponds to."""
     waiting = [(now, then)]
     while waiting and len(seen) < _PAIRS:
         now, then = waiting.pop()
@@ -131,13 +131,13 @@ def put_back(
     copy: Callable[[Any], Any],
     within: tuple[int, ...] = (),
 ) -> Any:
-    """Make parts of a value what they were, in place where that is possible.
+    """Restore parts of a value, in place if possible.
 
     Args:
         now: The value.
-        then: What it was; this stays as it is.
+        then: The earlier value, which is not changed.
         paths: Which parts; the empty path is the whole value.
-        copy: Copies what is put in place.
+        copy: Copies what is restored.
         within: The identities of the values around it.
 
     Returns:
@@ -166,7 +166,7 @@ def put_back(
 
 
 def has_same_form(now: Any, then: Any) -> bool:
-    """Return whether the numbers of an array or tensor can be written over those of another."""
+    """Return whether an array's or tensor's numbers can be overwritten by another's."""
     if now is then or type(now) is not type(then):
         return False
     numpy: Any = sys.modules.get("numpy")
@@ -182,7 +182,7 @@ def has_same_form(now: Any, then: Any) -> bool:
 
 
 def _write_over(now: Any, then: Any) -> None:
-    """Write the numbers of an array or tensor over those of another, and a tensor's gradient."""
+    """Overwrite the numbers of an array or tensor, and a tensor's gradient."""
     torch: Any = sys.modules.get("torch")
     if torch is None or not isinstance(now, torch.Tensor):
         now[...] = then
@@ -224,7 +224,7 @@ def _attributes(value: object) -> dict[str, Any]:
 
 
 def _put_attribute(value: object, name: str, part: Any) -> Any:
-    """Set an attribute without calling code of its class."""
+    """Set an attribute without running code of its class."""
     made = anatomy(type(value))
     fields, slot = made.dictionary(value), find_member(type(value), name)
     if fields is not None and name not in dict(made.slots):
@@ -236,12 +236,12 @@ def _put_attribute(value: object, name: str, part: Any) -> Any:
     return value
 
 
+# The dictionaries of a module whose items are also its attributes.
 _TREES = ("_buffers", "_modules", "_parameters")
-"""Attributes in which a module keeps what one reaches as an attribute of it."""
 
 
 def _parts_of_module(value: Any) -> dict[str, Any]:
-    """Divide a module, by the code that reaches a part: ``.weight``, of a sequence ``[0]``."""
+    """Divide a module by access path: ``.weight``, or ``[0]`` in a sequence."""
     fields = _attributes(value)
     for tree in _TREES:
         fields |= fields.pop(tree)
@@ -259,7 +259,7 @@ def _fit_in_names(now: Any, then: Any) -> bool:
 
 
 def _parts_of_optimizer(value: Any) -> dict[str, Any]:
-    """Divide an optimizer; in its ``state_dict``, numbers take the place of parameters."""
+    """Divide an optimizer; its ``state_dict`` has numbers instead of parameters."""
     return {**_attributes(value), "step": None, **value.state_dict()}
 
 
@@ -292,6 +292,7 @@ def _fit_in_length(now: Any, then: Any) -> bool:
 
 _OBJECT = Kind(_attributes, _put_attribute, ".{}")
 _ITEMS = Kind(_numbered, _put_item, "[{!r}]", _fit_in_length)
+# By the writer of its digest, how a value is divided.
 _KINDS = {
     write_dict: Kind(_items, _put_item),
     writer_of(list): _ITEMS,
@@ -309,4 +310,3 @@ _KINDS = {
         lambda now, then: now.dtype == then.dtype and now.index.equals(then.index),
     ),
 }
-"""By the writer of its digest, how a value is divided."""

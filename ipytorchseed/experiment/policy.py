@@ -1,4 +1,4 @@
-"""The policy for experiments that were not asked for: short, without effects outside the kernel."""
+"""The policy for automatic experiments: short, without effects outside the kernel."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.experiments import count_most
 from ipytorchseed.why.plan import Plan
 
+# Seconds that the cells may take together, by their recorded times.
 SECONDS = 2.0
-"""How long the cells may take together, by their recorded times."""
 
+# Seconds after which experiments are interrupted, if the cells take longer than recorded.
 DEADLINE = 2.5
-"""Seconds after which experiments are interrupted, if the cells take longer than recorded."""
 
+# The most bytes of tensors and arrays to copy, on the CPU.
 BYTES = 256 << 20
-"""The most bytes of tensors and arrays to copy, on the CPU."""
 
 
+# The most suspects that are counted.
 _MANY = 100
-"""More suspects than are counted."""
 
 _LEFT = {THREAD: "leaves a thread running", WIDGET: "opens a widget"}
 
 
 def count_fitting(runs: Sequence[Run], plan: Plan) -> int:
-    """Return how many suspects can be tested within the time.
+    """Return how many suspects can be tested in time.
 
     Args:
         runs: The two runs.
@@ -42,13 +42,13 @@ def count_fitting(runs: Sequence[Run], plan: Plan) -> int:
 
 
 def find_objection(runs: Sequence[Run], plan: Plan, experiments: int, kernel: str) -> str:
-    """Return why causes are not tested unless the user asks; empty if they may be.
+    """Return why causes are not tested automatically; empty if they may be.
 
     Args:
         runs: The two runs.
         plan: The cells that would run again; the last one runs in each experiment.
-        experiments: How many experiments there are at most.
-        kernel: The kernel that asks. Cells of earlier kernels are not run unasked.
+        experiments: The most experiments.
+        kernel: The current kernel. Cells of earlier kernels do not run automatically.
     """
     for run in runs:
         if run.status == "interrupted":

@@ -1,4 +1,4 @@
-"""The state of the whole process: captured before cells run again, restored and verified after."""
+"""The state of the process: captured, restored and verified."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ipytorchseed.rng.torch_random import has_torch
 
 
 def working_folder() -> str:
-    """Return the working folder; empty where it was removed."""
+    """Return the working folder; empty if it was removed."""
     try:
         return os.getcwd()  # noqa: PTH109 -- what `chdir` takes back
     except OSError:
@@ -26,14 +26,14 @@ def working_folder() -> str:
 
 
 class Process(Struct):
-    """What belongs to the whole process.
+    """The state of the whole process.
 
     Attributes:
         sources: Every source's state.
         flags: Every flag.
         variables: The environment.
-        folder: The working folder; empty where it was removed.
-        libraries: Settings of libraries, as they are recorded.
+        folder: The working folder; empty if it was removed.
+        libraries: Settings of libraries, as recorded.
         restore_libraries: Restores them, objects included.
     """
 
@@ -46,7 +46,7 @@ class Process(Struct):
 
     @classmethod
     def now(cls) -> Process:
-        """Look."""
+        """Return the current state."""
         return cls(
             snapshot(),
             read_flags() if has_torch() else None,
@@ -57,8 +57,8 @@ class Process(Struct):
         )
 
     def put_back(self) -> None:
-        """Put all of it back; an error in one part is raised once the others are back."""
-        with ExitStack() as parts:  # the last one first: others depend on the environment
+        """Restore all of it; an error in one part is raised after the others are restored."""
+        with ExitStack() as parts:  # in reverse: others depend on the environment
             parts.callback(restore, self.sources)
             if self.flags is not None:
                 parts.callback(restore_flags, self.flags)
@@ -67,7 +67,7 @@ class Process(Struct):
             parts.callback(self._set_environment)
 
     def moved(self) -> list[str]:
-        """Name what is not as it was: sources, flags, environment variables and settings."""
+        """Return what differs: sources, flags, environment variables and settings."""
         pairs: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = [
             (self.sources.states, snapshot().states),
             (self.variables, os.environ),
@@ -80,7 +80,7 @@ class Process(Struct):
         return ["working folder" if name == "folder" else name for name in [*found, *new]]
 
     def _enter_folder(self) -> None:
-        with suppress(OSError):  # the folder is gone, now or then
+        with suppress(OSError):  # the folder was removed, now or then
             os.chdir(self.folder)
 
     def _set_environment(self) -> None:
@@ -90,12 +90,12 @@ class Process(Struct):
             os.environ.update(self.variables)
 
 
+# The most names that a message lists.
 MOST = 3
-"""Names that a message lists, at most."""
 
 
 def say_restored(whole: str, stays: list[str]) -> str:
-    """Say that all is as before, or name what is not.
+    """Report that everything is restored, or what is not.
 
     Args:
         whole: What is restored, with its verb: ``everything is``.

@@ -1,4 +1,4 @@
-"""What two runs of a cell found, made again in copies, so that experiments can begin from it."""
+"""Copies of what two runs of a cell found, from which experiments start."""
 
 from __future__ import annotations
 
@@ -39,33 +39,33 @@ from ipytorchseed.why.evidence import FOLDER, run_name
 from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.plan import Plan, Step, make_plan, outside_of
 
+# Commands that act on more than a cell.
 _COMMANDS = lazy_pattern(
     r"^[ \t]*%(?:config|deterministic|replay|rng|seed +[a-z]+|why)\b", re.MULTILINE
 )
-"""Commands that act on more than a cell."""
 
 
 class Experiments(Mixture):
-    """What two runs of a cell found, and the mixtures of it in which the cell is run again.
+    """What two runs of a cell found, and the mixtures in which the cell runs again.
 
-    Made where the kernel stands; nothing is touched until ``build``, and nothing of the user's
-    ever: ``leave`` puts all in its place again.
+    Nothing is changed until ``build``, and never the user's own objects: ``leave`` restores
+    everything.
 
     Args:
         namespace: The user's.
-        ledger: Where states are kept.
+        ledger: The ledger with the states.
         run: The later run.
         against: The earlier run.
         causes: What was found in them.
-        present: The kernel as it stands.
+        present: The current kernel.
         hidden: Names of the shell's own.
 
     Attributes:
-        trials: What can be put back.
+        trials: What can be restored.
         extra: Other variables that differ, and sources that the earlier run drew from: restored
-            only to see the earlier result whole.
-        stays: Why a cause cannot be, by its place.
-        blocked: Why no experiment can be made, in a clause; empty where one can.
+            only to get the complete earlier result.
+        stays: Why a cause cannot be restored, by its index.
+        blocked: Why no experiment is possible, in a clause; or empty.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 -- what there is to know
@@ -106,7 +106,7 @@ class Experiments(Mixture):
 
     @property
     def plan(self) -> Plan:
-        """All cells that are run again, the experiments' own last."""
+        """All cells that run again, with those of the experiments last."""
         own = [Step(self._run, outside=outside_of(self._run, self._present))]
         if merged(self.trials).text:
             own.append(Step(self._against, outside=outside_of(self._against, self._present)))
@@ -114,18 +114,18 @@ class Experiments(Mixture):
         return Plan(self._run, tuple({step.run.id: step for step in [*makers, *own]}.values()))
 
     def _plan(self, run: Run, kept: Collection[str] = ()) -> Plan:
-        """Find the way to what a run found, whatever became of it.
+        """Find the way to what a run found.
 
         Args:
             run: The run.
-            kept: Variables that it read and that are in memory.
+            kept: Variables that it read and that are kept in memory.
         """
         reads = {name: value for name, value in run.reads.items() if name not in kept}
         bare = replace(run, status="ok", files=(), reads=reads, missing=(*run.missing, *kept))
         return make_plan(bare, self._present, writes=False)
 
     def _plan_earlier(self) -> Plan:
-        """Find the way to what the earlier run found, or to as much of it as can be had."""
+        """Find the way to what the earlier run found, or to as much of it as possible."""
         kept = self._values[1].keys()
         whole = self._plan(self._against, kept)
         if not whole.blocked:
@@ -147,7 +147,7 @@ class Experiments(Mixture):
             return "nothing of it can be put back"
         blocked = self._later.blocked or self._earlier.blocked
         if blocked:
-            return blocked.rpartition(": ")[0] or blocked  # without what to do for a replay
+            return blocked.rpartition(": ")[0] or blocked  # without the advice for a replay
         commands = [step.run for step in self.plan.steps if _COMMANDS.search(step.run.source)]
         if commands:
             return f"{run_name(commands[0], self._present.kernel)} gives commands of this extension"
@@ -156,10 +156,10 @@ class Experiments(Mixture):
     def build(
         self, play: Callable[[Run, Callable[[], None]], None], limit: int | None = None
     ) -> None:
-        """Make what both runs found, in copies.
+        """Create copies of what both runs found.
 
         Args:
-            play: Runs the cell of a run again, after what it is told to call before it.
+            play: Runs the cell of a run again, after calling what prepares it.
             limit: The most bytes of tensors and arrays to copy; None for any.
 
         Raises:
@@ -188,10 +188,10 @@ class Experiments(Mixture):
             play(step.run, partial(self._begin_as, step))
 
     def prepare(self, trial: Trial) -> tuple[Run, Callable[[], None]]:
-        """Put copies in place, mixed as a trial wants it.
+        """Put copies in place, mixed as a trial requires.
 
         Returns:
-            The run that would be, and what to call before its cell.
+            The record of the mixed run, and what to call before its cell.
 
         Raises:
             ReplayError: A value cannot be copied.
@@ -205,7 +205,7 @@ class Experiments(Mixture):
 
     @property
     def lost(self) -> str:
-        """Why the cell may give something else in copies; empty where nothing is known."""
+        """Return why copies may change the result; empty if nothing is known."""
         every = () if self._engine is None else self._engine.cut
         cut = [name for name in every if name in self._run.reads]
         left_out = [name for name in self._left_out if name in self._run.reads]
@@ -214,7 +214,7 @@ class Experiments(Mixture):
         return f"the autograd graph behind {cut[0]} cannot be copied" if cut else ""
 
     def _copy_of(self, path: str) -> str:
-        """Return where a file is as the earlier run read it; nothing is there if it was not."""
+        """Return the path of a file as the earlier run read it; it may not exist."""
         if self._folder is None:
             self._folder = TemporaryDirectory(prefix="its-")
         copy = Path(self._folder.name, xxh3_64_hexdigest(path.encode()), Path(path).name)
@@ -225,17 +225,17 @@ class Experiments(Mixture):
         return str(copy)
 
     def leave(self) -> list[str]:
-        """Put everything back as it was before ``build``; return what is not all the same."""
+        """Restore everything to before ``build``; return what could not be restored."""
         open_instead({})
         if self._folder is not None:
             self._folder.cleanup()
         return [] if self._engine is None else self._engine.leave()
 
     def _begin_as(self, step: Step) -> None:
-        """Put the process to where a run began.
+        """Restore the process to the start of a run.
 
         Raises:
-            OSError: Its folder is gone.
+            OSError: Its folder was removed.
         """
         if step.settings.get(FOLDER):
             os.chdir(step.settings[FOLDER])
@@ -243,13 +243,13 @@ class Experiments(Mixture):
         begin_as(step, name, self._ledger, self.engine.generators())
 
     def _is_set(self, trial: Trial) -> bool:
-        """Return whether the settings of a trial are as wanted once they are put back."""
+        """Return whether the settings of a trial have the right values after restoring."""
         if not trial.settings:
             return True
         try:
             record, begin = self.prepare(trial)
             begin()
-        except OSError:  # a folder that is gone
+        except OSError:  # the folder was removed
             return False
         flags = {name: plain(value) for name, value in read_flags().items()} if has_torch() else {}
         flags |= read_libraries(sys.modules.keys())
@@ -257,7 +257,7 @@ class Experiments(Mixture):
         return all(flags.get(name, value) == value for name, value in wanted.items())
 
     def _reachable(self) -> tuple[list[str], list[tuple[str, str]]]:
-        """List the names, and the attributes of modules, that the cells may reach."""
+        """Return the names, and the attributes of modules, that the cells may reach."""
         names: set[str] = set()
         for step in self.plan.steps:
             run, effects = step.run, self._present.effects(step.run)
@@ -273,7 +273,7 @@ class Experiments(Mixture):
         return own, [*filter(None, map(place_of, own))]
 
     def _join(self, engine: Engine) -> None:
-        """Put variables back together that share an object or memory and cannot be separated."""
+        """Restore variables together if they share objects and cannot be separated."""
         shared = [
             {frozenset(pair) for pair in CapturedState(made).copy()[1].joined}
             for held in (engine.captured().names, self._found_earlier.names)
@@ -297,7 +297,7 @@ class Experiments(Mixture):
             alike = [{each & names for each in _connected(pairs)} for pairs in shared]
             groups, can = [*self._groups], not values
             if len(values) > 1 and alike[0] == alike[1]:
-                with suppress(Exception):  # anybody's code
+                with suppress(Exception):  # may run any code
                     can = self._separate(names)
             self._groups = self._groups if can else groups
             self.trials += trials if can else [merged([*trials, Trial(values=values)])]
@@ -308,7 +308,7 @@ class Experiments(Mixture):
 
 
 def _connected(pairs: Collection[frozenset[str]]) -> list[frozenset[str]]:
-    """Return the groups of names that share something, directly or through a third name."""
+    """Return the groups of names that share something, directly or indirectly."""
     groups: list[frozenset[str]] = []
     for pair in pairs:
         met = [each for each in groups if each & pair]

@@ -1,4 +1,4 @@
-"""Runs a cell again, on copies, from the state in which it began."""
+"""Runs a cell again, on copies, from the state in which it started."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Shown(Struct, frozen=True):
     """The outputs of a run.
 
     Attributes:
-        stdout: What it printed, if anything.
+        stdout: Its printed text, if any.
         displays: What it displayed, in order.
         result: The value of its last expression, or None.
         error: The error that ended it, or None.
@@ -40,12 +40,12 @@ class Shown(Struct, frozen=True):
     shown: Fingerprint | None = None
 
 
+# Runs the cell's code once more inside the given context.
 Runner = Callable[[AbstractContextManager[object]], Shown]
-"""Runs the cell's code once more, in the given context, which is around that code alone."""
 
 
 class RepeatedCell:
-    """A cell, and the state in which it began.
+    """A cell, and the state in which it started.
 
     Args:
         namespace: The user's.
@@ -54,10 +54,10 @@ class RepeatedCell:
         lines: Finds the line of the cell.
         source: Its text.
         hidden: Names of the shell's own.
-        progress: Told what is done now.
+        progress: Called with the current step.
 
     Attributes:
-        engine: Puts what the cell found in place before each further run.
+        engine: Restores what the cell found before each further run.
     """
 
     def __init__(  # noqa: PLR0913 -- each by name
@@ -81,12 +81,12 @@ class RepeatedCell:
         self.engine.freeze()
 
     def again(self, around: AbstractContextManager[object] | None = None) -> Outcome:
-        """Run the cell once more from the same state, and return what it made."""
+        """Run the cell once more from the same state, and return its outcome."""
         self.engine.begin()
         return self.look(self._run(around or nullcontext()))
 
     def look(self, shown: Shown) -> Outcome:
-        """Name all that a run made, as it stands now; an interrupt may end it."""
+        """Return the outcome of a run; an interrupt may end it."""
         return let_through(partial(self._look, shown), once=True)
 
     def _look(self, shown: Shown) -> Outcome:
@@ -120,7 +120,7 @@ def _value(content: object, memo: Memo) -> Fingerprint:
 
 
 def one_line(error: BaseException) -> str:
-    """Write an error as its class and the first line of its message."""
+    """Return the class of an error and the first line of its message."""
     try:
         said = str(error).partition("\n")[0][:MOST_ERROR]
     except Exception:  # noqa: BLE001 -- the user's exception class may fail at it

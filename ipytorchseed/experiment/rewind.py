@@ -20,11 +20,11 @@ class Restored(Struct, frozen=True):
     """The sources and generators that were restored.
 
     Attributes:
-        names: Sources and generators that stand where they stood.
-        missing: Those that the record knows and this kernel does not have now, as generators whose
-            names are bound to one of another kind.
-        left: Those that this kernel has now and the record does not know: not moved.
-        dropped: Those whose state the ledger no longer keeps.
+        names: Sources and generators that were restored.
+        missing: Those in the record that this kernel lacks, such as generators whose names now
+            have another kind.
+        left: Those that the record lacks: not changed.
+        dropped: Those whose state was pruned.
     """
 
     names: tuple[str, ...]
@@ -34,14 +34,14 @@ class Restored(Struct, frozen=True):
 
 
 def put_back(states: Mapping[str, bytes], found: Sequence[Found]) -> Restored:
-    """Put sources, and generators of the namespace, back to given states.
+    """Restore sources, and generators of the namespace, to given states.
 
     Args:
-        states: Full state by name of a source or generator.
-        found: The generators that the namespace holds now.
+        states: The full states, by name of the source or generator.
+        found: The generators in the namespace now.
 
     Raises:
-        StateError: A state does not fit a source; then nothing stays moved.
+        StateError: A state does not fit a source; nothing was changed.
     """
     import_lazy()
     torch_random.start(states)
@@ -61,7 +61,7 @@ def put_back(states: Mapping[str, bytes], found: Sequence[Found]) -> Restored:
 
 
 def _takes(generator: Found, state: bytes) -> bool:
-    """Return whether a state is one of a generator's kind; it is left as it is."""
+    """Return whether a state fits a generator, without changing it."""
     before = generator.read()
     try:
         generator.write(state)
@@ -72,17 +72,17 @@ def _takes(generator: Found, state: bytes) -> bool:
 
 
 def rewind(ledger: Ledger, run: Run, found: Sequence[Found], what: str, *, after: bool) -> Restored:
-    """Put sources and generators back where they stood when a run began, or ended.
+    """Restore sources and generators to the start or the end of a run.
 
     Args:
-        ledger: Where the states are kept.
+        ledger: The ledger with the states.
         run: The run.
-        found: The generators that the namespace holds now.
-        what: How the run is called, for the error.
-        after: Where they stood when it ended.
+        found: The generators in the namespace now.
+        what: The run's name, for the error.
+        after: Use the states at its end.
 
     Raises:
-        StateError: None of the states is kept any more, or one does not fit; nothing moved.
+        StateError: All states were pruned, or one does not fit; nothing was changed.
     """
     digests = run.ended if after else run.begun
     kept = ledger.states(digests.values())

@@ -1,4 +1,4 @@
-"""The search for causes by experiments: which restored differences give the earlier result."""
+"""The search for causes by experiments: which restored differences matter."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from ipytorchseed.why.experiments import (
 from ipytorchseed.why.explanation import Cause, Change, Explanation, suspect
 from ipytorchseed.why.words import listed
 
+# The most suspects that are tested one by one; the others are restored together.
 _MOST = 6
-"""Suspects that are tested one by one; those beyond are restored together."""
 
+# Runs of the cell after which no smaller parts are searched for.
 _RUNS = 12
-"""Runs of the cell after which no smaller parts are searched for."""
 
+# The most differing parts for a search among them; and how many are named in an answer.
 _PARTS, _NAMED = 64, 3
-"""Parts that differ, at most, for a search among them; and how many are named in an answer."""
 
+# Characters of a change that fit into a sentence.
 _SHORT = 32
-"""Letters of a change that a sentence has room for."""
 
 
 class Search:
@@ -46,10 +46,10 @@ class Search:
 
     Args:
         said: The explanation whose suspects are tested.
-        experiments: What the two runs found, built.
-        run: Runs the cell of a record, after calling what prepares it; returns what it made.
-        tell: Called before each run with its number, how many there are at most, and what it is.
-        until: When a run has to be over that is made for a smaller part, by ``time.monotonic``.
+        experiments: The built experiments.
+        run: Runs the cell of a record, after calling what prepares it; returns its outcome.
+        tell: Called before each run with its number, the most runs, and its purpose.
+        until: The deadline for runs that search for smaller parts, by ``time.monotonic``.
     """
 
     def __init__(
@@ -73,13 +73,13 @@ class Search:
         self._runs: dict[Trial, Run] = {}
 
     def find(self) -> dict[int, Finding]:
-        """Make the experiments; return what they show about each cause, by its place.
+        """Run the experiments; return what they show about each cause, by its index.
 
-        If there is no cause, what they show about the cell is at place 0.
+        If there is no cause, what they show about the cell is at index 0.
 
         Raises:
-            IPyTorchSeedError: They cannot be made: a value cannot be copied, for one.
-            OSError: The working folder of one of the runs is gone.
+            IPyTorchSeedError: They are not possible, for example because a value cannot be copied.
+            OSError: The working folder of one of the runs was removed.
         """
         first = self._made(Trial())
         volatile, self._compared = _find_compared(self._said, first)
@@ -92,7 +92,7 @@ class Search:
             )
         found = {label: self._doubted(label, finding) for label, finding in found.items()}
         self._most = max(self._most, _RUNS)
-        with suppress(Exception, KeyboardInterrupt):  # what is known is kept
+        with suppress(Exception, KeyboardInterrupt):  # findings so far are kept
             for label in found:
                 found[label] = self._narrowed(label, found)
         causes = self._said.suspects
@@ -119,7 +119,7 @@ class Search:
         return compare(said.run, earlier, made, self._compared, self._passed_over)
 
     def _made(self, trial: Trial, what: str = "as it was …") -> Run:
-        """Return what the cell made in an experiment; each runs once."""
+        """Return the outcome of an experiment; each runs once."""
         if trial not in self._runs:
             self._tell(len(self._runs) + 1, self._most, what)
             began = time.monotonic()
@@ -128,7 +128,7 @@ class Search:
         return self._runs[trial]
 
     def _doubted(self, label: str, finding: Finding) -> Finding:
-        """Return the finding, unless restoring what has no effect changes something else."""
+        """Return the finding, unless restoring an innocent suspect changes something else."""
         trial = self._trials[label]
         if finding.level != NO_EFFECT or trial not in self._runs:
             return finding
@@ -139,7 +139,7 @@ class Search:
         return Finding(how=f"{UNPROVED}: restoring it changes {what}") if also else finding
 
     def _narrowed(self, label: str, found: Mapping[str, Finding]) -> Finding:
-        """Return the finding for a suspect; if it was proved, with the parts that suffice."""
+        """Return the finding for a suspect, with the parts that suffice if it was proved."""
         finding, trial = found[label], self._trials[label]
         name, *others = trial.values or [""]
         if (
@@ -159,7 +159,7 @@ class Search:
         return finding
 
     def _find_parts(self, name: str, rest: Trial) -> Sequence[Path]:
-        """Find parts of a variable that give the earlier result; none if only all of it does."""
+        """Find parts of a variable that give the earlier result; none if only all do."""
 
         def gives(paths: Sequence[Path]) -> bool:
             trial = rest | Trial(parts=frozenset((name, path) for path in paths))
@@ -168,7 +168,7 @@ class Search:
             return self._result(trial, [f"parts of {name}"]) is Result.EARLIER
 
         def is_worth(every: Sequence[Path]) -> bool:
-            """Return whether to name all parts that differ: else what holds them is named."""
+            """Return whether to list all differing parts; else their container is named."""
             details = [self._experiments.describe(name, each).detail for each in every]
             if len(every) > 1 and (found or not all(map(_is_short, details))):
                 return False
@@ -192,7 +192,7 @@ class Search:
     def _unrepeated(
         self, volatile: set[tuple[str, str]], found: dict[str, Finding]
     ) -> dict[int, Finding]:
-        """Return the findings about what answers differently each time."""
+        """Return the findings about what differs each time."""
         suspects = self._said.suspects
         places = [place for place, each in enumerate(suspects) if each.kind in UNREPEATED]
         finding = judge_unrepeated(
@@ -205,14 +205,13 @@ class Search:
 
 
 def _find_compared(said: Explanation, first: Run) -> tuple[set[tuple[str, str]], list[Change]]:
-    """Return what is different in each run, and the changes that experiments compare.
+    """Return what differs in each run, and the changes that experiments compare.
 
-    What is itself a suspect, as a counter that the cell goes on with, is compared only if nothing
-    else changed.
+    A change of a suspect, such as a counter, is compared only if nothing else changed.
 
     Args:
         said: The explanation.
-        first: What the cell gave when it ran again with nothing restored.
+        first: The outcome of a rerun with nothing restored.
     """
     volatile = {*map(_key, find_changes(said.run, first))}
     stable = [each for each in said.changed if _key(each) not in volatile]
@@ -232,7 +231,7 @@ def _key(change: Change) -> tuple[str, str]:
 
 
 def _is_short(detail: str) -> bool:
-    """Return whether a change shows values, and fits into a sentence."""
+    """Return whether a change shows values and fits into a sentence."""
     return " → " in detail and len(detail) <= _SHORT
 
 
@@ -246,7 +245,7 @@ def _say_parts(finding: Finding, parts: tuple[Part, ...]) -> Finding:
 
 
 def _of_one(causes: Sequence[Cause], place: int, trial: Trial, finding: Finding) -> Finding:
-    """Return the finding of a trial in the words for one cause: which others it restored too."""
+    """Return a trial's finding in words for one cause, naming the others it restored."""
     others = ", ".join(suspect(causes[other]) for other in sorted(trial.causes - {place}))
     if not others or "all of them" in finding.how:
         return finding
@@ -257,7 +256,7 @@ def _of_one(causes: Sequence[Cause], place: int, trial: Trial, finding: Finding)
 
 
 def _labelled(causes: Sequence[Cause], trials: Sequence[Trial]) -> dict[str, Trial]:
-    """Name each trial by its causes; those beyond many are one."""
+    """Return trials by the names of their causes; the last many are one."""
     if len(trials) > _MOST:
         trials = [*trials[: _MOST - 1], merged(trials[_MOST - 1 :])]
     labelled: dict[str, Trial] = {}

@@ -1,4 +1,4 @@
-"""Traces the runs of a check, to find the first operation that gave another result."""
+"""Traces the runs of a check to find the first operation that differs."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     from ipytorchseed.trace.recorder import Recorder
     from ipytorchseed.trace.recording import Recording, Tables
 
+# The most traced runs that are compared with the first one, until one differs.
 _ATTEMPTS = 4
-"""Traced runs that are compared with the first one, until one differs."""
 
+# Operations that run by themselves, if no traced run caught one; each takes a run.
 _ALONE = 3
-"""Operations that are run by themselves, where no traced run caught one; each takes a run."""
 
+# What a trace cannot see in a cell that uses compiled code.
 _COMPILED = "operations inside torch.compile's regions are not seen, only what goes in and out"
-"""What a trace cannot see in a cell that reaches something compiled."""
 
+# Packages that run code in varying order.
 _CONCURRENT = frozenset({"asyncio", "concurrent", "joblib", "multiprocessing", "threading"})
-"""Packages that run code in an order of its own."""
 
+# Seconds to read the files that a run read.
 _FILE_SECONDS = 2.0
-"""Seconds to read the files that a run read."""
 
 
 class _Run(Struct):
-    """One traced run: its results, its operations, and the files that it read."""
+    """A traced run: its outcome, its operations, and the files that it read."""
 
     outcome: Outcome
     recording: Recording | None
@@ -66,7 +66,7 @@ class Tracing:
         """Find the origin of the difference.
 
         Args:
-            second: What the first run on copies made.
+            second: The outcome of the first run on copies.
         """
         from ipytorchseed.trace.divergence import Divergence, compare
 
@@ -89,7 +89,8 @@ class Tracing:
             self._judge(found, divergence, last.recording)
         if found.culprit is None or divergence.outside_first:
             found.suspects = tuple(self._suspects(first, last))
-            if self._differ and not found.suspects:  # by equal operations: by a time that it took
+            # with equal operations, so it depends on the time
+            if self._differ and not found.suspects:
                 found.suspects = tuple(map(sentence, sorted(self._cell.dependencies.timing)))
         if not found.first_only and self._compiles():
             found.notes += (_COMPILED,)
@@ -98,7 +99,7 @@ class Tracing:
     # -- runs --------------------------------------------------------------------------------------
 
     def _traced(self, what: str, probe: Probe | None = None) -> _Run:
-        """Run the cell, and keep its operations and the files that it read."""
+        """Run the cell, and record its operations and the files that it read."""
         self._cell.progress(what)
         torch = hasattr(sys.modules.get("torch"), "nn")
         recorder = self._recorder(what, probe) if torch else None
@@ -118,7 +119,8 @@ class Tracing:
 
         cell = self._cell
         self._tables = self._tables or Tables()
-        self._fill = (self._fill + 0x35) % 0x7F  # memory read unwritten is never equal by chance
+        # uninitialized memory never has the same bytes twice
+        self._fill = (self._fill + 0x35) % 0x7F
         return Recorder(
             self._tables,
             cell.lines,
@@ -132,7 +134,7 @@ class Tracing:
     # -- operations --------------------------------------------------------------------------------
 
     def _judge(self, found: Traced, divergence: Divergence, recording: Recording) -> None:
-        """Look closer at what the comparison named."""
+        """Examine the operations that the comparison named."""
         operation, entered = divergence.operation, divergence.entered
         if divergence.outside_first and entered is not None:
             probe = self._look_closer(entered.number, entered.place_number, None, entered.count)
@@ -153,7 +155,7 @@ class Tracing:
             self._try_alone(found, recording)
 
     def _look_closer(self, *wanted: int | None) -> Probe:
-        """Trace one more run, with a probe that is made of what it is to look at."""
+        """Trace one more run, with a probe for the operation."""
         from ipytorchseed.trace.probe import Probe
 
         probe = Probe(*wanted)  # type: ignore[arg-type]  # its first fields
@@ -161,7 +163,7 @@ class Tracing:
         return probe
 
     def _try_again(self, point: Point) -> Probe:
-        """Run an operation several times on the same input, within one more run of the cell."""
+        """Run an operation several times on the same input, within one more run."""
         return self._look_closer(point.number, point.place_number, point.inputs)
 
     def _culprit(self, point: Point, probe: Probe | None) -> Culprit:
@@ -180,14 +182,14 @@ class Tracing:
         )
 
     def _name(self, operation: Overload, place: Place, **about: Any) -> Culprit:
-        """Name an operation by its place in the cell."""
+        """Return an operation with its place in the cell."""
         line, code = place.line or None, self._cell.line(place.line)
         return Culprit(operation.name, line, code, module=place.module, **about)
 
     def _unwritten(
         self, source: tuple[int, int], recording: Recording, reader: Point | None
     ) -> Culprit:
-        """Name the operation whose uninitialised memory was read."""
+        """Return the operation whose uninitialized memory was read."""
         from ipytorchseed.trace.divergence import find_point
 
         number, place = source
@@ -205,7 +207,7 @@ class Tracing:
         )
 
     def _try_alone(self, found: Traced, recording: Recording) -> None:
-        """Run operations that may not repeat by themselves, as no traced run caught one at it."""
+        """Run operations that may not repeat by themselves, as no traced run caught one."""
         from ipytorchseed.trace.divergence import find_point
 
         for number, operation in enumerate(recording.tables.operations.all):
@@ -221,10 +223,11 @@ class Tracing:
                     return
                 found.unproven += (culprit,)
 
-    # -- what is not torch's -----------------------------------------------------------------------
+    # -- outside torch
+    # ------------------------------------------------------------------------------
 
     def _suspects(self, first: _Run, last: _Run) -> list[str]:
-        """Say what can account for a difference that no operation made."""
+        """Return what can explain a difference that no operation made."""
         dependencies = self._cell.dependencies
         asks = sorted(dependencies.nondeterministic_calls - dependencies.timing)
         said = [sentence(name) for name in asks if not is_program(name)]
@@ -235,14 +238,14 @@ class Tracing:
         ]
         threads = 0 if last.recording is None else len(last.recording.threads) - 1
         uses = ", ".join(sorted(dependencies.packages & _CONCURRENT))
-        threads *= not any(map(is_program, asks))  # IPython waits for its output in one
+        threads *= not any(map(is_program, asks))  # IPython waits for its output in a thread
         if threads > 0 or uses:
-            own = f"computed in {many(threads, 'thread')} of its own"
+            own = f"computed in {many(threads, 'thread')} that it started"
             how = own if threads > 0 else f"uses {uses}"
-            said.append(f"it {how}: which comes first is another one each time")
+            said.append(f"it {how}: their order varies from run to run")
         if dependencies.hashes:
             said.append(
-                "the order of a set may be asked for; of objects it hangs on their addresses"
+                "it may use the order of a set, which depends on addresses if it has objects"
             )
         differences = find_differences(first.outcome, last.outcome)
         left = [each.name for each in differences if each.what == "source"]
@@ -255,7 +258,7 @@ class Tracing:
         ]
 
     def _loaders(self) -> list[str]:
-        """List the namespace's DataLoaders with worker processes."""
+        """Return the namespace's DataLoaders with worker processes."""
         data: Any = sys.modules.get("torch.utils.data")
         if data is None:
             return []
@@ -266,12 +269,12 @@ class Tracing:
         ]
 
     def _reached(self) -> list[tuple[str, Any]]:
-        """List the variables that the cell may reach, as they are now."""
+        """Return the variables that the cell may reach, with their current values."""
         names = self._cell.namespace
         return [(name, names[name]) for name in self._cell.engine.copied if name in names]
 
     def _compiles(self) -> bool:
-        """Return whether the cell reaches something compiled."""
+        """Return whether the cell uses compiled code."""
         frames: Any = sys.modules.get("torch._dynamo.eval_frame")
         if frames is None:
             return False

@@ -1,4 +1,4 @@
-"""The experiments for each cause: what is restored, the run, and whose result it gave."""
+"""The experiments for each cause: what is restored, and whose result it gave."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from ipytorchseed.why.explanation import Cause, Change
 
 
 class Trial(Struct, frozen=True):
-    """What goes back together.
+    """A set of differences that are restored together.
 
     Attributes:
-        causes: Which causes that are, by their places.
-        text: Whether the cell's text does.
+        causes: The indices of the causes.
+        text: Whether the cell's text is restored.
         states: Sources and generators.
         settings: Flags, environment variables, the working folder and what libraries keep.
         values: Variables that the earlier run found.
         unbound: Variables that it did not find.
         files: Files that it read.
-        parts: Parts of variables: the variable's name, and where the part is in it.
+        parts: Parts of variables: the variable's name, and the path of the part.
     """
 
     causes: frozenset[int] = frozenset()
@@ -42,13 +42,13 @@ class Trial(Struct, frozen=True):
     parts: frozenset[tuple[str, Path]] = frozenset()
 
     def __or__(self, other: Trial) -> Trial:
-        """Return the trial in which both go back."""
+        """Return the trial that restores both."""
         fields = self.__struct_fields__
         return Trial(*(getattr(self, name) | getattr(other, name) for name in fields))
 
 
 def merged(trials: Iterable[Trial]) -> Trial:
-    """Return the trial in which all of some go back; of none, that in which nothing does."""
+    """Return the trial that restores all of some; without any, nothing."""
     whole = Trial()
     for trial in trials:
         whole |= trial
@@ -58,17 +58,17 @@ def merged(trials: Iterable[Trial]) -> Trial:
 def find_trials(
     run: Run, against: Run, causes: Sequence[Cause], kept: Collection[str]
 ) -> tuple[list[Trial], dict[int, str]]:
-    """Find what goes back for each cause.
+    """Find what can be restored for each cause.
 
     Args:
         run: The later run.
         against: The earlier run.
         causes: What was found in them.
-        kept: What can be restored: digests of states, paths of files, and names of attributes of
+        kept: What is available: digests of states, paths of files, and names of attributes of
             packages.
 
     Returns:
-        The trials; and why a cause cannot be put back, by its place.
+        The trials; and why a cause cannot be restored, by its index.
     """
     trials: dict[Trial, Trial] = {}
     stays: dict[int, str] = {}
@@ -81,12 +81,12 @@ def find_trials(
     return [*trials.values()], stays
 
 
+# Kinds of causes that cannot be restored: they act in each run, and a second run shows it.
 UNREPEATED = {"entropy": "it is different every time", "operation": "it does not repeat"}
-"""Kinds of causes that nothing restores: they act in each run, and a second run shows it."""
 
 
 def _trial(run: Run, against: Run, cause: Cause, kept: Collection[str]) -> Trial | str:
-    """Return what goes back for a cause, or say why that cannot be."""
+    """Return what to restore for a cause, or why that is not possible."""
     if cause.kind == "code":
         loaded = sorted({**run.loaded, **against.loaded})
         return f"importing `{loaded[0]}` runs its code only once" if loaded else Trial(text=True)
@@ -136,12 +136,12 @@ def _trial_of_input(run: Run, against: Run, name: str, kept: Collection[str]) ->
 
 
 def as_if(run: Run, against: Run, trial: Trial) -> Run:
-    """Return the record of a run that began as another, but for what goes back in a trial.
+    """Return the record of a run that started like another, except for a trial.
 
     Args:
-        run: The other.
-        against: The run as which the rest begins.
-        trial: What goes back.
+        run: The other run.
+        against: The run that provides the rest.
+        trial: What is restored.
     """
     unset = dict.fromkeys(name for name in against.settings if name.isupper())
     known = {name for name in trial.settings if name in against.settings or name.isupper()}
@@ -164,14 +164,14 @@ def compare(
     changed: Sequence[Change],
     volatile: Collection[tuple[str, str]] = (),
 ) -> Result:
-    """Tell which of two runs' results a run gave.
+    """Return which of two runs a rerun agrees with.
 
     Args:
         run: The later run.
         against: The earlier run.
-        made: The run.
-        changed: In what the two differ: all of that has to be known to be alike, but for other
-            names of what the cell changes, which do not lead to what was made again.
+        made: The outcome of the rerun.
+        changed: The differences of the two. All of them must be known to agree, except other
+            names of what the cell changes, which do not lead to the copies.
         volatile: ``what`` and ``name`` of changes that are not compared.
     """
     other_names = {*run.in_place} - run.reads.keys() - {*made.in_place}
@@ -193,7 +193,7 @@ def compare(
 
 
 def _is_alike(change: Change, known: Run, made: Run) -> bool:
-    """Return whether two runs that show no difference are known to be alike in something."""
+    """Return whether two runs without a visible difference are known to be equal."""
     if change.what == "variable":
         one, other = (
             run.writes.get(change.name) or run.reads.get(change.name) for run in (known, made)

@@ -6,28 +6,28 @@ from msgspec import Struct
 
 from ipytorchseed.why.explanation import Change
 
+# The outcome of the cell under deterministic flags.
 REPEATS, DIFFERS, ERROR = "repeats", "differs", "error"
-"""What comes of the cell under deterministic flags."""
 
 
 class Culprit(Struct, frozen=True):
-    """The first operation that gave another result for the same input.
+    """The first operation with a different result for the same input.
 
     Attributes:
-        operation: As torch spells it, ``aten::index_put_``.
-        line: Of the cell, from 1; None where no line of it led there.
+        operation: torch's name, ``aten::index_put_``.
+        line: Of the cell, from 1; None if no line of it led there.
         code: The text of that line.
         index: Its number in the traced run, from 0.
         module: The module it ran in, ``model.layer2.conv1``; or "".
         backward: Whether it ran in a backward pass; the line is then that of its forward.
-        runs: How often it was run again by itself on the same input.
+        runs: How often it was repeated on the same input.
         results: How many different results that gave.
-        apart: The largest difference between these; None where it is not known.
-        unwritten: Whether it gave memory that nothing had written to, and that was read.
-        read_by: Where it is: the operation that read it, and its line.
-        instead: What repeats, where the flags do not mend it; or "".
-        known: What torch's documentation says of it under deterministic algorithms: ``switches``
-            to one that repeats, ``raises``, or "" where it does not mention it.
+        apart: The largest difference between these; None if unknown.
+        unwritten: Whether it returned uninitialized memory that was read.
+        read_by: The operation that read it, and its line.
+        instead: What repeats, if the flags do not help; or "".
+        known: What torch's documentation says about it under deterministic algorithms:
+            ``switches`` to one that repeats, ``raises``, or "" if it is not mentioned.
     """
 
     operation: str
@@ -49,9 +49,9 @@ class Entry(Struct, frozen=True):
     """Where a difference came into torch's operations from outside.
 
     Attributes:
-        operation: The first operation that was given something else.
-        line: Of the cell; None where no line of it led there.
-        draws: Whether it drew random numbers, from a generator that stood elsewhere.
+        operation: The first operation with different inputs.
+        line: Of the cell; None if no line of it led there.
+        draws: Whether it drew random numbers, from a generator in another state.
     """
 
     operation: str
@@ -60,16 +60,16 @@ class Entry(Struct, frozen=True):
 
 
 class Traced(Struct, kw_only=True):
-    """What traced runs of a cell tell.
+    """What traced runs of a cell show.
 
     Attributes:
-        culprit: The operation that gave another result.
-        entry: Where a difference came in from outside torch, where one did.
-        suspects: What can account for that, a sentence each, without its first capital.
-        operations: How many operations a traced run had; 0 where none was traced.
+        culprit: The operation that differs.
+        entry: Where a difference came in from outside torch, if any.
+        suspects: What can explain it, a sentence each, without its first capital.
+        operations: The number of operations of a traced run; 0 if none was traced.
         first_only: Whether only the cell's own run differs from the others, on copies.
-        unproven: Operations of the cell that may not repeat, where none was caught at it.
-        notes: What could not be copied, seen or promised.
+        unproven: Operations of the cell that may not repeat, if none was caught.
+        notes: What could not be copied, observed or promised.
     """
 
     culprit: Culprit | None = None
@@ -82,14 +82,14 @@ class Traced(Struct, kw_only=True):
 
 
 class Checked(Traced):
-    """The result of running a cell several times, and of tracing it where the runs differ.
+    """The result of running a cell several times, and of tracing a difference.
 
     Attributes:
-        runs: How often it was to be run.
-        differences: In what two of the runs differ; empty where all are the same.
-        compared: How many things were compared.
-        with_flags: ``repeats``, ``differs``, ``error``, or None where it was not tried.
-        flags_said: What torch said under them, where they raise.
+        runs: The requested number of runs.
+        differences: The differences of two of the runs; empty if all are equal.
+        compared: The number of compared values.
+        with_flags: ``repeats``, ``differs``, ``error``, or None if it was not tried.
+        flags_said: torch's message, if they raise.
     """
 
     runs: int
@@ -100,5 +100,5 @@ class Checked(Traced):
 
     @property
     def reproducible(self) -> bool:
-        """Whether all runs were the same."""
+        """Whether all runs were equal."""
         return not self.differences

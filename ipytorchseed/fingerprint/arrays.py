@@ -1,4 +1,4 @@
-"""Fingerprints of numpy's arrays: dtype, shape and the bits of the elements, in index order."""
+"""Fingerprints of numpy arrays: dtype, shape and bits of the elements."""
 
 from __future__ import annotations
 
@@ -17,20 +17,23 @@ from ipytorchseed.fingerprint.scalars import name_bytes, text
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing
 from ipytorchseed.introspection.anatomy import anatomy
 
+# Codes of the dtypes that have no parameters in the machine's byte order.
 _BY_NUMBER = "?bBhHiIlLqQfdgFDGOe"
-"""Codes of the dtypes that, in the machine's order of bytes, have no parameters."""
 
 
 @cache
 def _names() -> dict[int, str]:
-    """Return the names of these dtypes by their numbers; numpy must have been imported."""
+    """Return the names of these dtypes by number; numpy must be imported."""
     made = map(sys.modules["numpy"].dtype, _BY_NUMBER)
     return {dtype.num: str(dtype) for dtype in made}
 
 
 def name_of(dtype: Any) -> str:
-    """Return ``str`` of a dtype, for which numpy takes longer than all else does for an array."""
-    if dtype.isbuiltin == 1:  # without fields, and not of somebody else's
+    """Return ``str`` of a dtype.
+
+    numpy's own takes longer than all other work for an array.
+    """
+    if dtype.isbuiltin == 1:  # without fields, and built into numpy
         name = _names().get(dtype.num) if dtype.isnative else None
         if name is not None:
             return name
@@ -42,10 +45,10 @@ def name_of(dtype: Any) -> str:
 def write_array(value: Any, walk: Walk) -> Writing:
     """Write an array, a memory map, or an object of a subclass."""
     numpy = sys.modules["numpy"]
-    plain = numpy.asarray(value)  # of a subclass: the same memory as a plain array
+    plain = numpy.asarray(value)  # for a subclass: the same memory as a plain array
     dtype, shape, lost = plain.dtype, plain.shape, ""
     borrowed = bool(plain.nbytes) and not owns_array(plain)
-    if dtype.names is not None:  # its padding is no content
+    if dtype.names is not None:  # its padding is not content
         fields = [(field, plain[field]) for field in dtype.names]
         body = join((yield from attribute_tokens(fields, walk)))
     elif dtype.hasobject and not borrowed:
@@ -70,21 +73,23 @@ def write_array(value: Any, walk: Walk) -> Writing:
 
 
 def brief_array(plain: Any, walk: Walk) -> bytes | None:
-    """Return the token of a plain array of numbers in a memory of the library's.
+    """Return the token of a plain array of numbers in memory of the library.
+
+    It equals what its writer returns.
 
     Args:
         plain: The array, of no subclass.
-        walk: For whom.
+        walk: The walk.
 
     Returns:
-        The same as its writer stands for; None of any other array.
+        None for any other array.
     """
     head = brief_head(plain, plain.shape)
     return None if head is None else brief_token(head, plain, walk)
 
 
 def brief_head(plain: Any, shape: tuple[int, ...]) -> bytes | None:
-    """Return what ``brief_token`` needs for views of an array that have this shape; or None."""
+    """Return what ``brief_token`` needs for views of this shape, or None."""
     dtype = plain.dtype
     if dtype.names is not None or dtype.hasobject:
         return None
@@ -94,7 +99,7 @@ def brief_head(plain: Any, shape: tuple[int, ...]) -> bytes | None:
 
 
 def brief_token(head: bytes, plain: Any, walk: Walk) -> bytes:
-    """Return the token of an array of which ``brief_head`` is known."""
+    """Return the token of an array with a known ``brief_head``."""
     return b"D" + xxh3_128_digest(head + _read(plain, walk, borrowed=False))
 
 
@@ -110,11 +115,11 @@ def _write_objects(plain: Any, walk: Walk) -> Bytes:
     return hasher.digest()
 
 
+# Private attributes of numpy's subclasses: masked arrays and memory maps.
 _NOT_CONTENT = frozenset({"_sharedmask", "_mmap"})
-"""What subclasses in numpy keep for themselves: masked arrays and memory maps."""
 
+# Where a memory map's content comes from, which a copy does not have.
 _OF_FILE = frozenset({"filename", "mode", "offset"})
-"""Where the content of a memory map comes from, which a copy of it does not tell."""
 
 
 def _read(plain: Any, walk: Walk, *, borrowed: bool) -> bytes:
@@ -130,12 +135,15 @@ def _read(plain: Any, walk: Walk, *, borrowed: bool) -> bytes:
 
 
 def _refuse_objects(borrowed: Any) -> None:
-    if borrowed.dtype.hasobject:  # addresses, which lead anywhere once the memory is gone
-        raise UnreadableError("its objects lie in another's memory")
+    if borrowed.dtype.hasobject:  # addresses, which are invalid once the memory is gone
+        raise UnreadableError("its objects are in foreign memory")
 
 
 def _without_padding(plain: Any, numpy: Any) -> Any:
-    """View extended precision numbers by the bytes that count: x86 leaves 6 of 16 as they were."""
+    """View extended precision numbers by their significant bytes.
+
+    x86 leaves 6 of 16 bytes undefined.
+    """
     if numpy.finfo(plain.dtype).nmant != _OF_X87:
         return plain
     return plain.view({"names": ["number"], "formats": ["V10"], "itemsize": plain.itemsize})[
@@ -143,12 +151,12 @@ def _without_padding(plain: Any, numpy: Any) -> Any:
     ]
 
 
+# Bits of the fraction of such a number.
 _OF_X87 = 63
-"""Bits of the fraction of such a number."""
 
 
 def series_of(plain: Any) -> tuple[float, ...] | None:
-    """Return the numbers of a short array in one row, or of one alone, if they can be read."""
+    """Return the numbers of a short one-dimensional array or scalar, if readable."""
     most = 1 if plain.ndim > 1 else SERIES
     if plain.dtype.kind not in "iuf" or not 0 < plain.size <= most:
         return None
@@ -160,7 +168,7 @@ def series_of(plain: Any) -> tuple[float, ...] | None:
 
 
 def write_number(value: Any, walk: Walk) -> Writing:
-    """Write a scalar of numpy's."""
+    """Write a numpy scalar."""
     numpy = sys.modules["numpy"]
     generic = numpy.generic
     dtype = generic.dtype.__get__(value)
@@ -194,7 +202,7 @@ def _copied_record(borrowed: Any) -> bytes:
 
 
 def number_leaves() -> dict[int, Callable[[Any], bytes]]:
-    """Return what writes the plain scalars of numpy, by type, as ``write_number`` does inside."""
+    """Return functions that write the plain scalars of numpy, by type."""
     numpy = sys.modules["numpy"]
     read = numpy.generic.tobytes
 
@@ -206,8 +214,8 @@ def number_leaves() -> dict[int, Callable[[Any], bytes]]:
     return {id(dtype.type): of(dtype) for dtype in dtypes}
 
 
+# Codes of the dtypes whose scalars have undefined bytes.
 _OF_EXTENDED = {ord("g"): None, ord("G"): None}
-"""Codes of the dtypes whose scalars have bytes that are no content."""
 
 
 def write_dtype(value: Any, walk: Walk) -> Writing:  # noqa: ARG001

@@ -1,4 +1,4 @@
-"""The time budget for looking at all the values of a cell."""
+"""The time budget for looking at the values of a cell."""
 
 from __future__ import annotations
 
@@ -6,38 +6,38 @@ import time
 
 from msgspec import Struct
 
+# Bytes of known tensors that a round reads again anyway.
 REREAD = 16 * 2**20
-"""Bytes of tensors already known that a round reads again all the same."""
 
+# The share of the time in which values are read whole; the rest is for samples.
 _WHOLE = 0.8
-"""The share of the time in which values are read whole; the rest is for samples of the others."""
 
 
 class SpentError(Exception):
-    """The walk has to end here: the rest would exceed its budget."""
+    """The walk must end here, because the rest would exceed its budget."""
 
 
 class LateError(SpentError):
-    """The same, because the time is over rather than because the value is large."""
+    """The time is over, although the value may not be large."""
 
 
 class PendingError(SpentError):
-    """The value is not there yet, as a GPU is still computing it."""
+    """The value is not ready, because a GPU is still computing it."""
 
 
 class Budget(Struct):
-    """The time for a round of fingerprints, and what has been taken from it.
+    """The time for a round of fingerprints, and how much of it was used.
 
     Only time within ``fingerprint`` counts, so that one budget can serve a cell before and after
-    it runs; and only this thread's own, so that a busy machine changes no answer.
+    it runs. Only this thread's time counts, so that a busy machine changes no answer.
 
     Attributes:
-        seconds: How much there is.
-        used: How much of it is gone.
-        reread: Bytes that may still be read again where a cheap proof says that they are
+        seconds: The budget.
+        used: How much of it was used.
+        reread: Bytes that may still be read again although a cheap proof says that they are
             unchanged; see ``Memo``.
-        waited: Seconds that a GPU was waited for, at most ``seconds``: it computes meanwhile, and
-            the next one to read from it would have waited as long.
+        waited: Seconds spent waiting for a GPU, at most ``seconds``. They are separate, because
+            the next reader would have waited as long.
     """
 
     seconds: float = 0.2
@@ -47,27 +47,27 @@ class Budget(Struct):
 
     @property
     def left(self) -> float:
-        """Seconds in which values may still be read whole; negative once they are gone."""
+        """Seconds in which values may still be read whole; negative once they are used up."""
         return self.seconds * _WHOLE - self.used
 
     @property
     def spent(self) -> bool:
-        """Whether from now on only small values are read whole."""
+        """Whether only small values are read whole from now on."""
         return self.left <= 0
 
     def deadline(self, began: float, *, whole: bool) -> float:
         """Return when a look must end, by ``time.thread_time``.
 
         Args:
-            began: When it began, by the same clock.
+            began: When it started, by the same clock.
             whole: Whether it reads values whole, rather than a sample.
         """
         return began + (self.left if whole else self.seconds - self.used)
 
     def stop(self) -> None:
-        """Take all that is left, also of the look under way."""
+        """Use up all that is left, also for the look in progress."""
         self.seconds = 0.0
 
     def charge(self, since: float) -> None:
-        """Take the time since ``since``, by ``time.thread_time``."""
+        """Charge the time since ``since``, by ``time.thread_time``."""
         self.used += time.thread_time() - since

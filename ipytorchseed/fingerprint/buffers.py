@@ -10,14 +10,14 @@ from typing import Any
 
 from xxhash import xxh3_128, xxh3_128_digest
 
+# Bytes read between two checks of the clock.
 CHUNK = 8 * 2**20
-"""Bytes read between two looks at the clock."""
 
+# Blocks of a sample and bytes in each; one more block is at the very end.
 SAMPLE = (16, 4096)
-"""Blocks of a sample and bytes in each; one more block lies at the very end."""
 
+# The same for the sample that accompanies a version counter.
 PROOF = (32, 64)
-"""The same for the sample that accompanies a version counter."""
 
 _READ, _WRITE = 0x100, 0x200  # PyBUF_READ and PyBUF_WRITE, CPython's Include/pybuffer.h
 
@@ -27,18 +27,21 @@ _view = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t, c
 
 
 def memory(address: int, size: int) -> memoryview:
-    """View ``size`` bytes at ``address``; whoever calls keeps their owner alive meanwhile."""
+    """Return a view of ``size`` bytes at ``address``.
+
+    The caller keeps their owner alive.
+    """
     return _view(address, size, _READ)  # type: ignore[no-any-return]
 
 
 def writable(address: int, size: int) -> memoryview:
-    """The same, to write to."""
+    """Return the same as a writable view."""
     return _view(address, size, _WRITE)  # type: ignore[no-any-return]
 
 
 @cache
 def memory_of_machine() -> int:
-    """Return how much memory there is, in bytes; where the system does not tell, 64 GB."""
+    """Return the bytes of the machine's memory, or 64 GB if unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
@@ -46,15 +49,15 @@ def memory_of_machine() -> int:
 
 
 def starts(length: int, blocks: int, block: int) -> list[int]:
-    """Place the blocks of a sample: evenly, and one at the end.
+    """Place the blocks of a sample evenly, with one at the end.
 
     Args:
-        length: How many elements there are.
-        blocks: How many blocks lie before the last.
+        length: The number of elements.
+        blocks: The number of blocks before the last.
         block: Elements in each, at most ``length``.
 
     Returns:
-        Where each begins, which depends on nothing but these numbers.
+        The start of each block, which depends only on these numbers.
     """
     step = (length - block) // blocks
     return [*range(0, step * blocks, step), length - block] if step else [0, length - block]
@@ -65,7 +68,7 @@ def sample(view: memoryview, blocks: int, block: int, item: int = 1) -> bytes:
 
     Args:
         view: Bytes, one-dimensional.
-        blocks: How many blocks, besides the last.
+        blocks: The number of blocks before the last.
         block: Bytes in each.
         item: Bytes of one element.
 
@@ -80,7 +83,7 @@ def sample(view: memoryview, blocks: int, block: int, item: int = 1) -> bytes:
 
 
 def split(array: Any, size: int, most: int = CHUNK) -> Iterator[Any]:
-    """Cut an array or tensor of ``size`` bytes into pieces of ``most`` bytes, or a bit less."""
+    """Split an array or tensor into pieces of at most ``most`` bytes."""
     if size <= most or array.ndim == 0:
         yield array
         return
@@ -93,13 +96,13 @@ def split(array: Any, size: int, most: int = CHUNK) -> Iterator[Any]:
 
 
 def chunks(view: memoryview) -> Iterator[memoryview]:
-    """Split a memory into chunks, between which the clock is read."""
+    """Split a memory into chunks, between which the clock is checked."""
     for start in range(0, len(view), CHUNK):
         yield view[start : start + CHUNK]
 
 
 def hash_all(pieces: Iterator[memoryview], tick: Callable[[int], None]) -> bytes:
-    """Hash pieces as if they were one, asking ``tick`` after each whether to go on."""
+    """Hash pieces as if they were one, and call ``tick`` after each to check the time."""
     hasher = xxh3_128()
     for piece in pieces:
         hasher.update(piece)

@@ -1,4 +1,4 @@
-"""Fingerprints of small immutable objects of the standard library, by their C-level state."""
+"""Fingerprints of small immutable objects of the standard library."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from ipytorchseed.patterns import lazy_pattern
 def state_writer(
     word: str, state: Callable[[Any], object], exact: str = "", *, show: bool = False
 ) -> Writer:
-    """Make a writer of objects that a state says all of.
+    """Return a writer of objects that a state describes completely.
 
     Args:
         word: The kind.
-        state: Returns what is written as content; it must run no code of the user's.
+        state: Returns the content to write; it must run no user code.
         exact: The type with its module; objects of subclasses add their attributes.
         show: Whether the state may be shown to people.
     """
@@ -45,9 +45,9 @@ def state_writer(
 
 
 def _write_state(state: object, walk: Walk) -> Bytes:
-    """Write what stands for an object: mostly a short list or tuple made for it, of named values.
+    """Write the state of an object: mostly a short list or tuple of named values.
 
-    Its own items, and those of tuples among them, are written here; the token is the walk's.
+    Its items, and those of tuples among them, are written here; the token is the walk's.
     """
     if type(state) is list and len(state) < SHORT:
         tokens = []
@@ -69,7 +69,7 @@ def _write_tuple(value: object, walk: Walk) -> Bytes:
 
 
 def base_of(value: object, name: str) -> Any:
-    """Return the class of that full name among those of ``value``."""
+    """Return the base class of ``value`` with that full name."""
     for kind in mro(type(value)):
         if anatomy(kind).name == name:
             return kind
@@ -87,12 +87,13 @@ def moment(value: Any) -> object:
 
 
 def path(value: Any) -> object:
-    """Return a path's text; of a subclass of the user's, the pieces that it was made from."""
+    """Return a path's text; for a user's subclass, its pieces."""
     import pathlib
 
     if anatomy(type(value)).name.startswith("pathlib."):
         return pathlib.PurePath.__str__(value)
-    wanted = ("_raw_paths", "_drv", "_root", "_parts")  # the first from 3.12 on, the others before
+    # the first from Python 3.12 on, the others before
+    wanted = ("_raw_paths", "_drv", "_root", "_parts")
     return [item for item in anatomy(type(value)).attributes(value) if item[0] in wanted]
 
 
@@ -102,7 +103,7 @@ def decimal(value: Any) -> object:
 
 
 def memory_file(value: Any) -> object:
-    """Return the content and position of a file in memory."""
+    """Return the content and position of an in-memory file."""
     base = io.BytesIO if issubclass(type(value), io.BytesIO) else io.StringIO
     if vars(base)["closed"].__get__(value):
         return "closed"
@@ -110,13 +111,14 @@ def memory_file(value: Any) -> object:
 
 
 def hashed(value: Any) -> object:
-    """Return the digest of what a hash object has been given so far."""
+    """Return the digest of what a hash object has received so far."""
     kind: Any = next(
         each
         for each in mro(type(value))
         if anatomy(each).name.startswith(("_hashlib.", "_blake2."))
     )
-    length = (32,) if anatomy(kind).name == "_hashlib.HASHXOF" else ()  # which give any number
+    # which have digests of any length
+    length = (32,) if anatomy(kind).name == "_hashlib.HASHXOF" else ()
     return kind.digest(value, *length)
 
 
@@ -132,9 +134,9 @@ def current(value: Any) -> object:
 
 
 def captured(value: Any) -> object:
-    """Return what ``%%capture`` took of the standard output and of displays, without addresses.
+    """Return what ``%%capture`` captured: stdout and displays, without addresses.
 
-    The standard error holds progress bars, which tell times.
+    stderr has progress bars, which show times.
     """
     held = dict(anatomy(type(value)).attributes(value))
     file, shown = held.get("_stdout"), held.get("_outputs")
@@ -159,7 +161,7 @@ def pattern(value: Any) -> object:
 
 
 def reduced(value: Any) -> object:
-    """Return what an object of a class of C, of which there are no subclasses, is made from."""
+    """Return the parts of an object of a C class without subclasses."""
     return type(value).__reduce__(value)  # type: ignore[call-arg] # of whatever class
 
 
@@ -186,7 +188,7 @@ _KEYS: type = type({}.keys())
 
 
 def referred(value: Any) -> object:
-    """Return what a weak reference leads to, held no longer than the look takes."""
+    """Return the referent of a weak reference, kept alive only during the look."""
     return weakref.ref.__call__(value)
 
 
@@ -213,11 +215,10 @@ _NOT_ARGUMENTS = frozenset({"__notes__", "__suppress_context__"})
 
 
 def write_generator_state(value: Any, walk: Walk) -> Writing:
-    """Write a generator of random numbers: by its state, as the table of generators reads it.
+    """Write a random generator by its state, as the table of generators reads it.
 
-    Inside another value, its state is told apart: a loader that has given numbers is the same
-    loader, and where its generator stands is a question of its own. Where that of a source stands,
-    which ``random.randint`` leads to, is told of the source.
+    Inside another value, its state is a separate aspect: a loader that has advanced is the same
+    loader. The state of a source, which ``random.randint`` is bound to, belongs to the source.
     """
     from ipytorchseed.rng.generators import KINDS, is_source
 
@@ -238,7 +239,7 @@ def write_generator_state(value: Any, walk: Walk) -> Writing:
 
 
 def _spawned(value: Any) -> dict[str, str]:
-    """Tell how many generators numpy's has spawned, on which the next ones hang."""
+    """Return how many generators numpy's has spawned, which determines the next ones."""
     if anatomy(type(value)).name != "numpy.random._generator.Generator":
         return {}
     born = getattr(value.bit_generator, "seed_seq", None)
@@ -257,7 +258,7 @@ def _is_of(value: object, name: str) -> bool:
 
 
 def write_bit_generator(value: Any, walk: Walk) -> Writing:
-    """Write numpy's machinery below its generators, by its state."""
+    """Write numpy's bit generator by its state."""
     base: Any = next(kind for kind in mro(type(value)) if anatomy(kind).name.startswith("numpy."))
     digest = yield from write_items([base.state.__get__(value)], walk)
     made = anatomy(type(value))

@@ -1,6 +1,7 @@
-"""Fingerprints of sequences, in order, and sets; subclasses are read as the builtin type.
+"""Fingerprints of sequences, in order, and sets.
 
-Nothing is copied whole: large ones are read in batches, between which the clock is asked.
+Subclasses are read as the builtin type. Large ones are read in batches, between which the clock
+is checked.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from ipytorchseed.fingerprint.value import CLASSES
 from ipytorchseed.fingerprint.walk import SHORT, Bytes, Draft, Walk, Writer, Writing, digest_of
 from ipytorchseed.introspection.anatomy import find_member, module_of_class
 
+# The most numbers that are kept as values.
 SERIES = 8192
-"""Numbers kept as values at most."""
 
-_ENDS = 8  # items told one by one from each end of a sequence
+_ENDS = 8  # items listed from each end of a sequence
 
 
 # --------------------------------------------------------------------------------------------------
@@ -34,10 +35,10 @@ _ENDS = 8  # items told one by one from each end of a sequence
 
 
 def batches(items: Iterable[Any]) -> Iterator[list[Any]]:
-    """Take items a batch at a time.
+    """Yield items in batches.
 
     Raises:
-        SpentError: Another thread changed what is iterated over.
+        SpentError: Another thread changed the container.
     """
     iterator = iter(items)
     while True:
@@ -53,7 +54,10 @@ def batches(items: Iterable[Any]) -> Iterator[list[Any]]:
 def write_tokens(
     items: Iterable[object], walk: Walk, *, counted: bool = True
 ) -> Generator[object, bytes, list[bytes]]:
-    """Write items one by one; they count as visited, or only those do that are no leaves."""
+    """Write items one by one, and count them as visited.
+
+    If ``counted`` is set, leaves do not count.
+    """
     tokens = []
     for item in items:
         leaf = LEAVES.get(id(type(item)))
@@ -78,8 +82,8 @@ def write_items(items: Sequence[object], walk: Walk) -> Bytes:
     return xxh3_128_digest(b"".join((yield from write_tokens(items, walk))))
 
 
+# By the identity of the type, its code in the ``array`` module.
 _PACKED = {id(float): "d", id(int): "q", id(bool): "b", id(str): ""}
-"""By the identity of the type, the code that ``array`` has for it."""
 
 
 def _all_of(kind: type, items: Sequence[object]) -> bool:
@@ -87,7 +91,7 @@ def _all_of(kind: type, items: Sequence[object]) -> bool:
 
 
 def _packed(items: Sequence[Any], walk: Walk) -> bytes | None:
-    """Digest items of one builtin type at once, or return None where they are not."""
+    """Digest items of one builtin type at once; return None for others."""
     kind = type(items[0])
     if id(kind) not in _PACKED or not _all_of(kind, items):
         return None
@@ -101,14 +105,14 @@ def _packed(items: Sequence[Any], walk: Walk) -> bytes | None:
     code = _PACKED[id(kind)]
     try:
         packed = array(code, items)
-    except OverflowError:  # an integer of more than 64 bits
+    except OverflowError:  # an integer with more than 64 bits
         return None
     walk.tick(len(items))
     return code.encode() + xxh3_128_digest(packed)
 
 
 def series_of(items: Sequence[Any]) -> tuple[float, ...] | None:
-    """Return integers and floats as floats, None where there are others, none or too many."""
+    """Return integers and floats as floats; None for others, none or too many."""
     if not 0 < len(items) <= SERIES:
         return None
     if _all_of(float, items) or _all_of(int, items):
@@ -126,7 +130,7 @@ def series_of(items: Sequence[Any]) -> tuple[float, ...] | None:
 
 
 def sequence_writer(base: Any) -> Writer:
-    """Make a writer of sequences of a builtin type."""
+    """Return a writer of sequences of a builtin type."""
     word: str = base.__name__
     tag = word.encode()
 
@@ -163,12 +167,15 @@ def sequence_writer(base: Any) -> Writer:
     return write
 
 
+# Packages whose classes do not describe what an object does.
 _NO_OBJECTS = frozenset({"builtins", "numpy", "pandas", "torch"})
-"""Packages whose classes say nothing of what an object does."""
 
 
 def classes_of(items: Iterable[object]) -> dict[str, str]:
-    """Tell the classes of objects, also of those paired with a name, as a part: ``CLASSES``."""
+    """Return the classes of objects as the part ``CLASSES``.
+
+    This includes objects that are paired with a name.
+    """
     last = (each[-1] if type(each) is tuple and each else each for each in items)
     kinds = [kind for kind in map(type, last) if id(kind) not in LEAVES]
     names = {
@@ -179,21 +186,21 @@ def classes_of(items: Iterable[object]) -> dict[str, str]:
     return {CLASSES: " ".join(sorted(names))} if names else {}
 
 
+# Types that number their items from 0, by identity; a user's class may differ.
 _NUMBERED = frozenset(map(id, (list, tuple, deque)))
-"""Types that number their items from 0; a class of the user's may do so otherwise. By identity."""
 
 
 def _sequence_parts(
     value: Any, length: int, series: Sequence[object], tokens: list[bytes] | None, walk: Walk
 ) -> Generator[object, bytes, dict[str, str]]:
-    """Tell the items of a short sequence, in any order, and apart those at both ends of any.
+    """Return parts for the items of a short sequence, and for both ends of any.
 
     Args:
         value: The sequence.
-        length: How many items it has.
-        series: All of them, where they are few.
-        tokens: Theirs, where they are known.
-        walk: For whom.
+        length: The number of items.
+        series: All items, if they are few.
+        tokens: Their tokens, if known.
+        walk: The walk.
     """
     parts = {"length": str(length)}
     if length <= PARTS:
@@ -212,7 +219,7 @@ def _sequence_parts(
     if tokens is None:
         try:
             items = [value[place] for place in places]
-        except IndexError:  # another thread took items away
+        except IndexError:  # another thread removed items
             raise SpentError from None
         ends = yield from write_tokens(items, walk)
     else:
@@ -223,7 +230,7 @@ def _sequence_parts(
 
 
 def _fields(kind: type) -> tuple[str, ...]:
-    """Return the names of a named tuple's items; nothing for any other type."""
+    """Return the names of a named tuple's items; none for any other type."""
     found = find_member(kind, "_fields", ())
     plain = issubclass(kind, tuple) and type(found) is tuple
     return found if plain and all(type(each) is str for each in found) else ()
@@ -233,7 +240,7 @@ _limit = deque.__dict__["maxlen"].__get__
 
 
 def _batches(base: Any, value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:
-    """Take the items of a sequence in batches: all, or the ends and some between."""
+    """Yield the items of a sequence in batches: all, or the ends and some between."""
     if base is deque:
         return _deque(value, length, walk)
     return (base.__getitem__(value, span) for span in walk.spans(length))
@@ -246,7 +253,7 @@ def _deque(value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:
     for span in walk.spans(length):
         try:
             yield [deque.__getitem__(value, place) for place in range(*span.indices(length))]
-        except IndexError:  # another thread took items away
+        except IndexError:  # another thread removed items
             raise SpentError from None
 
 
@@ -255,12 +262,12 @@ def _deque(value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:
 
 
 def set_writer(base: Any) -> Writer:
-    """Make a writer of sets: equal whatever order their items come in."""
+    """Return a writer of sets, which ignores the order of items."""
 
     def write(value: Any, walk: Walk) -> Writing:
         length = base.__len__(value)
         total, order = 0, xxh3_64()
-        # Their order is not content, and so no place to take a sample from: all or none.
+        # Their order is not content, so there is no fixed sample: all or none.
         if walk.may_hold(length):
             for batch in batches(base.__iter__(value)):
                 tokens = yield from write_tokens(batch, walk)

@@ -1,4 +1,4 @@
-"""Cached results of objects' own properties, which follow from the rest of the object."""
+"""Cached results of objects' own properties, which follow from the rest."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from ipytorchseed.introspection.anatomy import find_member, mro, own, per_object
 
 Items = list[tuple[str, object]]
 
+# The most items of a dictionary that may be such results.
 _MOST = 128
-"""Items of a dictionary that may be such results."""
 
 
 def split(kind: type, items: Items) -> tuple[Items, Items]:
-    """Separate an object's own attributes from cached results of its properties.
+    """Separate an object's attributes from cached results of its properties.
 
-    Such are ``functools.cached_property``, and a dictionary called a cache whose keys are all
-    names of the class's properties, as statsmodels and others write their own.
+    These are ``functools.cached_property``, and a dictionary called a cache whose keys are all
+    names of properties, as in statsmodels.
 
     Args:
         kind: The object's class.
@@ -55,6 +55,6 @@ def _is_store(kind: type, name: str, value: object) -> bool:
 
 
 def _is_property(made: type, name: str) -> bool:
-    """Return whether a class computes an attribute of its objects when it is read."""
+    """Return whether a class computes an attribute when it is read."""
     kind = type(find_member(made, name))
     return not issubclass(kind, FunctionType) and find_member(kind, "__get__") is not None

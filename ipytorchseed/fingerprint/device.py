@@ -1,10 +1,12 @@
-"""A digest computed where a tensor lies, without a copy to the host.
+"""A digest that is computed on a tensor's device, without a copy to the host.
 
 Integers wrap and their sum does not depend on the order of adding, so the result is the same on
-every device and in every run. Each word is first mixed with its place: the digest depends on
-order, and on length. The mixing is a bijection of a word, so that a change of one word always
-changes the sum. The mixer is the finalizer of SplitMix64 (Steele, Lea and Flood, "Fast splittable
-pseudorandom number generators", OOPSLA 2014), twice with different constants.
+every device and in every run. Each word is first mixed with its position, so the digest depends
+on order and length. The mixing is a bijection of a word, so a change of one word always changes
+the sum.
+
+The mixer is the finalizer of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom
+number generators", OOPSLA 2014), twice with different constants.
 """
 
 from __future__ import annotations
@@ -29,23 +31,23 @@ if TYPE_CHECKING:
     from ipytorchseed.fingerprint.budget import Budget
     from ipytorchseed.fingerprint.meter import Meter
 
+# Words of 8 bytes hashed at a time; the scratch memory is three times that.
 WORDS = 2**21
-"""Words of 8 bytes hashed at a time: the scratch memory is three times that."""
 
+# Bytes of a tensor up to which hashing a copy is faster.
 ON_HOST = 2**20
-"""Bytes of a tensor up to which a copy is hashed sooner than the tensor where it lies."""
 
+# Seconds between two checks of the budget.
 _PAUSE = 0.0005
-"""Seconds between two questions whether a budget still has patience."""
 
+# Devices that are supported. Others may lack 64-bit integers: bytes are copied piecewise.
 DEVICES = frozenset({"cuda", "xpu"})
-"""Where it is used. Elsewhere 64-bit integers may be missing: bytes are copied piece by piece."""
 
+# Types of devices on which something was hashed.
 _warm: set[str] = set()
-"""Types of devices on which something was hashed."""
 
+# The last thread that waits for each device, as no call asks about all streams.
 _waiting: dict[torch.device, threading.Thread] = {}
-"""The last thread that waits for each device: nothing asks all streams whether they are done."""
 
 _PLACE = 0x9E3779B97F4A7C15
 _MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, None))
@@ -53,7 +55,7 @@ _MIX_AGAIN = ((33, 0xFF51AFD7ED558CCD), (29, 0xC4CEB9FE1A85EC53), (32, None))
 
 
 def _signed(value: int) -> int:
-    """Bring a number into the range of int64, as wrapping arithmetic would."""
+    """Wrap a number into the range of int64."""
     return (value + 2**63) % 2**64 - 2**63
 
 
@@ -63,29 +65,29 @@ def _mix(words: Tensor, scratch: Tensor, rounds: tuple[tuple[int, int | None], .
 
     for shift, factor in rounds:
         torch.bitwise_right_shift(words, shift, out=scratch)
-        scratch.bitwise_and_(2 ** (64 - shift) - 1)  # the shift drags the sign along
+        scratch.bitwise_and_(2 ** (64 - shift) - 1)  # the shift copies the sign
         words.bitwise_xor_(scratch)
         if factor is not None:
             words.mul_(_signed(factor))
 
 
 def is_captured(device: str) -> bool:
-    """Return whether a CUDA graph is being recorded, which must be left alone."""
+    """Return whether a CUDA graph is being recorded, which must not be disturbed."""
     return device == "cuda" and bool(sys.modules["torch"].cuda.is_current_stream_capturing())
 
 
 def settle(device: torch.device, budget: Budget) -> None:
-    """Wait until a device has computed all that it was given, for as long as a budget has patience.
+    """Wait until a device has finished all its work, within the patience of a budget.
 
-    Reading would wait for the current stream however long it takes, in a call that no Ctrl-C ends,
-    and would not wait for other streams, on which the value may still be written.
+    Reading would wait for the current stream, however long, in a call that Ctrl-C cannot end. It
+    would not wait for other streams, on which the value may still be written.
 
     Args:
         device: Of a type in ``DEVICES``.
-        budget: Takes the time that was waited.
+        budget: Is charged for the wait.
 
     Raises:
-        PendingError: It is not done.
+        PendingError: The device is not done.
         RuntimeError: A CUDA graph is being recorded.
     """
     if is_captured(device.type):
@@ -93,7 +95,7 @@ def settle(device: torch.device, budget: Budget) -> None:
     began = time.monotonic()
 
     def wait() -> None:
-        with contextlib.suppress(Exception):  # reading fails of the same
+        with contextlib.suppress(Exception):  # reading fails for the same reason
             getattr(sys.modules["torch"], device.type).synchronize(device)
 
     def join(waiting: threading.Thread) -> None:
@@ -103,7 +105,7 @@ def settle(device: torch.device, budget: Budget) -> None:
             waiting.join(_PAUSE)
 
     try:
-        if device in _waiting:  # it knows nothing of what was given since
+        if device in _waiting:  # it does not know about later work
             join(_waiting[device])
         _waiting[device] = threading.Thread(target=wait, name=f"look at {device}", daemon=True)
         _waiting[device].start()
@@ -113,11 +115,11 @@ def settle(device: torch.device, budget: Budget) -> None:
 
 
 def warm_up(device: torch.device, meter: Meter) -> None:
-    """Have a device load what hashes: 0.1 s once in a process, which no budget is charged for.
+    """Load the hash kernels of a device, which takes 0.1 s once and is not charged.
 
     Args:
         device: Of a type in ``DEVICES``.
-        meter: What has a time for a look.
+        meter: The meter of the look.
     """
     if device.type in _warm:
         return
@@ -133,9 +135,9 @@ def digest_on_device(tensor: Tensor, charge: Callable[[int], None], words: int =
     """Digest a tensor on its device.
 
     Args:
-        tensor: Of integers, of any shape and strides, outside of autograd.
-        charge: Told the number of bytes after each piece.
-        words: How many words are hashed at a time; the digest does not depend on it.
+        tensor: A tensor of integers with any shape and strides, outside of autograd.
+        charge: Called with the number of bytes after each piece.
+        words: The number of words that are hashed at a time; the digest does not depend on it.
 
     Returns:
         16 bytes.
@@ -165,7 +167,7 @@ def digest_on_device(tensor: Tensor, charge: Callable[[int], None], words: int =
 
 
 def _bytes(tensor: Tensor, start: int, end: int) -> Tensor:
-    """Return some of a tensor's bytes, in the order of its elements; a copy where it has gaps."""
+    """Return some of a tensor's bytes in element order; a copy if it has gaps."""
     torch = sys.modules["torch"]
     if tensor.is_contiguous():
         return tensor.view(-1).view(torch.uint8)[start:end]
@@ -175,15 +177,15 @@ def _bytes(tensor: Tensor, start: int, end: int) -> Tensor:
 
 
 def take(tensor: Tensor, shape: Sequence[int], places: Tensor) -> Tensor:
-    """Return a copy of what lies at some places.
+    """Return a copy of the elements at some places.
 
     Args:
         tensor: Of any strides.
-        shape: The first of its dimensions, or all of them, in whose order is counted.
+        shape: The leading dimensions, or all of them, whose order defines the index.
         places: From 0; on the tensor's device or the CPU.
     """
     index: list[Tensor] = []
-    for length in shape[::-1]:  # torch.unravel_index would import sympy, in 0.3 s
+    for length in shape[::-1]:  # torch.unravel_index would import sympy, which takes 0.3 s
         index.insert(0, (places % length).to(tensor.device))
         places = places // length
     return tensor[tuple(index)]

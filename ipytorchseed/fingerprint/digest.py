@@ -27,34 +27,33 @@ from ipytorchseed.introspection.anatomy import (
 from ipytorchseed.introspection.ownership import is_local_module, may_be_local
 from ipytorchseed.introspection.values import imported, is_class
 
+# Results of properties that are listed.
 _RESULTS = 16
-"""Results of properties that are named."""
 
+# Redefined classes inside a value that are listed.
 _CLASSES = 4
-"""Classes that were redefined, of those inside a value, that are named."""
 
+# Kinds of values for which repeated objects are counted.
 _CONTAINERS = frozenset({"dict", "list", "tuple"})
-"""Kinds of values of which it is told that they hold one object in several places."""
 
 
 def fingerprint(
     value: object, *, memo: Memo | None = None, budget: Budget | None = None
 ) -> Fingerprint:
-    """Name a value's content: equal values have equal fingerprints, in any process.
+    """Return the fingerprint of a value: equal values have equal ones, in any process.
 
-    No code of the user's runs for it, nothing is drawn, written, started or kept alive, and no
-    error leaves it.
+    No user code runs, nothing is drawn, written, started or kept alive, and no error is raised.
 
     Args:
         value: Anything.
-        memo: What is known of earlier values, and is added to.
-        budget: The time for this and other values. Where most of it is spent, short values are
-            still read whole, of others a sample that does not depend on the time that was left;
-            where all of it is, nothing is looked at. By default 0.2 seconds for this one.
+        memo: The cache of earlier values, which is updated.
+        budget: The time for this and other values. If most of it is spent, short values are still
+            read whole, and others by a sample that does not depend on the time left. If all of it
+            is spent, nothing is read. By default 0.2 seconds for this one.
 
     Returns:
-        The fingerprint; one without a digest, and a note in its summary, where the time did not
-        suffice or looking failed.
+        The fingerprint. If the time did not suffice or reading failed, it has no digest, and a
+        note in its summary.
     """
     try:
         short = leaf(value)
@@ -85,7 +84,7 @@ def fingerprint(
 def _look(
     value: object, memo: Memo, budget: Budget, walk_in: Callable[[Mode], Walk]
 ) -> Fingerprint:
-    """Read a value whole where there is time or it is small, or else a sample of it."""
+    """Read a value whole if there is time or it is small; else read a sample."""
     left = budget.left
     modes = [Mode.KNOWN] if left <= 0 or memo.refuses(value, left) else [Mode.FULL, Mode.KNOWN]
     for mode in modes:
@@ -98,7 +97,7 @@ def _look(
             if mode is Mode.FULL:
                 memo.refuse(value, left)
             elif isinstance(end, LateError):
-                raise  # it may be small, and then a sample could not be told from the whole
+                raise  # it may be small, and then the sample would look like the whole
             if walk.large:
                 break
         else:
@@ -110,7 +109,7 @@ def _look(
 
 
 def _sample_too(value: object, draft: Draft, memo: Memo, walk_in: Callable[[Mode], Walk]) -> str:
-    """Return the sample of a value that was read whole, for looks that have less time."""
+    """Return the sample of a value that was read whole, for later looks."""
     known = memo.sample(draft.digest)
     if known is None:
         try:
@@ -152,7 +151,7 @@ def _may_be_users(kind: type) -> bool:
 
 
 def _is_outdated(kind: type) -> bool:
-    """Return whether a class of the user's module is no longer what that calls by its name."""
+    """Return whether a class was redefined under its name in the user's module."""
     outer, *inner = name_of_class(kind).split(".")
     found = imported(module_of_class(kind), outer)
     for name in inner:

@@ -27,13 +27,13 @@ from ipytorchseed.fingerprint.reading import UnreadableError, copied
 from ipytorchseed.fingerprint.walk import Walk
 from ipytorchseed.introspection.anatomy import anatomy
 
+# Bytes from which on a tensor is cached; reading fewer is as fast as the proof.
 _WORTH_KNOWING = 2**16
-"""Bytes from which on a tensor is remembered; reading fewer is as quick as the proof."""
 
+# The most bytes of a tensor in foreign memory that are copied for computations.
 _MOST_COPIED = 2**25
-"""Bytes of a tensor in memory that may be gone, copied to be computed with, at most."""
 
-_UNREADABLE = b"freed"  # the memory was given back, as FSDP does with ``resize_(0)``
+_UNREADABLE = b"freed"  # the memory was released, as FSDP does with ``resize_(0)``
 
 
 # --------------------------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ _UNREADABLE = b"freed"  # the memory was given back, as FSDP does with ``resize_
 
 
 def contents(walk: Walk, tensor: Any, *, flag: bool = True) -> bytes:
-    """Digest a tensor that ``reads_natively``; where it cannot be read, note that. 16 bytes."""
+    """Digest a tensor that ``reads_natively``, if it is readable; 16 bytes."""
     if walk.full:
         return b"~"
     walk.tick()
@@ -53,15 +53,15 @@ def contents(walk: Walk, tensor: Any, *, flag: bool = True) -> bytes:
 
 
 def readable_contents(walk: Walk, tensor: Any, *, flag: bool = True) -> bytes:
-    """Digest a tensor that ``reads_natively``: dtype, shape, device, flag and bits; 16 bytes.
+    """Digest a tensor that ``reads_natively``; 16 bytes.
 
     Args:
-        walk: The walk that comes by it.
+        walk: The walk.
         tensor: The tensor.
-        flag: Whether it counts that it requires a gradient.
+        flag: Whether ``requires_grad`` is part of the content.
 
     Raises:
-        UnreadableError: Its memory is gone.
+        UnreadableError: Its memory was released.
     """
     at = native()
     nested = at.is_nested(tensor)
@@ -84,7 +84,7 @@ def readable_contents(walk: Walk, tensor: Any, *, flag: bool = True) -> bytes:
 
 
 def note_strides(walk: Walk, tensor: Any) -> None:
-    """Note how the elements of a tensor lie in memory, where that is not the usual way."""
+    """Record the memory layout of a tensor if it is not the usual one."""
     at = native()
     plain = not at.is_nested(tensor) and at.layout(tensor) is at.strided
     if plain and not at.is_contiguous(tensor):
@@ -99,7 +99,7 @@ def _head(
     layout: Any,
     requires_grad: bool,  # noqa: FBT001 -- a field of the tensor
 ) -> tuple[bytes, str]:
-    """Write all of a tensor but its elements, and return its type of device too."""
+    """Write all of a tensor except its elements, and return its device type too."""
     sizes = None if shape is None else (*shape,)
     return f"{dtype} {sizes} {device.type} {layout} {requires_grad:d}".encode(), device.type
 
@@ -126,16 +126,16 @@ def _elements(walk: Walk, tensor: Any, size: int, device: str) -> bytes:
 
 
 def _remembered(walk: Walk, tensor: Any, size: int, elements: Elements) -> bytes:
-    """Read a large tensor, or show that it is as it was when it was read."""
+    """Read a large tensor, or prove that it is unchanged since it was read."""
     at, memo, budget = native(), walk.memo, walk.budget
     proof = (at.data_ptr(tensor), (*at.shape(tensor),), at.stride(tensor), at.dtype(tensor),
              at.version(tensor), id(tensor))  # fmt: skip
     storage = at.storage(tensor)
     place = storage._cdata  # noqa: SLF001 -- no public way
     identity = (place, at.cdata(tensor))
-    # This tensor and ``storage`` hold the memory. A third might have been written to instead.
+    # Only this tensor and ``storage`` may use the memory: a third could have been written to.
     known = memo.tensor(identity, proof) if at.holders(place) <= 2 else None  # noqa: PLR2004
-    if known is not None and budget.reread >= size:  # whatever is left of the time
+    if known is not None and budget.reread >= size:  # regardless of the time left
         budget.reread -= size
         walk.count(size)
         digest = elements.whole(walk)
@@ -153,9 +153,9 @@ class Elements(Struct):
 
     Attributes:
         tensor: The tensor, neither conjugated nor negated lazily.
-        size: In bytes.
+        size: The size in bytes.
         device: The type of its device.
-        borrowed: As of ``is_borrowed``.
+        borrowed: The result of ``is_borrowed``.
     """
 
     tensor: Any
@@ -204,7 +204,7 @@ def is_borrowed(tensor: Any) -> bool:
 
 
 def as_array(tensor: Any) -> Any:
-    """View the memory of a tensor on the CPU as an array of items of as many bytes, not numbers."""
+    """View a CPU tensor's memory as an array of opaque items of the same size."""
     import numpy as np
 
     at = native()
@@ -216,13 +216,13 @@ def as_array(tensor: Any) -> Any:
 
 
 def readable(tensor: Any) -> Any:
-    """Return a tensor, outside of autograd, that torch can read.
+    """Return a tensor that torch can read, outside of autograd.
 
     Args:
-        tensor: A strided one; where its memory may be gone, a copy is returned.
+        tensor: A strided tensor; a copy is returned if its memory is foreign.
 
     Raises:
-        UnreadableError: Its memory is gone, or is too large to be copied.
+        UnreadableError: Its memory was released, or is too large to copy.
     """
     torch, at = sys.modules["torch"], native()
     if not (at.numel(tensor) and is_borrowed(tensor) and is_there(tensor)):
@@ -237,7 +237,7 @@ def readable(tensor: Any) -> Any:
 
 
 def is_there(tensor: Any) -> bool:
-    """Return whether the memory that a tensor's shape speaks of is there."""
+    """Return whether the memory is large enough for the shape of a tensor."""
     at = native()
     if at.data_ptr(tensor) == 0:
         return False
@@ -260,7 +260,7 @@ def bits(tensor: Any) -> Any:
 
 
 def _pieces(tensor: Any) -> Iterator[memoryview]:
-    """Copy a tensor of integers to contiguous memory of the CPU, piece by piece."""
+    """Copy a tensor of integers to contiguous CPU memory, piece by piece."""
     for piece in buffers.split(tensor, tensor.numel() * tensor.element_size()):
         copy = piece.cpu().contiguous()
         yield memory(copy.data_ptr(), copy.numel() * copy.element_size())
@@ -287,7 +287,7 @@ def _sparse(walk: Walk, tensor: Any, layout: str) -> bytes:
 
 
 def sparse_parts(tensor: Any, layout: str) -> list[Any]:
-    """Return the tensors that a sparse one is made of: its indices and values."""
+    """Return the tensors of a sparse one: its indices and values."""
     if layout == "torch.sparse_coo":
         return [tensor._indices(), tensor._values()]  # noqa: SLF001 -- the public ones want it coalesced
     if layout in ("torch.sparse_csr", "torch.sparse_bsr"):
@@ -298,14 +298,14 @@ def sparse_parts(tensor: Any, layout: str) -> list[Any]:
 
 
 def made_of(tensor: Any) -> list[Any]:
-    """Return the tensors that one of no strided layout is made of."""
+    """Return the tensors inside a tensor without a strided layout."""
     if native().is_nested(tensor):
         return [tensor._nested_tensor_size(), tensor.values()]  # noqa: SLF001 -- no public way
     return sparse_parts(tensor, str(native().layout(tensor)))
 
 
 def _nested(walk: Walk, tensor: Any) -> bytes:
-    """Digest a nested tensor of torch's older kind; the newer ones are objects of Python."""
+    """Digest a nested tensor of torch's older kind; newer ones are Python objects."""
     tensor = native().detach(tensor)
     parts = [tensor._nested_tensor_size(), tensor._nested_tensor_strides(),  # noqa: SLF001
              tensor.values()]  # fmt: skip

@@ -1,4 +1,7 @@
-"""Fingerprints of pandas objects: values, index, columns and dtypes, whatever their blocks."""
+"""Fingerprints of pandas objects: values, index, columns and dtypes.
+
+The layout in blocks does not count.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,10 @@ def _fields(value: Any) -> dict[Any, Any]:
 
 
 def _columns(manager: Any, walk: Walk) -> list[tuple[Any, bytes | None]]:
-    """Return the values of each column, in the order of the columns, as views of the blocks.
+    """Return the values of each column, in order, as views of the blocks.
 
-    With each comes what ``brief_token`` asks for: of all rows of a block at once, as finding it
-    takes longer than most columns do.
+    Each comes with what ``brief_token`` needs, computed once for each block, because that takes
+    longer than most columns.
     """
     found: list[Any] = [None] * len(manager.axes[0])
     for block in manager.blocks:
@@ -50,7 +53,7 @@ def _write_columns(
 
 
 def _brief(index: Any) -> Any:
-    """Return an Index, or the few values that tell a ``RangeIndex``, as most tables have."""
+    """Return an Index, or the few values of a ``RangeIndex``, which most tables have."""
     if type(index).__name__ != "RangeIndex":
         return index
     fields = _fields(index)
@@ -109,7 +112,7 @@ def write_series(value: Any, walk: Walk) -> Writing:
 
 
 def _rest(value: Any, fields: dict[Any, Any], walk: Walk) -> Bytes:
-    """Write what can be set besides the values, and what a subclass adds."""
+    """Write further settings of the object, and what a subclass adds."""
     wanted = [("attrs", fields.get("_attrs") or None)]
     made = anatomy(type(value))
     if not made.name.startswith("pandas."):
@@ -128,16 +131,16 @@ def _accesses(entry: object) -> bool:
     return name_of_class(type(entry)) in {"Accessor", "CachedAccessor"}
 
 
+# Returns the accessor names of a class, such as ``plot``. Before version 3, pandas caches an
+# accessor in the object on first use.
 accessors = per_object(_name_accessors)
-"""Returns the names by which objects of a class are plotted, or their texts handled: ``plot``.
-Before version 3, pandas keeps in the object what they are of it, once one asks for it."""
 
 _NOT_CONTENT = frozenset({"_attrs", "_cache", "_cacher", "_flags", "_id", "_item_cache", "_mgr",
                           "_name", "_no_setting_name", "_readonly", "_reset_identity"})  # fmt: skip
 
 
 def index_state(value: Any) -> object:
-    """Return an Index without the tables that it builds when values are looked up."""
+    """Return an Index without its lookup tables."""
     fields = _fields(value)
     return [(name, fields[name]) for name in _OF_INDEX if name in fields]
 
@@ -146,7 +149,7 @@ _OF_INDEX = ("_data", "_range", "_levels", "_codes", "_name", "_names")
 
 
 def extension_state(value: Any) -> object:
-    """Return an array of pandas' own, such as categories, times or nullable numbers."""
+    """Return a pandas extension array, such as categories, times or nullable numbers."""
     items = {n: item for n, item in anatomy(type(value)).attributes(value) if n not in _NOT_CONTENT}
     for name in ("_ndarray", "_dtype", "_pa_array"):
         if name not in items and hasattr(type(value), name):
@@ -155,9 +158,9 @@ def extension_state(value: Any) -> object:
 
 
 def arrow_state(value: Any) -> object:
-    """Return the buffers that Arrow's arrays and tables consist of.
+    """Return the buffers of Arrow's arrays and tables.
 
-    How many pieces there are, and what else lies in their buffers, is no content.
+    The number of pieces, and unused parts of the buffers, are not content.
     """
     chunks = [each for each in getattr(value, "chunks", [value]) if len(each)]
     held = [each for chunk in chunks for each in chunk.buffers() if each is not None]
@@ -168,7 +171,7 @@ def arrow_state(value: Any) -> object:
     for chunk in chunks:
         parts = chunk.buffers()
         if whole and not chunk.null_count:
-            parts[:1] = [None]  # it says of each item that it is there
+            parts[:1] = [None]  # it says that each item is valid
         small = whole and sum(each.size for each in parts if each is not None) <= _COPIED
         view = _bytes_of if small else memoryview
         buffers = [None if each is None else view(each) for each in parts]
@@ -180,15 +183,15 @@ def _bytes_of(buffer: Any) -> bytes:
     return buffer.to_pybytes()  # type: ignore[no-any-return]
 
 
+# Bytes of an array up to which copying is faster than reading in place.
 _COPIED = 2**12
-"""Bytes of an array that are copied, which is sooner done than to look at the memory itself."""
 
+# The most bytes of an array's buffers that are copied to normalize their layout.
 _JOINED = 2**24
-"""Bytes of the buffers of an array that is copied to be told apart from how it lies, at most."""
 
 
 def _is_allocated(buffer: Any) -> bool:
-    """Return whether a buffer is memory of Arrow's own, rather than a file's, which may be gone."""
+    """Return whether a buffer is Arrow's own memory, not that of a file."""
     return buffer.is_mutable and buffer.parent is None
 
 
@@ -199,5 +202,5 @@ def moment_state(value: Any) -> object:
 
 
 def dtype_state(value: Any) -> object:
-    """Return a dtype of pandas' own."""
+    """Return a pandas dtype."""
     return [item for item in anatomy(type(value)).attributes(value) if item[0][:6] != "_cache"]

@@ -1,4 +1,7 @@
-"""Fingerprints of functions, by code, defaults and closure; methods, partials, classes, modules."""
+"""Fingerprints of functions, methods, partials, classes and modules.
+
+Functions are read by code, defaults and closure.
+"""
 
 from __future__ import annotations
 
@@ -36,24 +39,24 @@ from ipytorchseed.patterns import lazy_pattern
 _CONSTANT = frozenset(dis.hasconst)
 _EXTENDED = dis.opmap["EXTENDED_ARG"]
 _WORD = lazy_pattern(r"\w+")
+# Names by which code may look up its local variables by name.
 _ASK_LOCALS = frozenset({
     "__code__", "_getframe", "breakpoint", "currentframe", "dir", "eval", "evaluate", "exec",
     "locals", "query", "settrace", "stack", "vars",
 })  # fmt: skip
-"""Names by which code may come by its local variables through their names."""
 
+# Characters of a string, or items of a constant, that are searched for names.
 _LONG = 10_000
-"""Characters of a text, or items of a constant, among which names are looked for."""
 
-_HAS_DOCSTRING = 0x4000000  # CO_HAS_DOCSTRING, from 3.13 on
+_HAS_DOCSTRING = 0x4000000  # CO_HAS_DOCSTRING, from Python 3.13 on
 
 
 def _read_code(code: types.CodeType) -> bytes:
     """Digest a code object; 16 bytes.
 
-    Constants are written where they are loaded, not by their place in ``co_consts``: the docstring
-    has a place there, and is never loaded. Names of local variables count where code may ask for
-    them: it has their names in a text, or calls ``locals()`` or the like.
+    Constants are written where they are loaded, not by their index in ``co_consts``: the
+    docstring has an index and is never loaded. Names of local variables count only if the code
+    may look them up: it has their names in a string, or calls ``locals()`` or similar.
     """
     raw = code.co_code
     written = bytearray(raw)
@@ -79,7 +82,10 @@ def _read_code(code: types.CodeType) -> bytes:
 
 
 def _words_of(constant: object) -> Iterable[str]:
-    """Return the words of a constant's texts: of a long one, all by which locals are asked for."""
+    """Return the words of a constant's strings.
+
+    From a long one, only names that look up locals.
+    """
     if type(constant) is str:
         return _WORD.findall(constant) if len(constant) <= _LONG else _ASK_LOCALS
     if type(constant) is tuple or type(constant) is frozenset:
@@ -87,12 +93,12 @@ def _words_of(constant: object) -> Iterable[str]:
     return ()
 
 
+# Digests the behaviour of a code object, regardless of name, file, lines and docstring.
 code_digest = per_object(_read_code)
-"""Names what a code object does, whatever its name, file, lines and docstring."""
 
 
 def _constant(value: Any) -> bytes:
-    """Write a constant; they nest as deep as the parser allows, a hundred levels."""
+    """Write a constant; the parser limits nesting to a hundred levels."""
     kind = type(value)
     if kind is types.CodeType:
         return b"C" + code_digest(value)
@@ -100,7 +106,7 @@ def _constant(value: Any) -> bytes:
         return b"(%b)" % b"".join(map(_constant, value))
     if kind is frozenset:
         return b"{%b}" % b"".join(sorted(map(_constant, value)))
-    if kind is slice:  # from 3.14 on
+    if kind is slice:  # from Python 3.14 on
         return b"[%b]" % _constant((value.start, value.stop, value.step))
     write = LEAVES.get(id(kind))
     token = None if write is None else write(value)
@@ -120,18 +126,19 @@ def write_code(value: types.CodeType, walk: Walk) -> Writing:  # noqa: ARG001
 # --------------------------------------------------------------------------------------------------
 # Functions
 
+# Types of default arguments that calls may mutate.
 _SIZED = (list, dict, set)
-"""Types of default arguments that calls may fill."""
 
 _closure = types.FunctionType.__dict__["__closure__"].__get__
 _cell = types.CellType.__dict__["cell_contents"].__get__
 
-_DYNAMO = "_torchdynamo_orig_callable"  # what torch.compile keeps of the function in its wrapper
-_CALLED = "__dynamo_disable"  # what torch keeps of its own, as manual_seed, from the first call on
+_DYNAMO = "_torchdynamo_orig_callable"  # an attribute of torch.compile's wrapper
+# an attribute that torch adds to its functions, as manual_seed, on the first call
+_CALLED = "__dynamo_disable"
 
 
+# Caches of ``functools.singledispatch``, which are not content.
 _LOOKED_UP = frozenset({"_clear_cache", "cache_token", "dispatch_cache"})
-"""Names under which ``functools.singledispatch`` keeps what it has found: no content."""
 
 
 def cells(function: Any) -> list[tuple[str, object]]:
@@ -178,14 +185,14 @@ def write_function(value: Any, walk: Walk) -> Writing:
 
 
 def brief_function(value: Any, walk: Walk) -> bytes | None:  # noqa: ARG001
-    """Return the token of a function that is nothing but code, as ``write_function``; else None."""
+    """Return the token of a function without state; None for others."""
     if value.__defaults__ or value.__kwdefaults__ or _closure(value) or value.__dict__:
         return None
     return b"D" + xxh3_128_digest(b"function" + code_digest(value.__code__) + b";;")
 
 
 def _defaults(function: Any) -> list[tuple[str, object]]:
-    """Return the arguments that have a default, and that."""
+    """Return the arguments with a default, and the defaults."""
     code, by_place = function.__code__, function.__defaults__ or ()
     names = code.co_varnames[: code.co_argcount][-len(by_place) :] if by_place else ()
     by_name = _by_name(dict.items(function.__kwdefaults__ or {}))
@@ -203,7 +210,7 @@ def _by_name(items: Iterable[tuple[Any, Any]]) -> list[tuple[str, Any]]:
 
 
 def write_builtin(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
-    """Write a function written in C: by name, and by the object that it is bound to."""
+    """Write a C function by name and bound object."""
     name = getattr(value, "__qualname__", None) or value.__name__
     bound = getattr(value, "__self__", None)
     owner: Any = getattr(value, "__objclass__", None)
@@ -229,7 +236,7 @@ def write_method(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
 
 
 def wrapper_writer(word: str, *names: str, kind: str = "function") -> Writer:
-    """Make a writer of what wraps functions, reading them under ``names``."""
+    """Return a writer of functions that wrap others, in the attributes ``names``."""
 
     def write(value: Any, walk: Walk) -> Writing:
         items = [(name, _read(value, name)) for name in names]
@@ -244,14 +251,14 @@ _write_cached = wrapper_writer("cached function", "__wrapped__")
 
 
 def write_cached(value: Any, walk: Walk) -> Writing:
-    """Write a function with a cache; how many results that keeps is no content."""
+    """Write a function with a cache, without the cached results."""
     draft = yield from _write_cached(value, walk)
     kept = type(value).cache_info(value).currsize
     return structs.replace(draft, parts={**draft.parts, "kept": str(kept)})
 
 
+# Types of descriptors for attributes that the interpreter stores, by identity.
 _SLOTS = frozenset(map(id, (types.MemberDescriptorType, types.GetSetDescriptorType)))
-"""Types of what reads an attribute that the interpreter keeps; by identity."""
 
 
 def _read(value: object, name: str) -> object:
@@ -268,7 +275,7 @@ def _read(value: object, name: str) -> object:
 
 
 def write_class(value: type, walk: Walk) -> Writing:
-    """Write a class: of a library by name and version, else by all that it defines."""
+    """Write a class: by name and version if it is from a library, else by its members."""
     name = full_name(value)
     version = library_version(module_of_class(value))
     digest = b"class" + text(name)
@@ -294,8 +301,8 @@ def write_class(value: type, walk: Walk) -> Writing:
     return Draft(digest, "class", summary, parts)
 
 
+# Members of a class that are listed one by one.
 _TOLD = 64
-"""Members of a class that are told one by one."""
 
 
 def _is_content(name: object, entry: object) -> bool:
@@ -303,7 +310,7 @@ def _is_content(name: object, entry: object) -> bool:
 
 
 def write_module(value: types.ModuleType, walk: Walk) -> Writing:  # noqa: ARG001
-    """Write a module of Python: its name and version; its attributes are values of their own."""
+    """Write a Python module by name and version; its attributes are separate values."""
     yield from ()
     name = module_names(value).get("__name__")
     name = name if type(name) is str else ""

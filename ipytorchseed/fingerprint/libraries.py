@@ -1,4 +1,4 @@
-"""Fingerprints of what other libraries keep in memory of their own: tables, images, geometries."""
+"""Fingerprints of native objects of libraries: tables, images, geometries."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _write_number = memory_writer("memory", memoryview)
 
 
 def write_ctypes(value: Any, walk: Walk) -> Writing:
-    """Write a number or text of ctypes; what a pointer points to cannot be seen."""
+    """Write a number or string of ctypes; the target of a pointer is not read."""
     if not issubclass(type(value), _POINTERS):
         return (yield from _write_number(value, walk))
     name = anatomy(type(value)).name
@@ -32,15 +32,15 @@ def write_ctypes(value: Any, walk: Walk) -> Writing:
 
 
 def _rows(walk: Walk, count: int, size: int) -> Iterator[tuple[int, int]]:
-    """Cut rows into what is read at once: all of them, or a sample, the same whenever it is taken.
+    """Split rows into pieces: all of them, or a fixed sample.
 
     Args:
-        walk: For whom.
-        count: How many there are.
-        size: Bytes of all.
+        walk: The walk.
+        count: The number of rows.
+        size: The bytes of all rows.
 
     Yields:
-        Where each piece begins, and how many rows it has.
+        The start and the number of rows of each piece.
     """
     row = max(1, size // max(1, count))
     if walk.may_read(size):
@@ -58,20 +58,19 @@ def _rows(walk: Walk, count: int, size: int) -> Iterator[tuple[int, int]]:
 def write_polars_series(value: Any, walk: Walk) -> Writing:
     """Write a Series of Polars, by its numbers or else the hashes of its values.
 
-    Numbers may be those of an array, whose memory may be gone; all others lie in memory of Polars,
-    or in a file that it has mapped. Hashes are the same in each process.
-
+    Numbers may be in the foreign memory of an array. All others are in memory of Polars, or in a
+    file that it has mapped. Hashes are the same in each process.
     https://docs.pola.rs/api/python/stable/reference/series/api/polars.Series.hash.html
     """
     kind = sys.modules["polars"].Series
-    if type(value) is not kind:  # a class of the user's, whose code would run
+    if type(value) is not kind:  # a user's class, whose code would run
         return (yield from write_object(value, walk))
     length, dtype, hasher = kind.len(value), str(value.dtype), xxh3_128()
     token = yield value.name
     numbers = None if "Object" in dtype else _as_array(kind, value)
     if numbers is not None:
         token += yield numbers
-    elif "Object" in dtype or walk.maps_files or _left_behind:  # objects have hashes of their own
+    elif "Object" in dtype or walk.maps_files or _left_behind:  # objects have their own hashes
         walk.unsee(f"polars.{dtype}")
     else:
         for start, count in _rows(walk, length, kind.estimated_size(value)):
@@ -83,7 +82,7 @@ def write_polars_series(value: Any, walk: Walk) -> Writing:
 
 
 def _as_array(kind: Any, value: Any) -> object:
-    """Return the memory of a Series as an array, or None where it is not laid out as one."""
+    """Return the memory of a Series as an array, or None if it has another layout."""
     if kind.n_chunks(value) > 1:
         if _left_behind:
             return None
@@ -94,17 +93,16 @@ def _as_array(kind: Any, value: Any) -> object:
         return None
 
 
+# Libraries whose threads exist only in the parent of this forked process: calling them would
+# deadlock. https://docs.pola.rs/user-guide/misc/multiprocessing/
 _left_behind: set[str] = set()
-"""Libraries whose threads are those of the process that this one was forked from: whoever hands
-them work here waits for good. https://docs.pola.rs/user-guide/misc/multiprocessing/
-"""
 
 
 def _in_child() -> None:
     _left_behind.update({"polars"} & sys.modules.keys())
 
 
-if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
     os.register_at_fork(after_in_child=_in_child)
 
 
@@ -126,31 +124,31 @@ def write_polars_frame(value: Any, walk: Walk) -> Writing:
 
 
 def table_state(value: Any) -> object:
-    """Return the columns of a table of Arrow."""
+    """Return the columns of an Arrow table."""
     return [*zip(value.column_names, value.columns, strict=True)]
 
 
 def _kind_of(value: object, package: str) -> Any:
-    """Return the nearest class of a package: of a subclass, code of the user's would run."""
+    """Return the nearest class of a package, because a subclass would run user code."""
     return next(
         kind for kind in mro(type(value)) if module_of_class(kind).partition(".")[0] == package
     )
 
 
 def tree_state(value: Any) -> object:
-    """Return where the nodes of a decision tree split, and what they answer."""
+    """Return the splits and values of a decision tree's nodes."""
     kind = _kind_of(value, "sklearn")
     arrays = (getattr(kind, name).__get__(value) for name in ("threshold", "feature", "value"))
     return tuple(each.tobytes() for each in arrays)
 
 
 def points_state(value: Any) -> object:
-    """Return the points and nodes of a tree of SciPy, as it is pickled."""
+    """Return the points and nodes of a SciPy tree, as pickled."""
     return _kind_of(value, "scipy").__getstate__(value)
 
 
 def neighbors_state(value: Any) -> object:
-    """Return the points and nodes of a tree of scikit-learn, without what it counts of queries."""
+    """Return the points and nodes of a scikit-learn tree, without its counters."""
     return _kind_of(value, "sklearn").__getstate__(value)[:7]
 
 
@@ -163,19 +161,19 @@ _OF_IMAGE = ("_mode", "_size", "info", "palette")
 
 
 def write_image(value: Any, walk: Walk) -> Writing:
-    """Write an image of Pillow by its pixels, or by its attributes alone.
+    """Write a Pillow image by its pixels, or by its attributes alone.
 
-    To ask for pixels would read a file that was not read yet, and install a new palette; and memory
-    of others may be gone.
+    Asking for pixels would load a lazy file and install a new palette, and foreign memory may be
+    unmapped.
     """
     image = sys.modules["PIL.Image"].Image
     made = anatomy(type(value))
     fields: dict[str, Any] = dict(made.attributes(value))
     touched = getattr(fields.get("palette"), "dirty", 0)
-    users = not made.name.startswith("PIL.")  # whose code would run
+    users = not made.name.startswith("PIL.")  # user code would run
     if users or touched or fields.get("_im") is None:
         return (yield from write_object(value, walk))
-    if is_borrowed_image(fields):  # until something is drawn on it, which makes a copy
+    if is_borrowed_image(fields):  # until something is drawn on it, which copies it
         draft = yield from write_object(value, walk)
         width, height = fields["_size"]
         shown = f"{fields['_mode']} image of {width} x {height}"

@@ -16,14 +16,14 @@ from ipytorchseed.fingerprint.objects import PARTS, extra
 from ipytorchseed.fingerprint.scalars import LEAVES
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 
-_NEAR = 2**16  # entries of a dictionary that a sample steps over: it cannot be indexed
+_NEAR = 2**16  # entries of a dictionary that a sample skips: it cannot be indexed
 
 
 def _items(value: Any, walk: Walk) -> Iterator[tuple[Any, Any]]:
-    """Iterate over keys and values in order, without comparing or hashing a key of the user's.
+    """Yield keys and values in order, without comparing or hashing a user's key.
 
-    ``OrderedDict`` finds each next key by its hash. So its own order is asked for only where all
-    keys are of builtin types; else it is the order in which they were first put in.
+    ``OrderedDict`` looks up each next key by its hash. So its order is used only if all keys are
+    of builtin types; else the order of insertion is used.
     """
     if issubclass(type(value), OrderedDict):
         for batch in batches(dict.keys(value)):
@@ -36,8 +36,8 @@ def _items(value: Any, walk: Walk) -> Iterator[tuple[Any, Any]]:
 
 
 def _entries(value: Any, length: int, walk: Walk) -> Iterator[list[tuple[Any, Any]]]:
-    """Take the items of a dictionary in batches: all, or its ends and some between."""
-    if length <= PARTS and type(value) is dict:  # most
+    """Yield the items of a dictionary in batches: all, or its ends and some between."""
+    if length <= PARTS and type(value) is dict:  # the usual case
         yield [*value.items()]
         return
     if walk.may_hold(length):
@@ -54,14 +54,14 @@ def _entries(value: Any, length: int, walk: Walk) -> Iterator[list[tuple[Any, An
 
 
 def _name_item(key: object) -> str:
-    """Name an item as a part; nothing where its key is neither a text nor an integer."""
+    """Return the part's name for an item, or an empty string for other keys."""
     return f"k:{key}" if type(key) is str else f"k:[{key}]" if type(key) is int else ""
 
 
 def _inner_parts(
     items: Sequence[tuple[object, Any]], walk: Walk
 ) -> Generator[object, bytes, dict[str, str]]:
-    """Tell the items of small dictionaries inside a dictionary apart: ``k:train.rate``."""
+    """Return parts for items of small dictionaries inside: ``k:train.rate``."""
     inner = [
         (f"{outer}.{key}", each)
         for outer, value in items
@@ -76,41 +76,41 @@ def _inner_parts(
     return {f"k:{name}": digest_of(token) for (name, _), token in zip(inner, tokens, strict=True)}
 
 
+# How time columns begin in results of ``cross_validate``, and in ``cv_results_``.
 _TIMES: dict[object, tuple[str, ...]] = {
     "fit_time": ("fit_time", "score_time"),
     "mean_fit_time": ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time"),
 }
-"""With what begin the results of ``cross_validate``, and the ``cv_results_`` of a search."""
 
 
+# Keys of a row in skorch's history of a training.
 _EPOCH = {"batches", "epoch", "dur"}
-"""What is in a row of skorch's history of a training."""
 
 
 def find_times(names: Sequence[object]) -> Collection[int]:
-    """Find the times in results of scikit-learn's model selection and in skorch's histories.
+    """Return the positions of times in results of scikit-learn and skorch.
 
     Args:
         names: The keys or columns, in their order.
 
     Returns:
-        The places of those that are times; none where these are no such results.
+        The positions of times; none for other data.
     """
     if not names or type(names[0]) is not str:
         return ()
     if names[0] == "batches" and len(names) <= PARTS:
-        texts = [name if type(name) is str else "" for name in names]  # no code of theirs runs
+        texts = [name if type(name) is str else "" for name in names]  # no user code runs
         return (texts.index("dur"),) if {*texts} >= _EPOCH else ()
     times = _TIMES.get(names[0])
     if times is None or len(names) <= len(times):
         return ()
     first = names[: len(times)]
-    plain = all(type(name) is str for name in first)  # others are not compared: code of theirs
+    plain = all(type(name) is str for name in first)  # others would be compared by user code
     return range(len(times)) if plain and (*first,) == times else ()
 
 
 def write_dict(value: Any, walk: Walk) -> Writing:
-    """Write a dictionary, in the order of its keys: iterating over it can depend on that."""
+    """Write a dictionary in order, because iteration may depend on it."""
     length = dict.__len__(value)
     parts = {"length": str(length)}
     hasher = xxh3_128()

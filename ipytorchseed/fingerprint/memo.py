@@ -1,4 +1,4 @@
-"""Caches what is known of values that did not change since they were last read."""
+"""Caches fingerprints of values that did not change since they were last read."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from msgspec import Struct
 
 Proof = tuple[object, ...]
 
-_FASTEST = 25e9  # what one core can read where memory is fast, until it is known here
-_FEW = 1024  # entries before the dead ones are looked for
-_MORE = 2  # times the time that did not suffice, from which on another try is worth it
+_FASTEST = 25e9  # the speed of one core with fast memory, until it is measured here
+_FEW = 1024  # entries before dead ones are removed
+_MORE = 2  # retry if there is this much more time than before
 
 
 class Known(Struct, frozen=True):
@@ -18,7 +18,7 @@ class Known(Struct, frozen=True):
 
     Attributes:
         handle: torch's own weak reference to its memory.
-        proof: Where and how its elements lie, and how often they were written to.
+        proof: Its address and layout, and its write counter.
         sample: Digest of a few of its bytes.
         digest: Digest of all of them, 16 bytes.
     """
@@ -30,29 +30,7 @@ class Known(Struct, frozen=True):
 
 
 class Memo:
-    """Digests of tensors, by weak reference: it keeps nothing of the user's alive.
-
-    A large tensor is not read again where all of this holds:
-
-    * it is the same tensor, at the same address, with the same shape, strides and dtype;
-    * torch has counted no write to it (``Tensor._version``);
-    * no other tensor shares its memory now: that one's writes may be counted apart;
-    * some two thousand bytes, spread evenly over it, are the same: torch does not count writes
-      through ``.data``, through a numpy array or in a process that shares the memory, or in
-      inference mode;
-    * ``Budget.reread`` (16 MiB) is used up by other known tensors: up to there they are read in
-      full all the same.
-
-    So one change can pass unseen: an uncounted write that misses every sampled byte of a tensor
-    that lies beyond the first 16 MiB of a round. Tensors without a version counter (made in
-    inference mode), those that are not dense, and numpy arrays are always read.
-
-    A weak reference to a tensor, Python's or torch's, would make ``torch.utils.swap_tensors``
-    refuse it, and with it some ways of ``Module.to``; hence one to its memory, which disturbs
-    nothing. As long as it stands, no other memory can be taken for this.
-
-    Besides, it knows which values took too long to be read whole, so that they are sampled at
-    once the next time, and what the samples of those read whole are.
+    """Digests of tensors, by weak reference: it keeps no user object alive.
 
     Attributes:
         speed: Bytes a second at which large buffers were read, the last time.
@@ -66,24 +44,24 @@ class Memo:
         self._samples: dict[bytes, str] = {}
 
     def refuses(self, value: object, seconds: float) -> bool:
-        """Return whether reading a value whole took too long before, and there is no more time now.
+        """Return whether a value took too long before, and there is no more time now.
 
-        Known by its address: where another value has come there, that one is tried a look later.
+        It is identified by its address; a new value at the same address is read one look later.
         """
         return self._refused.get(id(value), 0.0) * _MORE > seconds
 
     def refuse(self, value: object, seconds: float) -> None:
-        """Note that reading a value whole takes longer than ``seconds``."""
+        """Record that reading a value whole takes longer than ``seconds``."""
         if len(self._refused) >= _FEW:
             self._refused.clear()
         self._refused[id(value)] = seconds
 
     def sample(self, digest: bytes) -> str | None:
-        """Return the sample's digest of a large value that was read whole, by that digest."""
+        """Return the sample's digest of a large value with that digest."""
         return self._samples.get(digest)
 
     def keep_sample(self, digest: bytes, sample: str) -> None:
-        """Remember it: the content is the same, and so is a sample of it."""
+        """Store the sample's digest of a value."""
         if len(self._samples) >= _FEW:
             self._samples.clear()
         self._samples[digest] = sample
@@ -101,7 +79,7 @@ class Memo:
     def keep_tensor(
         self, storage: object, identity: tuple[int, int], proof: Proof, sample: bytes, digest: bytes
     ) -> None:
-        """Remember a tensor that was read in full, by its storage; the rest as above."""
+        """Store a tensor that was read in full; the arguments are as above."""
         from torch.multiprocessing.reductions import StorageWeakRef
 
         if len(self._tensors) >= self._limit:

@@ -1,4 +1,4 @@
-"""How much of a value may still be visited and read, so that a look ends in time."""
+"""How much of a value may still be visited and read."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from ipytorchseed.fingerprint.owners import maps_files
 
 T = TypeVar("T")
 
+# Values visited once the budget is spent.
 NODES = 2000
-"""Values visited where the budget is spent."""
 
+# Items of one container read once the budget is spent.
 ITEMS = 256
-"""Items of one container read where the budget is spent."""
 
+# Bytes of one buffer read in full once the budget is spent.
 SMALL = 2**18
-"""Bytes of one buffer read in full where the budget is spent."""
 
+# Bytes of all buffers of one value read in full once the budget is spent.
 TOTAL = 2**23
-"""Bytes of all buffers of one value read in full where the budget is spent."""
 
+# Items of a container copied and digested at once.
 BATCH = 4096
-"""Items of a container copied and digested at once."""
 
-_EVERY = 256  # values visited between two looks at the clock
-_FASTEST = 2e-8  # seconds for an item of a container, where all are numbers
+_EVERY = 256  # values visited between two checks of the clock
+_FASTEST = 2e-8  # seconds for an item of a container of numbers
 
 
 class Mode(Enum):
@@ -45,17 +45,17 @@ class Mode(Enum):
 
 
 class Meter:
-    """Counts what is visited and read of one value, and reads it in full or in a sample.
+    """Counts what is visited and read of one value, and reads in full or by sample.
 
     Args:
-        memo: As below; so are ``budget`` and ``mode``.
-        began: When the look at the value began, by ``time.thread_time``.
+        memo: See below; the same for ``budget`` and ``mode``.
+        began: When the look started, by ``time.thread_time``.
 
     Attributes:
-        memo: What is known of earlier values.
-        budget: Whose allowance for reading again is used.
+        memo: The cache of earlier values.
+        budget: The budget for reading again.
         mode: How far the look goes.
-        exact: False once something was left out.
+        exact: False if something was left out.
         large: Whether a look in ``Mode.KNOWN`` that knows nothing would have been refused.
     """
 
@@ -114,7 +114,7 @@ class Meter:
             self._clock()
 
     def forgive(self, seconds: float) -> None:
-        """Take nothing for some time of this thread's: it was spent on what comes once."""
+        """Do not charge some of this thread's time, which was spent on a one-time task."""
         self._deadline += seconds
         self.budget.used -= seconds
 
@@ -124,15 +124,15 @@ class Meter:
         return maps_files()
 
     def count(self, size: int) -> None:
-        """Count the bytes of a buffer that is known not to have changed."""
+        """Count the bytes of a buffer that is known to be unchanged."""
         self._read += size
         self.large |= size > SMALL or self._read > TOTAL
 
     def may_read(self, size: int) -> bool:
-        """Return whether a buffer of ``size`` bytes is to be read in full, else in a sample.
+        """Return whether to read a buffer of ``size`` bytes in full, else by sample.
 
         Raises:
-            SpentError: Neither.
+            SpentError: Neither is possible.
         """
         self._read += size
         if size <= SMALL and self._read <= TOTAL:
@@ -146,15 +146,15 @@ class Meter:
         return False
 
     def _refuse_hopeless(self, size: int) -> None:
-        """End here where ``size`` bytes cannot be read in time: others may need that time."""
+        """Stop if ``size`` bytes cannot be read in time: other values may need that time."""
         if size > self.memo.speed * (self._deadline - time.thread_time()):
-            self.memo.speed *= 1.05  # it may have been a busy moment that was measured
+            self.memo.speed *= 1.05  # the measurement may be from a busy moment
             raise SpentError
-        if size > buffers.memory_of_machine():  # an expanded tensor: the same memory over and over
+        if size > buffers.memory_of_machine():  # an expanded tensor, which repeats the same memory
             raise SpentError
 
     def may_hold(self, count: int) -> bool:
-        """Return whether ``count`` items are to be visited, else some; raises as ``may_read``."""
+        """Return whether to visit ``count`` items, else some; raises as ``may_read``."""
         if count <= ITEMS:
             return True
         if count > NODES:
@@ -167,7 +167,7 @@ class Meter:
         return True
 
     def spans(self, count: int) -> Iterator[slice]:
-        """Cut ``count`` items into what is read at once: all, or the ends and some between.
+        """Split ``count`` items into pieces: all, or the ends and some between.
 
         Raises:
             SpentError: as ``may_read``.
@@ -184,7 +184,7 @@ class Meter:
     # Reading
 
     def read(self, view: memoryview, item: int = 1) -> bytes:
-        """Digest bytes in memory, in full or in a sample of whole items; 16 bytes."""
+        """Digest bytes in memory, in full or by a sample of whole items; 16 bytes."""
         size = len(view)
         if not self.may_read(size):
             return buffers.sample(view, *buffers.SAMPLE, item)
@@ -209,7 +209,7 @@ class Meter:
                 self.memo.speed = size / (time.thread_time() - began)
 
     def pick(self, items: Sequence[T]) -> Sequence[T]:
-        """Return the items to visit: all, or some of the first, the last and those between."""
+        """Return the items to visit: all, or some from the start, the end and between."""
         if self.may_hold(len(items)):
             return items
         return [item for span in self.spans(len(items)) for item in items[span]]

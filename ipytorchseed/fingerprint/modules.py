@@ -1,4 +1,7 @@
-"""Fingerprints of ``torch.nn.Module``: parameters, buffers, modes, hooks, plain attributes."""
+"""Fingerprints of ``torch.nn.Module``.
+
+Parameters, buffers, modes, hooks and plain attributes.
+"""
 
 from __future__ import annotations
 
@@ -19,36 +22,36 @@ from ipytorchseed.fingerprint.tensors import extras, shape_of
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import Anatomy, anatomy, module_of_class
 
+# Parameters, or buffers, listed one by one; more are one part.
 NAMED = 64
-"""Parameters, or buffers, told one by one; more are told as one part."""
 
+# Dictionaries of hooks. Their keys count all hooks of the process, and are not content.
 HOOKS = frozenset({
     "_backward_hooks", "_backward_pre_hooks", "_forward_hooks", "_forward_pre_hooks",
     "_load_state_dict_post_hooks", "_load_state_dict_pre_hooks", "_state_dict_hooks",
     "_state_dict_pre_hooks",
 })  # fmt: skip
-"""Dictionaries of hooks. Their keys count all hooks of the process: they are no content."""
 
+# Dictionaries that say how some hooks are called, by the same keys.
 _MARKS = frozenset({"_forward_hooks_always_called", "_forward_hooks_with_kwargs",
                     "_forward_pre_hooks_with_kwargs"})  # fmt: skip
-"""Dictionaries that say of some hooks, by those keys, how they are called."""
 
 _TREE = _MARKS | {"_buffers", "_modules", "_parameters", "_non_persistent_buffers_set", "training"}
 
 _UNSET = frozenset({"_compiled_call_impl", "_is_full_backward_hook"})
 
+# By the module of a layer's class in ``torch.nn.modules``, what matters only in training.
 _RATES = {"dropout": "p", "batchnorm": "momentum", "instancenorm": "momentum"}
-"""By the module of a layer's class in ``torch.nn.modules``, what counts in training only."""
 
+# Layers of ``torch.nn.modules.activation`` that depend on the mode. The others are shared by many
+# models, and follow the one that was switched last.
 _OF_ITS_MODE = frozenset({"MultiheadAttention", "RReLU"})
-"""Of the layers in ``torch.nn.modules.activation``, those that ask for it; the rest are shared by
-many models, and follow the one that was switched last."""
 
 _BYTES = {True: b"1", False: b"0"}
 
 
 class _Seen(Struct):
-    """What is collected while the submodules are walked."""
+    """What is collected during the walk through the submodules."""
 
     stream: list[bytes] = []
     parameters: list[tuple[str, bytes]] = []
@@ -75,7 +78,7 @@ def entries(dictionary: Any) -> list[tuple[Any, Any]]:
 def write_nn_module(value: Any, walk: Walk) -> Writing:
     """Write a module with all its submodules."""
     original = (anatomy(type(value)).dictionary(value) or {}).get("_modules")
-    if type(original) is dict and "_orig_mod" in original:  # what torch.compile returns
+    if type(original) is dict and "_orig_mod" in original:  # returned by torch.compile
         value = original["_orig_mod"]
     seen = _Seen()
     places: dict[int, int] = {}
@@ -83,7 +86,7 @@ def write_nn_module(value: Any, walk: Walk) -> Writing:
     while pending:
         path, module = pending.pop()
         seen.stream.append(name_bytes(path))
-        if id(module) in places:  # a module used twice, or a cycle
+        if id(module) in places:  # a module that is used twice, or a cycle
             seen.stream.append(b"^%d;" % places[id(module)])
             seen.inside.append(seen.stream[-1])
             continue
@@ -171,7 +174,7 @@ def _sort_fields(
 
 
 def _by_name(item: Any, fields: dict[Any, Any]) -> Any:
-    """Return the names of a module's own parameters where a list holds them, or refers to them."""
+    """Return the names of a module's parameters in a list, or references to them."""
     if type(item) is not list or not item:
         return item
     names = {id(each): name for name, each in entries(fields.get("_parameters"))}
@@ -181,7 +184,7 @@ def _by_name(item: Any, fields: dict[Any, Any]) -> Any:
 
 
 def _hooks(hooks: object, fields: dict[Any, Any]) -> list[object]:
-    """Return hooks in their order, each with what says how it is called."""
+    """Return hooks in order, each with how it is called."""
     marks = [entries(fields.get(name)) for name in sorted(_MARKS)]
     return [
         (hook, [any(type(key) is int and key == handle for key, _ in mark) for mark in marks])
@@ -191,11 +194,11 @@ def _hooks(hooks: object, fields: dict[Any, Any]) -> list[object]:
 
 
 def _write_tensor(tensor: Any, name: str, seen: _Seen, walk: Walk) -> Bytes:
-    """Write a parameter or buffer, its gradient apart."""
+    """Write a parameter or buffer, with its gradient separate."""
     if tensor is None:
         return b"N"
     first = seen.tensors.setdefault(id(tensor), name)
-    if first != name:  # weights that are tied: training moves both
+    if first != name:  # tied weights: training changes both
         tied = b"^" + name_bytes(first)
         seen.stream.append(tied)
         seen.inside.append(tied)
@@ -219,7 +222,7 @@ def _write_tensor(tensor: Any, name: str, seen: _Seen, walk: Walk) -> Bytes:
 
 def _parts(seen: _Seen) -> dict[str, str]:
     modes = {frozenset({True}): "train", frozenset({False}): "eval"}
-    inside = xxh3_128_digest(b"".join(seen.inside))[:8].hex()  # its layers, and how each is set
+    inside = xxh3_128_digest(b"".join(seen.inside))[:8].hex()  # its layers and their settings
     parts = {"mode": modes.get(frozenset(seen.modes), "mixed"), "inside": inside}
     for letter, word, tokens in (
         ("p", "parameters", seen.parameters),
@@ -247,11 +250,11 @@ def _parts(seen: _Seen) -> dict[str, str]:
 
 
 def write_script_module(value: Any, walk: Walk) -> Writing:
-    """Write a compiled TorchScript module: what it stores, which C++ code holds."""
+    """Write a compiled TorchScript module by its C++ state."""
     import torch
 
     script = (anatomy(type(value)).dictionary(value) or {}).get("_c")
-    # The same readers that torch.jit itself uses.
+    # The readers that torch.jit itself uses.
     readers: list[Any] = [torch._C.ParameterDict, torch._C.BufferDict, torch._C.ModuleDict]  # noqa: SLF001
     kept = [sorted(reader(script).items(), key=itemgetter(0)) for reader in readers]
     walk.unsee(anatomy(type(value)).name)

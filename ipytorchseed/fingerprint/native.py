@@ -1,4 +1,4 @@
-"""torch's own accessors of tensors, which ignore what a subclass overrides."""
+"""torch's own accessors of tensors, which ignore overrides of subclasses."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from ipytorchseed.introspection.anatomy import mro, own, per_object
 
 _METHODS = ("data_ptr", "detach", "element_size", "is_conj", "is_contiguous", "is_inference",
             "is_neg", "numel", "stride")  # fmt: skip
+# Attributes of ``torch._C.TensorBase`` that are read under the same name.
 _ATTRIBUTES = ("device", "dtype", "grad", "is_leaf", "is_nested", "is_quantized", "layout",
                "requires_grad", "shape")  # fmt: skip
-"""What ``torch._C.TensorBase`` has, and is read under the same name."""
 
 
 @cache
 def native() -> SimpleNamespace:
     """Return the readers, as functions of a tensor; torch must have been imported.
 
-    ``holders`` is asked of a storage, by the address of torch's object: how many hold it. Of a
-    storage itself, ``is_shared`` and ``resizable`` are asked.
+    ``holders`` returns the reference count of a storage, by the address of torch's object.
+    ``is_shared`` and ``resizable`` take a storage.
     """
     torch = sys.modules["torch"]
     base, storage = torch._C.TensorBase, torch._C.StorageBase  # noqa: SLF001 -- what torch extends
@@ -68,12 +68,12 @@ def _reads_natively(kind: type) -> bool:
     return False
 
 
+# Whether a tensor class leaves operations to torch, so that its tensors have memory.
 reads_natively = per_object(_reads_natively)
-"""Whether a tensor class leaves operations to torch, so that its tensors have their own memory."""
 
 
 class Unseen:
-    """Keeps what watches or redirects torch's operations from seeing ours, while it is entered."""
+    """Hides our operations from whatever watches or redirects torch's."""
 
     __slots__ = ("_dispatch", "_function")
 

@@ -13,8 +13,8 @@ from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writer, Writing, d
 from ipytorchseed.introspection.anatomy import anatomy
 from ipytorchseed.patterns import lazy_pattern
 
+# Attributes or items listed one by one; for more, only the number.
 PARTS = 32
-"""Attributes or items told one by one; of more, only the number."""
 
 Attributes = list[tuple[str, bytes]]
 
@@ -22,7 +22,7 @@ Attributes = list[tuple[str, bytes]]
 def attribute_tokens(
     items: Iterable[tuple[str, object]], walk: Walk
 ) -> Generator[object, bytes, Attributes]:
-    """Write named values, in their order."""
+    """Write named values in order."""
     found = []
     for name, item in items:
         leaf = LEAVES.get(id(type(item)))
@@ -35,18 +35,18 @@ def attribute_tokens(
 
 
 def join(tokens: Iterable[tuple[str, bytes]]) -> bytes:
-    """Make one stream of names and tokens."""
+    """Join names and tokens into one byte string."""
     return b"".join([name_bytes(name) + token for name, token in tokens])
 
 
 def extra(value: object, walk: Walk, exact: type, skip: Collection[str] = ()) -> Bytes:
-    """Write what a subclass of a builtin type adds: its name and its objects' attributes.
+    """Write what a subclass of a builtin type adds: its name and attributes.
 
     Args:
         value: The object.
         walk: The walk.
         exact: The builtin type; objects of exactly that type add nothing.
-        skip: Attributes to pass over.
+        skip: Attributes to skip.
     """
     kind = type(value)
     if kind is exact:
@@ -58,7 +58,7 @@ def extra(value: object, walk: Walk, exact: type, skip: Collection[str] = ()) ->
 
 
 def attribute_parts(tokens: Attributes) -> dict[str, str]:
-    """Name the content of each attribute, where they are few."""
+    """Return the content of each attribute as parts, if they are few."""
     if len(tokens) > PARTS:
         return {"length": str(len(tokens))}
     return {f"a:{name}": digest_of(token) for name, token in tokens}
@@ -67,7 +67,10 @@ def attribute_parts(tokens: Attributes) -> dict[str, str]:
 def inner_parts(
     items: Sequence[tuple[str, object]], walk: Walk
 ) -> Generator[object, bytes, dict[str, str]]:
-    """Tell attributes of plain objects, and items of dictionaries, inside one: ``a:model.rate``."""
+    """Return parts for attributes of plain objects and items of dictionaries inside.
+
+    For example ``a:model.rate``.
+    """
     found, known = dict[str, str](), set[int]()
     inner = [*items]
     while inner:
@@ -89,12 +92,12 @@ def inner_parts(
 
 
 def count(number: int, word: str) -> str:
-    """Say how many there are."""
+    """Return a number with its word."""
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def _without(items: list[tuple[str, object]], skip: Collection[str]) -> list[tuple[str, object]]:
-    """Leave attributes out, and items of attributes that are dictionaries."""
+    """Return items without some attributes, or some items of dictionaries."""
     outer = {name.partition(".")[0] for name in skip if "." in name}
     left: list[tuple[str, object]] = []
     for name, item in items:
@@ -110,14 +113,13 @@ def _without(items: list[tuple[str, object]], skip: Collection[str]) -> list[tup
 
 
 def object_writer(*skip: str, kind: str = "object") -> Writer:
-    """Make a writer of plain objects.
+    """Return a writer of plain objects.
 
-    An object whose class reserves room that only C code can see into is opaque; what attributes
-    it has are read all the same.
+    An object whose class has memory that only C code can read is opaque; its attributes are read
+    nevertheless.
 
     Args:
-        *skip: Attributes that are no content; ``name.key`` is an item of one that is a dictionary
-            with texts for keys.
+        *skip: Attributes that are not content; ``name.key`` is an item of a dictionary.
         kind: The word for them.
     """
 
@@ -132,7 +134,7 @@ def object_writer(*skip: str, kind: str = "object") -> Writer:
         digest = xxh3_128_digest(
             b"object" + name_bytes(made.name) + b"%d;" % len(items) + join(tokens)
         )
-        hidden = made.hidden and kind != "namespace"  # all of that one is its dictionary
+        hidden = made.hidden and kind != "namespace"  # a namespace is only its dictionary
         if hidden:
             walk.unsee(made.name)
         if not walk.top:
@@ -150,21 +152,21 @@ def object_writer(*skip: str, kind: str = "object") -> Writer:
     return write
 
 
+# Writers of objects whose attributes are their content.
 BY_ATTRIBUTES: set[Writer] = set()
-"""Writers of objects whose attributes are their content."""
 
 
 write_object, write_namespace = object_writer(), object_writer(kind="namespace")
 
+# Writers of objects without other content; inside others, their attributes are parts too.
 _plain = frozenset({write_object, write_namespace})
-"""Writers of what has no content but its attributes, which are told apart inside of others too."""
 
 _undated = object_writer("data")
 _DATE = lazy_pattern(r"\s*(\w{3}, \d\d \w{3} \d{4}|\d\d:\d\d:\d\d)\s*")
 
 
 def write_table_cell(value: Any, walk: Walk) -> Writing:
-    """Write a cell of a summary's table: by what is in it, if that is not when it was made."""
+    """Write a cell of a summary's table, unless it is the time of creation."""
     data = dict(anatomy(type(value)).attributes(value)).get("data")
     dated = type(data) is str and _DATE.fullmatch(data) is not None
     return (_undated if dated else write_object)(value, walk)

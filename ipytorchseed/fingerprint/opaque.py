@@ -1,10 +1,11 @@
-"""Fingerprints of opaque objects: by type, and by position where they have one."""
+"""Fingerprints of opaque objects: by type, and by position if they have one."""
 
 from __future__ import annotations
 
 import gc
 import io
 import itertools
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -13,19 +14,20 @@ from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint.containers import write_items
 from ipytorchseed.fingerprint.scalars import text
+from ipytorchseed.fingerprint.value import DATABASE
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
 from ipytorchseed.introspection.anatomy import anatomy
 
+# Packages whose objects are machinery: they lead to half the process and mean nothing.
 PACKAGES = frozenset({
     "IPython", "_io", "_queue", "_socket", "_sqlite3", "_ssl", "_thread", "asyncio", "concurrent",
     "ipykernel", "logging", "matplotlib", "mpl_toolkits", "multiprocessing", "selectors", "socket",
     "sqlite3", "ssl", "subprocess", "threading", "tornado", "zmq",
 })  # fmt: skip
-"""Their objects are machinery: reading them leads through half the process, and means nothing."""
 
 
 def write_opaque(value: Any, walk: Walk) -> Writing:
-    """Write an object that is not looked into at all."""
+    """Write an object whose inside is not read."""
     yield from ()
     made = anatomy(type(value))
     walk.unsee(made.name)
@@ -34,11 +36,11 @@ def write_opaque(value: Any, walk: Walk) -> Writing:
 
 
 def positioned(word: str, position: Callable[[Any], tuple[str, object]]) -> Writer:
-    """Make a writer of opaque objects with a position.
+    """Return a writer of opaque objects with a position.
 
     Args:
         word: The kind.
-        position: Returns a line for people, and what tells the position; it is written as content.
+        position: Returns a line for people, and the position, which is written as content.
     """
 
     def write(value: Any, walk: Walk) -> Writing:
@@ -63,8 +65,8 @@ _BEGUN: tuple[object, ...] = (
     zip(), map(id, ()), filter(None, ()), iter(int, 1), reversed(""),
 )  # fmt: skip
 
+# Builtin iterators whose C ``__reduce__`` gives their position without advancing them.
 ITERATORS = tuple({type(each) for each in _BEGUN})
-"""Builtin iterators whose ``__reduce__``, written in C, tells the rest without advancing them."""
 
 ITERTOOLS: tuple[type, ...] = tuple(
     kind for kind in vars(itertools).values() if isinstance(kind, type)
@@ -72,20 +74,20 @@ ITERTOOLS: tuple[type, ...] = tuple(
 
 
 def iterator_position(value: Any) -> tuple[str, object]:
-    """Return what a builtin iterator iterates over, and its position."""
+    """Return the iterable and the position of a builtin iterator."""
     kind: Any = type(value)
     return anatomy(kind).title, kind.__reduce__(value)[1:]
 
 
 def referents(value: Any) -> tuple[str, object]:
-    """Tell what an iterator of ``itertools`` holds: its position is that of what it reads.
+    """Return what an iterator of ``itertools`` refers to, which has its position.
 
-    Its ``__reduce__`` would tell more, but warns from Python 3.12 on and is gone in 3.14.
+    Its ``__reduce__`` has more, but warns from Python 3.12 on and is gone in 3.14.
     """
     held = [each for each in gc.get_referents(value) if type(each) is not type]
     shown = ""
     if type(value) is itertools.count and all(type(each) in (int, float) for each in held):
-        shown = itertools.count.__repr__(value)  # the only one that counts by itself
+        shown = itertools.count.__repr__(value)  # the only one with its own counter
     elif type(value) is itertools.repeat:
         shown = _times(value)
     return anatomy(type(value)).title, [shown, *held]
@@ -94,7 +96,7 @@ def referents(value: Any) -> tuple[str, object]:
 def _times(value: Any) -> str:
     try:
         return f"{itertools.repeat.__length_hint__(value)}"
-    except TypeError:  # without end
+    except TypeError:  # infinite
         return ""
 
 
@@ -102,10 +104,10 @@ _FRAMES = {types.GeneratorType: "gi", types.CoroutineType: "cr", types.AsyncGene
 
 
 def write_generator(value: Any, walk: Walk) -> Writing:
-    """Write a generator or a coroutine: its code, where it stands, and its variables.
+    """Write a generator or a coroutine: its code, position and variables.
 
-    The variables are those that the garbage collector sees: asking the frame for ``f_locals``
-    would leave a copy there, which keeps old values alive.
+    The variables come from the garbage collector. Reading the frame's ``f_locals`` would leave a
+    copy there, which keeps old values alive.
     """
     made = anatomy(type(value))
     walk.unsee(made.name)
@@ -131,7 +133,7 @@ def write_generator(value: Any, walk: Walk) -> Writing:
 
 
 def _buffer(value: Any) -> Any:
-    """Return the file below a text file, where that is one of Python's own."""
+    """Return the file below a text file, if it is one of Python's own."""
     below = io.TextIOWrapper.__dict__["buffer"].__get__(value)
     return below if type(below) in _BUFFERED else None
 
@@ -145,10 +147,10 @@ def _raw(value: Any) -> Any:
 
 
 def file_position(value: Any) -> tuple[str, object]:
-    """Tell a file's name, mode and position, where asking does not disturb it.
+    """Return a file's name, mode and position, if asking does not disturb it.
 
-    Asking a file that is open for writing would write out what it holds back; asking a file that
-    is being iterated over is refused by Python.
+    Asking a file that is open for writing would flush it. Python refuses to ask a file that is
+    being iterated over.
     """
     kind = type(value)
     buffered = _buffer(value) if kind is io.TextIOWrapper else value
@@ -164,9 +166,22 @@ def file_position(value: Any) -> tuple[str, object]:
     try:
         position = kind.tell(value) if reading or raw is value else io.FileIO.tell(raw)
     except (OSError, ValueError):
-        # A pipe, or being iterated over: how far the file below was read is the next best.
+        # For a pipe, or a file being iterated over, use the position of the file below.
         position = _coarse(buffered)
     return f"file, mode {mode}", (name if type(name) in (str, bytes, int) else None, mode, position)
+
+
+def write_database(value: Any, walk: Walk) -> Writing:
+    """Write a connection of SQLite: how many rows were written through it, not its content."""
+    yield from ()
+    sqlite3: Any = sys.modules["sqlite3"]
+    walk.unsee("sqlite3.Connection")
+    try:
+        wrote = str(sqlite3.Connection.total_changes.__get__(value))
+    except sqlite3.Error:  # it is closed, or belongs to another thread
+        wrote = "unknown"
+    parts = {"rows written": wrote}
+    return Draft(xxh3_128_digest(wrote.encode()), DATABASE, DATABASE, parts, opaque=True)
 
 
 def _coarse(buffered: Any) -> int | None:

@@ -17,17 +17,17 @@ from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
 
+# Attributes written separately, or without effect on results: ``step`` is a scheduler's wrapper.
 _OWN = frozenset({"state", "param_groups", "_zero_grad_profile_name", "_opt_called",
                   "_warned_capturable_if_run_uncaptured", "step"})  # fmt: skip
-"""Attributes written apart, or that do not bear on results: ``step`` is a scheduler's wrapper."""
 
-_HOOKS = "_hooks"  # how the names of dictionaries of hooks end
+_HOOKS = "_hooks"  # how the names of hook dictionaries end
 
-_LAST = 2**31  # the place of a parameter that no group has
+_LAST = 2**31  # the position of a parameter that no group has
 
 
 def write_optimizer(value: Any, walk: Walk) -> Writing:
-    """Write an optimizer, and the parameters that it moves."""
+    """Write an optimizer, and the parameters that it updates."""
     made = anatomy(type(value))
     fields = made.dictionary(value) or {}
     groups = [dict(entries(group)) for group in _list(fields.get("param_groups"))]
@@ -75,7 +75,7 @@ def write_optimizer(value: Any, walk: Walk) -> Writing:
 
 
 def _settings(groups: list[dict[Any, Any]]) -> dict[str, list[str]]:
-    """Show the numbers, pairs of numbers and the like that groups are moved by, but for rates."""
+    """Return the numeric settings of the groups as text, except rates."""
     names = [name for group in groups for name in group if type(name) is str]
     found = {
         name: [_short(group.get(name)) for group in groups]
@@ -86,7 +86,7 @@ def _settings(groups: list[dict[Any, Any]]) -> dict[str, list[str]]:
 
 
 def _short(value: Any) -> str:
-    """Show a setting of one group."""
+    """Return a setting of one group as short text."""
     if value is None or type(value) is bool:
         return str(value)
     if type(value) is tuple and all(type(each) in (int, float) for each in value):
@@ -94,8 +94,8 @@ def _short(value: Any) -> str:
     return _shown(value)
 
 
+# Settings that are separate parts, or that a schedule controls.
 _TOLD_APART = frozenset({"initial_lr", "lr", "params"})
-"""Settings that are told as parts of their own, or by the schedule."""
 
 
 def _list(value: Any) -> list[Any]:
@@ -114,7 +114,7 @@ def _write_state(state: object, places: dict[int, int], walk: Walk) -> Bytes:
 
 
 def _steps(state: object) -> str:
-    """Tell how many steps the first parameter has been moved."""
+    """Describe how many steps the first parameter was updated."""
     for _, item in entries(state)[:1]:
         for name, step in entries(item):
             if name == "step":

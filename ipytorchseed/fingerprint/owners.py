@@ -1,4 +1,7 @@
-"""Which memory numpy, torch or Python keep: other memory may be unmapped, and reading it kills."""
+"""Who owns memory.
+
+Memory that numpy, torch or Python do not own may be unmapped, and reading it crashes the process.
+"""
 
 from __future__ import annotations
 
@@ -11,30 +14,30 @@ from typing import Any
 from ipytorchseed.fingerprint.native import is_tensor_type, native
 from ipytorchseed.introspection.anatomy import full_name
 
+# Types of Python that do not release their memory while a memoryview uses it.
 _KEPT = (bytes, bytearray, array)
-"""Types of Python's own memory, which none of them gives back while a memoryview looks at it."""
 
 
 def owns_view(view: memoryview) -> bool:
-    """Return whether the memory of a memoryview is kept."""
+    """Return whether the memory of a memoryview is owned."""
     return issubclass(type(view.obj), _KEPT)
 
 
 def owns_storage(storage: Any) -> bool:
-    """Return whether the memory of a storage on the CPU is known to be torch's own.
+    """Return whether the memory of a CPU storage is known to be torch's own.
 
-    torch resizes only what it allocated. It also refuses to resize that once a numpy array looks at
-    it, and what ``torch.load`` made, so memory that cannot be resized may be any.
+    torch resizes only what it allocated. It also refuses to resize memory that a numpy array
+    uses, and the result of ``torch.load``, so memory that cannot be resized may be any.
     """
     at = native()
     return bool(at.resizable(storage)) and not at.is_shared(storage)
 
 
 def owns_array(value: Any) -> bool:
-    """Return whether the memory of an array is kept, by what it is a view of.
+    """Return whether the memory of an array is owned, by what it is a view of.
 
-    It is not where a view reaches beyond its base: it was made by ``as_strided``, or its base was
-    made shorter.
+    It is not if a view reaches beyond its base: ``as_strided`` made it, or the base became
+    shorter.
     """
     numpy: Any = sys.modules["numpy"]
     array = numpy.ndarray
@@ -45,8 +48,8 @@ def owns_array(value: Any) -> bool:
         if issubclass(kind, array):
             root, base = base, base_of(base)
         elif full_name(kind).startswith("numpy.") and full_name(kind).endswith(".DummyArray"):
-            base = base.base  # what `as_strided` was given
-        elif issubclass(kind, numpy.void):  # a record, which may lie in an array
+            base = base.base  # the argument of `as_strided`
+        elif issubclass(kind, numpy.void):  # a record, which may be in an array
             base = numpy.void.base.__get__(base)
             if base is None:
                 return True
@@ -58,7 +61,7 @@ def owns_array(value: Any) -> bool:
 
 
 def _owns_base(base: Any) -> bool:
-    """Return whether the memory is kept of an array that is no view of another array."""
+    """Return whether the memory of an array that is not a view is owned."""
     kind = type(base)
     if kind is bytes:
         return True
@@ -69,20 +72,21 @@ def _owns_base(base: Any) -> bool:
 
 
 def is_borrowed_image(fields: Mapping[str, Any]) -> bool:
-    """Return whether Pillow does not own the memory of an image, by the image's attributes."""
+    """Return whether Pillow does not own the memory of an image, by its attributes."""
     return bool(fields.get("map") or fields.get("_readonly"))
 
 
 _INSTALLED = ("/usr/", "/lib", "/etc/", "/dev/shm/sem.", sys.prefix, sys.base_prefix)  # noqa: S108
 
+# The ending of files that SQLite maps and does not shrink while in use: a ledger's.
 _INDEX = "-shm"
-"""How SQLite's files end that it maps, and makes no shorter while they are in use: a ledger's."""
 
 
 def maps_files() -> bool:
-    """Return whether this process may have mapped files of the user: a shorter one kills.
+    """Return whether this process may have mapped files of the user.
 
-    Programs and what was installed with them do not count. True where the system does not tell.
+    Reading a mapped file that became shorter crashes the process. Programs and installed packages
+    do not count. True if unknown.
     """
     try:
         lines = Path("/proc/self/maps").read_text("utf-8", "replace").splitlines()
@@ -96,8 +100,8 @@ def maps_files() -> bool:
 
 
 def is_inside(value: Any, root: Any) -> bool:
-    """Return whether all elements of an array lie in the memory of another, which is dense."""
-    asarray = sys.modules["numpy"].asarray  # of a subclass: past what that overrides
+    """Return whether all elements of an array are in the memory of another, dense one."""
+    asarray = sys.modules["numpy"].asarray  # for a subclass: without its overrides
     (begin, end), (low, high) = (_reach(asarray(each)) for each in (value, root))
     ahead = address_of_array(asarray(value)) - address_of_array(asarray(root))
     return bool(low <= ahead + begin and ahead + end <= high)
@@ -110,12 +114,12 @@ def _reach(value: Any) -> tuple[int, int]:
 
 
 def address_of_array(value: Any) -> int:
-    """Return where the first element of an array lies."""
+    """Return the address of an array's first element."""
     return int(value.__array_interface__["data"][0])
 
 
 def extent(shape: tuple[int, ...], strides: tuple[int, ...], item: int) -> tuple[int, int]:
-    """Return how far elements reach, in bytes before and after the first one's address."""
+    """Return how many bytes elements reach before and after the first one's address."""
     low, high = 0, item
     for length, step in zip(shape, strides, strict=True):
         reach = (length - 1) * step

@@ -1,8 +1,8 @@
 """Packs small values into bytes, without running code of their classes.
 
-It is ``pickle``, with three differences. Objects of the user's classes are taken apart by their
-attributes, past every method. Classes and functions are referred to, not copied. And what only a
-library can copy is packed only if it is in a list of types whose copies do nothing else.
+It is ``pickle``, with three differences. Objects of user classes are split into their attributes,
+without calling methods. Classes and functions are referred to, not copied. Objects that only a
+library can copy are packed only if their type is listed as free of side effects.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from ipytorchseed.fingerprint.owners import maps_files, owns_array
 from ipytorchseed.fingerprint.reading import copy
 from ipytorchseed.introspection.anatomy import anatomy, find_member, module_of_class, name_of_class
 
+# Objects inside one value: each takes time, and C stack if nested.
 _MOST_OBJECTS = 2_000
-"""Objects inside one value: each takes time, and C stack if it lies inside the one before."""
 
+# Packages whose types are packed as they are pickled.
 _SAFE = frozenset(
     {"builtins", "collections", "datetime", "decimal", "fractions", "numpy", "pandas", "pyarrow"}
 )
-"""Packages whose types are packed as they are pickled."""
 
+# By identity, because a user's metaclass may define equality.
 _SIMPLE = frozenset(map(id, (type(None), bool, int, float, complex, str, bytes)))
-"""By identity, as a metaclass of the user's may have an equality of its own."""
 
 
 class Packed:
@@ -39,7 +39,7 @@ class Packed:
 
     Args:
         data: The bytes.
-        references: The classes, functions and modules that it refers to. Classes are not kept
+        references: The classes, functions and modules that it refers to; classes are not kept
             alive.
     """
 
@@ -54,7 +54,7 @@ class Packed:
         """Return a copy of the value.
 
         Raises:
-            Exception: It cannot be made again; any, as classes may have changed.
+            Exception: It cannot be created again; of any type, because classes may have changed.
         """
         return _Unpickler(self._data, self._references).load()
 
@@ -64,7 +64,7 @@ def pack(value: object, most: int) -> Packed | None:
 
     Args:
         value: Any value.
-        most: The most bytes.
+        most: The size limit in bytes.
 
     Returns:
         None if it is larger, or cannot be copied without running code of its class.
@@ -112,10 +112,10 @@ class _Pickler(pickle.Pickler):
         return number
 
     def reducer_override(self, value: Any) -> Any:
-        """Take objects apart.
+        """Split objects into their parts.
 
         Raises:
-            pickle.PicklingError: That takes code which may do anything.
+            pickle.PicklingError: That needs code with possible side effects.
         """
         kind = type(value)
         torch: Any = sys.modules.get("torch")
@@ -137,17 +137,17 @@ class _Pickler(pickle.Pickler):
         return object.__new__, (kind,), about.dictionary(value), None, None, _set_attributes
 
     def _is_unfit(self, value: Any, kind: type, package: str) -> bool:
-        """Return whether a value is an array that is too large, or whose memory may be gone."""
+        """Return whether a value is an array that is too large, or in foreign memory."""
         if package != "numpy" or not issubclass(kind, sys.modules["numpy"].ndarray):
             return False
         return value.nbytes > self._most or not owns_array(value)
 
     def _tensor(self, value: Any) -> Any:
-        """Return how a tensor is made.
+        """Return how to create a tensor again.
 
         Raises:
             pickle.PicklingError: It is on a device, has a graph or hooks, or is a view with gaps.
-            UnreadableError: Its memory was given back.
+            UnreadableError: Its memory was released.
         """
         at = native()
         plain = at.layout(value) is at.strided and at.device(value).type == "cpu"
@@ -173,7 +173,7 @@ def _is_function(kind: type) -> bool:
 
 
 def _reference(value: Any) -> Callable[[], Any]:
-    """Return what returns a class, a function or a module, as long as it is there.
+    """Return a function that returns a class, function or module while it exists.
 
     Raises:
         pickle.PicklingError: It is a function with a closure, attributes or changing defaults.
@@ -192,7 +192,7 @@ def _reference(value: Any) -> Callable[[], Any]:
     others = {each: getattr(value, each) for each in _FUNCTION_NAMES}
 
     def find() -> Any:
-        """Return the function, or make it again from its code."""
+        """Return the function, or create it again from its code."""
         found = there()
         if found is None:
             names = vars(sys.modules[others["__module__"]])
@@ -210,10 +210,10 @@ class _Unpickler(pickle.Unpickler):
         self._references = references
 
     def persistent_load(self, number: Any) -> Any:
-        """Return what was referred to.
+        """Return the object that was referred to.
 
         Raises:
-            pickle.UnpicklingError: It is gone.
+            pickle.UnpicklingError: It no longer exists.
         """
         found = self._references[number]()
         if found is None:
@@ -222,7 +222,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _set_attributes(made: object, state: dict[Any, Any] | None) -> None:
-    """Give an object its attributes, past any code of its class."""
+    """Set an object's attributes without running code of its class."""
     held = anatomy(type(made)).dictionary(made)
     if state and held is not None:
         held.update(state)
@@ -232,7 +232,7 @@ def _make_tensor(kind: type, about: tuple[bytes, Any, tuple[int, ...]], *rest: A
     torch = sys.modules["torch"]
     (data, dtype, shape), (requires_grad, grad) = about, rest
     flat = torch.frombuffer(bytearray(data), dtype=dtype) if data else torch.empty(0, dtype=dtype)
-    made = flat.reshape(shape).clone()  # to memory that is aligned as torch's own
+    made = flat.reshape(shape).clone()  # into memory with torch's own alignment
     made = made.requires_grad_(requires_grad) if kind is torch.Tensor else kind(made, requires_grad)
     if grad is not None:
         made.grad = grad

@@ -1,8 +1,8 @@
-"""Reads the elements of arrays, in full or in a sample, in the order of their indices.
+"""Reads the elements of arrays, in full or by sample, in index order.
 
-Memory that we do not own may be unmapped, or past the end of a file that became shorter. A process
-that reads such a page is killed. So the operating system copies it first, which reports an error
-instead.
+Memory that we do not own may be unmapped, or past the end of a file that became shorter. A
+process that reads such a page is killed. So the operating system copies it first, which reports
+an error instead.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from ipytorchseed.introspection.anatomy import full_name
 if TYPE_CHECKING:
     from ipytorchseed.fingerprint.walk import Walk
 
+# Bytes that a pipe can buffer.
 _PIPE = 2**16
-"""Bytes that a pipe holds."""
 
+# Bytes copied at a time, so that they stay in the CPU's cache until hashed.
 _AT_ONCE = 2**18
-"""Bytes copied at a time: they stay in the processor's cache until they are hashed."""
 
+# The most bytes copied for each wanted byte, if more than ``_AT_ONCE`` are wanted.
 _DENSE = 8
-"""Bytes copied for one that is wanted, at most, where more than ``_AT_ONCE`` are."""
 
 _HAS_PIPES = os.name == "posix"
 
@@ -42,15 +42,15 @@ def copy(source: int, target: int, size: int) -> None:
 
     Args:
         source: Its address.
-        target: The address of memory of ours.
+        target: The address of our memory.
         size: Bytes.
 
     Raises:
-        UnreadableError: At least a part is unmapped, or this system cannot tell.
+        UnreadableError: A part is unmapped, or this system cannot find out.
     """
     if not _HAS_PIPES:
         raise UnreadableError("memory that may be gone, and no safe way to read it on this system")
-    out, into = os.pipe()  # none is kept: a forked child would share it
+    out, into = os.pipe()  # not reused: a forked child would share it
     try:
         os.set_blocking(into, False)
         done = end = 0
@@ -68,15 +68,15 @@ def copy(source: int, target: int, size: int) -> None:
 
 
 def free(_: int) -> None:
-    """Charge nothing for what is read."""
+    """Charge nothing for reading."""
 
 
 def copied(array: Any, charge: Callable[[int], None] = free) -> Any:
-    """Return a copy of an array whose memory may be unmapped.
+    """Return a copy of an array in foreign memory.
 
     Args:
-        array: Of at least one element.
-        charge: Told how many bytes could be read in the time of each copy.
+        array: An array with at least one element.
+        charge: Called with the bytes that could be read in the time of each copy.
 
     Raises:
         UnreadableError: As ``copy``.
@@ -105,8 +105,8 @@ def read(array: Any, walk: Walk, *, borrowed: bool) -> bytes:
     """Digest the elements of an array as ``walk`` allows; 16 bytes.
 
     Args:
-        array: Of at least one element, not of objects.
-        walk: For whom.
+        array: An array with at least one element, not of objects.
+        walk: The walk.
         borrowed: Whether its memory may be unmapped.
 
     Raises:
@@ -118,7 +118,7 @@ def read(array: Any, walk: Walk, *, borrowed: bool) -> bytes:
 
 
 def read_whole(array: Any, walk: Walk, *, borrowed: bool) -> bytes:
-    """Digest all elements; the rest as ``read``."""
+    """Digest all elements; otherwise as ``read``."""
     return walk.read_pieces(pieces(array, walk.charge, borrowed=borrowed))
 
 
@@ -148,7 +148,7 @@ def _same(array: Any) -> Any:
 
 
 def _take(array: Any, start: int, count: int, copy: Callable[[Any], Any]) -> bytes:
-    """Return ``count`` elements from a number on, as bytes."""
+    """Return ``count`` elements from ``start`` on, as bytes."""
     if array.ndim == 0:
         return bytes(copy(array).tobytes())
     if array.ndim == 1:
@@ -165,7 +165,7 @@ def _take(array: Any, start: int, count: int, copy: Callable[[Any], Any]) -> byt
 
 
 def read_if_there(value: Any, walk: Walk, look: Callable[[], bytes]) -> tuple[bytes, str]:
-    """Read elements that may be gone; return also, as the end of a line, why they cannot be."""
+    """Read elements in foreign memory, and return why they cannot be read, if so."""
     try:
         return look(), ""
     except UnreadableError as error:

@@ -1,4 +1,4 @@
-"""Fingerprints of values without parts, each as a few self-delimiting bytes."""
+"""Fingerprints of values without parts, as a few self-delimiting bytes."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.fingerprint.value import Fingerprint
 
+# Characters or bytes beyond which reading a string or integer is timed.
 LONG = 4096
-"""Characters or bytes beyond which a text or an integer is read with an eye on the clock."""
 
 _FLOAT = struct.Struct("<cd").pack
 _COMPLEX = struct.Struct("<cdd").pack
-_SHOWN = 2**64  # beyond, an integer's size is told instead of its digits
+_SHOWN = 2**64  # for larger integers, the size is shown instead of the digits
 
 
 def text(value: str) -> bytes:
-    """Write a text so that one knows where it ends; lone surrogates have bytes too."""
+    """Write a string with an end mark; lone surrogates have bytes too."""
     encoded = value.encode("utf-8", "surrogatepass")
     return b"s%d:%b" % (len(encoded), encoded)
 
 
+# The same for names of attributes, which repeat often.
 name_bytes = lru_cache(maxsize=4096)(text)
-"""The same for names of attributes, which come again and again."""
 
 
 def _integer(value: int) -> bytes | None:
@@ -36,7 +36,7 @@ def _integer(value: int) -> bytes | None:
 def _text(value: str) -> bytes | None:
     if len(value) > LONG:
         return None
-    encoded = value.encode("utf-8", "surrogatepass")  # as `text` does: most of what is written
+    encoded = value.encode("utf-8", "surrogatepass")  # as `text` does, inlined for speed
     return b"s%d:%b" % (len(encoded), encoded)
 
 
@@ -48,6 +48,8 @@ def _complex(value: complex) -> bytes:
     return _COMPLEX(b"c", value.real, value.imag)
 
 
+# By the identity of exactly that type: returns bytes, or None if the value is too long. Once
+# numpy is imported, its plain scalars are included.
 LEAVES: dict[int, Callable[[Any], bytes | None]] = {
     id(type(None)): lambda _: b"N",
     id(bool): lambda value: b"T" if value else b"F",
@@ -59,8 +61,6 @@ LEAVES: dict[int, Callable[[Any], bytes | None]] = {
     id(type(...)): lambda _: b"E",
     id(type(NotImplemented)): lambda _: b"I",
 }
-"""By the identity of the type, exactly that type: bytes, or None where it is too long for that.
-Once numpy is imported, its plain scalars are among them."""
 
 _BUILTIN = {**LEAVES}
 
@@ -90,7 +90,7 @@ def _is_huge(value: Any) -> bool:
 
 
 def number(value: Any) -> tuple[float] | None:
-    """Return a number as a series of one, None for what is no number or beyond floats."""
+    """Return a number as a series of one; None for other values or beyond floats."""
     if type(value) is float:
         return (value,)
     if type(value) is int:

@@ -20,18 +20,18 @@ from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
 
+# The prefix of attributes that torch's compiler sets on tensors.
 _NOTED = "_dynamo_"
-"""How the names of attributes begin that torch's compiler sets on tensors that it has met."""
 
 
 def extras(tensor: Any, walk: Walk) -> Generator[object, bytes, tuple[bytes, bytes]]:
-    """Write the parts of a tensor besides its elements.
+    """Write the parts of a tensor other than its elements.
 
     Returns:
         The token of its gradient, and those of its hooks and of attributes set on it.
     """
     at = native()
-    grad = at.grad(tensor) if at.is_leaf(tensor) else None  # asking others for it warns
+    grad = at.grad(tensor) if at.is_leaf(tensor) else None  # asking for the grad of others warns
     told = b""
     if grad is not None:
         told = b"D" + elements.contents(walk, grad) if id(type(grad)) in at.plain else (yield grad)
@@ -71,7 +71,7 @@ def write_tensor(value: Any, walk: Walk) -> Writing:
 
 
 def _write_wrapper(value: Any, walk: Walk) -> Writing:
-    """Write a tensor whose class handles operations itself, by the tensors that it wraps."""
+    """Write a tensor whose class handles operations itself, by its inner tensors."""
     made = anatomy(type(value))
     tokens = yield from attribute_tokens(made.attributes(value), walk)
     digest = xxh3_128_digest(b"wrapper" + text(made.name) + join(tokens))
@@ -83,14 +83,14 @@ def _write_wrapper(value: Any, walk: Walk) -> Writing:
 
 
 def shape_of(tensor: Any) -> str:
-    """Write a shape for people."""
+    """Return a shape as text."""
     if native().is_nested(tensor):
         return "nested"
     return " x ".join(map(str, native().shape(tensor))) or "scalar"
 
 
 def summary_of(tensor: Any, series: tuple[float, ...] | None = None) -> str:
-    """Tell a tensor in a line."""
+    """Describe a tensor in a line."""
     shape, device = shape_of(tensor), native().device(tensor).type
     line = f"{elements.dtype_of(tensor)} tensor {shape}"
     if shape == "scalar" and series:
@@ -99,7 +99,7 @@ def summary_of(tensor: Any, series: tuple[float, ...] | None = None) -> str:
 
 
 def series_of(tensor: Any) -> tuple[float, ...] | None:
-    """Return the numbers of a short tensor in one row, or of one alone, if they can be read."""
+    """Return the numbers of a short one-dimensional tensor or scalar, if readable."""
     torch, at = sys.modules["torch"], native()
     dtype = at.dtype(tensor)
     plain = dtype.is_floating_point or dtype in (torch.int64, torch.int32, torch.int16, torch.int8,
@@ -114,7 +114,7 @@ def series_of(tensor: Any) -> tuple[float, ...] | None:
     try:
         there = elements.readable(tensor)
         return tuple(map(float, there.reshape(-1).tolist()))
-    except (UnreadableError, RuntimeError):  # torch makes no numbers of float4, for one
+    except (UnreadableError, RuntimeError):  # torch cannot convert float4, for example
         return None
 
 

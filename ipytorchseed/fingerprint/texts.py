@@ -1,4 +1,4 @@
-"""Fingerprints of long texts, buffers of bytes, and subclasses of builtin scalars."""
+"""Fingerprints of long strings, byte buffers, and subclasses of builtin scalars."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ipytorchseed.fingerprint.scalars import LEAVES, LONG
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
 
 _PIECE = 2**20  # characters encoded at once
-_SHOWN = 32  # bytes of the longest number shown by its digits
+_SHOWN = 32  # bytes of the longest number that is shown in digits
 
 
 def _plain(base: Any, value: Any) -> Any:
-    """Return the plain number in an object of a subclass, past the methods it overrides."""
+    """Return the plain number of a subclass object, ignoring overrides."""
     if base is int:
         return value if type(value) is int else int.__add__(value, 0)
     if base is float:
@@ -44,7 +44,7 @@ def _long(text: str, walk: Walk) -> bytes:
 
 
 def _large(number: int, walk: Walk) -> bytes:
-    """Digest an integer of thousands of digits; of millions, its ends: it is copied to be read."""
+    """Digest an integer of thousands of digits; for millions, only its ends."""
     size = number.bit_length() // 8 + 1
     if walk.may_read(size) and size <= buffers.CHUNK:
         raw = number.to_bytes(size, "little", signed=True)
@@ -57,7 +57,7 @@ def _large(number: int, walk: Walk) -> bytes:
 
 
 def number_writer(base: Any) -> Writer:
-    """Make a writer of large integers and of objects whose class extends a builtin number."""
+    """Return a writer of large integers and of subclasses of builtin numbers."""
     word = base.__name__
 
     def write(value: Any, walk: Walk) -> Writing:
@@ -73,7 +73,7 @@ def number_writer(base: Any) -> Writer:
 
 
 def text_writer(base: Any) -> Writer:
-    """Make a writer of long texts and bytes, and of objects whose class extends them."""
+    """Return a writer of long strings and bytes, and of their subclasses."""
     word = base.__name__
 
     def write(value: Any, walk: Walk) -> Writing:
@@ -93,11 +93,11 @@ def text_writer(base: Any) -> Writer:
 
 
 def memory_writer(word: str, view: Callable[[Any], memoryview]) -> Writer:
-    """Make a writer of objects that are a memory of bytes.
+    """Return a writer of objects that are a byte buffer.
 
     Args:
         word: The kind.
-        view: Returns it.
+        view: Returns the buffer.
     """
 
     def write(value: Any, walk: Walk) -> Writing:

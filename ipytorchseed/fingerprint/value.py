@@ -6,58 +6,60 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+# The part that counts how often a value has a list, dictionary or set more than once. In the
+# record of a run, also the variables that are that object or share its memory.
 SHARED = "shared"
-"""The part that tells how often a value holds a list, dictionary or set that it holds already, and
-in the record of a run which other variables are that object, or share its memory."""
 
+# The part for cached properties of objects inside a value, such as ``Data.total=1f3a9c02;
+# Data.rate=02b0c5d7``; they are not in its digest.
 DERIVED = "derived"
-"""The part that names results which objects inside a value keep of their own properties, such as
-``Data.total=1f3a9c02; Data.rate=02b0c5d7``; they are not in its digest."""
 
+# The part with the classes of the objects in a short list, tuple or dictionary, such as ``Lasso
+# Ridge``, also in pairs with a name; without arrays, tensors and builtin types.
 CLASSES = "classes"
-"""The part that names the classes of the objects in a short list, tuple or dictionary, such as
-``Lasso Ridge``, also of those in pairs with a name; not arrays, tensors and what is builtin."""
 
+# The part with the models whose parameters an optimizer updates, and the optimizers whose rate a
+# scheduler sets, if the run read them.
 BELONGS = "belongs"
-"""The part that names, in the record of a run, the models read there whose parameters an optimizer
-moves, and the optimizers whose rate a scheduler sets."""
 
+# The part with the classes inside a value that their module has redefined since, such as
+# ``Square``: ``isinstance`` fails for these objects.
 OUTDATED = "outdated"
-"""The part that names classes of objects inside a value which their module has redefined since,
-such as ``Square``: for ``isinstance`` these objects are of another class."""
 
+# Aspects that are not in the digest: the states of generators inside, the memory layout, the
+# order of a set, repeated objects, and redefined classes. They matter only if nothing else
+# differs.
 FORMS = ("random", "strides", "order", SHARED, OUTDATED)
-"""Aspects that are not in the digest: where generators inside stand, how numbers lie in memory, the
-order of a set, which places hold one object, and which classes are no longer what their module
-calls so. They matter only where nothing else differs."""
 
 
+# The kind of a connection to a database, whose content is not read.
+DATABASE = "database"
+
+# The kind of a value that was not read because a GPU was still computing.
 PENDING = "pending"
-"""The kind of a value of which nothing was looked at, as a GPU was still computing it."""
 
 
 class Fingerprint(Struct, frozen=True, omit_defaults=True):
-    """The name of a value's content, and what may be said of it without its content.
+    """The identity of a value's content, and a description without that content.
 
     Attributes:
-        digest: 16 hex digits, of all the content or of a sample; empty where the time did not
-            suffice for either. Hold two against each other with ``same``.
-        kind: What it is, in a word: ``tensor``, ``module``, ``list``, ``function``, ``opaque``.
-        summary: What it is, in a line for people. Numbers stand in it, no other contents.
-        exact: Whether the digest is of all the content that can be seen, rather than of a sample,
-            and of nothing else: a long text's is of all of it, with what changes in every run.
+        digest: 16 hex digits, of all the content or of a sample; empty if the time did not
+            suffice. Compare two with ``same``.
+        kind: The kind of the value, in a word: ``tensor``, ``module``, ``list``, ``function``,
+            ``opaque``.
+        summary: A line for people. It has numbers, but no other contents.
+        exact: Whether the digest is of all the visible content and nothing else, not of a sample.
             A large tensor read in full before, and by ``Memo``'s proof not written to since,
             counts as read.
-        opaque: True where the content cannot be seen; the digest is then of what can, such as the
-            type and the position.
+        opaque: True if the content is not visible; the digest is then of the type, the position
+            and so on.
         parts: Digests or short words for aspects: a module's ``mode``, its parameters as
             ``p:<name>``, a dictionary's items as ``k:<key>``, a list's ``length``, and its
-            ``items`` in any order where they are few. What a part
-            names does not depend on the rest of the value. ``unseen`` lists types inside the
-            value whose content cannot be seen; ``random`` names the states of the generators of
-            random numbers inside it, and ``kept`` how many results a function's cache has, both of
-            which its digest leaves out.
-        series: Its numbers, where it is a number or a series of at most 8,192.
+            ``items`` in any order if they are few. What a part names does not depend on the rest
+            of the value. ``unseen`` lists types inside the value whose content is not visible;
+            ``random`` names the states of the generators of random numbers inside it, and
+            ``kept`` how many results a function's cache has; the digest leaves out both.
+        series: Its numbers, if it is a number or a series of at most 8,192.
         sample: The digest of a sample of a value too large to be read whole at every look, whether
             or not it was this time: its length, its ends, and the same places between whenever it
             is taken. Empty for values that are always read whole.
@@ -74,17 +76,17 @@ class Fingerprint(Struct, frozen=True, omit_defaults=True):
 
     @property
     def sampled(self) -> bool:
-        """Whether no more than a sample of a large value was read."""
+        """Whether only a sample of a large value was read."""
         return bool(self.sample) and not self.exact
 
 
 def forms(value: Fingerprint) -> tuple[str | None, ...]:
-    """Return aspects beside the content, each None where it has no such: see ``FORMS``."""
+    """Return the aspects in ``FORMS``, each None if absent."""
     return tuple(map(value.parts.get, FORMS))
 
 
 def results(value: Fingerprint) -> dict[str, str]:
-    """Return digests of what objects inside keep, by class and property: see ``DERIVED``."""
+    """Return digests of the properties that objects inside cache: see ``DERIVED``."""
     told = (each.rpartition("=") for each in value.parts.get(DERIVED, "").split("; "))
     return {name: digest for name, _, digest in told if name}
 
@@ -93,8 +95,8 @@ def same(one: Fingerprint, other: Fingerprint) -> bool | None:
     """Return whether two values have the same content, as far as it can be seen.
 
     Returns:
-        True where both were read whole and are equal, False where they are known to differ, None
-        where too little of them was looked at to tell.
+        True if both were read whole and are equal, False if they are known to differ, None if too
+        little was read to decide.
     """
     if not one.digest or not other.digest:
         return None
@@ -104,7 +106,7 @@ def same(one: Fingerprint, other: Fingerprint) -> bool | None:
         if one.sample != other.sample:
             return False
         return True if one.digest == other.digest != other.sample else None
-    if one.sample or other.sample:  # only one is large: they differ if that is seen in their sizes
+    if one.sample or other.sample:  # only one is large: their sizes decide
         told = (one.kind, one.summary) != (other.kind, other.summary)
         return False if told and (other if one.sample else one).exact else None
     return False if one.exact == other.exact and one.digest != other.digest else None

@@ -1,9 +1,9 @@
-"""Walks through a value and all that it holds, with a stack of its own instead of recursion.
+"""Walks through a value and its parts with a stack instead of recursion.
 
-A *writer* knows one kind of value. It is a generator: it yields what the value holds, is sent a
-token for each (bytes that end by themselves and stand for the content), and returns a ``Draft``.
-The walk drives the writers, so that depth is bounded by memory alone, ends cycles, and stops or
-samples where the budget asks for it.
+A *writer* knows one kind of value. It is a generator: it yields the parts of the value, is sent a
+token for each (self-delimiting bytes that represent the content), and returns a ``Draft``. The
+walk drives the writers. So only memory limits the depth, cycles end, and the walk stops or
+samples as the budget requires.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ from ipytorchseed.introspection.anatomy import anatomy, full_name
 from ipytorchseed.introspection.values import is_class
 from ipytorchseed.rng.table import holders
 
+# Items from which on searching for equal types pays off.
 SHORT = 8
-"""Items from which on a look for equal types pays."""
 
 _UNSEEN = 4  # types listed
 
 
 class Draft(Struct):
-    """What a writer returns: a fingerprint to be, and all but the digest of use only at the top.
+    """The result of a writer: a fingerprint to be.
+
+    All but the digest is used only at the top.
 
     Attributes:
         digest: 16 bytes.
@@ -48,46 +50,47 @@ Writing = Generator[object, bytes, Draft]
 Bytes = Generator[object, bytes, bytes]
 Writer = Callable[[Any, "Walk"], Writing]
 
+# By the identity of the type: returns the token of a value without parts, as its writer would, or
+# None if it may have parts.
 BRIEF: dict[int, Callable[[Any, Walk], bytes | None]] = {}
-"""By the identity of the type: returns the token of a value that holds no others, as its writer
-would, or None where it may hold some."""
 
 
 def digest_of(token: bytes) -> str:
-    """Name what a token stands for, as the fingerprint of it alone would."""
+    """Return the digest of a token, as the fingerprint of it alone would have."""
     return token[1:9].hex() if token[0] == _NODE else xxh3_64_hexdigest(token)
 
 
+# Types whose objects may be mutated through another reference.
 _CHANGEABLE = frozenset(map(id, (list, dict, set)))
-"""Types whose objects may be changed in one place and be changed in another."""
 
-_NODE = ord("D")  # tokens that begin so go on with 16 bytes of digest
+_NODE = ord("D")  # tokens that begin with it have 16 more bytes of digest
 
 
 def _write_holder(value: object, walk: Walk) -> Writing:  # noqa: ARG001 -- as every writer
-    """Write an object behind a registered source, where that stands is told of the source."""
+    """Write the object of a registered source, whose state belongs to the source."""
     yield from ()
     made = anatomy(type(value))
     return Draft(xxh3_128_digest(f"source{made.name}".encode()), "rng", made.title)
 
 
 class Walk(Meter):
-    """One way through one value.
+    """One walk through one value.
 
     Args:
-        memo: As for ``Meter``; so are ``budget``, ``began`` and ``mode``.
+        memo: See ``Meter``; the same for ``budget``, ``began`` and ``mode``.
         writer: Returns the writer of a type.
 
     Attributes:
-        writer: As above.
-        top: Whether the writer at work is that of the value itself: parts and summary are wanted.
-        unseen: Types inside the value whose content cannot be seen.
-        random: States of the generators of random numbers that were met inside.
-        shared: How often a list, dictionary or set was met again that had been met inside.
-        strides: Of the tensors met inside, and of an array itself, those that are not contiguous.
-        derived: Digests of the results that objects inside keep, by class and property; empty where
-            several keep one of a name.
-        failed: What could not be looked at, as types and errors.
+        writer: As given.
+        top: Whether the current writer is that of the value itself, whose parts and summary are
+            needed.
+        unseen: Types inside the value whose content is not visible.
+        random: States of the random generators inside.
+        shared: How often a list, dictionary or set inside was met again.
+        strides: The layouts of non-contiguous tensors inside, and of an array itself.
+        derived: Digests of cached properties inside, by class and property; empty if several have
+            the same name.
+        failed: What could not be read, as types and errors.
         settled: Devices that have computed what they were given.
     """
 
@@ -111,7 +114,7 @@ class Walk(Meter):
         """Go through ``value``.
 
         Raises:
-            SpentError: it may not be gone through in this mode.
+            SpentError: it must not be read in this mode.
         """
         stack: list[tuple[Writing, object]] = []
         token = self._enter(value, stack)
@@ -137,7 +140,7 @@ class Walk(Meter):
             self.top = len(stack) == 1
 
     def _enter(self, value: object, stack: list[tuple[Writing, object]]) -> bytes | None:
-        """Return the token of ``value``, or None after putting its writer on the stack."""
+        """Return the token of ``value``, or None after pushing its writer on the stack."""
         kind = type(value)
         leaf = LEAVES.get(id(kind)) if stack else None
         if leaf is not None:
@@ -162,7 +165,7 @@ class Walk(Meter):
         return None
 
     def kinds(self) -> Collection[type]:
-        """Return the classes of all objects that were met, and the classes that were met."""
+        """Return the classes of all objects that were met."""
         met: list[Any] = [value for value, _ in self._seen.values()]
         found = {id(kind): kind for kind in map(type, met)}
         if any(issubclass(kind, type) for kind in found.values()):
@@ -170,10 +173,10 @@ class Walk(Meter):
         return found.values()
 
     def short(self, value: Any) -> bytes | None:
-        """Return the token of what needs no step of the walk, as its writer would; else None.
+        """Return the token of a value that needs no writer; else None.
 
-        Most values in containers are lists and tuples of a few leaves, or among ``BRIEF``, and so
-        take less than half the time.
+        Most values in containers are lists and tuples of a few leaves, or in ``BRIEF``, which
+        halves the time.
         """
         kind = type(value)
         brief = BRIEF.get(id(kind))
@@ -219,12 +222,12 @@ class Walk(Meter):
         return Draft(xxh3_128_digest(b"!" + name.encode()), "opaque", opaque=True)
 
     def unsee(self, name: str) -> None:
-        """Note that the content of a ``name`` cannot be seen."""
+        """Record that the content of a ``name`` is not visible."""
         if len(self.unseen) < _UNSEEN:
             self.unseen.add(name)
 
     def keep(self, results: Sequence[tuple[str, bytes]], title: str) -> None:
-        """Note results that an object of a class keeps."""
+        """Record results that an object of a class caches."""
         for name, token in results:
             known = f"{title}.{name}" in self.derived
             self.derived[f"{title}.{name}"] = "" if known else digest_of(token)

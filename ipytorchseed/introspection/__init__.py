@@ -1,1 +1,1 @@
-"""Reads what objects hold, and whose code is whose, without running code of the user's."""
+"""Reads the content of objects and the owner of code without running user code."""

@@ -1,8 +1,7 @@
 """Slots and attributes of objects, read without running code of their classes.
 
-Classes are read through ``type``'s own descriptors, so that no metaclass is asked, and objects
-through the slots and the dictionary that their class reserves, so that no property,
-``__getattr__`` or ``__getattribute__`` is.
+Classes are read through ``type``'s own descriptors, so no metaclass is asked. Objects are read
+through their slots and dictionary, so no property, ``__getattr__`` or ``__getattribute__`` runs.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from msgspec import Struct
 K = TypeVar("K")
 T = TypeVar("T")
 
-_MANY = 2000  # attributes from which on an object is a table
+_MANY = 2000  # an object with more attributes is a table
 
 _MISSING: Any = object()
 _of_type = type.__dict__
-_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made at run time, as every class written in Python is
+_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: created at run time, like every class written in Python
 _WORD = type.__dict__["__basicsize__"].__get__(object) // 2  # bytes of a pointer
 
 
@@ -37,15 +36,15 @@ def own(kind: type) -> Mapping[str, Any]:
 
 
 def find_member(kind: type, name: str, otherwise: Any = None) -> Any:
-    """Return what a class or a base of it defines under a name, without asking either."""
+    """Return what a class or its bases define under a name, without running code."""
     return next((own(each)[name] for each in mro(kind) if name in own(each)), otherwise)
 
 
 def module_of_class(kind: type) -> str:
-    """Return the module that a class says it is from, or nothing."""
+    """Return the module that a class names, or an empty string."""
     try:
         module = _of_type["__module__"].__get__(kind)
-    except AttributeError:  # deleted by whoever wrote the class
+    except AttributeError:  # deleted by the author of the class
         return ""
     return module if type(module) is str else ""
 
@@ -61,12 +60,12 @@ def full_name(kind: type) -> str:
 
 
 def per_object(make: Callable[[K], T]) -> Callable[[K], T]:
-    """Return a function that works something out once for a class or a code object that lives.
+    """Cache the result of a function for each class or code object while it lives.
 
-    Kept by identity: a class may have a metaclass with a ``__hash__`` of its own.
+    The cache compares identities, because a metaclass may define ``__hash__``.
 
     Args:
-        make: Works it out. What it returns must not hold on to the object.
+        make: Computes the result, which must not keep the object alive.
     """
     known: dict[int, tuple[weakref.ref[K], T]] = {}
 
@@ -82,20 +81,20 @@ def per_object(make: Callable[[K], T]) -> Callable[[K], T]:
     return get
 
 
+# The largest number that cannot be an address.
 _SMALL = 2**32 - 1
-"""The largest number that is no address."""
 
 
 class Anatomy(Struct, frozen=True):
-    """The slots and dictionaries that a class gives its objects. The class is not kept alive.
+    """The slots and dictionaries of a class's objects. The class is not kept alive.
 
     Attributes:
         kind: The class.
         name: The class's name with its module.
-        title: The last part of that, for people.
-        slots: Each slot's name, and the place among the bases of the class that defines it.
-        dictionaries: The places among the bases of the classes that define ``__dict__``; the first
-            that can be read counts.
+        title: The last part of it, for display.
+        slots: Each slot's name, and the position of the defining class among the bases.
+        dictionaries: The positions of the classes that define ``__dict__`` among the bases; the
+            first that can be read counts.
         hidden: Whether objects have memory that only C code can read.
     """
 
@@ -124,7 +123,7 @@ class Anatomy(Struct, frozen=True):
                 yield name, found
 
     def _may_be_address(self, value: object, found: object, at: int) -> bool:
-        """Return whether what a slot holds may be a pointer of a C class: no small number."""
+        """Return whether a slot's value may be a pointer of a C class, not a small number."""
         return (
             type(found) is int and found > _SMALL and "__slots__" not in own(mro(type(value))[at])
         )
@@ -136,9 +135,9 @@ class Anatomy(Struct, frozen=True):
         return found
 
     def unsorted(self, value: object) -> list[tuple[str, object]]:
-        """Return names and values of an object's own attributes, as they were made.
+        """Return names and values of an object's attributes, in the order of creation.
 
-        Where they are too many to be copied, their dictionary stands for them.
+        If there are too many to copy, their dictionary is returned instead.
         """
         found = [*self.slot_values(value)] if self.slots else []
         dictionary = self.dictionary(value)
@@ -160,23 +159,23 @@ class Anatomy(Struct, frozen=True):
             return _MISSING
 
 
+# Members of classes other than content: locations, texts and caches.
 NOT_CONTENT = frozenset({
     "__abstractmethods__", "__annotate__", "__annotate_func__", "__annotations__",
     "__annotations_cache__", "__dict__", "__doc__", "__firstlineno__", "__module__",
     "__qualname__", "__slotnames__", "__static_attributes__", "__weakref__", "_abc_impl",
-    # of enum.Flag: combinations of its members, as they are first asked for
+    # of enum.Flag: combinations of members, created when they are first used
     "_value2member_map_",
-    # of pydantic: what it compiles of the fields, with addresses, and what it fills as it is used
+    # of pydantic: what it compiles from the fields, with addresses, and caches
     "__pydantic_complete__", "__pydantic_core_schema__", "__pydantic_parent_namespace__",
     "__pydantic_serializer__", "__pydantic_setattr_handlers__", "__pydantic_validator__",
     "__signature__",
 })  # fmt: skip
-"""What classes carry besides their content: places, texts and caches."""
 
+# Members that hold addresses in a C class.
 _ADDRESSES = frozenset({
     "__weakref__", "__weaklistoffset__", "__dictoffset__", "__vectorcalloffset__",
 })  # fmt: skip
-"""Members by which a C class tells Python where its pointers are: read, they are addresses."""
 
 
 def _dissect(kind: type) -> Anatomy:
@@ -199,7 +198,7 @@ def _is_descriptor(entry: object) -> bool:
 
 
 def _hides(kind: type) -> bool:
-    """Return whether a class or a base of it reserves more room than its slots account for."""
+    """Return whether a class reserves more memory than its slots need."""
     while kind is not object:
         base = _of_type["__base__"].__get__(kind)
         room = _of_type["__basicsize__"].__get__(kind) - _of_type["__basicsize__"].__get__(base)
@@ -217,10 +216,10 @@ def _hides(kind: type) -> bool:
     return False
 
 
+# Returns how objects of a class are built.
 anatomy = per_object(_dissect)
-"""Returns how objects of a class are built."""
 
 
 def attributes(value: object) -> list[tuple[str, object]]:
-    """Return names and values of an object's own attributes, as they were made."""
+    """Return names and values of an object's attributes, in the order of creation."""
     return anatomy(type(value)).unsorted(value)

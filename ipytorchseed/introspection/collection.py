@@ -1,4 +1,4 @@
-"""Pauses garbage collection while the process is looked at."""
+"""Pauses garbage collection while the process is inspected."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Result = TypeVar("Result")
 def uncollected(function: Callable[P, Result]) -> Callable[P, Result]:
     """Return a function during which no garbage is collected.
 
-    What a look allocates would else decide when the user's objects end, whose code may run then,
-    and a look would be charged for a walk through all that the process holds.
+    Otherwise our allocations would decide when the user's objects end, whose code may run then.
+    Our time would also include a walk through all objects of the process.
     """
 
     @functools.wraps(function)

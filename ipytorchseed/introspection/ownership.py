@@ -1,4 +1,4 @@
-"""Code ownership: tells modules of the user's from those of installed libraries."""
+"""Distinguishes the user's modules from those of installed libraries."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from types import ModuleType
 
 from ipytorchseed.introspection.values import imported, module_names, text
 
+# Endings of folders with installed packages, also if the interpreter does not list them. Their
+# metadata can be anywhere on ``sys.path``, and some libraries read all of it.
 _PACKAGES = tuple(
     f"{name}{os.sep}"
     for name in (f"{os.sep}site-packages", f"{os.sep}dist-packages", ".dist-info", ".egg-info")
 )
-"""How folders of installed packages end, also where the interpreter names none of them; those of
-their metadata lie wherever ``sys.path`` leads, and some libraries look through all of them."""
 
 _OURS = Path(__file__).parents[1]
 
 
 @lru_cache(maxsize=1)
 def _installed() -> tuple[str, ...]:
-    """Folders of the interpreter and of installed packages, with a slash at the end; archives."""
+    """Return the folders of the interpreter and of packages, and archives."""
     paths = sysconfig.get_paths()
     folders = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     folders |= {*site.getsitepackages(), site.getusersitepackages(), str(_OURS)}
@@ -46,7 +46,7 @@ def is_installed_file(path: str) -> bool:
 
 
 def _is_recorded(path: str, place: str) -> bool:
-    """Return whether a file came into a folder of ``sys.path`` by ``pip install --target``."""
+    """Return whether ``pip install --target`` put a file into a folder."""
     folder = os.path.join(place, "")  # noqa: PTH118 -- for each file that a cell opens
     if not path.startswith(folder):
         return False
@@ -58,9 +58,9 @@ def _is_recorded(path: str, place: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _brought(folder: str, _changed: int) -> frozenset[str]:
-    """Return packages and modules in a folder that records of its distributions name.
+    """Return the packages and modules that the distributions in a folder list.
 
-    All at once: there may be hundreds of records, and as many names that are asked about.
+    All at once, because there may be hundreds of records and as many names to look up.
     """
     lines: list[str] = []
     with os.scandir(folder) as entries:
@@ -74,14 +74,14 @@ def _brought(folder: str, _changed: int) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def is_local_file(path: str) -> bool:
-    """Return whether a file is the user's, and not the interpreter's, a package's, or ours."""
+    """Return whether a file is the user's, not Python's, a package's, or ours."""
     folder, name = os.path.split(path)
     try:
         place = os.path.join(_resolved(folder), name)  # noqa: PTH118 -- for each module that is met
         if not os.path.islink(place):  # noqa: PTH114 -- so here
             return not is_installed_file(place)
         target = os.path.realpath(place)
-    except (OSError, ValueError):  # no path
+    except (OSError, ValueError):  # not a path
         return False
     return not (
         is_installed_file(target) or (is_installed_file(place) and _is_store(place, target))
@@ -91,8 +91,8 @@ def is_local_file(path: str) -> bool:
 def _is_store(place: str, target: str) -> bool:
     """Return whether a file of a package is a link into the cache of an installer.
 
-    There, as in uv's cache, the package's metadata lies beside it. A link to where a package is
-    being developed, as of ``flit install --symlink``, leads to no such place.
+    In such a cache, as in uv's, the package's metadata is next to it. That is not so for a link
+    to a package under development, as of ``flit install --symlink``.
     """
     while os.path.basename(place) == os.path.basename(target) != "":  # noqa: PTH119 -- as above
         place, target = os.path.dirname(place), os.path.dirname(target)  # noqa: PTH120 -- so here
@@ -108,7 +108,10 @@ def _has_metadata(folder: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _resolved(folder: str) -> str:
-    """Follow the links that lead to a folder; most share all but their ends."""
+    """Resolve the links in a folder's path.
+
+    Cached, because most paths share all but their last parts.
+    """
     outer, name = os.path.split(folder)
     if not outer or name in ("", ".", ".."):
         return os.path.realpath(folder)
@@ -117,7 +120,7 @@ def _resolved(folder: str) -> str:
 
 
 def is_local_module(name: object) -> bool:
-    """Return whether a module is the user's: the notebook itself, or a file outside of packages."""
+    """Return whether a module is the user's: the notebook, or a file of theirs."""
     if type(name) is not str:
         return False
     if name == "__main__":
@@ -127,12 +130,12 @@ def is_local_module(name: object) -> bool:
 
 
 def is_of_library(name: str) -> bool:
-    """Return whether a module is Python's own, or of an installed package."""
+    """Return whether a module belongs to Python or to an installed package."""
     return name.partition(".")[0] in sys.stdlib_module_names or is_installed_file(_file_of(name))
 
 
 def may_be_local(name: str) -> bool:
-    """Tell at a glance whether a module may be the user's; ``is_local_module`` knows."""
+    """Return quickly whether a module may be the user's; ``is_local_module`` is exact."""
     standard = name.partition(".")[0] in sys.stdlib_module_names
     return not standard and not any(each in _file_of(name) for each in _PACKAGES)
 
@@ -141,8 +144,8 @@ def library_version(module: str) -> str | None:
     """Return the version of the library that a module belongs to.
 
     Returns:
-        Its version, or nothing in text where it tells none; None for a module of the user's own:
-        the notebook, a script, a package under development.
+        Its version, or an empty string if it has none; None for the user's modules: the notebook,
+        a script, a package under development.
     """
     root = module.partition(".")[0]
     standard = root in sys.stdlib_module_names
@@ -154,7 +157,7 @@ def library_version(module: str) -> str | None:
     told = imported(root, "__version__")
     if not issubclass(type(told), str):
         return ""
-    return str.__getitem__(told, slice(None))  # torch has a class of its own for it
+    return str.__getitem__(told, slice(None))  # torch has a class for its version
 
 
 def _file_of(name: str) -> str:

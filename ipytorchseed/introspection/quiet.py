@@ -1,4 +1,4 @@
-"""Hides warnings that are caused by looking at a process."""
+"""Hides warnings that inspecting a process causes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from typing import Any
 
 @contextmanager
 def hidden_warnings(module: str, kind: type[Warning] = Warning) -> Iterator[None]:
-    """Hide warnings that a module gives while the block runs; nobody else's.
+    """Hide the warnings of one module while the block runs.
 
-    The list of filters is changed past ``warnings``, which would show again what it showed once.
+    The list of filters is changed directly: a change through ``warnings`` would show warnings
+    again that were shown once.
 
     Args:
-        module: Its name, or that of the text that is compiled.
+        module: Its name, or the name of the compiled text.
         kind: Which warnings.
     """
     filters: Any = warnings.filters

@@ -1,4 +1,4 @@
-"""Replaces attributes of objects that are not ours for a while, and restores them."""
+"""Replaces attributes of other people's objects temporarily."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _INHERITED: Final = object()
 
 
 class Replacements:
-    """Replaces attributes, and puts back those that nobody else has replaced meanwhile."""
+    """Replaces attributes, and restores those that no other code has replaced since."""
 
     def __init__(self) -> None:
         self._all: list[tuple[Any, str, Any, Any]] = []
@@ -26,19 +26,19 @@ class Replacements:
         """Replace an attribute.
 
         Args:
-            holder: The object that has it, itself or from its class.
+            holder: The object that has it, directly or from its class.
             name: The attribute.
-            ours: Its value until it is put back.
+            ours: The temporary value.
 
         Raises:
-            AttributeError: The holder takes no attributes.
+            AttributeError: The holder does not accept attributes.
         """
         before = getattr(holder, "__dict__", {}).get(name, _INHERITED)
         setattr(holder, name, ours)
         self._all.append((holder, name, ours, before))
 
     def put_back(self) -> None:
-        """Restore the attributes, the last one first."""
+        """Restore the attributes in reverse order."""
         while self._all:
             holder, name, ours, before = self._all.pop()
             if getattr(holder, "__dict__", {}).get(name) is not ours:

@@ -1,7 +1,7 @@
-"""Quick looks at values that run no code of the user's.
+"""Quick tests of values that run no user code.
 
-Nothing is asked of a value by ``getattr``, ``isinstance`` or ``hash``: a class of the user's may
-answer these with its own code. What the interpreter keeps is read through its own descriptors.
+Values are not passed to ``getattr``, ``isinstance`` or ``hash``, which a class may answer with
+its own code. What the interpreter stores is read through its own descriptors.
 """
 
 from __future__ import annotations
@@ -17,42 +17,42 @@ from typing import Any
 
 from ipytorchseed.introspection.anatomy import anatomy, module_of_class, name_of_class, own
 
+# Items of a container, or attributes of an object, that are visited.
 _MANY = 64
-"""Items of a container, or attributes of an object, that are looked at."""
 
 _DICTIONARY: Any = vars(types.ModuleType)["__dict__"]
 _FACTORY: Any = vars(collections.defaultdict)["default_factory"]
 
 
 def identities(kinds: Iterable[type]) -> frozenset[int]:
-    """Return the identities of types, to look others up in: a metaclass may compare and hash."""
+    """Return the identities of types, for look-ups that run no metaclass code."""
     return frozenset(map(id, kinds))
 
 
+# Types whose objects contain no user code, by identity.
 PLAIN: frozenset[int] = identities(
     {type(None), bool, int, float, complex, str, bytes, bytearray, range, slice, object}
     | {type(NotImplemented), type(...), types.CodeType, types.FrameType, types.TracebackType}
     | {types.GetSetDescriptorType, types.MemberDescriptorType, types.WrapperDescriptorType}
     | {types.MethodDescriptorType, types.ClassMethodDescriptorType}
 )
-"""Types whose objects hold no code of the user's, by identity."""
 
 _SCALARS: frozenset[int] = identities({type(None), bool, int, float, complex, str, bytes})
 
+# Types of the interpreter whose parts are visible only to the garbage collector.
 _ITERATORS: frozenset[int] = identities(
     {map, filter, zip, enumerate, reversed, types.MappingProxyType}
     | {kind for kind in vars(itertools).values() if type(kind) is type}
     | {type(iter(())), type(iter([])), type(iter({})), type(iter({}.values()))}
     | {type(iter({}.items())), type(iter(set())), type(iter(print, None))}
 )
-"""Types of the interpreter's whose parts only the garbage collector knows, by identity."""
 
+# The names under which IPython keeps cells and their results.
 shell_name = re.compile(r"_+|_i+\d*|_\d+|_dh|_ih|_oh|In|Out|__warningregistry__").fullmatch
-"""Matches the names under which IPython keeps cells and their results."""
 
 
 def is_scalar(value: object) -> bool:
-    """Return whether a value is of a scalar type: without parts, and possibly shared if equal."""
+    """Return whether a value is a scalar: without parts, and possibly shared if equal."""
     return id(type(value)) in _SCALARS
 
 
@@ -62,17 +62,17 @@ def is_module(value: object) -> bool:
 
 
 def module_names(module: object) -> dict[str, Any]:
-    """Return the dictionary of a module; an empty one for any other value."""
+    """Return the dictionary of a module, or an empty one for any other value."""
     return (_DICTIONARY.__get__(module) or {}) if is_module(module) else {}
 
 
 def imported(module: str, name: str) -> Any:
-    """Return the value of a name in a module, or None; the module is not imported for it."""
+    """Return a name's value in a module, or None if the module was not imported."""
     return module_names(sys.modules.get(module)).get(name)
 
 
 def text(value: object) -> str:
-    """Return a value that is a plain ``str``, and "" for any other."""
+    """Return a plain ``str``, and an empty string for any other value."""
     return value if type(value) is str else ""
 
 
@@ -82,7 +82,7 @@ def is_class(value: object) -> bool:
 
 
 def is_function(value: object) -> bool:
-    """Return whether a value is a function, one of the interpreter's or of Cython's included."""
+    """Return whether a value is a function of Python, C or Cython."""
     kind = type(value)
     return id(kind) in _FUNCTIONS or (
         name_of_class(kind) in _CYTHON
@@ -95,7 +95,7 @@ _CYTHON = frozenset({"cython_function_or_method", "fused_cython_function"})
 
 
 def module_of(value: Any) -> str:
-    """Return the name of the module that a value, or its class, comes from, or ""."""
+    """Return the name of the module of a value, or of its class, or an empty string."""
     kind = type(value)
     if issubclass(kind, types.ModuleType):
         return text(module_names(value).get("__name__"))
@@ -114,7 +114,7 @@ def module_of(value: Any) -> str:
 
 
 def qualified_name(value: Any) -> str:
-    """Return the name of a function or class in its module, or ""."""
+    """Return the qualified name of a function or class, or an empty string."""
     if is_class(value):
         return name_of_class(value)
     if type(value) is types.MethodType:
@@ -125,7 +125,7 @@ def qualified_name(value: Any) -> str:
 
 
 def is_from_its_module(value: Any) -> bool:
-    """Return whether a bound method is what its module gives out, as ``random.shuffle`` is."""
+    """Return whether a bound method is a public name, like ``random.shuffle``."""
     owner = value.__self__
     if is_module(owner) or is_class(owner):
         return True
@@ -142,7 +142,7 @@ def is_from_its_module(value: Any) -> bool:
 
 
 def items(value: Any) -> list[Any]:
-    """Return the first items of a container; of a dictionary, its values, and what makes more."""
+    """Return the first items of a container, the values of a dictionary, and views."""
     kind = type(value)
     found: Any = dict.values(value) if issubclass(kind, dict) else None
     if found is None:
@@ -157,14 +157,14 @@ def items(value: Any) -> list[Any]:
 
 _ITERABLES = (list, tuple, set, frozenset, collections.deque)
 
+# Types of containers whose length is safe to read, by identity.
 CONTAINERS: frozenset[int] = identities(
     {*_ITERABLES, dict, collections.OrderedDict, collections.defaultdict}
 )
-"""Types of containers whose length may be asked for, by identity."""
 
 
 def parts(value: object) -> Iterator[Any]:
-    """Return what an object holds: its items, its slots and the values in its dictionary."""
+    """Return the parts of an object: items, slots and values of its dictionary."""
     kind = type(value)
     if id(kind) in _ITERATORS:
         yield from gc.get_referents(value)[:_MANY]

@@ -1,1 +1,1 @@
-"""The ledger: records of past runs, and the SQLite file that keeps them."""
+"""The ledger: records of past runs, and the SQLite file that stores them."""

@@ -1,4 +1,7 @@
-"""The table of blobs, a content-addressed store: states, texts, settings and large values."""
+"""The table of blobs, a content-addressed store.
+
+It has states, texts, settings and large values.
+"""
 
 from __future__ import annotations
 
@@ -8,30 +11,29 @@ from typing import Any
 
 from ipytorchseed.ledger.compression import compress, decompress
 
+# Kinds: a part is deleted with the last run that refers to it, a state some days after its last
+# use.
 PART, STATE = 0, 1
-"""Kinds: a part goes with the last run that refers to it, a state some days after its last use."""
 
+# A blob's ``last`` is updated when it lags so many runs behind, not at each run. So the last run
+# that refers to a part has a number below ``last + STRIDE``.
 STRIDE = 256
-"""A blob's ``last`` is brought up to date when it lags so many runs behind, not at each run.
 
-So the last run that refers to a part has a number below ``last + STRIDE``.
-"""
-
+# Seconds by which the recorded last use of a blob may lag behind.
 SLACK = 3600.0
-"""Seconds by which the last use that is noted of a blob may lag behind."""
 
+# How many are selected in one statement.
 BATCH = 100
-"""How many are asked for in one statement."""
 
+# The most blobs that a connection remembers.
 _MOST = 4096
-"""Blobs that a connection remembers."""
 
 
 class Connection(sqlite3.Connection):
-    """A connection with a cache of the blobs that are stored, so that most runs need no query.
+    """A connection with a cache of stored blobs, so that most runs need no query.
 
     Attributes:
-        known: By key, ``last`` and ``used`` of blobs that nobody has dropped since.
+        known: By key, ``last`` and ``used`` of blobs that were not deleted since.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -40,7 +42,7 @@ class Connection(sqlite3.Connection):
         self._version = -1
 
     def changed(self) -> bool:
-        """Tell, in a transaction, whether others may have written since this was asked last."""
+        """Return whether others may have written since the last call, in a transaction."""
         (version,) = self.execute("PRAGMA data_version").fetchone()
         if version == self._version:
             return False
@@ -49,7 +51,7 @@ class Connection(sqlite3.Connection):
         return True
 
     def forget(self) -> None:
-        """Forget which blobs are there, as after a transaction that was rolled back."""
+        """Clear the cache, as after a transaction that was rolled back."""
         self.known.clear()
         self._version = -1
 
@@ -57,14 +59,14 @@ class Connection(sqlite3.Connection):
 def put(
     connection: Connection, kind: int, blobs: Mapping[int, bytes | None], run: int, when: float
 ) -> None:
-    """Store blobs that are new, and note that all were used.
+    """Store new blobs, and record the use of all of them.
 
     Args:
         connection: In a transaction.
         kind: ``PART`` or ``STATE``.
-        blobs: By key; None for one that is only referred to.
+        blobs: By key; None for a reference without content.
         run: The number of the run that refers to them.
-        when: When that began, in seconds since 1970, UTC.
+        when: The start of the run, in seconds since 1970, UTC.
     """
     known = connection.known
     if len(known) > _MOST:
@@ -86,14 +88,14 @@ def put(
 
 
 def load(connection: sqlite3.Connection, keys: Iterable[int]) -> dict[int, bytes]:
-    """Return blobs by key; those that are not there, or damaged, are absent."""
+    """Return blobs by key, without those that are missing or damaged."""
     found = {}
     for some in batches([*dict.fromkeys(keys)]):
         query = f"SELECT key, data FROM blobs WHERE key IN ({marks(some)})"  # noqa: S608
         for key, data in connection.execute(query, some):
             try:
                 found[key] = decompress(data)
-            except ValueError:  # `verify` tells
+            except ValueError:  # `verify` reports it
                 continue
     return found
 

@@ -1,4 +1,4 @@
-"""Compresses bytes where that helps, and restores them."""
+"""Compresses bytes if that helps, and restores them."""
 
 from __future__ import annotations
 
@@ -6,44 +6,41 @@ import zlib
 
 _PLAIN, _ZLIB, _SHUFFLED = b"\0", b"\1", b"\2"
 
+# The most bytes that are decompressed.
 _LARGEST = 1 << 28
-"""The most bytes that are decompressed."""
 
+# Bytes up to which compression gains little: a fifth, for 256 KB of memory in zlib.
 SMALL = 1024
-"""Bytes up to which little is gained: a fifth, at the price of zlib's 256 KB of fresh memory."""
 
+# Bytes of a sample, and the number of different ones above which they count as random. 101 are
+# expected in random bytes, which cannot be compressed.
 _SAMPLE, _RANDOM = 128, 85
-"""Bytes of a sample, and the number of different ones above which they count as random.
 
-In random bytes 101 are expected, and these cannot be compressed.
-"""
-
+# Bytes of a word that is shuffled. torch stores the 32 bits of its Mersenne Twister's words in 64
+# (the legacy state of ``at::CPUGeneratorImpl``). If the first bytes of all words come first, then
+# the second ones, and so on, such a state compresses to half: three of them then fit into a page
+# of the file.
 _WORD = 8
-"""Bytes of a word that is shuffled.
-
-torch keeps the 32 bits of its Mersenne Twister's words in 64 (the legacy state of
-``at::CPUGeneratorImpl``). With the first bytes of all words together, then the second ones, and so
-on, such a state is compressed to half: three of them then fit into a page of the file.
-"""
 
 
 def compress(content: bytes) -> bytes:
-    """Make bytes smaller where that helps; ``decompress`` gives them back."""
+    """Compress bytes if that helps; ``decompress`` restores them."""
     if len(content) > SMALL and len({*content[-_SAMPLE:]}) <= _RANDOM:  # random does not shrink
         sparse = content[_WORD - 1 :: _WORD].count(0) * _WORD > len(content) * 0.9
-        small = zlib.compress(_shuffle(content) if sparse else content, 1)  # somebody waits
+        # the fastest level, as a cell waits
+        small = zlib.compress(_shuffle(content) if sparse else content, 1)
         if len(small) < len(content):
             return (_SHUFFLED if sparse else _ZLIB) + small
     return _PLAIN + content
 
 
 def decompress(data: bytes) -> bytes:
-    """Give back what ``compress`` was given.
+    """Decompress the result of ``compress``.
 
     Raises:
-        ValueError: These bytes are not from there.
+        ValueError: The bytes are not such a result.
     """
-    if not isinstance(data, bytes):  # SQLite keeps any type in any column
+    if not isinstance(data, bytes):  # SQLite stores any type in any column
         raise ValueError("it holds no bytes")  # noqa: TRY004 -- what was read is damaged
     kind, rest = data[:1], data[1:]
     if kind == _PLAIN:

@@ -1,4 +1,4 @@
-"""The one connection to the ledger's file: threads, forks, other processes and damage."""
+"""The connection to the ledger's file: threads, forks, other processes, damage."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ from ipytorchseed.ledger.permissions import refuse_unsafe
 T = TypeVar("T")
 Do = Callable[[Connection], T]
 
+# Seconds to wait for another process that writes, before an error.
 PATIENCE = 2.0
-"""Seconds to wait for another process that writes, before an error."""
 
+# Seconds to wait after such an error, until a write succeeds, so that not every cell waits.
 _HURRY = 0.05
-"""Seconds to wait once that has failed, until a write succeeds: not every cell is to be delayed."""
 
+# Bytes of a page, which fits three states of a Mersenne Twister. 4096 bytes fit only one.
 _PAGE = 8192
-"""Bytes of a page: it holds three states of a Mersenne Twister, and one of 4096 bytes only one."""
 
 _PRAGMAS = (
     f"page_size = {_PAGE}",
-    "auto_vacuum = INCREMENTAL",  # what is pruned can be given back; must precede the first table
-    "journal_mode = WAL",  # readers and one writer side by side; a commit is one append
+    "auto_vacuum = INCREMENTAL",  # lets the file shrink after pruning; must precede the first table
+    "journal_mode = WAL",  # readers next to one writer; a commit is one append
     "synchronous = NORMAL",  # durable against a killed process without waiting for the disk
-    "journal_size_limit = 8388608",  # what the log shrinks to after a large transaction
+    "journal_size_limit = 8388608",  # the size of the log after a large transaction
     "temp_store = MEMORY",
 )
 
+# Seconds for which a file may be empty because another process creates its tables.
 _SECONDS_TO_MAKE = 10
-"""Seconds that a file may be empty, as another process is creating its tables."""
 
 _NEWEST = "its newest runs may be lost"
 
 
 class Database:
-    """Runs functions inside transactions; what SQLite raises becomes a ``LedgerError``.
+    """Runs functions in transactions; errors of SQLite become a ``LedgerError``.
 
     Args:
         path: The file; None keeps everything in memory.
@@ -53,7 +53,7 @@ class Database:
         patience: Seconds to wait for other processes.
 
     Attributes:
-        notices: What the user should be told, a line each.
+        notices: Lines for the user.
 
     Raises:
         LedgerError: It cannot be opened.
@@ -76,20 +76,20 @@ class Database:
         forks.register(self)
 
     def write(self, do: Do[T], otherwise: T) -> T:
-        """Run ``do`` in a transaction of its own; when this returns, what it wrote is durable.
+        """Run ``do`` in a transaction; when this returns, its writes are durable.
 
         Args:
-            do: Reads and writes. It may be run twice: a damaged file is set aside, and it is then
-                run on the new one.
-            otherwise: What a forked child gets, where nothing is done.
+            do: Reads and writes. It may run twice: if the file is damaged, it is renamed, and
+                ``do`` runs on a new one.
+            otherwise: The result in a forked child, which writes nothing.
 
         Raises:
-            LedgerError: It failed; nothing of it is kept.
+            LedgerError: It failed; nothing was written.
         """
         return otherwise if self._is_child() else self._run(self._transact, do)
 
     def read(self, do: Do[T]) -> T:
-        """Run ``do``, which only reads, on the content of one moment.
+        """Run ``do``, which only reads, on a consistent snapshot.
 
         Raises:
             LedgerError: It failed.
@@ -98,11 +98,11 @@ class Database:
         return self._run(self._look, do)
 
     def outside(self, do: Do[T], otherwise: T) -> T:
-        """Run ``do`` outside a transaction, for statements that demand it; else as ``write``."""
+        """Run ``do`` without a transaction, if its statements require it."""
         return otherwise if self._is_child() else self._run(lambda do: do(self._ready()), do)
 
     def close(self) -> None:
-        """Close the file; calling it again does nothing."""
+        """Close the file; further calls do nothing."""
         self._is_child()
         with self._lock:
             self._closed = True
@@ -115,7 +115,7 @@ class Database:
 
     def _run(self, attempt: Callable[[Do[T]], T], do: Do[T]) -> T:
         with self._lock:
-            if self._closed or self._busy:  # busy: this very thread is inside, by way of __del__
+            if self._closed or self._busy:  # busy: this thread is inside, through __del__
                 how = "is closed" if self._closed else "is being used by this thread"
                 raise LedgerError(f"the ledger {self.path or 'in memory'} {how}: nothing was done")
             self._busy = True
@@ -136,7 +136,7 @@ class Database:
         try:
             connection.execute("BEGIN IMMEDIATE")
             if connection.changed():
-                migrations.refuse_newer(connection, self.path)  # another process may be a later one
+                migrations.refuse_newer(connection, self.path)  # another process may be newer
             result = do(connection)
             connection.execute("COMMIT")
         except BaseException as error:
@@ -162,7 +162,7 @@ class Database:
                 connection.execute("COMMIT")
 
     def _ready(self) -> Connection:
-        """Return the connection, to the files that are there now."""
+        """Return the connection to the current files."""
         if self._connection is not None and self.path is not None:
             self._check_files(self.path)
         if self._connection is None:
@@ -193,7 +193,7 @@ class Database:
                 self._disconnect()
                 raise
             except (sqlite3.Error, OSError) as error:
-                # Several that create one file at once: SQLite does not always wait by itself.
+                # SQLite does not always wait if several processes create one file.
                 if faults.kind_of(error) is Fault.BUSY and time.monotonic() < deadline:
                     self._disconnect()
                     time.sleep(0.02)
@@ -217,8 +217,9 @@ class Database:
         elif not path.exists():
             raise LedgerError(f"there is no ledger at {path} yet")
         self._files, sizes = place.look(path)
-        # Closing the last connection takes the log away, unless it is one that cannot write. So a
-        # ledger that turns out to be a newer one's is left as it is.
+        # Closing the last connection deletes the log, unless it is read-only. So a newer ledger
+        # stays
+        # unchanged.
         careful = self._child or sizes.wal > 0
         connection = self._attach("ro" if careful else "rw")
         version = migrations.version_of(connection, path)
@@ -233,8 +234,8 @@ class Database:
             for pragma in _PRAGMAS:
                 connection.execute(f"PRAGMA {pragma}").fetchall()
             migrations.migrate(connection, path)
-        connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # now all files are there
-        refuse_unsafe(path)  # also what SQLite and others made meanwhile
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # now all files exist
+        refuse_unsafe(path)  # also the files that SQLite and others created meanwhile
         self._files, sizes = place.look(path)
         self._filled, self._made, self._shm = sizes.ledger > 0, False, sizes.shm
         return connection
@@ -244,10 +245,10 @@ class Database:
         self._disconnect()
         self._connection = Connection(
             f"{self.path.as_uri()}?mode={mode}",
-            uri=True,  # not to be made by SQLite, with rights for all
+            uri=True,  # SQLite must not create it, with permissions for all
             timeout=self._patience,
-            isolation_level=None,  # transactions begin and end where we say
-            check_same_thread=False,  # the lock sees to it
+            isolation_level=None,  # we begin and end transactions
+            check_same_thread=False,  # the lock ensures it
         )
         return self._connection
 
@@ -261,7 +262,7 @@ class Database:
     # Damage
 
     def _check_remains(self, path: Path) -> None:
-        """Before opening, note what was lost of an earlier ledger, and set aside what is left."""
+        """Find out what was lost of an earlier ledger, and rename the rest."""
         self._files, sizes = place.look(path)
         if sizes.ledger == 0 and sizes.wal:  # SQLite would delete the log
             self._set_aside("damaged", f"the ledger {path} was empty or gone, and its log was not")
@@ -273,7 +274,7 @@ class Database:
             self.notices.append(f"the log of the ledger {path} is gone: {_NEWEST}")
 
     def _check_files(self, path: Path) -> None:
-        """Check whether the files were replaced, emptied or truncated since they were opened."""
+        """Check whether the open files were replaced, emptied or truncated."""
         files, sizes = place.look(path)
         self._mend_shm(path, sizes)
         if files == self._files and sizes.ledger:
@@ -286,38 +287,38 @@ class Database:
             return
         else:
             self.notices.append(f"the log of the ledger {path} was removed while in use: {_NEWEST}")
-            with suppress(sqlite3.Error):  # what it holds is still here
+            with suppress(sqlite3.Error):  # our connection still has the content
                 if self._connection is not None and not self._read_only:
                     self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-            if files.shm == self._files.shm and files.shm is not None:  # it is the old log's
+            if files.shm == self._files.shm and files.shm is not None:  # it belongs to the old log
                 place.shm_of(path).unlink(missing_ok=True)
         self._disconnect()
 
     def _mend_shm(self, path: Path, sizes: place.Sizes) -> None:
         """Restore the size of the log's index if another program truncated it.
 
-        SQLite never makes it smaller, and has it mapped: reading behind the end of the file would
-        kill this process.
+        SQLite never shrinks it, and maps it: reading past the end of the file would crash this
+        process.
         """
         if sizes.shm < self._shm and self._files.shm is not None:
             place.renew_shm(path, max(self._shm, place.shm_size(sizes.wal // _PAGE)))
         self._shm = max(self._shm, sizes.shm)
 
     def _mend(self, error: BaseException) -> bool:
-        """Set the file aside if it is damaged; return whether to try again."""
+        """Rename the file if it is damaged; return whether to try again."""
         return faults.kind_of(error) is Fault.DAMAGED and self._set_aside(
             "damaged", f"the ledger {self.path} was damaged ({error})"
         )
 
     def _set_aside(self, word: str, what: str) -> bool:
-        """Rename the ledger and its log, unless it is read-only; return whether that was done."""
+        """Rename the ledger and its log; return whether it was done."""
         if self.path is None or self._read_only or self._child:
             return False
         try:
             aside = place.set_aside(self.path, self._files, word)
         except OSError as failed:
             raise faults.explain(failed, self.path) from failed
-        # Only now: SQLite leaves the log of a file that was renamed as it is.
+        # Only after closing: SQLite does not touch the log of a renamed file.
         self._disconnect()
         if aside is not None:
             self.notices.append(f"{what}: it is kept as {aside.name}, and a new one began")
@@ -327,17 +328,17 @@ class Database:
     # Forks
 
     def before_fork(self) -> None:
-        """Wait, for a moment, until no thread is in a transaction."""
+        """Wait briefly until no thread is in a transaction."""
         self._held = self._lock.acquire(timeout=1.0)
 
     def after_fork(self) -> None:
-        """Let the threads go on."""
+        """Let the threads continue."""
         if self._held:
             self._held = False
             self._lock.release()
 
     def in_child(self) -> None:
-        """Let go of the parent's connection; reads open one of their own, writes do nothing."""
+        """Drop the parent's connection: reads open a new one, writes do nothing."""
         self._pid = os.getpid()
         self._lock = threading.RLock()
         self._busy = self._held = False
@@ -347,6 +348,6 @@ class Database:
             self._connection = None
 
     def _is_child(self) -> bool:
-        if self._pid != os.getpid():  # a fork that Python was not told of
+        if self._pid != os.getpid():  # a fork that Python does not know about
             self.in_child()
         return self._child

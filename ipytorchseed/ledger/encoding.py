@@ -1,7 +1,7 @@
 """Encodes records as MessagePack, and decodes them.
 
-Large parts of a record are stored once for all records that have them. In the record, an extension
-type of MessagePack with the part's key stands for it.
+Large parts are stored once for all records that have them. In a record, an extension type of
+MessagePack with the part's key replaces the part.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ from ipytorchseed.ledger.records import Run
 
 T = TypeVar("T")
 
+# Replaces a value that a damaged ledger refers to but does not have.
 LOST = Fingerprint("", "lost", "no longer in the ledger", exact=False, opaque=True)
-"""Stands for a value that a damaged ledger refers to and does not hold."""
 
+# Bytes up to which a part stays in its record.
 _SMALL = 256
-"""Bytes up to which a part stays in its record."""
 
+# Codes of extensions: three kinds of parts, and content with texts that UTF-8 cannot represent.
 _TEXT, _SETTINGS, _VALUE, _ESCAPED = 1, 2, 3, 4
-"""Codes of extensions: three kinds of parts, and content with texts that UTF-8 cannot hold."""
 
 _ABSENT: dict[int, Any] = {_TEXT: "", _SETTINGS: {}, _VALUE: msgspec.to_builtins(LOST)}
 
 _Stored = tuple[list[int], Raw]
+# What decoding raises, directly or in its callees.
 _DAMAGE = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError)
-"""What decoding raises, itself or in what it calls."""
 
 _STORED = msgspec.msgpack.Decoder(_Stored)
 
 
 def key_of(content: bytes) -> int:
-    """Return the hash of content, by which it is found, as a signed integer of SQLite's."""
+    """Return the key of a content: its hash as a signed integer for SQLite."""
     return xxh3_64_intdigest(content) - 2**63
 
 
 def key_of_digest(digest: str) -> int | None:
-    """Return the key of a state by its digest; None if it is no such digest."""
+    """Return the key of a state by its digest; None for an invalid digest."""
     try:
         key = int(digest, 16) - 2**63
     except ValueError:
@@ -58,7 +58,7 @@ def key_of_digest(digest: str) -> int | None:
 
 @lru_cache(maxsize=256)
 def key_of_name(name: str) -> int:
-    """Return the hash of a name of a notebook, kernel or cell, as columns have it."""
+    """Return the hash of the name of a notebook, kernel or cell, for a column."""
     return key_of(name.encode("utf-8", "surrogatepass"))
 
 
@@ -67,15 +67,15 @@ def key_of_name(name: str) -> int:
 
 
 def encode(record: object) -> bytes:
-    """Encode a record, or anything that a record is made of.
+    """Encode a record or a part of one.
 
     Raises:
-        LedgerError: It holds something that is no plain value.
+        LedgerError: It has something that is not a plain value.
     """
     try:
         try:
             return msgspec.msgpack.encode(record)
-        except (UnicodeEncodeError, TypeError):  # half of a surrogate pair; a subclass of str
+        except (UnicodeEncodeError, TypeError):  # half of a surrogate pair, or a subclass of str
             return msgspec.msgpack.encode(Ext(_ESCAPED, msgspec.msgpack.encode(_escape(record))))
     except (TypeError, OverflowError) as error:
         msg = f"a {type(record).__name__} cannot be kept in the ledger: {error}"
@@ -83,16 +83,15 @@ def encode(record: object) -> bytes:
 
 
 def decode(content: bytes, kind: type[T], parts: Mapping[int, Any] | None = None) -> T:
-    """Decode what ``encode`` wrote.
+    """Decode the result of ``encode``.
 
     Args:
         content: The bytes.
-        kind: The type of the record. Unknown fields are passed over.
-        parts: The parts that the content refers to, by key; one that is absent is taken for empty,
-            or for ``LOST``.
+        kind: The type of the record. Unknown fields are skipped.
+        parts: The parts that the content refers to, by key; missing ones become empty, or ``LOST``.
 
     Raises:
-        ValueError: The content is no such record.
+        ValueError: The content is not such a record.
     """
     found = parts or {}
 
@@ -110,7 +109,7 @@ def decode(content: bytes, kind: type[T], parts: Mapping[int, Any] | None = None
 
 
 def readable(rows: Iterable[tuple[bytes]], kind: type[T]) -> Iterator[T]:
-    """Decode compressed records; damaged ones are passed over, and reported by ``verify``."""
+    """Yield decoded records without damaged ones, which ``verify`` reports."""
     for (data,) in rows:
         try:
             record = decode(decompress(data), kind)
@@ -157,21 +156,21 @@ def parts_of_run(record: bytes) -> list[int]:
     """Return the keys of the parts that a run refers to.
 
     Raises:
-        ValueError: It is no run.
+        ValueError: It is not a run.
     """
     return _stored(record)[0]
 
 
 def decode_run(number: int, record: bytes, parts: Mapping[int, Any]) -> Run:
-    """Read a run.
+    """Decode a run.
 
     Args:
         number: Its number in the ledger.
-        record: What ``encode_run`` made of it.
-        parts: What it refers to, read, by key.
+        record: The result of ``encode_run``.
+        parts: The parts that it refers to, by key.
 
     Raises:
-        ValueError: It is no run.
+        ValueError: It is not a run.
     """
     return replace(decode(bytes(_stored(record)[1]), Run, parts), id=number)
 
@@ -185,7 +184,10 @@ def _stored(record: bytes) -> _Stored:
 
 
 def _escape(content: Any) -> Any:  # noqa: ANN401
-    """Turn all texts into bytes, as UTF-8 cannot hold every text; a record has no other bytes."""
+    """Turn all strings into bytes, because UTF-8 cannot represent every string.
+
+    A record has no other bytes.
+    """
     if isinstance(content, str):
         return content.encode("utf-8", "surrogatepass")
     if isinstance(content, Struct):

@@ -1,7 +1,7 @@
-"""Errors of SQLite and of the system as one line: what happened, which file, what to do.
+"""Errors of SQLite and of the system as one line: what happened, and what to do.
 
-The kind of a fault follows from SQLite's result code (https://www.sqlite.org/rescode.html), or
-from the system's error number, and not from a message, which may hold a path.
+The kind of a fault follows from SQLite's result code (https://www.sqlite.org/rescode.html) or the
+system's error number, not from a message, which may contain a path.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ class Fault(Enum):
     OTHER = ("cannot be used", f"look at its disk, {_ELSEWHERE}")
 
 
+# Kinds of fault by the result code of SQLite.
 _SQLITE = {
     sqlite3.SQLITE_PERM: Fault.DENIED,
     sqlite3.SQLITE_BUSY: Fault.BUSY,
@@ -45,10 +46,9 @@ _SQLITE = {
     sqlite3.SQLITE_AUTH: Fault.DENIED,
     sqlite3.SQLITE_NOTADB: Fault.DAMAGED,
 }
-"""Kinds of fault by the result code of SQLite."""
 
+# Bytes of free space below which a disk counts as full: a new ledger needs fewer.
 _LITTLE = 100_000
-"""Bytes of free space below which a disk counts as full: a new ledger takes less."""
 
 _OF_SYSTEM = {
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), Fault.DENIED),
@@ -64,17 +64,17 @@ def kind_of(error: BaseException) -> Fault:
 
 
 def _code(error: BaseException) -> int:
-    """Return SQLite's primary result code; 0 where it gave none."""
+    """Return SQLite's primary result code; 0 if there is none."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
 def explain(error: BaseException, path: Path | None) -> LedgerError:
-    """Return what to raise for an error of SQLite or of the system."""
+    """Return the exception for an error of SQLite or of the system."""
     which = "the ledger in memory" if path is None else f"the ledger {path}"
     said = getattr(error, "strerror", None) or str(error) or type(error).__name__
     kind = kind_of(error)
     if path is not None and _code(error) == sqlite3.SQLITE_IOERR and _is_full(path.parent):
-        kind = Fault.FULL  # SQLite does not say so of the memory that processes share
+        kind = Fault.FULL  # SQLite does not report it for shared memory
     what, remedy = kind.value
     return LedgerError(f"{which} {what} ({said}): {remedy}")
 

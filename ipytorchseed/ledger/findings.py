@@ -1,4 +1,4 @@
-"""The table of findings: what experiments showed about the causes of a pair of runs."""
+"""The table of findings: what experiments showed about a pair of runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ipytorchseed.ledger.records import Findings
 def put_findings(
     connection: sqlite3.Connection, run: int, against: int, findings: Findings
 ) -> None:
-    """Store what experiments showed about a pair of runs, in place of what they showed before."""
+    """Store the findings about a pair of runs, and replace earlier ones."""
     row = (run, against, compress(encode(findings)))
     connection.execute(
         "INSERT OR REPLACE INTO findings (run, against, record) VALUES (?, ?, ?)", row
@@ -20,7 +20,7 @@ def put_findings(
 
 
 def find_findings(connection: sqlite3.Connection, run: int, against: int) -> Findings | None:
-    """Return what experiments showed about a pair of runs; None if nothing readable is stored."""
+    """Return the findings about a pair of runs; None if nothing readable is stored."""
     rows = connection.execute(
         "SELECT record FROM findings WHERE run = ? AND against = ?", (run, against)
     )

@@ -1,8 +1,8 @@
-"""Fork safety: a child never uses nor closes the connections of its parent.
+"""Fork safety: a child never uses or closes connections of its parent.
 
 SQLite forbids both (https://www.sqlite.org/howtocorrupt.html, "Carrying an open database
-connection across a fork()"): the child's copy knows of locks that the child does not hold, and
-closing it may take the log from under the parent.
+connection across a fork()"): the child's copy assumes locks that the child does not hold, and
+closing it may delete the log that the parent uses.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ class ForkHandler(Protocol):
     """An object whose methods are called around each fork."""
 
     def before_fork(self) -> None:
-        """Finish what is under way, so that the child does not find it half done."""
+        """Finish work in progress, so that the child does not inherit it half done."""
 
     def after_fork(self) -> None:
-        """Go on in the parent."""
+        """Continue in the parent."""
 
     def in_child(self) -> None:
-        """Give up, in the child, what belongs to the parent."""
+        """Drop in the child what belongs to the parent."""
 
 
 _handlers: weakref.WeakSet[ForkHandler] = weakref.WeakSet()
@@ -31,17 +31,17 @@ _forks = 0
 
 
 def register(handler: ForkHandler) -> None:
-    """Call a handler around every fork from now on, for as long as it lives."""
+    """Call a handler around every fork from now on, as long as it lives."""
     _handlers.add(handler)
 
 
 def count() -> int:
-    """Return how often this process has forked since it began to use the package."""
+    """Return how often this process has forked since it first used the package."""
     return _forks
 
 
 def keep_forever(inherited: object) -> None:
-    """Keep an object from being closed by Python, even when this process ends."""
+    """Keep an object alive forever, so that Python never closes it."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(inherited))
 
 
@@ -62,5 +62,5 @@ def _in_child() -> None:
         handler.in_child()
 
 
-if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
     os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_in_child)

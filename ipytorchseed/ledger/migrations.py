@@ -1,7 +1,7 @@
-"""The ledger's schema: numbered migrations, each one transaction, none ever edited.
+"""The ledger's schema: numbered migrations, each one transaction, never edited.
 
 A change of the tables is a new migration at the end. ``PRAGMA user_version`` in the file is the
-number of migrations that it has had.
+number of applied migrations.
 """
 
 from __future__ import annotations
@@ -11,17 +11,19 @@ from pathlib import Path
 
 from ipytorchseed.errors import LedgerError
 
+# ``PRAGMA application_id`` of a ledger, ``ITS2``, which identifies our files.
 APPLICATION = 0x49545332
-"""``PRAGMA application_id`` of a ledger, ``ITS2``: it tells one from other programs' files."""
 
+# That of ledgers from before the first release, which are no longer readable.
 _OUTDATED = 0x49545331
-"""That of ledgers from before the first release, which cannot be read any more."""
 
+# Append only.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (  # 1: the first tables
-        # Columns for what is asked for; all is in `record`. `notebook`, `kernel` and `cell` are
-        # hashes of names. Each index is a page more to write for each run. Numbers are never
-        # given again: `#17` is one run for good.
+        # Columns that queries use; everything is in `record`. `notebook`, `kernel` and `cell` are
+        # hashes of names. Each index costs a page for each run. Numbers are never reused: `#17`
+        # is
+        # always the same run.
         """CREATE TABLE runs (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             notebook INTEGER NOT NULL,
@@ -32,7 +34,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             record BLOB NOT NULL)""",
         "CREATE INDEX runs_cell ON runs (notebook, cell)",
         "CREATE INDEX runs_count ON runs (notebook, execution_count)",
-        # States, cell texts, settings and large values, once each. `key` is the hash of the
+        # States, cell texts, settings and large values, each once. `key` is the hash of the
         # content; `last` and `used` are the number and the start of a recent run that refers to
         # it (see blobs.STRIDE and blobs.SLACK).
         """CREATE TABLE blobs (
@@ -44,7 +46,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             data BLOB NOT NULL)""",
         "CREATE INDEX blobs_parts ON blobs (last) WHERE kind = 0",
         "CREATE INDEX blobs_states ON blobs (used) WHERE kind = 1",
-        # What was seen of a run's operations, by --check, --trace and --warn.
+        # Recorded operations of a run, by --check, --trace and --warn.
         "CREATE TABLE traces (id INTEGER PRIMARY KEY, run INTEGER NOT NULL, record BLOB NOT NULL)",
         "CREATE INDEX traces_run ON traces (run)",
         """CREATE TRIGGER traces_go AFTER DELETE ON runs BEGIN
@@ -61,14 +63,14 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             name INTEGER NOT NULL,
             record BLOB NOT NULL,
             UNIQUE (notebook, name))""",
-        # States that stay for as long as their names do.
+        # States that are kept as long as their names.
         """CREATE TABLE saved (
             blob INTEGER NOT NULL,
             save INTEGER NOT NULL,
             PRIMARY KEY (blob, save)) WITHOUT ROWID""",
         f"PRAGMA application_id = {APPLICATION}",
     ),
-    (  # 2: runs are found by their text, and told apart by rank
+    (  # 2: find runs by text and by rank
         "ALTER TABLE runs ADD COLUMN code INTEGER",
         "ALTER TABLE runs ADD COLUMN rank INTEGER",
         "CREATE INDEX runs_code ON runs (notebook, code)",
@@ -84,23 +86,22 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             DELETE FROM findings WHERE run = old.id; END""",
     ),
 )
-"""Append only."""
 
 
 class OutdatedError(LedgerError):
-    """The file is a ledger from before the first release, which nobody can read any more."""
+    """The file is a ledger from before the first release, which is no longer readable."""
 
 
 def version_of(connection: sqlite3.Connection, path: Path | None) -> int:
-    """Return how many migrations the file has had.
+    """Return the number of migrations that were applied to the file.
 
     Raises:
-        LedgerError: It had more than are known here, or is another program's.
+        LedgerError: It had more than this version knows, or it belongs to another program.
         OutdatedError: It is from before the first release.
         sqlite3.Error: It cannot be read.
     """
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    # In this order: another process may make the tables, and its mark with them, at any moment.
+    # In this order, because another process may create the tables and set its mark at any moment.
     filled = connection.execute("SELECT 1 FROM sqlite_master").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     if filled and application == _OUTDATED:
@@ -111,20 +112,20 @@ def version_of(connection: sqlite3.Connection, path: Path | None) -> int:
 
 
 def migrate(connection: sqlite3.Connection, path: Path | None) -> None:
-    """Apply the migrations that the file has not had.
+    """Apply the missing migrations to the file.
 
     Args:
         connection: In autocommit mode.
         path: The file, for messages.
 
     Raises:
-        LedgerError: It is newer, or another program's.
+        LedgerError: It is newer, or belongs to another program.
         sqlite3.Error: A migration failed and was rolled back; those before it are done.
     """
     while version_of(connection, path) < len(MIGRATIONS):
         connection.execute("BEGIN IMMEDIATE")
         try:
-            version = version_of(connection, path)  # another process may have been first
+            version = version_of(connection, path)  # another process may have been faster
             if version < len(MIGRATIONS):
                 for statement in MIGRATIONS[version]:
                     connection.execute(statement)
@@ -137,10 +138,10 @@ def migrate(connection: sqlite3.Connection, path: Path | None) -> None:
 
 
 def refuse_newer(connection: sqlite3.Connection, path: Path | None, version: int = -1) -> int:
-    """Return how many migrations the file has had, unless it had more than are known here.
+    """Return the number of applied migrations, unless this version has fewer.
 
     Raises:
-        LedgerError: It had more, by a newer ipytorchseed in another process.
+        LedgerError: It had more, from a newer ipytorchseed in another process.
     """
     if version < 0:
         (version,) = connection.execute("PRAGMA user_version").fetchone()

@@ -1,8 +1,8 @@
-"""Refuses a ledger that another user may have planted, or can change while it is in use.
+"""Refuses a ledger that another user may have planted or may change while in use.
 
-Files are checked by name, and SQLite opens them by name: in a folder that only its owner can write
-to, or a sticky one, nobody else can replace them in between. Opening them here would be no safer,
-and closing them would drop the locks of every connection of this process
+Files are checked by name, and SQLite opens them by name. In a folder that only its owner can
+write to, or a sticky one, no one else can replace them in between. Opening them here would be no
+safer, and closing them would drop the locks of every connection of this process
 (https://www.sqlite.org/howtocorrupt.html, "Posix advisory locks canceled").
 """
 
@@ -16,25 +16,25 @@ from pathlib import Path
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.ledger.place import ENVIRONMENT
 
+# What SQLite appends to a database's name for its own files.
 SIBLINGS = ("-wal", "-shm", "-journal")
-"""What SQLite appends to a database's name for its own files."""
 
 _AWAY = f"move it away, or name another folder in {ENVIRONMENT}"
 
 
 def refuse_unsafe(path: Path) -> None:
-    """Refuse a ledger if it, a file of SQLite's beside it, or its folder is not safe to use.
+    """Refuse a ledger if its files or its folder are not safe to use.
 
-    Files have to be regular ones of this user's that nobody else can write to. The folder has to
-    be this user's or the administrator's, writable by nobody else unless it is sticky. On Windows
-    only the kind of file is checked.
+    Files must be regular, belong to this user and not be writable by others. The folder must
+    belong to this user or the administrator, and not be writable by others unless it is sticky.
+    On Windows only the kind of file is checked.
 
     Args:
         path: The ledger, which need not exist.
 
     Raises:
         LedgerError: One of them is not safe; it names the file, the reason and a remedy.
-        OSError: One of them cannot be looked at.
+        OSError: One of them cannot be checked.
     """
     _check_folder(path.parent)
     for each in (path, *(path.with_name(path.name + end) for end in SIBLINGS)):
@@ -63,7 +63,7 @@ def _check_folder(folder: Path) -> None:
         if each.st_uid != 0 and _foreign(each):
             raise LedgerError(f"the ledger's folder {folder} belongs to another user: {_AWAY}")
     shared = _others_write(found) and not found.st_mode & stat.S_ISVTX
-    if shared and stat.S_ISDIR(found.st_mode):  # of what is none, it is said as such later
+    if shared and stat.S_ISDIR(found.st_mode):  # anything else is reported later
         raise LedgerError(
             f"the ledger's folder {folder} can be written by other users: `chmod go-w` it,"
             f" or name another folder in {ENVIRONMENT}"
@@ -75,7 +75,7 @@ def _foreign(found: os.stat_result) -> bool:
 
 
 def _others_write(found: os.stat_result) -> bool:
-    if not hasattr(os, "geteuid"):  # Windows, where these bits are made up
+    if not hasattr(os, "geteuid"):  # Windows, where these bits are not real
         return False
     if found.st_mode & stat.S_IWOTH:
         return True
@@ -83,9 +83,9 @@ def _others_write(found: os.stat_result) -> bool:
 
 
 def _private(group: int) -> bool:
-    """Return whether no other user is known to be in a group, as in the user's private group.
+    """Return whether a group is the user's private group, as far as is known.
 
-    Where users have private groups, new files are often writable for the group.
+    With private groups, new files are often writable for the group.
     """
     import grp
     import pwd

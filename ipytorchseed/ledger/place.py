@@ -1,4 +1,4 @@
-"""Where the ledger lies, who may read it, and how a damaged one is set aside."""
+"""Where the ledger is, who may read it, and how a damaged one is renamed."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+# The environment variable for another folder.
 ENVIRONMENT = "IPYTORCHSEED_DATA_DIR"
-"""The environment variable that names another folder."""
 
 NAME = "ledger.sqlite"
 
+# Bytes of a block of the log's index, and how many pages of the log the first block covers
+# (https://www.sqlite.org/walformat.html).
 _BLOCK, _PAGES = 32_768, 4_062
-"""Bytes of a block of the log's index, and how many pages of the log the first one tells of
-(https://www.sqlite.org/walformat.html)."""
 
 
 def ledger_path() -> Path:
-    """Return where the ledger lies, whether it exists or not: an absolute path."""
+    """Return the absolute path of the ledger, whether it exists or not."""
     named = os.environ.get(ENVIRONMENT)
     if named:
         folder = Path(named).expanduser()
@@ -31,35 +31,35 @@ def ledger_path() -> Path:
 
 
 def prepare(path: Path) -> bool:
-    """Make sure that there is a file at ``path`` that only the user can read.
+    """Make sure that a file exists at ``path`` that only the user can read.
 
-    An existing folder keeps its permissions: it may be shared for other reasons.
+    An existing folder keeps its permissions, because it may be shared for other reasons.
 
     Args:
-        path: Where ``refuse_unsafe`` found nothing wrong.
+        path: The path, already checked by ``refuse_unsafe``.
 
     Returns:
         Whether the file was created now, empty.
 
     Raises:
-        OSError: The folder or the file cannot be made.
+        OSError: The folder or the file cannot be created.
     """
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with suppress(FileExistsError):  # another process was first
+        with suppress(FileExistsError):  # another process was faster
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             return True
         return False
     if mode & 0o077:
-        with suppress(OSError):  # somebody else's, or a file system without rights
+        with suppress(OSError):  # it belongs to another user, or the file system has no permissions
             path.chmod(0o600)
     return False
 
 
 def remove_empty(path: Path) -> None:
-    """Remove a ledger that is still empty, and SQLite's files beside it."""
+    """Remove a ledger that is still empty, with SQLite's files."""
     with suppress(OSError):
         if path.stat().st_size == 0:
             for each in (path, wal_of(path), shm_of(path)):
@@ -67,12 +67,12 @@ def remove_empty(path: Path) -> None:
 
 
 class Files(NamedTuple):
-    """The identities of the ledger's file and of SQLite's files beside it.
+    """The identities of the ledger's file and of SQLite's files.
 
     Attributes:
-        ledger: Device and inode of the ledger; None where there is none.
-        wal: The same of SQLite's log.
-        shm: The same of the shared memory in which SQLite finds what is in the log.
+        ledger: Device and inode of the ledger; None if it does not exist.
+        wal: The same for SQLite's log.
+        shm: The same for the shared memory that indexes the log.
     """
 
     ledger: tuple[int, int] | None
@@ -81,7 +81,7 @@ class Files(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """The sizes of these files in bytes; 0 where there is none."""
+    """The sizes of these files in bytes; 0 if missing."""
 
     ledger: int
     wal: int
@@ -91,8 +91,8 @@ class Sizes(NamedTuple):
 def look(path: Path) -> tuple[Files, Sizes]:
     """Return the identities and sizes of a ledger's files.
 
-    SQLite creates the log before its index and removes it after that: an index without a log means
-    that somebody else removed the log.
+    SQLite creates the log before its index and removes it after that, so an index without a log
+    means that another program removed the log.
     """
     found: list[tuple[tuple[int, int] | None, int]] = []
     base = str(path)
@@ -107,15 +107,15 @@ def look(path: Path) -> tuple[Files, Sizes]:
 
 
 def set_aside(path: Path, files: Files, word: str) -> Path | None:
-    """Rename a ledger, and its log, which may hold the last runs; nothing is overwritten.
+    """Rename a ledger and its log, which may have the last runs, without overwriting.
 
     Args:
-        path: Where the ledger lies.
-        files: Those that are meant; another ledger at ``path`` by now is left alone.
-        word: What it is from now on, such as ``damaged``.
+        path: The path of the ledger.
+        files: The expected files; another ledger at ``path`` is left alone.
+        word: The reason for the new name, such as ``damaged``.
 
     Returns:
-        The new name, or None where there was nothing to set aside.
+        The new name, or None if there was nothing to rename.
 
     Raises:
         OSError: It cannot be renamed.
@@ -135,32 +135,32 @@ def set_aside(path: Path, files: Files, word: str) -> Path | None:
             wal_of(path).rename(wal_of(aside))
         else:
             wal_of(path).unlink()
-    with suppress(FileNotFoundError):  # SQLite makes it again
+    with suppress(FileNotFoundError):  # SQLite creates it again
         shm_of(path).unlink()
     return aside
 
 
 def wal_of(path: Path) -> Path:
-    """Return where SQLite's log of a ledger lies."""
+    """Return the path of SQLite's log of a ledger."""
     return path.with_name(path.name + "-wal")
 
 
 def shm_of(path: Path) -> Path:
-    """Return where SQLite's index of that log lies, which processes share as memory."""
+    """Return the path of the log's index, which processes share as memory."""
     return path.with_name(path.name + "-shm")
 
 
 def shm_size(pages: int) -> int:
-    """Return the bytes of an index of a log of so many pages, or somewhat more."""
+    """Return at least the size in bytes of the index for a log of so many pages."""
     return _BLOCK * (1 + pages // _PAGES)
 
 
 def renew_shm(path: Path, size: int) -> None:
     """Fill the index of a log with zeros, so that SQLite rebuilds it.
 
-    Descriptors of the file and memory mapped from it stay valid, in other processes as well. The
-    file is not opened here: closing it would drop the locks of this process.
+    Open descriptors and mappings of the file stay valid, in other processes as well. The file is
+    not opened here, because closing it would drop the locks of this process.
     """
     with suppress(OSError):
-        os.truncate(shm_of(path), 0)  # its header too
+        os.truncate(shm_of(path), 0)  # including the header
         os.truncate(shm_of(path), size)

@@ -1,8 +1,8 @@
-"""Deletes what is too old from the ledger, and the oldest where the ledger is too large.
+"""Deletes old content from the ledger, and the oldest if the ledger is too large.
 
-Each step is a short transaction, so that pruning can be done between two cells and stopped at any
-time. Full states of sources are nine tenths of a ledger and are needed only to go back (``%seed
-rewind``); to say why a result changed, their digests are enough. So states are deleted first.
+Each step is a short transaction, so that pruning can run between two cells and stop at any time.
+Full states of sources take nine tenths of a ledger and are needed only to go back (``%seed
+rewind``). Their digests are enough to explain a change. So states are deleted first.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from ipytorchseed.ledger.database import Database
 
 _DAY = 86_400.0
 
+# Rows that one step deletes, in about two milliseconds.
 _CHUNK = 128
-"""Rows that one step drops: some two milliseconds."""
 
+# Pages that one step returns to the file system.
 _PAGES = 64
-"""Pages that one step returns to the file system."""
 
+# The share of the allowed size for content; the rest is for SQLite's log.
 _FULL = 0.95
-"""The part of the allowed size that content may take; the rest is for SQLite's log."""
 
 
 class Limits(Struct, frozen=True):
-    """How long and how much is kept. What the user saved under a name is never dropped.
+    """How long and how much is kept.
 
-    With the defaults, a year of daily work (150 runs a day that move three sources each) takes
-    some 100 MB.
+    States that the user saved under a name are never deleted. With the defaults, a year of daily
+    work (150 runs a day that move three sources each) takes about 100 MB.
 
     Attributes:
         states_days: Days that a state is kept after its last use.
         runs_days: Days that a run is kept, and the log of seeds.
-        megabytes: Size above which the oldest is dropped, in 10**6 bytes.
-        states_days_full: Days that states are kept then, before runs are dropped as well.
+        megabytes: The size above which the oldest content is deleted, in 10**6 bytes.
+        states_days_full: Days that states are kept in that case, before runs are deleted too.
     """
 
     states_days: float = 60
@@ -52,14 +52,14 @@ DEFAULTS = Limits()
 
 
 class Removed(Struct):
-    """How much was dropped.
+    """How much was deleted.
 
     Attributes:
-        runs: How many runs.
-        states: How many full states.
-        values: How many values, texts and settings that no run refers to any more.
-        seeds: How many entries of the log of seeds.
-        finished: False where time ran out before all was done.
+        runs: The number of runs.
+        states: The number of full states.
+        values: The number of unreferenced values, texts and settings.
+        seeds: The number of entries of the log of seeds.
+        finished: False if time ran out.
     """
 
     runs: int = 0
@@ -73,17 +73,17 @@ class Removed(Struct):
 
 
 def prune(database: Database, limits: Limits, now: float, seconds: float | None = None) -> Removed:
-    """Delete what is too old, and the oldest where there is too much.
+    """Delete old content, and the oldest if there is too much.
 
     Args:
-        database: The ledger's.
+        database: The database of the ledger.
         limits: How long and how much is kept.
         now: Seconds since 1970, UTC.
-        seconds: Time after which no further step is begun; None for no limit. One is always done;
+        seconds: Time after which no further step starts; None for no limit. One step always runs;
             it takes a few milliseconds.
 
     Returns:
-        How much was dropped.
+        How much was deleted.
 
     Raises:
         LedgerError: It failed; the steps before are done.
@@ -106,20 +106,20 @@ def prune(database: Database, limits: Limits, now: float, seconds: float | None 
             return removed
         database.outside(_give_back, otherwise=None)
         steps += 1
-        if database.read(_spare)[0] >= spare[0]:  # this file cannot
+        if database.read(_spare)[0] >= spare[0]:  # this file cannot shrink
             break
     return removed
 
 
 def checkpoint(database: Database, *, thorough: bool = False) -> None:
-    """Move what is in SQLite's log into the file, which waits for the disk.
+    """Move the content of SQLite's log into the file, which waits for the disk.
 
     Args:
-        database: The ledger's.
+        database: The database of the ledger.
         thorough: Wait for other processes, and empty the log.
 
     Raises:
-        LedgerError: It failed; all is in the log.
+        LedgerError: It failed; everything is still in the log.
     """
     how = "TRUNCATE" if thorough else "PASSIVE"
     database.outside(
@@ -129,21 +129,21 @@ def checkpoint(database: Database, *, thorough: bool = False) -> None:
 
 
 def used_bytes(connection: sqlite3.Connection) -> int:
-    """Return the bytes of all pages that are in use."""
+    """Return the bytes of all used pages."""
     free, pages = _spare(connection)
     (size,) = connection.execute("PRAGMA page_size").fetchone()
     return int((pages - free) * size)
 
 
 class _Rules:
-    """Chooses what is to be deleted next, and deletes it."""
+    """Chooses what to delete next, and deletes it."""
 
     def __init__(self, limits: Limits, now: float) -> None:
         self._limits = limits
         self._now = now
 
     def next(self, connection: sqlite3.Connection) -> tuple[str, list[int]] | None:
-        """Return what to delete next, and the ids of its rows; None where nothing is left."""
+        """Return what to delete next, with row ids; None if there is nothing left."""
         rows = connection.execute("SELECT id, started FROM runs ORDER BY id LIMIT 1").fetchall()
         first_run, first_started = rows[0] if rows else (2**62, float("inf"))
         limits = self._limits
@@ -165,7 +165,7 @@ class _Rules:
         return None
 
     def drop(self, connection: Connection, removed: Removed) -> bool:
-        """Delete what ``next`` returns and count it; return whether there was something."""
+        """Delete and count what ``next`` returns; return whether there was something."""
         found = self.next(connection)
         if found is None:
             return False
@@ -180,7 +180,7 @@ class _Rules:
         return self._now - days * _DAY
 
     def _states(self, connection: sqlite3.Connection, before: float) -> list[int]:
-        """Return states that are too old, or dated in the future, and were not saved by name."""
+        """Return states that are too old, or dated in the future, and not saved by name."""
         for when, edge in (("<", before), (">", self._now + _DAY)):
             query = f"""
                 SELECT id FROM blobs WHERE kind = 1 AND used {when} ?
@@ -210,11 +210,14 @@ def _spare(connection: sqlite3.Connection) -> tuple[int, int]:
 
 
 def _too_spare(spare: tuple[int, int], *, thorough: bool) -> bool:
-    """Return whether to return free pages: unless there are many, they will be needed again."""
+    """Return whether to return free pages.
+
+    If there are few, they will be needed again.
+    """
     free, pages = spare
     return free > 0 if thorough else free > 4 * _PAGES and 5 * free > pages
 
 
 def _give_back(connection: sqlite3.Connection) -> None:
-    # A row without columns for each page: `execute` would stop after the first.
+    # One empty row for each page: `execute` would stop after the first.
     connection.executescript(f"PRAGMA incremental_vacuum({_PAGES})")

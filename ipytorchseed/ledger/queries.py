@@ -13,15 +13,15 @@ from ipytorchseed.ledger import blobs, encoding
 from ipytorchseed.ledger.compression import compress, decompress
 from ipytorchseed.ledger.records import UNDONE, Run
 
+# A number above that of every run.
 LATEST = 2**62
-"""A number above that of every run."""
 
+# Runs of any rank, and without one.
 ANY = -1
-"""Stands for runs of any rank, also without one."""
 
 
 class Query(Struct, frozen=True):
-    """Which runs to select, and in which order; what is given must hold of each.
+    """A selection of runs and their order; all given conditions must hold.
 
     Attributes:
         notebook: Only of this one.
@@ -55,8 +55,9 @@ class Query(Struct, frozen=True):
         }
         if self.execution_count is not None:
             wanted["execution_count"] = self.execution_count
-        # The indices that begin with the notebook would have to be sorted; in the table itself its
-        # runs are in their order already. A plus keeps SQLite from taking an index.
+        # With an index that begins with the notebook, SQLite would have to sort; the table itself
+        # is
+        # in order. A plus keeps SQLite from using an index.
         plus = "+" if [*wanted] == ["notebook"] else ""
         where = "".join(f"{plus}{column} = ? AND " for column in wanted)
         values: list[int | None] = [*wanted.values()]
@@ -71,12 +72,12 @@ class Query(Struct, frozen=True):
 
 
 def insert(connection: blobs.Connection, run: Run, states: Mapping[str, bytes]) -> int:
-    """Insert a run and the blobs that it refers to; return its number, larger than all before.
+    """Insert a run and its blobs; return its number, which is larger than all before.
 
     Args:
         connection: In a transaction.
         run: The run.
-        states: Full states by digest, of those that may be new.
+        states: Full states by digest, if they may be new.
     """
     record, parts = encoding.encode_run(run)
     names = map(encoding.key_of_name, (run.notebook, run.kernel, run.cell))
@@ -109,13 +110,13 @@ def mark_undone(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
 
 
 def select(connection: sqlite3.Connection, query: Query) -> list[tuple[int, Run | None]]:
-    """Return the runs of a query with their numbers; None for a run whose record is damaged."""
+    """Return the runs of a query with their numbers; None for a damaged record."""
     rows = []
     for number, data in connection.execute(*query.sql("id, record")).fetchall():
         try:
             record = decompress(data)
             rows.append((number, record, encoding.parts_of_run(record)))
-        except ValueError:  # `verify` tells of it, others go on
+        except ValueError:  # `verify` reports it; the other runs are returned
             rows.append((number, b"", []))
     parts = _load(connection, {key for *_, keys in rows for key in keys})
     return [(number, _run(number, record, parts)) for number, record, _ in rows]

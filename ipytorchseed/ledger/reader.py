@@ -1,4 +1,4 @@
-"""Reads the ledger: runs one by one or in sequence, states by digest, seeds and traces."""
+"""Reads the ledger: runs one by one or in sequence, states, seeds and traces."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from ipytorchseed.ledger.seeds import SeedEntry, find_save, find_seeds, names_of
 from ipytorchseed.ledger.traces import find_traces
 from ipytorchseed.ledger.verify import verify
 
+# The most runs of one text that are searched for the cells that had it.
 _ALIKE = 500
-"""The most runs of one text in which to look for the cells that had it."""
 
+# Runs read at a time if many are selected, so that memory does not grow with the ledger.
 _PAGE = 64
-"""Runs read at a time where many are asked for: memory does not grow with the ledger."""
 
 
 class Counts(Struct, frozen=True):
-    """How much the ledger holds.
+    """The amount of content in the ledger.
 
     Attributes:
         runs: Runs.
         states: Full states.
         values: Values, texts and settings, each once.
-        bytes: What all of it takes.
+        bytes: The bytes of everything.
     """
 
     runs: int
@@ -47,14 +47,14 @@ class Reader:
     """The part of ``Ledger`` that only reads.
 
     Args:
-        database: Where.
+        database: The database.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def run(self, number: int) -> Run | None:
-        """Return the run of that number, or None where there is none."""
+        """Return the run with a number, or None."""
         return self._first(queries.by_number(number))
 
     def find(
@@ -65,12 +65,12 @@ class Reader:
         *,
         rank: int | None = ANY,
     ) -> Run | None:
-        """Return the latest run that was ``In[execution_count]``, or None where there is none.
+        """Return the latest run that was ``In[execution_count]``, or None.
 
         Args:
             notebook: Of this notebook.
             execution_count: The number in ``In[...]``.
-            kernel: This kernel's is preferred to those of earlier ones.
+            kernel: The run of this kernel is preferred to those of earlier ones.
             rank: Only of this one; None for runs without one.
         """
         query = Query(notebook=notebook, execution_count=execution_count, rank=rank)
@@ -80,18 +80,18 @@ class Reader:
     def last_run(
         self, notebook: str, cell: str, *, before_id: int | None = None, rank: int | None = ANY
     ) -> Run | None:
-        """Return the latest run of a cell, or the latest before a number; None where none is."""
+        """Return the latest run of a cell, or the latest before a number; or None."""
         return next(self.runs(notebook, cell, before_id=before_id, rank=rank, limit=1), None)
 
     def cells_with_text(
         self, notebook: str, code: str, kernel: str, *, rank: int | None = ANY
     ) -> list[str]:
-        """Return the cells that had a text, in the last other kernel in which any cell had it.
+        """Return the cells that had a text in the last other kernel that ran it.
 
         Args:
             notebook: Of this notebook.
             code: The text, named as ``Run.code`` does.
-            kernel: The one that asks, which is left out.
+            kernel: The kernel that asks, which is skipped.
             rank: Only of this one; None for runs without one.
         """
         query = Query(notebook=notebook, code=code, rank=rank, limit=_ALIKE)
@@ -111,7 +111,7 @@ class Reader:
         rank: int | None = ANY,
         limit: int | None = None,
     ) -> Iterator[Run]:
-        """Iterate over runs, the newest first, a few in memory at a time.
+        """Iterate over runs, the newest first, with a few in memory at a time.
 
         Args:
             notebook: Only of this one.
@@ -129,12 +129,12 @@ class Reader:
     def runs_between(
         self, notebook: str, after_id: int, up_to_id: int, *, rank: int | None = ANY
     ) -> Iterator[Run]:
-        """Iterate over a notebook's runs, the oldest first, a few in memory at a time.
+        """Iterate over a notebook's runs, oldest first, with few in memory at a time.
 
         Args:
             notebook: Of this notebook, in all its kernels.
             after_id: From the run after this one.
-            up_to_id: To this run, with it.
+            up_to_id: Up to and including this run.
             rank: Only of this one; None for runs without one.
         """
         return self._pages(_between(notebook, after_id, up_to_id, rank))
@@ -142,7 +142,7 @@ class Reader:
     def run_ids_between(
         self, notebook: str, after_id: int, up_to_id: int = LATEST, *, rank: int | None = ANY
     ) -> list[int]:
-        """Return the numbers of the runs that ``runs_between`` gives, without reading them."""
+        """Return the numbers of the runs in ``runs_between``, without reading them."""
         query = _between(notebook, after_id, up_to_id, rank)
         return self._database.read(lambda connection: queries.ids(connection, query))
 
@@ -151,7 +151,7 @@ class Reader:
         return self._database.read(queries.notebooks)
 
     def counts(self) -> Counts:
-        """Return how much there is."""
+        """Return the amount of content."""
 
         def do(connection: sqlite3.Connection) -> Counts:
             (runs,) = connection.execute("SELECT count(*) FROM runs").fetchone()
@@ -164,22 +164,22 @@ class Reader:
         return self._database.read(do)
 
     def states(self, digests: Iterable[str]) -> dict[str, bytes]:
-        """Return full states by digest; those never kept, or pruned since, are absent."""
+        """Return full states by digest, if they are stored."""
         wanted = {each: key for each in digests if (key := key_of_digest(each)) is not None}
         found = self._database.read(lambda connection: blobs.load(connection, wanted.values()))
         return {each: found[key] for each, key in wanted.items() if key in found}
 
     def traces(self, runs: Iterable[int]) -> dict[int, list[Trace]]:
-        """Return what was seen of runs' operations, by the run's number, oldest first."""
+        """Return the recorded operations of runs, by the run's number, oldest first."""
         numbers = [*runs]
         return self._database.read(lambda connection: find_traces(connection, numbers))
 
     def findings(self, run: int, against: int) -> Findings | None:
-        """Return what experiments showed about a pair of runs; None if there were none."""
+        """Return the findings about a pair of runs; None if there are none."""
         return self._database.read(lambda connection: find_findings(connection, run, against))
 
     def seeds(self, notebook: str | None = None, *, limit: int | None = None) -> list[SeedEntry]:
-        """Return the log of seeds of a notebook or of all: the last entries, oldest first."""
+        """Return the last entries of the log of seeds, oldest first."""
         return self._database.read(lambda connection: find_seeds(connection, notebook, limit))
 
     def saved(self, notebook: str, name: str) -> dict[str, bytes] | None:
@@ -187,11 +187,11 @@ class Reader:
         return self._database.read(lambda connection: find_save(connection, notebook, name))
 
     def saves(self, notebook: str) -> dict[str, float]:
-        """Return the names of a notebook and when each was given, the oldest first."""
+        """Return the names of a notebook and when each was saved, the oldest first."""
         return self._database.read(lambda connection: names_of_saves(connection, notebook))
 
     def verify(self) -> list[str]:
-        """Check everything; return what is wrong, a line each."""
+        """Check everything; return the problems, a line each."""
         return self._database.read(verify)
 
     def _first(self, query: Query) -> Run | None:

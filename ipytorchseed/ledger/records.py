@@ -1,4 +1,4 @@
-"""The records of a run: what it read, drew and made, without the contents of variables."""
+"""The records of a run: what it read, drew and made, without variables' contents."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from msgspec import Meta, Struct
 
 from ipytorchseed.fingerprint.value import Fingerprint
 
+# Seconds since 1970, for about two thousand years: what ``time`` can format.
 Moment = Annotated[float, Meta(ge=0, le=1 << 36)]
-"""Seconds since 1970, for some two thousand years: what ``time`` can format."""
 
 
+# The status of a run by a replay that the user undid. It is never compared.
 UNDONE = "undone"
-"""The status of a run by a replay that the user undid. It is never compared with."""
 
 
 class GeneratorState(Struct, frozen=True):
@@ -33,12 +33,12 @@ class FileRead(Struct, frozen=True):
     """A file that a cell opened for reading, or a folder that it listed.
 
     Attributes:
-        path: Absolute; that of a folder ends in ``/``.
-        size: In bytes, when the cell ended; -1 where it was gone. Of a folder, how many names it
-            held as it was listed.
-        digest: The name of its content, or of a sample of it; empty where there was no time.
+        path: Absolute; a folder ends in ``/``.
+        size: In bytes, when the cell ended; -1 if it was gone. For a folder, the number of names
+            when it was listed.
+        digest: The digest of its content, or of a sample; empty if there was no time.
         exact: Whether all of it was read for the digest.
-        modified: When it was last written to, in nanoseconds since 1970; 0 where it was gone.
+        modified: When it was last written to, in nanoseconds since 1970; 0 if it was gone.
     """
 
     path: str
@@ -53,7 +53,7 @@ class FileRead(Struct, frozen=True):
         return self.path.endswith("/")
 
     def same(self, other: FileRead) -> bool | None:
-        """Return whether the file had the same content; None where that is not known."""
+        """Return whether the file had the same content; None if unknown."""
         if self.size != other.size:
             return False
         if self.exact and other.exact:
@@ -69,13 +69,13 @@ class Operation(Struct, frozen=True):
 
     Attributes:
         operation: As torch spells it, ``aten::index_put_``.
-        line: Of the cell, from 1; None where no line of it led there. In a backward pass, the
+        line: Of the cell, from 1; None if no line of it led there. In a backward pass, the
             line of the forward.
         code: The text of that line.
         module: The module it ran in; or "".
         backward: Whether it ran in a backward pass.
-        how: ``check``, where it gave other results for the same input, or ``alert``, where torch
-            said that it has no deterministic algorithm.
+        how: ``check`` if it gave different results for the same input, or ``alert`` if torch
+            reported that it has no deterministic algorithm.
         mends: Whether the cell repeated under deterministic flags.
     """
 
@@ -94,11 +94,11 @@ class Draw(Struct, frozen=True):
     Attributes:
         source: The source or generator.
         operation: As torch spells it, or as one would import it.
-        line: Of the cell; None where no line of it led there.
+        line: Of the cell; None if no line of it led there.
         module: The module it ran in, or the part of torch that asked: ``DataLoader``.
         backward: Whether it ran in a backward pass.
-        calls: How often.
-        numbers: How many raw numbers, all together; None where they could not be counted.
+        calls: The number of calls.
+        numbers: The number of raw numbers in all; None if they could not be counted.
     """
 
     source: str
@@ -111,13 +111,13 @@ class Draw(Struct, frozen=True):
 
 
 class Trace(Struct, frozen=True):
-    """What was seen of a run's operations.
+    """The recorded operations of a run.
 
     Attributes:
-        checked: How often the cell was run for ``--check``; 0 where it was not.
+        checked: How often the cell ran for ``--check``; or 0.
         traced: How many operations were recorded.
         operations: Those that may not repeat.
-        draws: Who drew; empty where that was not recorded.
+        draws: Who drew; empty if that was not recorded.
         notes: What could not be seen, in words.
     """
 
@@ -146,7 +146,7 @@ class Finding(Struct, frozen=True):
     Attributes:
         level: ``proved``, ``may-matter`` or ``no effect``.
         how: What was seen, or why nothing was tried, in a clause. ``{earlier}`` and ``{later}``
-            stand for the two runs: how they are called depends on the reader.
+            are placeholders for the two runs, whose names depend on the reader.
         parts: The parts of a variable that give the earlier result again, if only some do.
     """
 
@@ -170,10 +170,10 @@ class Observed(Struct, frozen=True, omit_defaults=True):
 
     Attributes:
         read: Those of its ``reads`` that it read before it set them, each with the parts that it
-            read, as code: ``.lr``, ``['rate']``; none where it read all of it.
+            read, as code: ``.lr``, ``['rate']``; none if it read all of it.
         set_first: Those that it set before it read them.
         ran: Functions of the notebook that ran.
-        unseen: Why it may have read more; empty where all was seen.
+        unseen: Why it may have read more; empty if everything was seen.
     """
 
     read: Mapping[str, tuple[str, ...]] = {}
@@ -186,9 +186,9 @@ class Run(Struct, frozen=True, omit_defaults=True):
     """One execution of one cell.
 
     Attributes:
-        notebook: What the notebook is known by.
+        notebook: The identifier of the notebook.
         kernel: A name of the kernel's process, new at each start.
-        cell: What the cell is known by.
+        cell: The identifier of the cell.
         source: Its text.
         execution_count: The number in ``In[...]``, or None.
         started: Seconds since 1970, UTC.
@@ -205,8 +205,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
             ``Dependencies.actions``.
         observed: What it was seen to read while it ran; None before Python 3.12.
         replaced: Functions of packages that it reads and in whose place the user put others.
-        missing: Names that its code may look up and that were not there: builtins, and what was
-            not set.
+        missing: Names that its code may look up and that did not exist: builtins, and unset names.
         writes: What it made or changed: value by name, when it ended.
         in_place: Those of them whose names it did not bind: it changed the objects themselves.
         result: Its last expression, if it showed one.
@@ -219,7 +218,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
         wrote: Paths of the files that it wrote, replaced or removed.
         connected: What it opened a connection or sent to: ``example.org:443``, or the path of a
             Unix socket.
-        left: What it left running: ``thread``, ``widget``.
+        left: What still ran at the end: ``thread``, ``widget``.
         between: Sources that moved between the previous run's end and this one's begin, with
             their digests then and now.
         imported: Sources that only imports drew from, or that came with one and were left so.
@@ -227,15 +226,15 @@ class Run(Struct, frozen=True, omit_defaults=True):
             ``new``, ``scope``).
         timed: Names that held readings of clocks, or addresses, and nothing else, and that made
             nothing else: no content.
-        nondeterministic_calls: Functions that its code may call whose answer is new each time
-            (clock, entropy).
-        timing: Those of them that are clocks of which it only prints or keeps the readings.
+        nondeterministic_calls: Functions that its code may call and that differ each time (clock,
+            entropy).
+        timing: The clocks among them whose readings it only prints or stores.
         packages: Packages that its code reaches, such as ``torch`` and ``numpy``.
         code: The name of its text as the interpreter sees it: without comments and layout.
         rank: Which of several processes that run the same notebook it happened in, from 0; None
-            where there is one only.
+            if there is only one.
         notes: What could not be looked at, in words.
-        id: Its number in the ledger; None before it is there.
+        id: Its number in the ledger; None before it is stored.
         receipt: The file of the receipt that it was read from; empty for a run of this machine.
     """
 
@@ -285,16 +284,16 @@ class Run(Struct, frozen=True, omit_defaults=True):
 
     @property
     def begun(self) -> dict[str, str]:
-        """The digests of all sources and generators when it began, by name."""
+        """The digests of all sources and generators at the start, by name."""
         return {**self.before, **_digests(self.generators_before)}
 
     @property
     def ended(self) -> dict[str, str]:
-        """The same when it ended."""
+        """The same at the end."""
         return {**self.after, **_digests(self.generators_after)}
 
     def lasts_at(self, moment: float) -> bool:
-        """Return whether it was under way at a moment, in seconds since 1970, by a file's clock."""
+        """Return whether it was running at a moment, by a file's clock."""
         return self.started - _TICK <= moment <= self.started + self.seconds
 
     @property
@@ -303,8 +302,8 @@ class Run(Struct, frozen=True, omit_defaults=True):
         return not _ASK_WHEN.isdisjoint(action.rpartition(".")[2] for action in self.actions)
 
 
+# Seconds by which a file system's clock may be late.
 _TICK = 0.01
-"""Seconds by which a file system's clock may be behind."""
 
 _ASK_WHEN = frozenset({"fstat", "getctime", "getmtime", "lstat", "stat"})
 

@@ -1,4 +1,4 @@
-"""The tables of seeds that were applied and of states saved by name, across kernel restarts."""
+"""The tables of applied seeds and of states saved by name."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ipytorchseed.ledger.records import Moment
 
 
 class SeedEntry(Struct, frozen=True):
-    """One seed that we applied.
+    """A seed that we applied.
 
     Attributes:
         seed: From 0 to 2**32-1.
         how: By which command: ``now``, ``each``, ``new`` or ``scope``; or by which function of
             ours in a cell: ``call`` or ``block``.
         when: In seconds since 1970, UTC.
-        notebook: What the notebook is known by.
+        notebook: The identifier of the notebook.
         kernel: A name of the kernel's process.
         execution_count: The number in ``In[...]`` of the run that asked for it, or None.
-        cell: What the cell is known by that asked for it, or None.
+        cell: The identifier of the cell that asked for it, or None.
     """
 
     seed: int
@@ -37,7 +37,7 @@ class SeedEntry(Struct, frozen=True):
 
 
 def put_seed(connection: sqlite3.Connection, entry: SeedEntry) -> int:
-    """Keep an entry; return its number."""
+    """Store an entry; return its number."""
     done = connection.execute(
         "INSERT INTO seeds (notebook, applied, record) VALUES (?,?,?)",
         (key_of_name(entry.notebook), entry.when, compress(encode(entry))),
@@ -50,7 +50,7 @@ def find_seeds(
 ) -> list[SeedEntry]:
     """Return the last entries, the oldest of them first."""
     where, values = ("1", []) if notebook is None else ("notebook = ?", [key_of_name(notebook)])
-    most = -1 if limit is None else limit  # none, to SQLite
+    most = -1 if limit is None else limit  # SQLite's value for no limit
     query = f"SELECT record FROM seeds WHERE {where} ORDER BY id DESC LIMIT ?"  # noqa: S608 -- ours
     rows = connection.execute(query, [*values, most])
     return [*readable(rows, SeedEntry)][::-1]
@@ -60,7 +60,7 @@ class Save(Struct, frozen=True):
     """States that the user saved under a name.
 
     Attributes:
-        notebook: What the notebook is known by.
+        notebook: The identifier of the notebook.
         name: As the user gave it.
         when: In seconds since 1970, UTC.
         states: The key of each source's state, by the source's name.
@@ -75,7 +75,7 @@ class Save(Struct, frozen=True):
 def put_save(
     connection: blobs.Connection, notebook: str, name: str, when: float, states: Mapping[str, bytes]
 ) -> None:
-    """Save states, by source, under a name, in place of what was saved under it before."""
+    """Save states by source under a name, and replace what was saved under it before."""
     where = key_of_name(notebook), key_of_name(name)
     for (number,) in connection.execute(
         "SELECT id FROM saves WHERE notebook = ? AND name = ?", where
@@ -95,7 +95,7 @@ def put_save(
 
 
 def find_save(connection: sqlite3.Connection, notebook: str, name: str) -> dict[str, bytes] | None:
-    """Return the state of each source under a name, or None where nothing has that name."""
+    """Return the state of each source under a name, or None."""
     query = "SELECT record FROM saves WHERE notebook = ? AND name = ?"
     rows = connection.execute(query, (key_of_name(notebook), key_of_name(name)))
     save = next(readable(rows, Save), None)
@@ -106,7 +106,7 @@ def find_save(connection: sqlite3.Connection, notebook: str, name: str) -> dict[
 
 
 def names_of_saves(connection: sqlite3.Connection, notebook: str) -> dict[str, float]:
-    """Return when each name of a notebook was given, the oldest first."""
+    """Return when each name of a notebook was saved, the oldest first."""
     query = "SELECT record FROM saves WHERE notebook = ? ORDER BY id"
     rows = connection.execute(query, (key_of_name(notebook),))
     return {save.name: save.when for save in readable(rows, Save)}

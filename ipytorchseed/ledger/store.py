@@ -1,4 +1,4 @@
-"""``Ledger``: stores runs, traces, seeds and saved states, and reads them again."""
+"""``Ledger``: stores and reads runs, traces, seeds and saved states."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ from ipytorchseed.ledger.records import Findings, Run, Trace
 from ipytorchseed.ledger.seeds import SeedEntry, put_save, put_seed
 from ipytorchseed.ledger.traces import put_trace
 
+# Runs after which ``maintain`` prunes, and the time that it may take.
 _TIDY_EVERY, _TIDY_SECONDS = 64, 0.005
-"""Runs after which ``maintain`` drops what is too old, and the time that it takes for it."""
 
+# The time for pruning at the end.
 _CLOSE_SECONDS = 0.02
-"""The time taken for it at the end."""
 
+# The limit for a ledger in memory.
 _MEMORY_MEGABYTES = 64
-"""What a ledger in memory may take."""
 
 
 class Ledger(Reader):
     """Runs, states and seeds, in one file that outlives kernels.
 
-    Made by ``Ledger.open`` or ``Ledger.in_memory``. Every method may be called from any thread. In
-    a forked child what is written is silently dropped, and what is read is read again from the
-    file. Every method raises ``LedgerError`` where the file fails, with one line for the user; the
-    ledger can be used on: what failed may work again.
+    Create it with ``Ledger.open`` or ``Ledger.in_memory``. Every method may be called from any
+    thread. In a forked child, writes do nothing, and reads use a new connection. Every method
+    raises ``LedgerError`` if the file fails, with one line for the user. The ledger stays usable,
+    as the next call may succeed.
 
     Args:
         path: The file, or None for memory.
-        read_only: Whether it is only looked at.
+        read_only: Whether it is only read.
         patience: Seconds to wait for other processes that write.
 
     Attributes:
         limits: How long and how much is kept.
-        clock: Tells the time, in seconds since 1970, UTC.
+        clock: Returns the time, in seconds since 1970, UTC.
     """
 
     def __init__(
@@ -66,35 +66,35 @@ class Ledger(Reader):
         read_only: bool = False,
         patience: float = PATIENCE,
     ) -> Ledger:
-        """Open the ledger, or begin it.
+        """Open the ledger, or create it.
 
         Args:
-            path: The file; where none is given, in the user's data folder or where the environment
-                variable ``IPYTORCHSEED_DATA_DIR`` says.
-            read_only: Only look: nothing is made, changed or set aside.
+            path: The file; by default in the user's data folder or that of the environment
+                variable ``IPYTORCHSEED_DATA_DIR``.
+            read_only: Only read: nothing is created, changed or renamed.
             patience: Seconds to wait for other processes that write.
 
         Raises:
             LedgerError: It cannot be opened: read-only folder, full disk, held by another process,
-                made by a newer version. A damaged one is set aside, and ``notices`` says so.
+                made by a newer version. A damaged ledger is renamed, and ``notices`` says so.
         """
         where = place.ledger_path() if path is None else Path(path).absolute()
         return cls(where, read_only=read_only, patience=patience)
 
     @classmethod
     def in_memory(cls) -> Ledger:
-        """Begin one that ends with this process: for where no file can be opened."""
+        """Create a ledger that ends with this process, if no file can be opened."""
         return cls(None)
 
     @classmethod
     def open_or_set_aside(cls, folder: str | os.PathLike[str] | None = None) -> Ledger:
-        """Open the ledger or begin one, whatever is in the way: the notebook goes on.
+        """Open or create the ledger, and never fail, so that the notebook can go on.
 
         Args:
-            folder: Where it lies; None for the usual place.
+            folder: Its folder; None for the usual one.
 
         Returns:
-            The ledger; where its file cannot be used, one in memory. ``notices`` tells.
+            The ledger. If its file cannot be used, it is in memory, and ``notices`` says so.
         """
         try:
             return cls.open(None if folder is None else Path(folder).expanduser() / place.NAME)
@@ -110,11 +110,11 @@ class Ledger(Reader):
 
     @property
     def notices(self) -> list[str]:
-        """What the user should be told once, a line each: a damaged file was set aside."""
+        """Lines for the user, shown once: for example that a damaged file was renamed."""
         return self._database.notices
 
     def close(self) -> None:
-        """Delete some of what is too old, and close the file. May be called again."""
+        """Prune a little, and close the file; further calls do nothing."""
         if not self._read_only:
             with suppress(LedgerError):
                 self.tidy(_CLOSE_SECONDS)
@@ -130,18 +130,20 @@ class Ledger(Reader):
     # Runs
 
     def add(self, run: Run, states: Mapping[str, bytes]) -> int:
-        """Keep a run. When this returns, the run outlives the process, also one that is killed.
+        """Store a run.
+
+        When this returns, the run is durable, even if the process is killed.
 
         Args:
-            run: The run; its ``id`` is not looked at.
-            states: Full states by digest, of those that the run refers to and that may be new:
-                those that moved. A state that the ledger holds needs not be given again.
+            run: The run; its ``id`` is ignored.
+            states: Full states by digest, if the run refers to them and they may be new. States
+                that the ledger has may be left out.
 
         Returns:
             The run's number, larger than that of every run before; 0 in a forked child.
 
         Raises:
-            LedgerError: The run is not kept.
+            LedgerError: The run was not stored.
         """
         number = self._database.write(
             lambda connection: queries.insert(connection, run, states), otherwise=0
@@ -150,10 +152,10 @@ class Ledger(Reader):
         return number
 
     def mark_undone(self, runs: Iterable[Run]) -> None:
-        """Note that the replay which made runs was undone.
+        """Record that the replay of these runs was undone.
 
         Raises:
-            LedgerError: It is not noted.
+            LedgerError: It was not recorded.
         """
         numbers = [run.id for run in runs if run.id]
         self._database.write(
@@ -164,19 +166,19 @@ class Ledger(Reader):
     # Traces
 
     def add_trace(self, run: int, trace: Trace) -> None:
-        """Store what was seen of a run's operations; it is deleted with the run.
+        """Store the recorded operations of a run; they are deleted with the run.
 
         Args:
             run: The run's number.
-            trace: What was seen.
+            trace: The operations.
 
         Raises:
-            LedgerError: It is not kept.
+            LedgerError: It was not stored.
         """
         self._database.write(lambda connection: put_trace(connection, run, trace), otherwise=None)
 
     def add_findings(self, run: int, against: int, findings: Findings) -> None:
-        """Store what experiments showed about a pair of runs; deleted with the later run.
+        """Store the findings about a pair of runs; they are deleted with the later run.
 
         Args:
             run: The later run's number.
@@ -184,7 +186,7 @@ class Ledger(Reader):
             findings: What was found.
 
         Raises:
-            LedgerError: It is not kept.
+            LedgerError: It was not stored.
         """
         self._database.write(
             lambda connection: put_findings(connection, run, against, findings), otherwise=None
@@ -194,14 +196,14 @@ class Ledger(Reader):
     # Seeds and saves
 
     def log_seed(self, entry: SeedEntry) -> int:
-        """Note that a seed was applied; return the entry's number, or 0 in a forked child."""
+        """Store a seed; return the entry's number, or 0 in a forked child."""
         return self._database.write(lambda connection: put_seed(connection, entry), otherwise=0)
 
     def save(self, notebook: str, name: str, states: Mapping[str, bytes]) -> None:
-        """Keep states under a name, across kernel restarts, until the name is used again.
+        """Save states under a name, across restarts, until the name is used again.
 
         Args:
-            notebook: Each notebook has names of its own.
+            notebook: Each notebook has its own names.
             name: Any text.
             states: The full state of each source, by the source's name.
         """
@@ -211,13 +213,13 @@ class Ledger(Reader):
         )
 
     # ----------------------------------------------------------------------------------------------
-    # Keeping house
+    # Maintenance
 
     def tidy(self, seconds: float | None = None) -> Removed:
-        """Drop what ``limits`` no longer allows.
+        """Delete what ``limits`` no longer allows.
 
         Args:
-            seconds: Time after which to leave the rest for the next time; None for no limit.
+            seconds: Time after which the rest is left for the next call; None for no limit.
         """
         removed = prune(self._database, self.limits, self.clock(), seconds)
         if seconds is None:
@@ -225,10 +227,12 @@ class Ledger(Reader):
         return removed
 
     def maintain(self) -> None:
-        """Prune for a few milliseconds, after every so many runs; called while nobody waits.
+        """Prune for a few milliseconds, once in a number of runs.
+
+        Call it while no one waits.
 
         Raises:
-            LedgerError: It failed; the runs are kept.
+            LedgerError: It failed; the runs are stored.
         """
         if self._added >= _TIDY_EVERY:
             self._added = 0

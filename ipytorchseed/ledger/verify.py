@@ -12,8 +12,8 @@ from ipytorchseed.ledger.encoding import decode, decode_run, key_of, parts_of_ru
 from ipytorchseed.ledger.records import Findings, Trace
 from ipytorchseed.ledger.seeds import Save, SeedEntry
 
+# The most findings that are listed.
 _MOST = 50
-"""Findings after which it is said that there are more."""
 
 _RECORDS: dict[str, type[Trace | Findings | SeedEntry | Save]] = {
     "traces": Trace,
@@ -27,10 +27,10 @@ def verify(connection: sqlite3.Connection) -> list[str]:
     """Check every page, blob, record and reference.
 
     Args:
-        connection: In a transaction, so that all is of one moment.
+        connection: A connection in a transaction, for a consistent view.
 
     Returns:
-        What is wrong, a line each; nothing where all is well.
+        The problems, a line each.
     """
     found: list[str] = []
     for check in (_pages, _blobs, _runs, _records, _references):

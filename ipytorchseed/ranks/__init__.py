@@ -1,4 +1,4 @@
-"""Many processes of one training: are they alike, which parted first, at which step, and why."""
+"""Compares the ranks of a training: which diverged first, when, and why."""
 
 from ipytorchseed.errors import RanksDiffer
 from ipytorchseed.ranks.comparing import compare, read

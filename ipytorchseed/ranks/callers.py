@@ -1,7 +1,7 @@
-"""Counts the calls of functions that draw, by line: what one rank called and another did not.
+"""Counts the calls of functions that draw, by line of code.
 
-The functions are wrapped while a rank is watched. Neither operations nor lines are traced, so that
-a training pays about a microsecond for each call that draws, and nothing else.
+The functions are wrapped while a rank is watched. Operations and lines are not traced, so a
+training pays only about a microsecond for each call that draws.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.ranks.records import Site
 from ipytorchseed.trace.draws import asker
 
+# The functions that draw or seed, by the module or class that has them.
 _NAMES = {
     "torch": "rand rand_like randn randn_like randint randint_like randperm normal bernoulli"
     " multinomial poisson manual_seed set_rng_state",
@@ -31,23 +32,22 @@ _NAMES = {
     " normalvariate expovariate betavariate triangular setstate",
     "ipytorchseed": "seed restore",
 }
-"""The functions that draw or seed, by the module or class that has them."""
 
+# Those that set the state of a source instead of drawing from it.
 _SEEDS = frozenset({"manual_seed", "set_rng_state", "seed", "set_state", "setstate", "restore"})
-"""Those that set the state of a source instead of drawing from it."""
 
+# The index of a dropout's argument that turns it on.
 _TRAINING = 2
-"""The index of a dropout's argument that says whether anything is dropped."""
 
+# The most calls in a step that are counted: more would slow down loops that draw in Python.
 _MOST = 2_000
-"""The most calls in a step that are counted: more would slow down loops that draw in Python."""
 
+# The most frames that are searched for a line of the user's.
 _DEEPEST = 100
-"""The most frames in which to look for a line of the user's."""
 
 
 class Callers:
-    """Counts calls that draw, by the line from which they come."""
+    """Counts calls that draw, by the calling line."""
 
     def __init__(self) -> None:
         self._calls: dict[tuple[str, CodeType, int], int] = {}
@@ -67,11 +67,11 @@ class Callers:
                     self._replaced.put(holder, name, counted)
 
     def stop(self) -> None:
-        """Restore the functions, but for those that somebody else has replaced meanwhile."""
+        """Restore the functions, except those that other code has replaced since."""
         self._replaced.put_back()
 
     def take(self) -> list[tuple[Site, int]]:
-        """Return the calls since the last time, with their numbers."""
+        """Return the calls since the last time, with their counts."""
         calls, self._calls, self._count = self._calls, {}, 0
         counted: dict[Site, int] = {}
         for (what, code, line), count in calls.items():
@@ -99,7 +99,7 @@ class Callers:
         return function
 
     def _note(self, what: str, frame: FrameType | None, generator: Any) -> None:
-        """Count a call at the innermost line of the user's, or else outside of torch."""
+        """Count a call at the innermost line of the user, or else outside of torch."""
         self._count += 1
         if self._count > _MOST or (
             generator is not None and generator is not sys.modules["torch"].default_generator
@@ -123,7 +123,7 @@ class Callers:
 
 
 def _about(code: CodeType) -> tuple[bool, bool, str]:
-    """Return whether code is the user's, whether it is torch's, and which part of torch draws."""
+    """Return whether code is the user's, whether it is torch's, and what draws in it."""
     file = code.co_filename
     path = file.replace("\\", "/")
     users = path.startswith("<ipython-input") or not is_installed_file(file)
@@ -131,14 +131,14 @@ def _about(code: CodeType) -> tuple[bool, bool, str]:
 
 
 def _find(place: str) -> Any:
-    """Return a module, or torch's class of tensors, where it has been imported."""
+    """Return a module, or torch's tensor class, if it has been imported."""
     if place == "torch.Tensor":
         return getattr(sys.modules.get("torch"), "Tensor", None)
     return sys.modules.get(place)
 
 
 def _let_scripts_know(original: object, counted: object) -> None:
-    """Have TorchScript treat the wrapper as the original: it knows functions by identity."""
+    """Make TorchScript accept the wrapper: it identifies functions by identity."""
     builtins: Any = sys.modules.get("torch.jit._builtins")
     with suppress(Exception):  # private; without it, scripts compiled meanwhile would fail
         table = builtins._get_builtin_table()  # noqa: SLF001
@@ -156,12 +156,12 @@ def source_of(what: str, name: str) -> bool:
 
 
 def seeds(site: Site) -> bool:
-    """Return whether a site's function sets the state of its source instead of drawing from it."""
+    """Return whether a site's function sets a state instead of drawing."""
     return site.what.rpartition(".")[2] in _SEEDS
 
 
 def differ(one: dict[Site, int], other: dict[Site, int], name: str) -> Iterator[Site]:
-    """Yield sites that act on a source and were called more often in one rank than another."""
+    """Yield sites that act on a source and were called more often in one rank."""
     for site, count in one.items():
         if count > other.get(site, 0) and source_of(site.what, name):
             yield site

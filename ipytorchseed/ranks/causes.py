@@ -1,4 +1,4 @@
-"""Explains in a sentence why a source has another state in one rank than in the others."""
+"""Explains why a source has another state in one rank than in the others."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from ipytorchseed.rng.distance import draws_between, draws_to, locate_state, sam
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.why.words import first_of
 
+# The ranks that differ, the sentence, the extra draws, and the line that drew.
 Told = tuple[list[int], str, int | None, Site | None]
-"""The ranks that differ, the sentence, how many numbers more they drew, and the line that drew."""
 
+# The most draws to count, which takes about a tenth of a second.
 _BOUND = 20_000_000
-"""The most draws to count: that takes about a tenth of a second."""
 
+# The most draws to search for two ranks in one stream, which takes milliseconds.
 _CLOSE = 1_000_000
-"""The most draws by which two ranks are searched for in one stream: some milliseconds."""
 
+# The most ranks that are compared with the first one in this search.
 _HELD = 3
-"""The most ranks that are compared with the first one for that."""
 
+# The most lines that are named; for more, only their number is given.
 _NAMED = 2
-"""The most lines that are named; of more, their number is."""
 
+# Parts of torch that draw for the user, in words.
 _SHOWN = {
     "DataLoader": "a DataLoader's base seed",
     "DataLoader's sampler": "a DataLoader's sampler",
 }
-"""Parts of torch that draw for the user, in words."""
 
 
 def explain(
     name: str, step: int, tracks: Mapping[int, Track], groups: Sequence[list[int]], *, begun: bool
 ) -> Told:
-    """Say which ranks differ in a source, and what drew.
+    """Explain which ranks differ in a source, and what drew.
 
     Args:
         name: The source.
@@ -45,15 +45,16 @@ def explain(
         begun: Whether all were equal before.
 
     Returns:
-        As ``Told`` says; None for a number or a line that is not known.
+        See ``Told``; None for an unknown number or line.
     """
     if not begun:
         return _from_start(name, tracks, groups)
     main, odd = groups[0], groups[1]
     counts = {group[0]: _draws(name, tracks[group[0]], step) for group in (main, odd)}
     one, other = counts[odd[0]], counts[main[0]]
+    # Of two ranks, name the one that drew more.
     if len(main) == len(odd) and other is not None and (one is None or one < other):
-        main, odd, one, other = odd, main, other, one  # of two, the one that drew more is told of
+        main, odd, one, other = odd, main, other, one
     drew = one - other if one is not None and other is not None else None
     sites = _sites(name, tracks[odd[0]], tracks[main[0]], drew)
     others = "the others" if sum(map(len, groups)) - len(odd) > 1 else list_ranks(main)
@@ -61,9 +62,9 @@ def explain(
     if drew:
         message = _more(who, others, name, drew)
     elif sites and seeds(sites[0]):
-        message = f"{who} put {name} elsewhere than {others}"
+        message = f"{who} set {name} to another state than {others}"
     else:
-        message = f"{who} left {name} elsewhere than {others}"
+        message = f"{who} left {name} in another state than {others}"
     if sites:
         message += f": {first_of([*map(describe, sites)], _NAMED, ' and ')}"
     return odd, message, drew, sites[0] if sites else None
@@ -78,13 +79,13 @@ def seeded(name: str, tracks: Mapping[int, Track]) -> bool:
 
 
 def in_one_stream(name: str, tracks: Mapping[int, Track]) -> bool:
-    """Return whether ranks with other states are in one stream, one only ahead of another."""
+    """Return whether differing ranks are in one stream, one ahead of another."""
     states = [kept[-1][1] for each in tracks.values() if (kept := each.states.get(name))]
     return any(same_stream(states[0], each, _CLOSE) for each in states[1 : _HELD + 1])
 
 
 def describe(site: Site) -> str:
-    """Write what drew, and on which line."""
+    """Describe what drew, and on which line."""
     what, rest = site.what, str(site).removeprefix(site.what)
     return f"{_SHOWN.get(what, what)}{rest}"
 
@@ -94,7 +95,7 @@ def _from_start(name: str, tracks: Mapping[int, Track], groups: Sequence[list[in
     clear = len(groups[0]) > len(groups[1])
     odd = [number for group in groups[clear:] for number in group]
     if len(groups) == len(tracks) > 2:  # noqa: PLR2004 -- no two are alike
-        return odd, f"{name} is another in each rank", None, None
+        return odd, f"{name} differs in each rank", None, None
     (main, *_), (one, *_) = groups[0], groups[1]
     drew = _ahead(name, tracks[main], tracks[one])
     if drew:
@@ -111,7 +112,7 @@ def _more(who: str, others: str, name: str, drew: int) -> str:
 
 
 def _ahead(name: str, one: Track, other: Track) -> int | None:
-    """Count the draws by which ``other`` is ahead of ``one``; None where that is not known."""
+    """Count the draws by which ``other`` is ahead of ``one``; None if unknown."""
     place, beyond = _place(name, one), _place(name, other)
     if place.seed == beyond.seed is not None and None not in {place.draws, beyond.draws}:
         return (beyond.draws or 0) - (place.draws or 0)
@@ -133,13 +134,13 @@ def _where(name: str, track: Track) -> str:
 
 
 def _draws(name: str, track: Track, step: int) -> int | None:
-    """Count the draws since the last full state that was kept before a step; None if unknown."""
+    """Count the draws since the last full state before a step; None if unknown."""
     origin, place = track.origin(name, step), track.marks[name].place
     return None if origin is None or place is None else draws_to(origin, place, _BOUND)
 
 
 def _sites(name: str, odd: Track, main: Track, drew: int | None) -> list[Site]:
-    """List the lines that one rank called and the other did not; else the only line that drew."""
+    """Return the lines that only one rank called; else the only line that drew."""
     pairs = [(odd.sites, main.sites), (main.sites, odd.sites)]
     for one, other in pairs[1:] if drew is not None and drew < 0 else pairs[: 1 if drew else 2]:
         found = [*differ(one, other, name)]
@@ -150,7 +151,7 @@ def _sites(name: str, odd: Track, main: Track, drew: int | None) -> list[Site]:
 
 
 def list_ranks(numbers: Sequence[int]) -> str:
-    """Write ranks as people list them: ``rank 2``, ``ranks 0 and 3``, ``ranks 1 to 3``."""
+    """List ranks in words: ``rank 2``, ``ranks 0 and 3``, ``ranks 1 to 3``."""
     if len(numbers) == 1:
         return f"rank {numbers[0]}"
     if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:  # noqa: PLR2004

@@ -1,4 +1,4 @@
-"""``compare`` and ``read``: compares ranks in a process group, or by the files that they wrote."""
+"""``compare`` and ``read``: compares ranks in a process group or from files."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ def compare(
 ) -> RanksView:
     """Compare the sources, the settings and the named objects of all ranks.
 
-    A collective call: every rank must make it, as it gathers what all ranks see.
+    A collective call: every rank must make it.
 
     Args:
         model: The model, whose parameters and buffers are compared by name.
-        check: Whether to raise where ranks are not as they should be.
+        check: Whether to raise if ranks are not as they should be.
         expect: ``"same"`` or ``"distinct"`` by the name of a source. A source that is distinct in
-            all ranks is taken for meant so, unless ``"same"`` is expected, or one rank is only
-            ahead of another in the same numbers.
+            all ranks is assumed to be so on purpose, unless ``"same"`` is expected, or one rank
+            is only ahead of another in the same stream.
         named: Further objects to compare, by name: an optimizer, a loader, a generator.
 
     Returns:
         The same table in every rank; it prints itself and has ``to_json()``.
 
     Raises:
-        RanksError: There is no process group, or an expectation is none; nothing was gathered. Or
-            something is expected of a source that no rank has.
+        RanksError: There is no process group, an expectation is invalid, or no rank has a source
+            with an expectation.
         RanksDiffer: Only with ``check``: the first difference, in every rank alike.
 
     Example:
@@ -63,12 +63,12 @@ def compare(
 def side_by_side(
     looks: Iterable[tuple[Rank, Look]], expect: Mapping[str, str], notes: Sequence[str] = ()
 ) -> RanksView:
-    """Return the table of single looks at several ranks; ``notes`` are said below it."""
+    """Return the table of single looks at several ranks, with ``notes`` below it."""
     ranks = {rank.rank: (rank, [look]) for rank, look in looks}
     return RanksView(Judgement(dict(sorted(ranks.items())), expect), notes)
 
 
-def _gatherer() -> Any:  # a function from this rank's object to the list of all
+def _gatherer() -> Any:  # a function that gathers an object from all ranks
     """Return the function that gathers an object from each rank."""
     group = process_group()
     if group is not None:
@@ -80,20 +80,20 @@ def _gatherer() -> Any:  # a function from this rank's object to the list of all
 
         return gather
     accelerate: Any = sys.modules.get("accelerate")
-    begun = accelerate is not None and accelerate.state.is_initialized()  # asking begins nothing
+    begun = accelerate is not None and accelerate.state.is_initialized()  # asking starts nothing
     if begun and accelerate.PartialState().num_processes > 1:
-        return lambda mine: accelerate.utils.gather_object([mine])  # where torch has no group: TPUs
+        return lambda mine: accelerate.utils.gather_object([mine])  # without a group: TPUs
     raise RanksError(
         "ranks are compared in a process group, and this process has none: call"
         " torch.distributed.init_process_group first, or start it by torchrun or accelerate"
     )
 
 
+# The most missing ranks that are named.
 _NAMED = 64
-"""The most missing ranks that are named."""
 
+# Seconds by which a file's time may lag behind the clock that a rank reads.
 _SLACK = 1.0
-"""Seconds by which a file's time may lag behind the clock that a rank reads."""
 
 _FORMAT = Format(
     "rank's file",
@@ -102,15 +102,15 @@ _FORMAT = Format(
     size=1 << 31,
     named=False,
 )
+# The most bytes of a line.
 _LONGEST = 1 << 26
-"""The most bytes of a line."""
 
 
 def _line(file: BinaryIO, kind: type[T]) -> T | None:
     """Read the next record of a rank's file; None at its end.
 
     Raises:
-        ContentError, MsgspecError, UnicodeError: It is no such record.
+        ContentError, MsgspecError, UnicodeError: It is not such a record.
     """
     line = file.readline(_LONGEST)
     return msgspec.convert(_FORMAT.decode(line), kind) if line else None
@@ -123,7 +123,7 @@ class _File(msgspec.Struct):
         path: Its path.
         rank: Its first line.
         last: When it was last written, in seconds since the epoch.
-        note: Why it could not be read to its end; empty where it could.
+        note: Why it could not be read to its end; empty if it could.
     """
 
     path: Path
@@ -132,7 +132,7 @@ class _File(msgspec.Struct):
     note: str = ""
 
     def looks(self) -> Iterator[Look]:
-        """Yield its looks, up to a line that is damaged."""
+        """Yield its looks, up to a damaged line."""
         number = 1
         try:
             with _FORMAT.errors(self.path), _FORMAT.open(self.path) as file:
@@ -145,21 +145,23 @@ class _File(msgspec.Struct):
 
 
 def read(folder: str | os.PathLike[str], *, expect: Mapping[str, str] | None = None) -> RanksView:
-    """Tell what ``its.ranks.watch`` wrote: which rank parted first, at which step, and in what.
+    """Compare what the ranks wrote with ``its.ranks.watch``.
+
+    The result names the rank that diverged first, the step, and what differs.
 
     Args:
-        folder: Where the files lie.
-        expect: ``"same"`` or ``"distinct"`` by the name of a source. Of others, those that began
-            alike in all ranks are expected to stay so, and of those that began distinct in all
-            nothing is expected.
+        folder: The folder with the files.
+        expect: ``"same"`` or ``"distinct"`` by the name of a source. Other sources that were
+            equal in all ranks at the start are expected to stay equal. Nothing is expected of
+            those that were distinct in all.
 
     Returns:
         A table, which prints itself, shows itself in a notebook and has ``to_json()``.
 
     Raises:
-        LookupFailure: The folder is not there, or no rank has written to it.
-        RanksError: An expectation is neither ``"same"`` nor ``"distinct"``, or of a source that no
-            rank has.
+        LookupFailure: The folder does not exist, or no rank has written to it.
+        RanksError: An expectation is neither ``"same"`` nor ``"distinct"``, or no rank has the
+            source.
     """
     wanted = expectations(expect)
     found, unread = _files(Path(folder))
@@ -170,7 +172,7 @@ def read(folder: str | os.PathLike[str], *, expect: Mapping[str, str] | None = N
 
 
 def _files(folder: Path) -> tuple[list[_File], list[str]]:
-    """Return the files of a folder, ordered by rank, and notes on those that cannot be read."""
+    """Return the files of a folder by rank, and notes on unreadable ones."""
     if not folder.is_dir():
         msg = f"there is no folder {folder}; its.ranks.watch(model) writes one, in each rank"
         raise LookupFailure(msg)
@@ -191,7 +193,7 @@ def _files(folder: Path) -> tuple[list[_File], list[str]]:
 
 
 def _of_one_launch(files: list[_File]) -> tuple[list[_File], list[str]]:
-    """Return the files of the last launch, and notes on earlier ones and on missing ranks."""
+    """Return the files of the last launch, and notes on earlier and missing ones."""
     newest = max(files, key=lambda each: each.rank.started)
     kept, notes = [], []
     for each in files:

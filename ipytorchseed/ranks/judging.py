@@ -14,8 +14,8 @@ from ipytorchseed.ranks.causes import explain, in_one_stream, list_ranks, seeded
 from ipytorchseed.ranks.looking import own_name
 from ipytorchseed.ranks.records import Look, Rank, Site, Track
 
+# Characters of a digest; a shorter string is a value itself.
 _DIGITS = 16
-"""Characters of a digest; a shorter text is a value itself."""
 
 WISHES = ("same", "distinct")
 
@@ -27,11 +27,11 @@ class Finding(Struct, frozen=True):
         kind: ``source``, ``setting``, ``parameters``, ``buffers``, or the name of an argument.
         name: The source, the setting, the first tensor or part that differs.
         step: The step after which it was seen; None for a single look.
-        after: The last step after which all ranks were equal; None where they never were.
-        ranks: The ranks that differ from the largest group; all of them where none is largest.
+        after: The last step after which all ranks were equal; None if they never were.
+        ranks: The ranks that differ from the largest group; all of them if there is no largest.
         message: What happened, without the step.
-        drew: Numbers that those drew more than the others; negative for fewer, None if unknown.
-        site: The line that drew, where it is known.
+        drew: How many numbers more than the others they drew; negative for fewer, None if unknown.
+        site: The line that drew, if known.
     """
 
     kind: str
@@ -58,13 +58,13 @@ class Finding(Struct, frozen=True):
 
 
 class Row(Struct, frozen=True):
-    """A row of the table: a source, a group of values or a setting at the last common step.
+    """A row of the table, at the last common step.
 
     Attributes:
         kind: As in ``Finding``.
-        name: The source or setting; of a group of values, the kind.
+        name: The source or setting; for a group of values, the kind.
         values: By rank: a digest, or a setting's value as text.
-        expected: ``same`` or ``distinct`` where that is expected, else None.
+        expected: ``same`` or ``distinct`` if expected, else None.
     """
 
     kind: str
@@ -83,19 +83,19 @@ class Judgement:
 
     Args:
         ranks: Each rank with its looks, by number.
-        expect: What is expected of sources, by name: ``same`` or ``distinct``.
+        expect: The expectations, by the name of the source: ``same`` or ``distinct``.
 
     Attributes:
-        ranks: The ranks of which there is any look.
+        ranks: The ranks with looks.
         unseen: The numbers of the others.
         steps: The last step of each rank.
         findings: The differences, in the order of steps.
-        distinct: Sources that were distinct in all ranks from the start, and may be.
+        distinct: Sources that were distinct in all ranks from the start, which is allowed.
         rows: The table of the last step that all ranks reached.
         synchronised: Whether buffers are rank 0's at each forward pass, and were not compared.
 
     Raises:
-        RanksError: Something is expected of a source that no rank has.
+        RanksError: No rank has a source with an expectation.
     """
 
     def __init__(
@@ -123,10 +123,10 @@ class Judgement:
         self.steps = {number: max(track.step, 0) for number, track in self._tracks.items()}
 
     def _refuse_unknown(self) -> None:
-        """Refuse expectations of sources that no rank has, as by a mistyped name.
+        """Refuse expectations for sources that no rank has, such as mistyped names.
 
         Raises:
-            RanksError: There is one.
+            RanksError: There is such an expectation.
         """
         known = dict.fromkeys(chain.from_iterable(each.marks for each in self._tracks.values()))
         for name, wish in self._expect.items():
@@ -137,7 +137,7 @@ class Judgement:
                 )
 
     def _judge(self, step: int) -> None:
-        """Take the looks of a step, and compare the ranks that have come so far."""
+        """Compare the ranks that have reached a step."""
         for track in self._tracks.values():
             while track.pending is not None and track.pending.step == step:
                 track.advance()
@@ -218,7 +218,7 @@ class Judgement:
         self._add(kind, name, step, apart if clear else [*active], message)
 
     def _judge_distinct(self) -> None:
-        """Find sources that should be distinct and are not, at the last common step."""
+        """Find sources that should be distinct at the last common step and are not."""
         for row in self.rows:
             if row.kind != "source" or row.expected != "distinct":
                 continue
@@ -233,7 +233,7 @@ class Judgement:
                     self._add("source", row.name, self._tracks[group[0]].step, group, message)
 
     def _parts(self, key: tuple[str, str], step: int, values: Mapping[int, str]) -> bool:
-        """Return whether values differ between ranks; where not, remember the step."""
+        """Return whether values differ between ranks; if not, remember the step."""
         if len({*values.values()}) > 1:
             return True
         self._alike[key] = step
@@ -253,7 +253,7 @@ class Judgement:
         self._settled.add(key)
         after = self._alike.get(key)
         if kind == "source" and after is not None:
-            after = step - 1  # they are looked at after each
+            after = step - 1  # they are compared after each step
         when = None if self.single else step
         self.findings.append(Finding(kind, name, when, after, ranks, message, drew, site))
 
@@ -274,7 +274,7 @@ class Judgement:
 
 
 def expectations(expect: Mapping[str, str] | None) -> dict[str, str]:
-    """Check what is expected of sources, and return it by their names in all ranks.
+    """Validate expectations, and return them by the common names of the sources.
 
     Raises:
         RanksError: One is neither ``"same"`` nor ``"distinct"``.
@@ -294,12 +294,12 @@ def grouped(values: Mapping[int, str]) -> list[list[int]]:
 
 
 def _shared(mappings: list[dict[str, Any]]) -> list[str]:
-    """List the keys that all mappings have, in the order of the first."""
+    """Return the keys that all mappings have, in the order of the first."""
     return [name for name in mappings[0] if all(name in each for each in mappings)]
 
 
 def _shown(value: object) -> str:
-    """Return a setting as text; a device without its number, which may differ between ranks."""
+    """Return a setting as text; a device without its number, which may differ by rank."""
     text = str(value)
     return text.partition(":")[0] if text.startswith(("cuda:", "xpu:")) else text
 

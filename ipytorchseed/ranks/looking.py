@@ -1,4 +1,4 @@
-"""Looks at this process: its sources, settings, parameters, and the objects given by name."""
+"""Looks at this process: its sources, settings, parameters and named objects."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from ipytorchseed.rng.source import digest
 from ipytorchseed.rng.table import sources
 from ipytorchseed.session.settings import Settings
 
+# Variables that a launcher sets to the same value in all its processes.
 _LAUNCH = ("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT")
-"""Variables to which a launcher gives the same value in all its processes."""
 
+# Settings that affect no number of a training.
 _OWN = frozenset({"folder", "warnings.filters", "sys.setrecursionlimit", "time.tzname",
                   "PYTHONHASHSEED"})  # fmt: skip
-"""Settings that affect no number of a training."""
 
+# Classes of tensors that are sharded over ranks.
 _SHARDED = frozenset({"DTensor", "FlatParameter"})
-"""Classes of tensors of which each rank has a part of its own."""
 
+# Attributes of samplers that depend on the rank or the number of ranks.
 _RANKED = frozenset({"rank", "num_replicas", "num_samples", "total_size", "process_index"})
-"""Attributes of samplers that differ between ranks, or depend on how many there are."""
 
+# Marks parts that are attributes or keys.
 _PREFIX = lazy_pattern(r"^[ak]:")
-"""Marks parts that are attributes or keys."""
 
 _DROPS = ("Dropout", "RReLU")
 
@@ -45,7 +45,7 @@ def describe(model: object = None, every: int = 0) -> Rank:
     """Describe this process as a rank.
 
     Args:
-        model: The model, as the user trains it; None for none.
+        model: The model, as the user trains it; or None.
         every: Steps between two looks at its parameters.
     """
     world = os.environ.get("WORLD_SIZE", "")
@@ -69,12 +69,13 @@ def describe(model: object = None, every: int = 0) -> Rank:
 
 @contextmanager
 def named_recursion(name: str) -> Iterator[None]:
-    """Name the object that the block reads if that exceeds Python's recursion limit.
+    """Name the object that exceeds the recursion limit while the block reads it.
 
-    PyTorch visits the modules of a model recursively, and code of the user may compute attributes.
+    PyTorch visits the modules of a model recursively, and code of the user may compute
+    attributes.
 
     Raises:
-        RanksError: It exceeds the limit.
+        RanksError: The limit was exceeded.
     """
     try:
         yield
@@ -88,15 +89,15 @@ def _is_replica(model: object) -> bool:
 
 
 def _shares_buffers(replica: Any) -> bool:
-    """Return whether a replica has buffers and takes rank 0's at each forward pass."""
-    names = ("forward_sync_buffers", "broadcast_buffers")  # of torch from 2.13 on, and before
+    """Return whether rank 0 broadcasts buffers in each forward pass."""
+    names = ("forward_sync_buffers", "broadcast_buffers")  # from torch 2.13 on, and before
     return next(replica.buffers(), None) is not None and any(
         vars(replica).get(name) is True for name in names
     )
 
 
 def bare(model: Any) -> Any:
-    """Return a model without the wrappers of DistributedDataParallel and torch.compile."""
+    """Return a model without DistributedDataParallel and torch.compile."""
     while True:
         inner = getattr(model, "module", None) if _is_replica(model) else None
         inner = inner if inner is not None else getattr(model, "_orig_mod", None)
@@ -120,7 +121,7 @@ class Looker:
         self._readers: dict[str, Callable[[], bytes | None]] = {}
 
     def look(self, step: int) -> Look:
-        """Look at everything."""
+        """Return a look at everything."""
         self._readers = {own_name(each.name): each.read for each in sources() if _is_own(each.name)}
         for found in find_generators(self._named):
             self._readers[found.name] = found.read
@@ -135,7 +136,7 @@ class Looker:
         )
 
     def states(self) -> dict[str, bytes]:
-        """Read the sources and named generators that were there at the last look."""
+        """Read the sources and named generators that existed at the last look."""
         read = {name: reader() for name, reader in self._readers.items()}
         return {name: state for name, state in read.items() if state is not None}
 
@@ -160,8 +161,8 @@ class Looker:
                 yield name, _whole(tensor.detach()).digest  # without its gradient
 
     def _parts(self, value: Any, names: Mapping[int, str]) -> Iterator[tuple[str, str]]:
-        """Digest an object by its parts, without those that may differ between ranks."""
-        inner = getattr(value, "optimizer", None)  # as accelerate wraps one
+        """Digest the parts of an object, except those that may differ between ranks."""
+        inner = getattr(value, "optimizer", None)  # as accelerate wraps it
         if hasattr(inner, "param_groups"):
             value = inner
         if hasattr(value, "param_groups"):
@@ -198,12 +199,12 @@ class Looker:
 
 
 def own_name(source: str) -> str:
-    """Return the common name of a source in all ranks: ``torch.cuda`` for each rank's device."""
+    """Return the common name of a source in all ranks, such as ``torch.cuda``."""
     return source.partition(":")[0] if source.startswith("torch.") else source
 
 
 def _is_own(source: str) -> bool:
-    """Return whether a source belongs to this rank, and not to a device that another rank uses."""
+    """Return whether a source belongs to this rank, not to a device of another rank."""
     kind, _, index = source.partition(":")
     if not kind.startswith("torch.") or not index:
         return True
@@ -212,7 +213,7 @@ def _is_own(source: str) -> bool:
 
 
 def _plain(value: object) -> str:
-    """Write a number, a boolean or a text; return an empty text for anything else."""
+    """Return a number, boolean or string as text; an empty string for anything else."""
     return repr(value) if type(value) in {bool, int, float, str} else ""
 
 

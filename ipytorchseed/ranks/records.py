@@ -1,4 +1,4 @@
-"""The records of a rank: what it writes, a line of JSON for each look, and its state as read."""
+"""The records of a rank: a line of JSON for each look, and the state as read."""
 
 from __future__ import annotations
 

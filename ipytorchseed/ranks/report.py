@@ -42,11 +42,11 @@ class RanksView(View):
 
     @property
     def headline(self) -> str:
-        """The answer in a sentence: the first finding, and where parameters differ after it."""
+        """The answer in a sentence: the first finding, and later differing parameters."""
         if len(self.ranks) < 2:  # noqa: PLR2004
             if not self.ranks:
-                return "Nothing was seen of any rank."
-            return f"Only rank {self.ranks[0]} is there: nothing to compare."
+                return "There is no record of any rank."
+            return f"Only rank {self.ranks[0]} has a record: nothing to compare."
         if not self.findings:
             steps = min(self._steps.values())
             when = "" if self._judged.single else f", to step {steps:,}"
@@ -62,7 +62,7 @@ class RanksView(View):
 
     @property
     def _then(self) -> Finding | None:
-        """The finding on parameters, or else on buffers, that followed a source or setting."""
+        """The finding on parameters, or else on buffers, that followed."""
         first, *others = self.findings
         found = [each for kind in ("parameters", "buffers") for each in others if each.kind == kind]
         return found[0] if found and first.kind in {"source", "setting"} else None
@@ -77,10 +77,10 @@ class RanksView(View):
         """Further remarks, a sentence each."""
         said = [*self._notes]
         if self._judged.unseen:
-            said.append(f"nothing was seen of {list_ranks(self._judged.unseen)}")
+            said.append(f"there is no record of {list_ranks(self._judged.unseen)}")
         if self._judged.distinct:
             names = ", ".join(self._judged.distinct)
-            said.append(f"distinct in all ranks, and taken for meant so: {names}")
+            said.append(f"distinct in all ranks, assumed to be on purpose: {names}")
         if self._judged.synchronised:
             said.append("buffers are rank 0's at each forward pass, and not compared")
         ends = {*self._steps.values()}
@@ -93,7 +93,7 @@ class RanksView(View):
         return [f"{each[0].upper()}{each[1:]}." for each in said]
 
     def verdict(self, row: Row) -> str:
-        """Say in a few words which ranks are equal in a row."""
+        """Return in a few words which ranks are equal in a row."""
         groups = row.groups
         if len(groups) == 1:
             return "alike" if row.expected != "distinct" else "alike, expected distinct"

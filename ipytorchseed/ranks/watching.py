@@ -1,4 +1,4 @@
-"""``its.ranks.watch``: each rank writes its states to a file, step by step; no rank waits."""
+"""``its.ranks.watch``: each rank writes its states to a file, step by step."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ipytorchseed.ranks.callers import Callers
 from ipytorchseed.ranks.looking import Looker, bare, describe, mark, named_recursion
 from ipytorchseed.ranks.records import FOLDER, Look, Mark, Rank
 
+# Seconds for which lines may be buffered: a killed process loses no more.
 _SECONDS = 1.0
-"""Seconds for which lines may be buffered: a process that is killed loses no more."""
 
 _current: Watch | None = None
 
@@ -31,27 +31,28 @@ def watch(
     folder: str | os.PathLike[str] = FOLDER,
     **named: Any,
 ) -> Watch:
-    """Write down where this rank stands, from now on, in a file of its own.
+    """Record the states of this rank from now on, in a separate file.
 
-    Call it in each rank, before the first step. There is no communication, so nothing can hang.
-    After each step of the optimizer it notes the sources that moved and which lines drew; every
-    ``every`` steps also digests of parameters and buffers, and settings. An error of its own ends
-    the watch with a warning, and never the training.
+    Call it in each rank, before the first step. There is no communication, so it cannot deadlock.
+    After each step of the optimizer it records the sources that moved and the lines that drew;
+    every ``every`` steps also digests of parameters and buffers, and settings. An internal error
+    ends the watch with a warning, never the training.
 
     Args:
-        model: The model; where DistributedDataParallel wraps it, that, so that it is known which
-            buffers are made alike.
-        every: Steps of the optimizer between two looks at parameters. Of several optimizers,
-            the first that moves parameters of the model counts.
-        folder: Where the files are written, one for each rank, over those of an earlier watch.
-        named: What else is looked at as often: a loader, a sampler, an optimizer, generators.
+        model: The model. Pass the DistributedDataParallel wrapper if there is one, so that
+            broadcast buffers are known.
+        every: Steps of the optimizer between two looks at parameters. If there are several
+            optimizers, the first that changes parameters of the model counts.
+        folder: The folder for the files, one for each rank. Files of an earlier watch are
+            overwritten.
+        named: Other objects to record as often: a loader, a sampler, an optimizer, generators.
 
     Returns:
         The watch, to be ended by ``stop()`` or as a context manager; else it ends with the process.
 
     Raises:
-        RanksError: ``model`` is no module, ``every`` no positive integer, or the folder cannot be
-            written to.
+        RanksError: ``model`` is not a module, ``every`` is not a positive integer, or the folder
+            is not writable.
 
     Example:
         >>> its.ranks.watch(model, every=100)
@@ -108,7 +109,7 @@ class Watch(AbstractContextManager["Watch"]):
         self._write()
         self._callers.start()
         self._hook = register_optimizer_step_post_hook(self._stepped)
-        # Runs in children of multiprocessing too, which `atexit` does not before Python 3.13.
+        # Runs in children of multiprocessing too, unlike `atexit` before Python 3.13.
         self._end = util.Finalize(None, self._finish, exitpriority=10)
         util.register_after_fork(self, Watch._leave)
 
@@ -116,30 +117,30 @@ class Watch(AbstractContextManager["Watch"]):
         self.stop()
 
     def stop(self) -> None:
-        """Look a last time, and end; calling it again does nothing."""
+        """Look a last time and stop; further calls do nothing."""
         if self._file.closed:
             return
-        with suppress(Exception):  # the training has ended well, whatever is gone meanwhile
+        with suppress(Exception):  # the training has ended well, so no error may be raised
             self._note(Look(self.step, values=self._looker.values()))
         self._finish()
         self._end.cancel()
 
     def _finish(self) -> None:
-        """Write the last lines, and end, without another look."""
+        """Write the last lines and stop, without another look."""
         if not self._file.closed:
             self._note(Look(self.step))
             self._write()
             self._leave()
 
     def _leave(self) -> None:
-        """End without writing: in a forked child, the file is its parent's."""
+        """Stop without writing: in a forked child, the file is its parent's."""
         self._hook.remove()
         self._callers.stop()
         self._lines.clear()
         self._file.close()
 
     def _stepped(self, optimizer: Any, args: object, kwargs: object) -> None:  # noqa: ARG002 -- torch's
-        """Look, after a step."""
+        """Look after a step."""
         try:
             if self._is_clock(optimizer):
                 self.step += 1
@@ -153,7 +154,7 @@ class Watch(AbstractContextManager["Watch"]):
             warnings.warn(f"ranks are no longer watched: {in_brief(error)}", stacklevel=2)
 
     def _is_clock(self, optimizer: Any) -> bool:
-        """Return whether it is the first optimizer that moves parameters of the model."""
+        """Return whether this is the first optimizer that changes parameters of the model."""
         if self._clock is None or self._clock() is None:
             groups = optimizer.param_groups
             if not any(
@@ -170,12 +171,12 @@ class Watch(AbstractContextManager["Watch"]):
         self._keep(look, {name: state for name, state in look.states.items() if name in kept})
 
     def _glance(self) -> None:
-        """Look at the sources alone."""
+        """Look only at the sources."""
         states = self._looker.states()
         self._keep(Look(self.step, {name: mark(state) for name, state in states.items()}), {})
 
     def _keep(self, look: Look, states: dict[str, bytes]) -> None:
-        """Note what has changed since the step before."""
+        """Record what has changed since the step before."""
         moved = {name: each for name, each in look.marks.items() if self._marks.get(name) != each}
         self._marks = look.marks
         look.marks, look.states = moved, states
@@ -193,5 +194,5 @@ class Watch(AbstractContextManager["Watch"]):
 
     def _write(self) -> None:
         lines, self._lines, self._written = b"".join(self._lines), [], time.monotonic()
-        if lines and os.getpid() == self._pid:  # a fork that multiprocessing does not know of
+        if lines and os.getpid() == self._pid:  # a fork that multiprocessing does not know about
             self._file.write(lines)

@@ -1,1 +1,1 @@
-"""Receipts: the records of a notebook's run, without what is private, for other machines."""
+"""Receipts: the records of a notebook's run without private content."""

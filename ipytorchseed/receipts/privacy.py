@@ -1,7 +1,7 @@
-"""Removes what is private from a run for a receipt, and fills it in where it is the same here.
+"""Removes private content from a run, and restores it where it is the same here.
 
-Paths become relative to the notebook's folder, and name no user. Texts, messages and the names of
-items are replaced by digests. Where a run here has a text with the same digest, it is filled in.
+Paths become relative to the notebook's folder, without user names. Texts, messages and the names
+of items are replaced by digests. If a run here has a text with the same digest, it is restored.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from ipytorchseed.receipts.record import VALUES, each_text, each_value
 from ipytorchseed.why.evidence import FOLDER
 from ipytorchseed.why.finders.settings import is_secret
 
+# Placeholders for the home folder at the start of a path, and for the user's name.
 _HOME, _USER = "~", "<user>"
-"""Placeholders for the home folder at the start of a path, and for the user's name inside one."""
 
 
 class Places(Struct, frozen=True):
@@ -34,7 +34,7 @@ class Places(Struct, frozen=True):
     Attributes:
         root: The notebook's, absolute.
         home: The user's, absolute.
-        user: The user's name; empty where there is none.
+        user: The user's name; empty if unknown.
     """
 
     root: str
@@ -46,7 +46,7 @@ class Places(Struct, frozen=True):
         """Describe this machine.
 
         Args:
-            notebook: The path of a notebook's file, or its folder where it is known by that.
+            notebook: The path of a notebook's file, or its folder if that identifies it.
         """
         path = paths.abspath(notebook)
         try:
@@ -57,7 +57,7 @@ class Places(Struct, frozen=True):
         return cls(root, paths.expanduser("~"), user)
 
     def hide(self, path: str) -> str:
-        """Return an absolute path as a receipt has it; any other text stays as it is."""
+        """Return an absolute path as it is in a receipt; any other text unchanged."""
         if not paths.isabs(path):
             return path
         if _is_in(path, self.root) or not _is_in(self.home, self._shared(path)):
@@ -79,7 +79,7 @@ class Places(Struct, frozen=True):
         return text.replace(f"/{self.user}/", f"/{_USER}/") if self.user else text
 
     def _shared(self, path: str) -> str:
-        """Return the innermost folder that holds both a path and the notebook."""
+        """Return the innermost folder that contains both a path and the notebook."""
         try:
             return paths.commonpath([self.root, path])
         except ValueError:  # on another drive
@@ -91,31 +91,30 @@ def _is_in(path: str, folder: str) -> bool:
 
 
 def _swap(path: str, part: str, other: str) -> str:
-    """Replace a word where it is a whole component of a path."""
+    """Replace a word that is a whole component of a path."""
     return "/".join(other if each and each == part else each for each in path.split("/"))
 
 
+# Prefix of the parts of a value that are named by its content: the keys of a dictionary.
 _ITEM = "k:"
-"""Prefix of the parts of a value that are named by its content: the keys of a dictionary."""
 
 _TYPE = lazy_pattern(r"[\w.]+")
 
+# A cell id in notebook files; other names of cells are texts or document addresses.
 _ID = lazy_pattern(r"[\w-]{1,64}", re.ASCII)
-"""An id of a cell as notebooks have them; other names of cells are texts or document addresses."""
 
+# Kinds of values whose digests depend on Python's version; in libraries, also on theirs.
 _BY_CODE = frozenset({"function", "method", "class", "code"})
-"""Kinds of values whose digests depend on the version of Python that compiled them; those of a
-library depend on the library's version as well."""
 
 _VERSIONS = "torch", "numpy", "python"
 
 
 def conceal(run: Run, places: Places) -> Run:
-    """Return a run without what is private: texts, messages, names of items, paths of the user.
+    """Return a run without private content: texts, messages, names of items, paths.
 
     Args:
-        run: As the ledger has it.
-        places: Of this machine.
+        run: The run, from the ledger.
+        places: Those of this machine.
     """
     shown = {name: getattr(run, name) for name in VALUES}
     files = tuple(file for file in run.files if not file.is_folder)
@@ -140,7 +139,7 @@ def conceal(run: Run, places: Places) -> Run:
 
 
 def reveal(there: Run, here: Run) -> Run:
-    """Fill into a receipt's run the texts of a run here that have the same digests.
+    """Restore the texts of a receipt's run that a run here has too, by their digests.
 
     Args:
         there: The run in the receipt.
@@ -172,7 +171,7 @@ def reveal(there: Run, here: Run) -> Run:
 
 
 def cell_name(cell: str) -> str:
-    """Return the name of a cell in a receipt: its id, or the digest of any other name."""
+    """Return the name of a cell in a receipt: its id, or the digest of another name."""
     return cell if _ID.fullmatch(cell) else f"#{_digest(cell)}"
 
 
@@ -231,7 +230,7 @@ def _with_paths(run: Run, change: Callable[[str], str]) -> Run:
     """Return a run with the paths of its files changed."""
 
     def moved(file: FileRead) -> FileRead:
-        # a copy is written later than what it is of
+        # a copy is newer than its original
         return replace(file, path=change(file.path), modified=0)
 
     return replace(

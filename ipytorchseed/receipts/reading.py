@@ -1,4 +1,4 @@
-"""Reads a receipt from JSON into typed records, or says in one line why it is not one."""
+"""Reads a receipt from JSON into typed records, or explains in one line why not."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _FORMAT = Format(
     size=1 << 26,  # a hundred times a large receipt
 )
 
+# The most characters of a text.
 _LONGEST = 10_000
-"""The most characters of a text in it."""
 
 
 class _Head(Struct):
@@ -61,14 +61,14 @@ def is_receipt(path: Path) -> bool:
 
 
 def read(path: str | Path, places: Places) -> Receipt:
-    """Read a receipt. Nothing in it is run, imported or unpickled.
+    """Read a receipt; nothing in it is executed, imported or unpickled.
 
     Args:
         path: The file.
-        places: This machine's, to find the files that the receipt names.
+        places: Those of this machine, to find the files that the receipt names.
 
     Raises:
-        ReceiptError: It cannot be read, or is no receipt; one line says why.
+        ReceiptError: It cannot be read, or is not a receipt; the message is one line.
     """
     with _FORMAT.errors(path):
         return _parse(_FORMAT.read(path), Path(path).name, places)
@@ -95,7 +95,7 @@ def _parse(content: bytes, name: str, places: Places) -> Receipt:
 
 
 def _value(told: dict[str, Any]) -> Fingerprint:
-    if isinstance(told.get("series"), list):  # JSON has no infinite numbers, and none that are none
+    if isinstance(told.get("series"), list):  # JSON has no infinite numbers and no nan
         told["series"] = [math.nan if each is None else each for each in told["series"]]
     return msgspec.convert(told, Fingerprint)
 
@@ -116,17 +116,17 @@ def _named(values: dict[str, Fingerprint], name: Any) -> Fingerprint:  # noqa: A
 
 
 def _check(text: str) -> str:
-    """Return a text, or refuse it if it is too long or has control characters."""
+    """Return a text, unless it is too long or has control characters."""
     if text.isprintable() and len(text) <= _LONGEST:
         return text
     raise ContentError("a damaged receipt: a text has control characters, or is too long")
 
 
 def match(here: Sequence[Run], there: Sequence[Run]) -> dict[str, Run]:
-    """Match the receipt's runs with the cells here; return them by the cell's name here.
+    """Match the receipt's runs with the cells here, and return them by the names here.
 
-    A cell is matched by its id and text; else by a text that only one cell has, or by its id, if it
-    was edited; else by its place, right after a cell that was matched.
+    A cell is matched by its id and text; else by a unique text, or by its id if it was edited;
+    else by its position after a matched cell.
 
     Args:
         here: A run for each cell, in the order in which they happened.
@@ -136,7 +136,7 @@ def match(here: Sequence[Run], there: Sequence[Run]) -> dict[str, Run]:
     for key in (lambda run: (_id(run), run.code), lambda run: run.code, _id):
         _pair(here, there, found, key)
     before = -1
-    for run in here if len(here) > 1 else ():  # one cell alone has no place
+    for run in here if len(here) > 1 else ():  # a single cell has no position
         after = before + 1
         if run.cell not in found and after < len(there) and after not in found.values():
             found[run.cell] = after
@@ -147,7 +147,7 @@ def match(here: Sequence[Run], there: Sequence[Run]) -> dict[str, Run]:
 def _pair(
     here: Sequence[Run], there: Sequence[Run], found: dict[str, int], key: Callable[[Run], object]
 ) -> None:
-    """Match the cells whose key is unique among those left on both sides."""
+    """Match the cells whose key is unique among the unmatched ones on both sides."""
     mine = [run for run in here if run.cell not in found]
     left = [place for place in range(len(there)) if place not in {*found.values()}]
     counts = [Counter(map(key, mine)), Counter(key(there[place]) for place in left)]

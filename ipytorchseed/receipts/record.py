@@ -1,4 +1,4 @@
-"""The records of a receipt: a notebook's runs, and the positions of the states in them."""
+"""The records of a receipt: a notebook's runs, and the positions of their states."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from msgspec.structs import replace
 from ipytorchseed.ledger.records import Findings, Run
 from ipytorchseed.rng.position import Position
 
+# The version of the schema.
 SCHEMA = 1
-"""The version of the schema."""
 
+# The value of the field ``kind`` in the file.
 KIND = "ipytorchseed receipt"
-"""The value of the field ``kind`` in the file."""
 
+# The fields of a run that have values; a receipt stores each value once, by digest.
 VALUES = "reads", "writes", "result", "shown", "stdout", "displays"
-"""The fields of a run that hold values; a receipt has each value once, by its digest."""
 
 
 class Stand(Struct, frozen=True, omit_defaults=True):
     """The position of a state in its stream.
 
     Attributes:
-        seed: The seed that the stream began with, or None where it is not known.
-        draws: Raw numbers drawn since, or None where they are not known.
-        fresh: Whether nothing was drawn since seeding; None where that is not known.
+        seed: The seed that the stream began with, or None if unknown.
+        draws: Raw numbers drawn since, or None if unknown.
+        fresh: Whether nothing was drawn since seeding; None if unknown.
     """
 
     seed: int | None = None
@@ -36,12 +36,12 @@ class Stand(Struct, frozen=True, omit_defaults=True):
 
 
 class Receipt(Struct, frozen=True):
-    """A run of a notebook that happened elsewhere.
+    """A run of a notebook on another machine.
 
     Attributes:
         notebook: The name of the notebook's file there.
         runs: A run for each cell, in the order in which they happened, without what is private;
-            ``reveal`` fills in what is the same here.
+            ``reveal`` restores what is the same here.
         stands: The positions of states, by digest.
     """
 
@@ -54,12 +54,12 @@ class Receipt(Struct, frozen=True):
         return ()
 
     def position(self, name: str, digest: str) -> Position | None:  # noqa: ARG002 -- as ``HistoryLookup``
-        """Return the seed and draws behind a state; None where the receipt does not tell."""
+        """Return the seed and draws of a state; None if the receipt does not have them."""
         stand = self.stands.get(digest)
         return None if stand is None else Position(stand.seed, stand.draws)
 
     def draws(self, before: str, after: str) -> int | None:
-        """Count the numbers between two states; None where that is not known."""
+        """Count the numbers between two states; None if unknown."""
         first, last = (self.stands.get(digest, Stand()) for digest in (before, after))
         if first.draws is None or last.draws is None or first.seed is None:
             return None
@@ -71,7 +71,7 @@ class Receipt(Struct, frozen=True):
         return None
 
     def is_fresh(self, digest: str) -> bool | None:
-        """Return whether nothing was drawn since seeding; None where that is not known."""
+        """Return whether nothing was drawn since seeding; None if unknown."""
         return self.stands.get(digest, Stand()).fresh
 
     def leads(self, before: str, after: str, most: int = 0) -> bool:  # noqa: ARG002 -- as above
@@ -82,7 +82,7 @@ class Receipt(Struct, frozen=True):
 
 
 def completed(runs: Sequence[Run]) -> list[Run]:
-    """Add torch's settings to runs that imported it, from the next run of their kernel.
+    """Add torch's settings to runs that imported it, from the kernel's next run.
 
     Args:
         runs: In the order in which they happened.
@@ -110,7 +110,7 @@ def each_text(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 
 
 
 def each_value(held: Any, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 -- of any of ``VALUES``
-    """Return a field of values with ``change`` applied to each: to one, to several, or by name."""
+    """Return a field of values with ``change`` applied to each of them."""
     if isinstance(held, dict):
         return {name: change(value) for name, value in held.items()}
     return tuple(map(change, held)) if isinstance(held, list | tuple) else change(held)

@@ -1,4 +1,4 @@
-"""Writes runs as a receipt, with shared settings and values once, and within a size limit."""
+"""Writes runs as a receipt within a size limit."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from ipytorchseed.receipts.record import (
 from ipytorchseed.rng.position import UNKNOWN
 from ipytorchseed.why.evidence import FOLDER, HistoryLookup
 
+# Levels of detail: the most numbers of a series, and the most named parts of a value. The first
+# level that fits is used.
 _DETAIL = ((1024, 512), (256, 128), (64, 32), (16, 0), (1, 0))
-"""Levels of detail, of which the first that fits is used: the most numbers of a series, and the
-most named parts of a value."""
 
+# Bytes that a receipt may take for each cell, and in any case.
 _PER_CELL, _LEAST = 3_600, 180_000
-"""Bytes that a receipt may take for each cell, and that any receipt may take."""
 
+# Fields of a run that are empty in a receipt.
 _ALWAYS_THERE = ("notebook", "kernel", "source")
-"""Fields of a run that are empty in a receipt."""
 
 
 def write(
@@ -49,9 +49,9 @@ def write(
     Args:
         notebook: The name of the notebook's file.
         runs: One for each cell, in the order in which they happened.
-        find_states: Returns a lookup of the states in them. It is called for each state, as each
-            has a search budget of its own.
-        places: This machine's.
+        find_states: Returns a lookup of their states. It is called for each state, because each
+            has a separate search budget.
+        places: Those of this machine.
     """
     hidden = [conceal(run, places) for run in completed(runs)]
     told: dict[str, Any] = {
@@ -93,14 +93,14 @@ class _Values:
         if sum(":" in part for part in value.parts) > parts:
             value = replace(value, parts={n: v for n, v in value.parts.items() if ":" not in n})
         name, count = value.digest, 1
-        while self.named.setdefault(name, value) != value:  # of one content, and another aspect
+        while self.named.setdefault(name, value) != value:  # equal content with another aspect
             count += 1
             name = f"{value.digest}.{count}"
         return name
 
 
 def _shared(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the settings that are the same in all runs, but those of cells that run no code."""
+    """Return the settings that are equal in all runs, ignoring cells that run no code."""
     settings = [each for each in settings if FOLDER in each]
     first = settings[0] if settings else {}
     return {
@@ -127,12 +127,12 @@ def _stand(name: str, digest: str, states: HistoryLookup | None) -> Stand:
     if states is None:
         return Stand()
     place = states.position(name, digest) or UNKNOWN
-    known = place.seed is not None and place.seed < 1 << 63  # as far as JSON goes
+    known = place.seed is not None and place.seed < 1 << 63  # the limit of exact integers in JSON
     return Stand(place.seed if known else None, place.draws, states.is_fresh(digest))
 
 
 def _cell(run: Run, settings: dict[str, Any], values: _Values) -> dict[str, Any]:
-    """Return a run as JSON values, without the common settings, and with the names of values."""
+    """Return a run as JSON values, without the common settings, with values by name."""
     told: dict[str, Any] = msgspec.to_builtins(run)
     for name in _ALWAYS_THERE:
         del told[name]

@@ -1,1 +1,1 @@
-"""Checks a training's checkpoint: does it go on from there as if it had not been interrupted?"""
+"""Checks whether a training resumes from a checkpoint as if uninterrupted."""

@@ -1,4 +1,4 @@
-"""``check_resume``: runs a training whole, and in two halves through a saved checkpoint."""
+"""``check_resume``: runs a training whole, and in two halves with a checkpoint."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from ipytorchseed.rng.table import hints_kept, seed_all
 
 
 class ResumeReport(View):
-    """The result of ``check_resume``: what the second half of a training did not get back.
+    """The result of ``check_resume``.
 
     Attributes:
         ok: Whether it goes on as if it had not been interrupted.
         findings: What was not restored and made a difference.
         harmless: What was not restored and made no difference here.
-        first: The first step after which a parameter differs, and which; None where none does.
+        first: The first step after which a parameter differs, and which; None if none does.
         steps: The steps of the whole training.
         at: The number of steps after which it was saved.
         notes: Further remarks, a sentence each.
@@ -57,7 +57,7 @@ class ResumeReport(View):
         if self.ok:
             return f"Training {run} goes on bit for bit as if it had not stopped."
         if self.findings and self.findings[0].kind == "train":
-            return f"It cannot be told whether training {run} goes on as if it had not stopped:"
+            return f"It is unknown whether training {run} goes on as if it had not stopped:"
         return f"Training {run} does not go on as if it had not stopped:"
 
     @property
@@ -68,7 +68,7 @@ class ResumeReport(View):
             said.append(f"First difference: {self.first.parameter}, after step {self.first.step}.")
         if self.harmless:
             names = ", ".join(dict.fromkeys(each.name for each in self.harmless))
-            said.append(f"Not put back, without effect in these steps: {names}.")
+            said.append(f"Not restored, without effect in these steps: {names}.")
         return said + self.notes
 
     def text(self) -> str:
@@ -93,15 +93,15 @@ def sentence(finding: Finding) -> str:
     """Write a finding as a sentence."""
     kind = "" if finding.name in (finding.kind, "train") else f" ({finding.kind})"
     saved = {
-        True: "; the checkpoint has it, and it was not put back",
+        True: "; the checkpoint has it, and it was not restored",
         False: "; it is not in the checkpoint",
         None: "",
     }[finding.saved]
     return f"{finding.name}{kind}: {finding.message}{saved}"
 
 
+# The seed of the resumed run: an unusual one, as a new process would start anywhere.
 _ELSEWHERE = 2_463_534_242
-"""The seed of the resumed run: any that nobody uses, as a new process would begin anywhere."""
 
 
 def check_resume(
@@ -111,27 +111,28 @@ def check_resume(
     *,
     check: bool = False,
 ) -> ResumeReport:
-    """Say what a training does not get back when it goes on from a checkpoint.
+    """Find what a training does not get back when it resumes from a checkpoint.
 
     ``train`` runs three times: whole, for its first ``at`` steps, and from the file saved then to
-    the end. Each run begins with the same flags, environment and objects outside of ``train``; the
-    last with sources of random numbers elsewhere, as a new process would. What each step is given
-    and leaves is compared bit for bit. Afterwards everything is as it was before.
+    the end. Each run starts with the same flags, environment and objects outside of ``train``.
+    The last one starts with other random states, as a new process would. The inputs and results
+    of each step are compared bit for bit. Everything is restored afterwards.
 
     Args:
-        train: Called as ``train(state, steps)``. It makes model and optimizer, loads what ``state``
-            holds, takes ``steps`` steps of the optimizer (a loop up to ``steps`` will do as well),
-            and leaves in ``state``, a mapping, what belongs into the checkpoint. An object with
-            ``state_dict`` and ``load_state_dict`` that is assigned to ``state`` is loaded at once.
-        steps: How many the whole training takes.
-        at: After how many it is saved, from 1 to ``steps - 1``.
-        check: Raise where something does not come back.
+        train: Called as ``train(state, steps)``. It creates model and optimizer, loads the
+            content of ``state``, takes ``steps`` steps of the optimizer (a loop up to ``steps``
+            works as well), and puts the content of the checkpoint into ``state``, a mapping. An
+            object with ``state_dict`` and ``load_state_dict`` that is assigned to ``state`` is
+            loaded at once.
+        steps: The steps of the whole training.
+        at: The step after which it is saved, from 1 to ``steps - 1``.
+        check: Raise if something does not come back.
 
     Returns:
         A report that prints itself; ``ok``, ``findings`` and ``to_json()`` are for programs.
 
     Raises:
-        ResumeError: ``train`` cannot be called so, takes no step, or fails at going on.
+        ResumeError: ``train`` cannot be called like this, takes no step, or fails to resume.
         ResumeDiffers: With ``check``, something did not come back.
     """
     _refuse(train, steps, at)
@@ -168,12 +169,12 @@ def check_resume(
 
         def go_on(count: int) -> Course:
             held = _load(file, notes)
-            shutil.rmtree(folder / "halves")  # as the first half left it, for a second try as well
+            shutil.rmtree(folder / "halves")  # as the first half left it, also for a second try
             shutil.copytree(folder / "kept", folder / "halves")
             try:
                 return play("halves", count, held)[0]
             except Exception as error:
-                msg = f"train fails where it goes on: {type(error).__name__}: {error}"
+                msg = f"train fails when it resumes: {type(error).__name__}: {error}"
                 raise ResumeError(msg.partition("\n")[0]) from error
 
         missing = len(whole.after) - len(half.after)
@@ -189,14 +190,17 @@ def check_resume(
 
 
 def _put_back(engine: Engine, notes: list[str]) -> None:
-    """Put everything back, and note what is not as before all the same."""
+    """Restore everything, and add a note for what could not be restored."""
     stays = engine.leave()
     if stays:
         notes.append(f"After the runs, {say_restored('everything is', stays)}.")
 
 
 def _second_half(go_on: Callable[[int], Course], counts: tuple[int, int], missing: int) -> Course:
-    """Run the second half, for a ``train`` that takes so many steps or goes up to that step."""
+    """Run the second half.
+
+    ``train`` may take a number of steps, or go up to a step.
+    """
     rest = failed = None
     for count in counts:
         try:
@@ -221,7 +225,7 @@ def _refuse(train: object, steps: object, at: object) -> None:
     try:
         inspect.signature(train).bind(None, 1)
     except ValueError:
-        pass  # it tells no signature
+        pass  # it has no signature
     except TypeError:
         msg = f"train must take two arguments, train(state, steps): it is {_named(train)}"
         raise ResumeError(msg) from None
@@ -246,12 +250,12 @@ def _load(file: Path, notes: list[str]) -> dict[str, Any]:
         note = "The checkpoint holds objects that torch.load takes only with weights_only=False."
         if note not in notes:
             notes.append(note)
-        held = torch.load(file, weights_only=False)  # of our own making, a moment ago
+        held = torch.load(file, weights_only=False)  # written by us, a moment ago
     return held
 
 
 def _uneven(whole: Course, half: Course, rest: Course) -> Comparison:
-    """Return the finding that the halves have not as many steps as the whole."""
+    """Return the finding that the halves together have another number of steps."""
     counts = [len(each.after) for each in (half, rest, whole)]
     message = (
         f"took {counts[0]} steps in the first half and {counts[1]} in the second, uninterrupted"

@@ -1,4 +1,4 @@
-"""``Checkpoint``: the mapping that ``train`` is given, fills, and goes on from."""
+"""``Checkpoint``: the mapping that ``train`` fills and resumes from."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Checkpoint(UserDict[str, Any]):
 
     An object with ``state_dict`` and ``load_state_dict`` is saved by its ``state_dict``, and loads
     what the checkpoint has of it as soon as it is assigned: ``state["model"] = model``. Anything
-    else is saved as it is. The mapping is empty, and so false, where training begins again.
+    else is saved as it is. The mapping is empty, and so false, when training starts from scratch.
 
     Args:
         folder: A folder for checkpoints that ``train`` writes itself.
-        held: What was saved; None where training begins.
+        held: What was saved; None when training starts.
     """
 
     def __init__(self, folder: Path, held: Mapping[str, Any] | None = None) -> None:
@@ -34,18 +34,18 @@ class Checkpoint(UserDict[str, Any]):
         self.data = dict(held or {})
         self._held = {*self.data}
 
-    def __missing__(self, name: str) -> Any:  # it returns nothing
+    def __missing__(self, name: str) -> Any:  # never returns
         msg = f"the checkpoint holds no {name!r}; it holds: {', '.join(self) or 'nothing yet'}"
         raise KeyError(msg)
 
-    def __setitem__(self, name: str, value: Any) -> None:  # whatever is to be saved
+    def __setitem__(self, name: str, value: Any) -> None:  # any value to save
         if is_stateful(value) and name in self._held:
             value.load_state_dict(self.data[name])
         self._held.discard(name)
         self.data[name] = value
 
     def __delitem__(self, name: str) -> None:
-        self[name]  # says what there is where it is not
+        self[name]  # reports what exists instead
         self._held.discard(name)
         del self.data[name]
 

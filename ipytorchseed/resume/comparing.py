@@ -1,4 +1,4 @@
-"""Compares a training's whole run with its resumed one: what was not restored, and matters."""
+"""Compares a whole training run with its resumed one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Finding(Struct, frozen=True):
         name: How the code reaches it.
         step: The step before which it was seen, from 0.
         message: What differs, a sentence.
-        saved: Whether the checkpoint has it; None where that is not known.
+        saved: Whether the checkpoint has it; None if unknown.
     """
 
     kind: str
@@ -98,7 +98,7 @@ def compare(whole: Course, half: Course, rest: Course, saved: Mapping[str, Any])
             break
     if first and not matters:
         message = (
-            "parts though all that was looked at came back the same; does the step itself repeat?"
+            "differs although everything that was compared came back; does the step itself repeat?"
             " `with its.deterministic(42):` around both tells"
         )
         matters = [Finding("train", "train", first.step, message)]
@@ -107,11 +107,11 @@ def compare(whole: Course, half: Course, rest: Course, saved: Mapping[str, Any])
 
 _LOST = "did not come back"
 
+# Two values that together have more characters are not shown.
 _LONG = 40
-"""Characters of two values together, from which on they are not shown."""
 
+# Kinds of findings that matter only by their effect on the training.
 _PASSING = frozenset({"source", "generator", "loader", "worker", "data"})
-"""Kinds of findings that matter only by their effect on the training."""
 
 
 def _first_difference(
@@ -127,7 +127,7 @@ def _first_difference(
 def _matters(
     finding: Finding, first: First | None, pairs: list[tuple[Look, Look]], whole: Course
 ) -> bool:
-    """Return whether a difference affects parameters, or is still there at the end."""
+    """Return whether a difference affects parameters or remains at the end."""
     if finding.kind not in _PASSING:
         components = [look.components.get(finding.name) for look in pairs[-1]]
         leaves = [None if component is None else component.leaves for component in components]
@@ -140,13 +140,13 @@ def _matters(
     return first is not None and drawn
 
 
+# Draws that may be stepped over to find the position of a source: about 6 ms.
 _STEPPED = 2_000_000
-"""Draws that may be stepped over to find the position of a source: some 6 ms."""
 
 
 def _later(finding: Finding) -> Finding:
-    """Reword a finding on what was restored and differs only later."""
-    return replace(finding, message=finding.message.replace(_LOST, "parts from here on", 1))
+    """Reword a finding on something that was restored and differs only later."""
+    return replace(finding, message=finding.message.replace(_LOST, "differs from here on", 1))
 
 
 def _differences(was: Look, now: Look, step: int, whole: Course, saved: Saved) -> list[Finding]:
@@ -160,7 +160,7 @@ def _differences(was: Look, now: Look, step: int, whole: Course, saved: Saved) -
         if component.variable and not same_data:
             made = re.split(r"[.[]", name)[0] in now.made
             if made or any(leaf.shape is not None for leaf in [component.leaves.get("")] if leaf):
-                continue  # it comes of the batch, which is another
+                continue  # caused by a different batch
         found += _of_component(name, component, other, step, saved)
     for kind, before, after in (
         ("source", was.sources, now.sources),
@@ -202,7 +202,7 @@ def _of_component(
 
 
 def _say(kind: str, part: list[str], was: Component, now: Component) -> str:
-    """Say which leaves of a component differ."""
+    """Describe which leaves of a component differ."""
     lost = [each for each in part if each not in now.leaves]
     if lost and len(lost) == len(part):
         return f"{_LOST}: {first_of(lost, 1)} missing"
@@ -224,13 +224,13 @@ def _say(kind: str, part: list[str], was: Component, now: Component) -> str:
 def _of_state(
     kind: str, name: str, was: bytes, now: bytes, saved: Saved
 ) -> tuple[str, bool | None]:
-    """Return the message on the state of a source or generator, and whether it was saved."""
+    """Return the message on a source's or generator's state, and whether it was saved."""
     row = {source.name: source for source in sources()}.get(name)
     message = _LOST
     with suppress(TooFar), within(Effort(_STEPPED)):
         places = [Position() if row is None else locate(row, state) for state in (was, now)]
         if None not in (places[0].draws, places[1].draws):
-            message += f": stood at {places[0]}, now at {places[1]}"
+            message += f": was at {places[0]}, now at {places[1]}"
     if saved.has_state(was):
         return message, True
     given = f"{name}={name}" if name.isidentifier() else "..."
@@ -244,11 +244,11 @@ def _of_data(
     whole: Course,
     others: bool,  # noqa: FBT001
 ) -> Iterator[Finding]:
-    """Yield the finding on the data of a step: another place, another order, or other content."""
+    """Yield the finding on the data of a step: another position, order or content."""
     expected, got = (look.batches[-1] if look.batches else None for look in (was, now))
     if expected is None or got is None or expected.digest == got.digest:
         if others:
-            return  # it comes of them
+            return  # caused by them
         earlier = [at for at, look in enumerate(whole.looks) if look.data == now.data]
         what = f"the data of step {earlier[0]}" if earlier else "other data than uninterrupted"
         yield Finding("data", "data", step, f"step {step} is given {what}")
@@ -262,12 +262,12 @@ def _of_data(
         )
         yield Finding("worker", "loader", step, message)
     elif not others:
-        message = "made another batch of the same items, by random numbers that nothing here tells"
+        message = "made another batch of the same items, by random numbers of unknown origin"
         yield Finding("data", "loader", step, message)
 
 
 def _say_place(step: int, expected: Batch, got: Batch, whole: Course) -> str:
-    """Say at which batch a loader is, and at which it should be."""
+    """Describe the batch that a loader gave, and the one that it should give."""
     batches = [(at, batch) for at, look in enumerate(whole.looks) for batch in look.batches]
     what = "indices" if got.indices else "digest"
     same = [(at, batch) for at, batch in batches if getattr(batch, what) == getattr(got, what)]
@@ -276,7 +276,7 @@ def _say_place(step: int, expected: Batch, got: Batch, whole: Course) -> str:
             f"its sampler is in epoch {got.said}, not {expected.said}: another order of the data;"
             " call sampler.set_epoch(epoch) with the epoch that was saved"
         )
-    if same:  # of several, where the order is the same in each epoch, the one in its own
+    if same:  # if several epochs have the same order, the epoch of the sampler
         at, batch = min(same, key=lambda pair: pair[1].epoch != expected.epoch)
         if batch.number == 0 and expected.number != 0 and batch.epoch == expected.epoch:
             return (

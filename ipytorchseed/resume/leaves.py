@@ -1,4 +1,4 @@
-"""The state of a training, and the content of a checkpoint, as named tensors and numbers."""
+"""The state of a training, and the content of a checkpoint, as named leaves."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Leaf(Struct, frozen=True):
 
     Attributes:
         type: Its dtype, or the type of a number.
-        content: Of a tensor its digest, of a number what is written for it.
-        shape: Of a tensor; None for anything else.
+        content: The digest of a tensor; a number as text.
+        shape: The shape of a tensor; None for anything else.
     """
 
     type: str
@@ -40,8 +40,8 @@ class Component(Struct, frozen=True):
 
     Attributes:
         kind: ``model``, ``optimizer``, ``scheduler``, ``scaler`` or ``state``.
-        leaves: Its tensors and numbers by their names in it.
-        buffers: Those of them that are buffers of a module.
+        leaves: Its tensors and numbers by name.
+        buffers: The names of module buffers among them.
         variable: Whether it is a plain variable, which may be state or belong to a batch.
     """
 
@@ -52,7 +52,7 @@ class Component(Struct, frozen=True):
 
 
 def flatten(value: object, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Leaf]]:
-    """Yield the tensors and numbers of a state, each with its name: ``state.0.exp_avg``."""
+    """Yield the tensors and numbers of a state with their names: ``state.0.exp_avg``."""
     torch: Any = sys.modules["torch"]
     array: Any = getattr(sys.modules.get("numpy"), "ndarray", ())
     items: Any = ()
@@ -73,7 +73,7 @@ def flatten(value: object, prefix: str = "", depth: int = 0) -> Iterator[tuple[s
 
 
 def tensor_leaf(tensor: Any) -> Leaf:  # a tensor
-    """Digest a tensor, bit for bit; of one that is distributed over ranks, the local part."""
+    """Digest a tensor bit for bit; of a distributed tensor, the local part."""
     torch: Any = sys.modules["torch"]
     plain = getattr(tensor, "_local_tensor", tensor).detach()
     dtype, shape = str(plain.dtype).removeprefix("torch."), tuple(plain.shape)
@@ -99,13 +99,13 @@ class Finder:
     def __init__(self) -> None:
         self.components: dict[str, Component] = {}
         self.parameters: dict[int, str] = {}
-        self._seen: dict[int, object] = {}  # kept alive, so that no identity is used twice
+        self._seen: dict[int, object] = {}  # kept alive, so that no identity is reused
         self._torch: Any = sys.modules["torch"]
         data = self._torch.utils.data
         self._passed_over = (*_PASSED_OVER, data.DataLoader, data.Dataset)
 
     def add_all(self, namespace: Mapping[str, object]) -> None:
-        """Add the components that the values of a namespace are or hold."""
+        """Add the components in the values of a namespace."""
         for name, value in namespace.items():
             self._add(name, value, 0)
 
@@ -119,7 +119,7 @@ class Finder:
             self._add_module(name, value)
         elif is_stateful(value):
             state: Any = value
-            groups = getattr(value, "param_groups", [])  # of an optimizer, also held by a loop
+            groups = getattr(value, "param_groups", [])  # of an optimizer, which a loop may have
             self._seen |= {id(each): each for each in groups}
             with suppress(Exception):  # it may have none yet
                 self.components[name] = Component(_kind(value), dict(flatten(state.state_dict())))
@@ -135,7 +135,7 @@ class Finder:
         buffers = dict(module.named_buffers())
         tensors = {**dict(module.named_parameters()), **buffers}
         if tensors and all(id(each) in self._seen for each in tensors.values()):
-            return  # a part of a module, or one that wraps another
+            return  # part of a module, or a wrapper of another
         self._seen.update({id(each): each for each in tensors.values()})
         for each, tensor in tensors.items():
             self.parameters.setdefault(id(tensor), f"{name}.{each}")
@@ -156,7 +156,7 @@ def _kind(value: object) -> str:
 
 
 class Saved:
-    """The content of a checkpoint, to search in.
+    """The content of a checkpoint, searchable.
 
     Args:
         content: As it was saved.
@@ -167,15 +167,15 @@ class Saved:
         self._blobs = list(_blobs(content))
 
     def has(self, name: str, component: Component, part: list[str]) -> bool | None:
-        """Return whether it holds some leaves of a component; None where that is not known.
+        """Return whether it has some leaves of a component; None if unknown.
 
         Args:
-            name: The component's name, which decides where several of its kind were saved.
+            name: The component's name, which matters if several of its kind were saved.
             component: The component.
             part: The names of the leaves.
         """
         if all(leaf.shape is None for leaf in self._leaves.values()):
-            return None  # it is in a file of the user's own
+            return None  # it is in a file that the user wrote
         part = [each for each in part if each in component.leaves]
         ends = [path for path in self._leaves if f".{path}".endswith(f".{part[0]}")] if part else []
         places = [path[: len(path) - len(part[0])] for path in ends]

@@ -1,4 +1,4 @@
-"""Records a training at each step, by torch's hooks: its state, its data, and what it drew."""
+"""Records a training at each step, by torch's hooks."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Batch(Struct, frozen=True):
     """A batch of a data loader.
 
     Attributes:
-        epoch: The iterators of its loader that were begun before its own.
-        number: Its place in the epoch, from 0.
-        indices: The items in it, as text; empty where the loader does not tell.
-        workers: The loader's worker processes; 0 where it was made in this one.
+        epoch: The number of earlier iterators of its loader.
+        number: Its position in the epoch, from 0.
+        indices: The items in it, as text; empty if the loader does not say.
+        workers: The loader's worker processes; 0 if it was made in this process.
         digest: The digest of its content.
-        said: The epoch that was given to the sampler's ``set_epoch``; None where it has none.
+        said: The epoch that was given to the sampler's ``set_epoch``; None if it has none.
     """
 
     epoch: int
@@ -49,10 +49,10 @@ class Look(Struct, frozen=True):
     Attributes:
         components: The components of its state, by name.
         sources: Every source's state.
-        generators: State of every generator that its code reaches.
+        generators: The state of every generator that its code reaches.
         data: Digest of the input of the first module.
         batches: The batches since the last step.
-        made: Names bound since the last batch was requested: their values may depend on it.
+        made: Names bound since the last batch was requested, whose values may depend on it.
         drawn: Sources drawn from since the look before, without the seed that a loader without
             workers draws and does not use.
     """
@@ -85,9 +85,9 @@ class _Iterator(Struct):
 
     Attributes:
         loader: The loader.
-        epoch: The iterators of the loader that were begun before.
-        given: The number of batches that it gave.
-        asked: The items of batches that are still to come, as text.
+        epoch: The number of earlier iterators of the loader.
+        given: The number of batches so far.
+        asked: The items of the next batches, as text.
     """
 
     loader: Any
@@ -96,15 +96,15 @@ class _Iterator(Struct):
     asked: list[str] = []
 
     def give(self, data: object) -> Batch:
-        """Count a batch, and describe it."""
+        """Count a batch and describe it."""
         self.given += 1
         indices = self.asked.pop(0) if self.asked else ""
         workers, said = self.loader.num_workers, _said(self.loader)
         return Batch(self.epoch, self.given - 1, indices, workers, _digest(data), said)
 
 
+# The source that seeds a loader's workers, drawn from even without workers.
 _SEEDS = "torch.cpu"
-"""The source from which a loader's iterator draws a seed for workers, even without workers."""
 
 
 def follow(train: Callable[..., object], *arguments: object) -> Course:
@@ -145,13 +145,13 @@ class _Watch:
             self._look(given)
 
     def step(self, optimizer: object, _: object, __: object) -> None:
-        """Look before a step without a forward pass."""
+        """Look before a step that had no forward pass."""
         self._used.setdefault(type(optimizer).__name__, optimizer)
         if not self._looked:
             self._look(None)
 
     def stepped(self, optimizer: Any, _: object, __: object) -> None:  # torch's
-        """Keep the parameters after a step."""
+        """Store the parameters after a step."""
         parameters = [each for group in optimizer.param_groups for each in group["params"]]
         self.course.after.append(
             {
@@ -187,7 +187,7 @@ class _Watch:
         )
 
     def drawn(self, now: Mapping[str, bytes]) -> frozenset[str]:
-        """Name the sources that were drawn from since the last look."""
+        """Return the sources that were drawn from since the last look."""
         before = dict(self.course.looks[-1].sources) if self.course.looks else {}
         for begin, end in self._seeds:
             if before.get(_SEEDS) == begin:
@@ -195,7 +195,7 @@ class _Watch:
         return frozenset(name for name, state in now.items() if before.get(name) != state)
 
     def _namespaces(self) -> list[Mapping[str, object]]:
-        """Return the namespaces of the training's functions on the stack, the outermost first."""
+        """Return the namespaces of the training's functions, the outermost first."""
         frames = (frame for frame, _ in walk_stack(sys._getframe(1)))  # noqa: SLF001 -- the subject
         spaces: list[Mapping[str, object]] = []
         for each in [*takewhile(_is_of_training, frames)][::-1]:
@@ -251,12 +251,12 @@ class _Watch:
 
 
 def _is_of_training(frame: FrameType) -> bool:
-    """Return whether a frame belongs to what ``let_through`` calls in ``follow``."""
+    """Return whether a frame belongs to the code that ``follow`` records."""
     return frame.f_globals is not let_through.__globals__
 
 
 def _bindings(namespaces: list[Mapping[str, object]]) -> set[tuple[str, int]]:
-    """Return the names in namespaces, each with the identity of what it is bound to."""
+    """Return the names in namespaces, each with the identity of its value."""
     return {(name, id(value)) for each in namespaces for name, value in each.items()}
 
 
@@ -266,7 +266,7 @@ def _digest(given: object) -> str:
 
 
 def _said(loader: Any) -> object:  # a DataLoader
-    """Return the epoch that was given to ``set_epoch`` of a loader's sampler, or None."""
+    """Return the epoch that a loader's sampler got by ``set_epoch``, or None."""
     for sampler in (loader.sampler, loader.batch_sampler):
         if hasattr(sampler, "set_epoch") and hasattr(sampler, "epoch"):
             return sampler.epoch

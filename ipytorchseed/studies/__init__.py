@@ -1,1 +1,1 @@
-"""Runs code under many seeds, and tells how much its results depend on the seed."""
+"""Runs code under many seeds, and measures how much the results depend on them."""

@@ -1,4 +1,4 @@
-"""Runs code under one seed after the other, each time on copies of what it reads."""
+"""Runs code under one seed after the other, each time on copies of its inputs."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.table import hints_kept, seed_all
 from ipytorchseed.studies.record import RESULT, Outcome, read_numbers
 
+# Packages that are always seeded, whatever the code reads.
 _SOURCES = ("numpy", "torch")
-"""Packages that a seed is for, whatever the code reads."""
 
 
 class Body:
-    """Code that is run repeatedly; no run leaves anything behind in the process.
+    """Code that is run repeatedly without side effects in the process.
 
     Args:
         text: The code, as Python.
         namespace: The user's.
         run: Runs the code.
         hidden: Names of the shell's own.
-        stays: Filled in with what the runs left changed.
+        stays: Filled with what could not be restored.
 
     Attributes:
-        prepare: Called before each run, when everything is as the user left it.
+        prepare: Called before each run, when everything is restored.
         stays: As given.
     """
 
@@ -60,8 +60,8 @@ class Body:
         """Run the code under a seed.
 
         Raises:
-            ReplayError: A value that it reads cannot be copied; nothing was run.
-            KeyboardInterrupt: The user interrupts it; everything is put back.
+            ReplayError: A value that it reads cannot be copied; nothing ran.
+            KeyboardInterrupt: The user interrupts it; everything is restored.
         """
         with held_interrupts(), hints_kept():  # the code may seed as well
             engine = Engine.of_code(self._namespace, self._reached, self._hidden)
@@ -94,7 +94,7 @@ class Body:
         """Refuse values that cannot be copied and that the runs would change.
 
         Raises:
-            ReplayError: The code reads it by name. What it may only reach does not count.
+            ReplayError: The code reads such a value by name.
         """
         for path, why in engine.shared.items():
             if re.split(r"[.\[]", path)[0] in self._reached.names:
@@ -104,11 +104,11 @@ class Body:
     def _made(self, path: str, value: float, before: dict[str, float]) -> bool:
         if path.partition("[")[0] in self._reached.writes:
             return True
-        return repr(before.get(path)) != repr(value)  # by their names, as no nan is equal to one
+        return repr(before.get(path)) != repr(value)  # as text, because nan is not equal to itself
 
 
 def _read_result(result: object) -> dict[str, float]:
-    """Return the numbers of a result: those of a dictionary by its keys."""
+    """Return the numbers of a result, for a dictionary by its keys."""
     if type(result) is dict and all(type(key) is str for key in result):
         return read_numbers(result)
     return read_numbers({RESULT: result})

@@ -1,4 +1,4 @@
-"""The records of a study: the numbers that code gave under each seed."""
+"""The records of a study: the numbers that the code gave under each seed."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ipytorchseed.errors import SeedError
 from ipytorchseed.rng.seeds import LIMIT, check_seed
 from ipytorchseed.why.words import first_of
 
+# The name of the last expression, if it is a number.
 RESULT = "result"
-"""The name under which the last expression counts where it is a number."""
 
 _DEPTH = 3
+# How deep dictionaries are looked into, and the most entries of one that is.
 _MOST = 200
-"""How deep dictionaries are looked into, and the most entries of one that is."""
 
 
 def read_numbers(values: Mapping[str, object]) -> dict[str, float]:
-    """Return the numbers among values, by how one reaches each: ``acc``, ``scores['val']``.
+    """Return the numbers among values, by access path: ``acc``, ``scores['val']``.
 
-    A number is python's or numpy's, or a tensor or array without dimensions; no truth value. No
-    code of the user's is run, and nothing is drawn.
+    A number is a python or numpy number, or a tensor or array without dimensions, but not a
+    boolean. No user code runs, and nothing is drawn.
 
     Args:
         values: By name.
@@ -48,7 +48,7 @@ def _numbers(path: str, value: Any, depth: int) -> Iterator[tuple[str, float]]: 
 
 
 def _is_one_of(kind: type, *kinds: type) -> bool:
-    return any(kind is each for each in kinds)  # not `in`: a metaclass may compare as it likes
+    return any(kind is each for each in kinds)  # not `in`: a metaclass may define `==`
 
 
 def _is_number(value: Any) -> bool:  # noqa: ANN401
@@ -66,18 +66,18 @@ def _is_number(value: Any) -> bool:  # noqa: ANN401
     return whole and value.dtype.kind in "iuf"
 
 
+# Seeds of one study.
 MOST = 10_000
-"""Seeds of one study."""
 
+# Numbers, and failed seeds, that are shown; the JSON has all.
 SHOWN = 20
-"""Numbers, and failed seeds, that are shown; all are in the JSON."""
 
 
 def choose_seeds(count: object, start: int) -> range:
-    """Return so many seeds from one on.
+    """Return consecutive seeds.
 
     Raises:
-        SeedError: One of them is no seed, or they are fewer than 2 or more than ``MOST``.
+        SeedError: One of them is not a seed, or there are fewer than 2 or more than ``MOST``.
     """
     if type(count) is not int or not 2 <= count <= MOST:  # noqa: PLR2004 -- one has no spread
         msg = f"a study takes 2 to {MOST} seeds, not {count!r}: one tells nothing of their noise"
@@ -94,10 +94,10 @@ class Outcome(Struct, frozen=True):
 
     Attributes:
         seed: From 0 to 2**32-1.
-        values: Every number in the namespace after the run, by how one reaches it.
-        made: The names of those that the code made or changed.
-        error: The error that ended the run, in a line; None without one.
-        alone: Generators that the code reaches and that were not seeded.
+        values: Every number in the namespace after the run, by access path.
+        made: The names of the numbers that the code made or changed.
+        error: The error that ended the run, in one line; or None.
+        alone: Generators that the code reaches and that keep their state.
         cut: Tensors that were copied without the autograd graph behind them.
     """
 
@@ -114,7 +114,7 @@ class Record(Struct, frozen=True):
 
     Attributes:
         seeds: In the order in which they were requested.
-        numbers: By name, a value for each seed; None where it gave none.
+        numbers: By name, a value for each seed; None if there is none.
         errors: The errors of the seeds that failed, each in a line.
         notes: Further remarks, a sentence each.
     """
@@ -146,11 +146,11 @@ class Record(Struct, frozen=True):
         )
 
     def value(self, name: str, seed: int) -> float:
-        """Return a seed's value of a number; nan where it has none."""
+        """Return a seed's value of a number; nan if it has none."""
         found = self.numbers[name][self.seeds.index(seed)]
         return math.nan if found is None else found
 
 
 def listed(names: Iterable[str]) -> str:
-    """List names, at most some of them."""
+    """List names, shortened if there are many."""
     return first_of([*names], SHOWN) or "none"

@@ -1,4 +1,4 @@
-"""Statistics of a number over seeds, by scipy."""
+"""Statistics of a number over seeds, with scipy."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from msgspec import Struct
 
 from ipytorchseed.errors import LookupFailure
 
+# The confidence level of intervals.
 LEVEL = 0.95
-"""How often an interval holds the true value."""
 
+# With fewer pairs no outcome is significant: 2 of 2**5 are more than ``1 - LEVEL``.
 FEWEST = 6
-"""Pairs below which no outcome is rarer than ``1 - LEVEL`` by chance: 2 of 2**5 are not."""
 
+# Up to this many pairs all 65,536 sign flips are counted; beyond, 9,999 random ones.
 _EXACT = 16
-"""Pairs up to which all flips of signs are looked at, 65,536; beyond, 9,999 of them."""
 
 
 def scipy_stats() -> Any:  # noqa: ANN401 -- a module
@@ -29,7 +29,7 @@ def scipy_stats() -> Any:  # noqa: ANN401 -- a module
         LookupFailure: scipy is not installed.
     """
     try:
-        with warnings.catch_warnings():  # its import adds filters, which are the user's to add
+        with warnings.catch_warnings():  # importing it adds filters, which are the user's decision
             from scipy import stats
     except ImportError:
         msg = 'a study of seeds needs scipy: pip install "ipytorchseed[stats]"'
@@ -59,13 +59,13 @@ class Paired(Struct, frozen=True):
     """A number before and after a change, seed by seed.
 
     Attributes:
-        pairs: Seeds that gave it both times.
-        higher: In how many of them it is higher after.
-        lower: In how many it is lower.
+        pairs: Seeds with a number in both studies.
+        higher: The number of seeds with a higher number after.
+        lower: The number of seeds with a lower number after.
         difference: The mean of after minus before.
         interval: Student's t interval of that mean; None for one pair.
-        p: How often a difference as large comes about where signs are flips of a coin: exact up
-            to 16 pairs. None for one pair.
+        p: The probability of a difference at least as large under random signs: exact up to 16
+            pairs. None for one pair.
     """
 
     pairs: int
@@ -82,7 +82,7 @@ def as_plain(found: object) -> Any:  # noqa: ANN401 -- dictionaries
 
 
 def summarize(values: Sequence[float]) -> Summary | None:
-    """Summarize values; those that are not finite are left out. None where no other is there.
+    """Summarize the finite values; None if there are none.
 
     Raises:
         LookupFailure: scipy is not installed.
@@ -96,14 +96,14 @@ def summarize(values: Sequence[float]) -> Summary | None:
 
 
 def compare_pairs(before: Sequence[float], after: Sequence[float]) -> Paired | None:
-    """Compare values seed by seed; pairs that are not finite are left out.
+    """Compare values seed by seed, without pairs that are not finite.
 
     Args:
         before: A value for each seed.
-        after: As many, of the same seeds.
+        after: A value for each of the same seeds.
 
     Returns:
-        None where no pair is left.
+        None if no pair is left.
 
     Raises:
         LookupFailure: scipy is not installed.
@@ -128,10 +128,10 @@ def _spread(values: Sequence[float]) -> tuple[float, float | None, float | None]
     import numpy as np
 
     stats, count = scipy_stats(), len(values)
-    if count == 1 or min(values) == max(values):  # no rounding of the mean makes a spread of none
+    if count == 1 or min(values) == max(values):  # rounding of the mean must not create a spread
         spread = None if count == 1 else 0.0
         return values[0], spread, spread
-    with np.errstate(all="ignore"):  # of numbers near the largest there are, it is infinite
+    with np.errstate(all="ignore"):  # for numbers near the largest float, it is infinite
         mean, std = float(np.mean(values)), float(np.std(values, ddof=1))
     return mean, float(stats.t.ppf((1 + LEVEL) / 2, count - 1)) * std / math.sqrt(count), std
 
@@ -144,10 +144,10 @@ def _flip_signs(apart: Sequence[float]) -> float:
     tested = scipy_stats().permutation_test(
         (np.array(apart),),
         np.mean,
-        permutation_type="samples",  # of one sample: each sign is flipped or not
+        permutation_type="samples",  # for one sample: each sign is flipped or not
         vectorized=True,
         n_resamples=2**_EXACT if len(apart) <= _EXACT else 9_999,
         batch=10_000,
-        rng=np.random.default_rng(0),  # the same data, the same p; no source of the user's moves
+        rng=np.random.default_rng(0),  # a fixed p for the same data; no user's source moves
     )
     return float(tested.pvalue)

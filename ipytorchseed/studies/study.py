@@ -66,7 +66,7 @@ class Versus(View):
 
     @property
     def sentences(self) -> list[str]:
-        """One for each number that both have."""
+        """One sentence for each number that both have."""
         pairs = self.pairs
         differing = {name: pairs[name] for name in pairs if _verdict(pairs[name]) != "same"}
         said = [_sentence(number, paired) for number, paired in (differing or pairs).items()]
@@ -108,7 +108,10 @@ def refuse_strangers(before: Record, seeds: Sequence[int], name: str) -> None:
 
 
 def _sentence(name: str, paired: Paired) -> str:
-    """Say how a number differs, without saying which is better: only its author knows."""
+    """Describe how a number differs.
+
+    Only its author knows whether higher is better.
+    """
     ends = paired.interval
     if paired.higher == paired.lower == 0:
         return f"{name}: the same with each of {paired.pairs} seeds."
@@ -119,7 +122,7 @@ def _sentence(name: str, paired: Paired) -> str:
     begin = f"{name}: {'lower' if down else 'higher'} in {times} of {paired.pairs} seeds"
     difference = f"the difference of {write(paired.difference)}{around}"
     said = {
-        "too few": f"cannot be told from the noise of so few seeds: run {FEWEST} or more",
+        "too few": f"may be the noise of so few seeds: run {FEWEST} or more",
         "noise": f"is within the noise of seeds (p = {_probability(paired.p)})",
         "more": f"is more than the noise of seeds (p = {_probability(paired.p)})",
     }
@@ -138,8 +141,8 @@ def _probability(p: float | None) -> str:
     return "?" if p is None else f"{p:.2g}" if p >= 0.001 else "< 0.001"  # noqa: PLR2004
 
 
+# Columns of a number's name in text.
 _NAME = 20
-"""Columns of a number's name in text."""
 
 
 class Study(View):
@@ -147,7 +150,7 @@ class Study(View):
 
     Args:
         record: The results of the seeds.
-        compared: The comparison with another study; None for none.
+        compared: The comparison with another study; or None.
     """
 
     def __init__(self, record: Record, compared: Versus | None = None) -> None:
@@ -161,7 +164,7 @@ class Study(View):
 
     @property
     def title(self) -> str:
-        """How many seeds ran, and what became of them."""
+        """The number of seeds that ran, and the failures."""
         record = self.record
         failed = len(record.errors)
         seeds = f"{len(record.seeds)} seeds ({record.seeds[0]} to {record.seeds[-1]})"
@@ -172,7 +175,7 @@ class Study(View):
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
-        """Name, mean, its interval, deviation, least and most of what differs between seeds."""
+        """Name, mean, interval, deviation, least and most of each number that differs."""
         rows: list[tuple[str, ...]] = []
         for name in self._varying()[:SHOWN]:
             found = self.summaries[name]
@@ -195,7 +198,7 @@ class Study(View):
             if name not in varying
         ]
         if same and not varying and not record.errors:
-            said.append("No number hangs on the seed, or the code sets one itself.")
+            said.append("No number depends on the seed, or the code sets one itself.")
         if same:
             said.append(f"The same with every seed: {listed(same)}.")
         for name, values in record.numbers.items():
@@ -211,7 +214,7 @@ class Study(View):
 
     @property
     def failed(self) -> list[str]:
-        """The seeds that failed, with each error told once."""
+        """The seeds that failed, with each error listed once."""
         seeds: dict[str, list[int]] = {}
         for seed, error in self.record.errors.items():
             seeds.setdefault(error, []).append(seed)
@@ -290,15 +293,15 @@ _COLUMNS = ("Mean", f"± {LEVEL:.0%}", "Std", "Least", "Most")
 
 
 def _value(value: float | None) -> float | str | None:
-    """Return a seed's value as a JSON value: as text where it is not finite."""
+    """Return a seed's value for JSON: as text if it is not finite."""
     return value if value is None or math.isfinite(value) else str(value)
 
 
 def seeds(function: Callable[[], object], count: int = 8, *, start: int = 0) -> Study:
     """Run a function under several seeds, each time on copies of what it reads.
 
-    Before each run every source is seeded; afterwards sources, flags, the environment and what the
-    function reads are as they were.
+    Every source is seeded before each run. Sources, flags, the environment and the inputs of the
+    function are restored afterwards.
 
     Args:
         function: Takes no argument; returns a number, or a dictionary with numbers in it.
@@ -306,9 +309,9 @@ def seeds(function: Callable[[], object], count: int = 8, *, start: int = 0) -> 
         start: The first of them.
 
     Raises:
-        SeedError: A seed is none, or there are fewer than 2.
+        SeedError: A seed is invalid, or there are fewer than 2.
         LookupFailure: scipy is not installed.
-        ReplayError: A value that the function reads cannot be copied; nothing was run.
+        ReplayError: A value that the function reads cannot be copied; nothing ran.
         TypeError: The function cannot be called.
     """
     chosen = choose_seeds(count, start)
@@ -322,8 +325,8 @@ def seeds(function: Callable[[], object], count: int = 8, *, start: int = 0) -> 
             try:
                 with around:
                     return Shown(result=let_through(names[NAME]))
-            except Exception as error:  # noqa: BLE001 -- whatever the function raises is told
-                return Shown(error=error.with_traceback(None))  # whose frames hold the copies
+            except Exception as error:  # noqa: BLE001 -- whatever the function raises is reported
+                return Shown(error=error.with_traceback(None))  # whose frames have the copies
 
         body = Body(f"{NAME}()", namespace=names, run=run, hidden=SHELLS)
         outcomes = [body.run(seed) for seed in chosen]

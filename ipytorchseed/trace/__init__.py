@@ -1,4 +1,4 @@
-"""torch's operations as they run: who drew, and which first gave another result.
+"""Records torch's operations: who drew, and which operation differs first.
 
 This folder and the public function have one name, so the folder itself can be called:
 https://docs.python.org/3/reference/datamodel.html#customizing-module-attribute-access
@@ -19,20 +19,19 @@ class _Trace(ModuleType):
     """A package that is also the function of its name."""
 
     def __call__(self, file: str | os.PathLike[str], *, summaries: bool = False) -> trace:
-        """Record every operation of torch's inside a ``with`` block to a file.
+        """Record every torch operation inside a ``with`` block to a file.
 
         Args:
-            file: Where to. A trace that lies there is replaced, anything else is not. Each of
-                several ranks has a file of its own: ``a.trace`` becomes ``a.rank0.trace``, ...
+            file: The file. An existing trace is overwritten, other files are not. Each of several
+                ranks has its own file: ``a.trace`` becomes ``a.rank0.trace``, ...
             summaries: Whether to keep greatest value, mean and norm of each tensor too, so that
-                ``ipytorchseed trace diff`` can tell rounding from more (``--rtol``).
+                ``ipytorchseed trace diff`` can recognize rounding (``--rtol``).
 
         Returns:
-            The block; afterwards ``path`` says where the file lies, ``count`` how many operations
-            it holds.
+            The block; afterwards ``path`` is the file and ``count`` the number of operations in it.
 
         Raises:
-            TraceError: On entering: it cannot be written there.
+            TraceError: On entering: the file cannot be written.
         """
         from ipytorchseed.trace.tracing import trace
 

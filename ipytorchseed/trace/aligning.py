@@ -1,9 +1,9 @@
-"""Pairs the operations of two traces that correspond to each other.
+"""Pairs the corresponding operations of two traces.
 
-First the operations that were given the same and occur once in both, in the longest common order:
-patience diff (Bram Cohen). Between them, runs of the same operations at the same places, found by
-the next few that agree; then the rest by ever weaker likeness. What is left over is paired where
-it only moved.
+First come operations with equal inputs that occur once in both, in the longest common order:
+patience diff (Bram Cohen). Between them, runs of the same operations at the same places,
+confirmed by the next few that agree; then the rest by ever weaker similarity. Remaining
+operations are paired if they only moved.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from ipytorchseed.trace.keys import Keys
 Pairs = tuple[Any, Any]
 
 
+# Products of the lengths of both sides up to which difflib is used.
 _SMALL = 4096
-"""Operations of one side times those of the other, up to which difflib is asked."""
 
+# How many operations in a row must agree, and the distance within which to search for them.
 _STEPS = ((16, 256), (4, 256), (16, 4096), (16, 65_536), (4, 4096), (1, 256), (1, 65_536))
-"""How many operations in a row have to agree, and within how many they are looked for."""
 
+# How close pairs with equal inputs must be to each other, and how many of them.
 _CLOSE, _COMPANY = 32, 4
-"""How near to each other pairs with equal inputs have to be, and how many of them."""
 
+# The diagonals that are tried, and how far each is followed.
 _DIAGONALS, _AHEAD = 8, 1024
-"""Ways to go on that are tried, and how far each is followed."""
 
 
 class Alignment(Struct):
     """Pairs of operations, by index.
 
     Attributes:
-        a: Those of the one trace, in the order of ``b``.
-        b: Those of the other, rising.
-        ordered: Which pairs stand in the same order in both; the others moved.
+        a: Indices in the one trace, in the order of ``b``.
+        b: Indices in the other, ascending.
+        ordered: Which pairs have the same order in both; the others moved.
     """
 
     a: Any
@@ -73,7 +73,7 @@ def align(a: Keys, b: Keys) -> Alignment:
 
 
 def _gaps(pairs: Pairs, a_end: int, b_end: int) -> Iterator[tuple[tuple[int, int], ...]]:
-    """Yield the stretches between pairs in which both have operations left."""
+    """Yield the gaps between pairs in which both have operations left."""
     bounds = [
         np.stack([np.concatenate([[0], side + 1]), np.concatenate([side, [end]])], 1)
         for side, end in zip(pairs, (a_end, b_end), strict=True)
@@ -84,7 +84,7 @@ def _gaps(pairs: Pairs, a_end: int, b_end: int) -> Iterator[tuple[tuple[int, int
 
 
 def _anchors(x: Any, y: Any) -> Pairs:
-    """Pair what occurs once in both, in the longest order that both have."""
+    """Pair what occurs once in both, in the longest common order."""
     if len(x) == len(y) == 1:
         same = np.flatnonzero(x == y)
         return same, same
@@ -106,14 +106,17 @@ def _anchors(x: Any, y: Any) -> Pairs:
 
 
 def _in_company(left: Any, right: Any) -> Any:
-    """Tell which pairs have others close by: of runs that parted, single ones agree by chance."""
+    """Return which pairs have others close by.
+
+    In runs that diverged, single ones agree by chance.
+    """
     apart = np.maximum(np.diff(left, prepend=-_CLOSE), np.diff(right, prepend=-_CLOSE)) >= _CLOSE
     chain = np.cumsum(apart)
     return np.bincount(chain)[chain] >= _COMPANY
 
 
 def _longest_rising(numbers: Any) -> Any:
-    """Return where the longest rising part of some numbers stands: patience sorting."""
+    """Return the indices of the longest increasing subsequence: patience sorting."""
     if len(numbers) == 0 or bool(np.all(np.diff(numbers) > 0)):
         return np.arange(len(numbers))
     tops: list[int] = []
@@ -167,7 +170,7 @@ def _match(x: Any, y: Any) -> Pairs:
 
 
 def _common(x: Any, y: Any) -> int:
-    """Return how many of the first numbers agree."""
+    """Return the length of the common prefix."""
     end, begin, size = min(len(x), len(y)), 0, 64
     while begin < end:
         stop = min(end, begin + size)
@@ -179,7 +182,7 @@ def _common(x: Any, y: Any) -> int:
 
 
 def _grams(x: Any, size: int) -> Any:
-    """Number each stretch of so many numbers; past the end stand zeros."""
+    """Number each stretch of so many numbers, padded with zeros at the end."""
     total = np.zeros(len(x), np.uint64)
     for step in range(min(size, len(x))):
         total[: len(x) - step] += mix(x[step:] + np.uint64(step))
@@ -187,7 +190,7 @@ def _grams(x: Any, size: int) -> Any:
 
 
 def _resync(x: Any, y: Any, i: int, j: int, grams: dict[int, Pairs]) -> tuple[int, int] | None:
-    """Return where both agree again; None where they do not."""
+    """Return where both agree again, or None."""
     for size, far in _STEPS:
         one, other = grams[size]
         here, there = one[i : i + far], other[j : j + far]
@@ -210,7 +213,7 @@ def _resync(x: Any, y: Any, i: int, j: int, grams: dict[int, Pairs]) -> tuple[in
 
 
 def _with_moved(pairs: Pairs, a: Keys, b: Keys) -> Alignment:
-    """Add pairs that stand in another order: given the same, or alike close by."""
+    """Add pairs that moved: with equal inputs, or similar ones close by."""
     left, right = [pairs[0]], [pairs[1]]
     free = [np.ones(len(each.named), bool) for each in (a, b)]
     for side, done in zip(free, pairs, strict=True):

@@ -1,4 +1,4 @@
-"""Compares two traces: where they first part, what only rounds differently, what only one has."""
+"""Compares two traces: where they diverge, what only rounds, what only one has."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ipytorchseed.trace.loading import Loaded, Tensors
 from ipytorchseed.trace.spans import Side, find_spans, makers, operation
 from ipytorchseed.trace.summaries import Distances, distances
 
+# Stretches of the run in the plot of the difference.
 _BUCKETS = 200
-"""Stretches of the run of which the picture shows the difference."""
 
+# Pairs that are searched for another order, and the most distance between them.
 _SWAPPED, _NEAR = 1 << 16, 8
-"""Pairs that are looked at for another order, and how far it is from one to the other."""
 
+# The most places with different rounding that are reported.
 _MOST = 10
-"""Places at which results differ in rounding that are told."""
 
 
 def compare(a: Loaded, b: Loaded, rtol: float | None = None) -> Comparison:
@@ -32,10 +32,10 @@ def compare(a: Loaded, b: Loaded, rtol: float | None = None) -> Comparison:
     Args:
         a: The one.
         b: The other.
-        rtol: How far results may be apart, beside their greatest value or their norm.
+        rtol: How far results may be apart, relative to their greatest value or their norm.
 
     Raises:
-        TraceError: A tolerance is asked for, and a trace has no summaries.
+        TraceError: A tolerance is given, and a trace has no summaries.
     """
     for each in (a, b) if rtol is not None else ():
         if not each.header.summaries:
@@ -64,7 +64,7 @@ class _Comparing:
         self.spans, self._span_of = find_spans(mine, theirs, self.given_same, self._distances, rtol)
 
     def _judge(self, one: Keys, other: Keys) -> None:
-        """Tell which pairs had the same inputs, and which the same results."""
+        """Find which pairs had the same inputs, and which the same results."""
         at, to = self.pairs.a, self.pairs.b
         self.same_plain = one.plain[at] == other.plain[to]
         self.same_given = one.given[at] == other.given[to]
@@ -77,13 +77,13 @@ class _Comparing:
         self.given_same = self.same_given | near
 
     def _apart(self, side: str, chosen: Any) -> Any:
-        """Return how far the tensors of pairs are apart: 0 for those not chosen, NaN if unknown."""
+        """Return the distances of pairs' tensors: 0 if not chosen, NaN if unknown."""
         found = np.zeros(len(chosen))
         found[chosen] = self._distances.of(side, self.pairs.a[chosen], self.pairs.b[chosen])
         return found
 
     def _swap(self, named: Any, rtol: float) -> bool:
-        """Pair operations again that ran in another order, where results differ by rounding.
+        """Pair operations again that ran in another order, if results differ by rounding.
 
         Returns:
             Whether any were.
@@ -92,7 +92,7 @@ class _Comparing:
         wrong = np.flatnonzero(~self.good & ~self.given_same)[:_SWAPPED]
         wrong = wrong[np.argsort(named[pairs.b[wrong]], kind="stable")]
         at, to = pairs.a[wrong], pairs.b[wrong]
-        mine = np.full(len(wrong), -1)  # which pair's operation of A is that of B's
+        mine = np.full(len(wrong), -1)  # the pair with A's operation, for B's
         taken = np.zeros(len(wrong), bool)
         for step in sorted(range(-_NEAR, _NEAR + 1), key=abs):
             rows = np.arange(max(0, -step), len(wrong) - max(0, step))
@@ -106,12 +106,12 @@ class _Comparing:
         return bool(len(moved))
 
     def _excuse(self, rtol: float) -> None:
-        """Accept differences within the rounding of the inputs, up to where the runs part.
+        """Accept differences within the rounding of the inputs, up to a divergence.
 
-        Rounding errors grow with what is added up: the gradient of a bias in front of a norm is
-        nothing but rounding. What is computed from such a result alone is no better.
+        Rounding errors grow with what is added up: the gradient of a bias before a norm is only
+        rounding. Results computed only from such a result are no better.
         """
-        scales: dict[int, Any] = {}  # by B's digest: what the rounding of a tensor is relative to
+        scales: dict[int, Any] = {}  # by B's digest: the scale for the rounding of a tensor
 
         def rows(tensors: Tensors, chosen: slice) -> list[tuple[int, Any]]:
             summaries = np.abs(tensors.summaries[chosen])
@@ -139,10 +139,11 @@ class _Comparing:
                 self.given_same[pair] |= bool((near | known | same).all())
             return
 
-    # -- where they part ---------------------------------------------------------------------------
+    # -- where they diverge
+    # -------------------------------------------------------------------------
 
     def _first(self) -> tuple[Parting | None, int]:
-        """Find where the runs part; the pair's number too, or that past the last."""
+        """Find where the runs diverge, with the pair's number, or that past the last."""
         wrong = np.flatnonzero(~self.good)
         real = [each for each in self.spans if not each.accounted]
         if not len(wrong):
@@ -164,7 +165,7 @@ class _Comparing:
         ), pair
 
     def _came_from(self, tensors: list[tuple[int, int, int]], pair: int) -> Parting | None:
-        """Find what made the inputs in which a pair differs; None if no operation here did."""
+        """Find what made the differing inputs of a pair; None if no operation here did."""
         at, to = int(self.pairs.a[pair]), int(self.pairs.b[pair])
         made = [
             (side, maker)
@@ -176,12 +177,12 @@ class _Comparing:
             if (span := self._span_of.get(each)) is not None:
                 span.accounted = False
                 return _of_span(span)
-        # Both have what made it, and that gave the same: it was changed by what is not seen.
+        # Both have its maker, with equal results: something invisible changed it since.
         compiled = self._compiled[0][at] or self._compiled[1][to]
         return self._parting("fused", pair) if made and compiled else None
 
     def _differing_inputs(self, at: int, to: int) -> list[tuple[int, int, int]]:
-        """List the inputs in which a pair differs: A's and B's digest, and B's kind."""
+        """Return the differing inputs of a pair: A's and B's digest, and B's kind."""
         one, other = self.a.reads, self.b.reads
         mine, theirs = (np.arange(each.start, each.stop) for each in (one.of(at), other.of(to)))
         if len(mine) == len(theirs):
@@ -201,7 +202,8 @@ class _Comparing:
             difference=None if apart != apart else apart,  # noqa: PLR0124 -- NaN
         )
 
-    # -- all of it ---------------------------------------------------------------------------------
+    # -- the result
+    # ---------------------------------------------------------------------------------
 
     def comparison(self) -> Comparison:
         """Return the result."""

@@ -10,18 +10,18 @@ from ipytorchseed.trace.compiled import COMPILED
 from ipytorchseed.trace.format import Where
 
 if TYPE_CHECKING:
-    from ipytorchseed.trace.loading import Loaded  # it brings numpy
+    from ipytorchseed.trace.loading import Loaded  # it imports numpy
 
 
 class Operation(Struct, frozen=True):
     """An operation of a trace.
 
     Attributes:
-        name: As torch spells it, ``aten::mm``.
+        name: torch's name, ``aten::mm``.
         index: Its number in the trace, from 0.
         thread: Its thread, 0 for the first.
-        place: Where it stands.
-        given: Tensors that it was given, in words, then its other arguments.
+        place: Its place in the code.
+        given: Its tensors in words, then its other arguments.
     """
 
     name: str
@@ -37,18 +37,18 @@ class Operation(Struct, frozen=True):
 
 
 class Span(Struct):
-    """Operations that only one of the traces has, or that stand for each other.
+    """Operations that only one of the traces has, or that replace each other.
 
     Attributes:
-        at: Index in B where they stand, or would.
+        at: Their index in B, or where it would be.
         a: The first of A's, if any.
         b: The first of B's, if any.
-        count_a: How many A has.
-        count_b: How many B has.
+        count_a: The number in A.
+        count_b: The number in B.
         names_a: The most frequent operations of A's.
         names_b: Those of B's.
-        accounted: Whether all that they gave is known to the other run, or was read by what gave
-            the same: so they made no difference.
+        accounted: Whether they made no difference: the other run has all their results, or their
+            readers gave the same.
         draws: Whether random numbers are drawn among them.
         fused: Whether the other run has compiled code there, in which they may be fused.
     """
@@ -66,17 +66,17 @@ class Span(Struct):
 
 
 class Parting(Struct, frozen=True):
-    """Where the runs part.
+    """The first divergence of the runs.
 
     Attributes:
-        kind: ``operation`` (given the same, gave something else), ``argument`` (was given another
-            number), ``draw`` (drew from a generator that stood elsewhere), ``input`` (was given
-            another tensor, which no operation here made), ``only-a``, ``only-b``, ``replaced``,
-            ``fused`` (only one has them, the other has compiled code there).
+        kind: ``operation`` (equal inputs, different results), ``argument`` (a number differs),
+            ``draw`` (the generator had another state), ``input`` (a tensor differs that no
+            operation here made), ``only-a``, ``only-b``, ``replaced``, ``fused`` (only one has
+            them, the other has compiled code there).
         a: The operation in A.
         b: The operation in B.
-        difference: How far results are apart at least, beside their greatest value or their norm;
-            None where it is not known.
+        difference: A lower bound on the distance of the results, relative to their greatest value
+            or norm; None if unknown.
         span: The operations that only one has, for the last four kinds.
     """
 
@@ -88,7 +88,7 @@ class Parting(Struct, frozen=True):
 
     @property
     def shown(self) -> Operation:
-        """The operation that stands for both: that in B, unless only that in A is not compiled."""
+        """The operation to show: that in B, unless only that in A is not compiled."""
         shown = self.b or self.a
         if self.b is not None and self.b.compiled and self.a is not None:
             shown = self.a
@@ -101,7 +101,7 @@ class Rounding(Struct, frozen=True):
 
     Attributes:
         operation: The first of them, in B.
-        count: How many.
+        count: The number of operations.
         largest: The largest difference.
     """
 
@@ -116,8 +116,8 @@ class Bucket(Struct, frozen=True):
     Attributes:
         begin: The index in B of its first operation.
         count: Pairs of operations in it.
-        differing: How many gave something else.
-        largest: The largest difference; None where none is known.
+        differing: The number of differing results.
+        largest: The largest difference; None if unknown.
     """
 
     begin: int
@@ -132,14 +132,14 @@ class Comparison(Struct):
     Attributes:
         a: The one.
         b: The other.
-        rtol: What counts as rounding; None where bits count.
+        rtol: The tolerance; None to compare bits.
         aligned: Operations that both have.
-        moved: How many of these stand in another order.
-        differing: How many of these gave something else, by bits.
-        first: Where the runs part; None where they do not.
-        operation: The first operation that was given the same and gave something else.
-        spans: What only one has.
-        roundings: What differs in rounding before the runs part.
+        moved: How many of these have another order.
+        differing: How many of these differ in bits.
+        first: The first divergence, or None.
+        operation: The first operation with equal inputs and different results.
+        spans: Operations that only one has.
+        roundings: Differences by rounding before the first divergence.
         curve: The difference over the run.
         settings: Versions, hardware and flags that differ: name, A's and B's.
     """

@@ -1,4 +1,7 @@
-"""torch.compile: a run of a compiled graph counts as one operation; our code stays uncompiled."""
+"""torch.compile: a run of a compiled graph counts as one operation.
+
+Our own code stays uncompiled.
+"""
 
 from __future__ import annotations
 
@@ -13,33 +16,34 @@ from ipytorchseed.introspection.replacing import Replacements
 def leave_uncompiled(*functions: Callable[..., Any]) -> None:
     """Exclude functions, and all that they call, from torch's compiler.
 
-    As ``torch.compiler.disable`` does, but without a cost for each call.
+    Like ``torch.compiler.disable``, but without a cost for each call.
     """
     at: Any = sys.modules["torch"]._C._dynamo.eval_frame  # noqa: SLF001 -- as torch._dynamo has it
-    if hasattr(at, "set_code_exec_strategy"):  # before, it compiled nothing under a dispatch mode
+    # earlier versions compile nothing under a dispatch mode
+    if hasattr(at, "set_code_exec_strategy"):
         skip = at._FrameExecStrategy(at._FrameAction.SKIP, at._FrameAction.SKIP)  # noqa: SLF001
         for each in functions:
             at.set_code_exec_strategy(each.__code__, skip)
 
 
+# The name of the operation for one run of what inductor compiled, forward or backward.
 GRAPH = "inductor::graph"
-"""Stands for the name of an operation: one run of what inductor compiled, forward or backward."""
 
+# The module in the paths of operations that such a run calls directly, such as mm.
 COMPILED = "<compiled>"
-"""Stands for a module in the paths of operations that such a run calls as they are, such as mm."""
 
 
 def watch_graphs(
     watch: Callable[[Any, Any, Callable[[Any, Any], Any]], Any], replaced: Replacements
 ) -> None:
-    """Intercept each run of a graph that inductor compiled or will compile, until it is put back.
+    """Intercept each run of a graph that inductor compiled or will compile.
 
-    Its kernels are not dispatched as torch's operations are: only here their inputs and results
-    can be seen.
+    Its kernels are not dispatched like torch's operations, so their inputs and results are
+    visible only here.
 
     Args:
         watch: Called instead of a run, with the graph, its inputs, and the run itself.
-        replaced: Takes what is replaced.
+        replaced: Restores what is replaced.
     """
 
     def attach() -> None:

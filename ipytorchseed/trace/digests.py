@@ -1,4 +1,4 @@
-"""Digests of the inputs and results of operations: over all their bits, at each operation."""
+"""Digests of the inputs and results of each operation, over all their bits."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
 from ipytorchseed.fingerprint.reading import UnreadableError, free, pieces
 
 MASK = 2**64 - 1
+# The digest of what cannot be read: a tensor without memory, or a wrapper of others.
 UNSEEN = 1
-"""Stands for what cannot be seen: a tensor without memory, or one that wraps others."""
 
 
 @cache
 def digest_of_tensor(*, portable: bool = False) -> Callable[[Any], int]:
-    """Return the function that digests a tensor's dtype, shape and bits; UNSEEN if it has none.
+    """Return the function that digests a tensor's dtype, shape and bits.
 
     Equal tensors have equal digests in every process.
 
     Args:
-        portable: Also in another order of memory and on another device, for which they may have to
-            be copied. Otherwise strides that are not the usual ones are digested with the memory,
-            so that nothing is copied, and a tensor on a GPU is digested there.
+        portable: Make digests equal in any memory layout and on any device, which may need a
+            copy. Otherwise unusual strides are part of the digest, so that nothing is copied, and
+            a tensor on a GPU is digested there.
     """
     at = native()
     numel, address, contiguous, shape = at.numel, at.data_ptr, at.is_contiguous, at.shape
@@ -74,9 +74,7 @@ def digest_of_tensor(*, portable: bool = False) -> Callable[[Any], int]:
             return hashed(memory(where, count * size), hash((sizes, kind)) & MASK)
         steps = strides(tensor)
         span = _span(sizes, steps)
-        if (
-            not portable and span <= count
-        ):  # without gaps, in which there would be what is not the tensor's
+        if not portable and span <= count:  # without gaps, which would not be the tensor's
             return hashed(memory(where, span * size), hash((sizes, steps, kind)) & MASK)
         return _copied(tensor)
 
@@ -84,7 +82,7 @@ def digest_of_tensor(*, portable: bool = False) -> Callable[[Any], int]:
 
 
 def _span(sizes: tuple[int, ...], steps: tuple[int, ...]) -> int:
-    """Return how many elements lie between a tensor's first and last, both included."""
+    """Return how many elements the memory of a tensor spans."""
     span = 1
     for length, step in zip(sizes, steps, strict=True):
         span += (length - 1) * step
@@ -92,11 +90,11 @@ def _span(sizes: tuple[int, ...], steps: tuple[int, ...]) -> int:
 
 
 def _borrowed(tensor: Any, *, as_it_lies: bool) -> int:
-    """Digest a tensor whose memory may be gone; UNSEEN if it is.
+    """Digest a tensor in foreign memory; UNSEEN if it is unmapped.
 
     Args:
-        tensor: Neither conjugated nor negated lazily.
-        as_it_lies: Whether a memory without gaps is digested in its own order.
+        tensor: A tensor that is neither conjugated nor negated lazily.
+        as_it_lies: Whether memory without gaps is digested in its own order.
     """
     import numpy as np
 
@@ -119,7 +117,7 @@ def _borrowed(tensor: Any, *, as_it_lies: bool) -> int:
 
 @cache
 def kind_number(kind: Any) -> int:  # torch.dtype
-    """Return a hash of a dtype that is the same in every process, which ``hash`` is not."""
+    """Return a hash of a dtype that is the same in every process."""
     return xxh3_64_intdigest(str(kind).encode())
 
 
@@ -127,9 +125,9 @@ _NONE = 0, 0
 
 
 def _plain_sizes() -> dict[Any, tuple[int, int]]:
-    """Return element size and number of each dtype whose memory can be hashed as it is.
+    """Return element size and number of each dtype that can be hashed directly.
 
-    Not of complex ones, which may be conjugated lazily, nor of quantized ones, which have a scale.
+    Not complex ones, which may be conjugated lazily, and not quantized ones, which have a scale.
     """
     torch: Any = sys.modules["torch"]
     dtypes = {each for each in vars(torch).values() if isinstance(each, torch.dtype)}
@@ -183,9 +181,9 @@ def _other(tensor: Any, *, portable: bool) -> int:  # noqa: PLR0911 -- as above
 
 
 def plain_digest(words: list[Any]) -> int:
-    """Digest arguments that are no tensors: equal ones alike in every process.
+    """Digest arguments that are not tensors, equally in every process.
 
-    Their bytes are hashed, as ``hash(-1) == hash(-2)``. An object's address is left out.
+    Their bytes are hashed, because ``hash(-1) == hash(-2)``. An object's address is left out.
     """
     try:
         return xxh3_64_intdigest(marshal.dumps(words, 2))
@@ -203,7 +201,7 @@ def _word(value: Any) -> bytes:
 
 
 def word_of(value: Any) -> str:
-    """Write an argument that is no tensor: numbers, texts and dtypes, and of all else the type.
+    """Return an argument that is not a tensor as text.
 
     The name of a device is left out, so that runs on different devices can be compared.
     """

@@ -1,8 +1,8 @@
-"""Compares two recordings of one cell: the first operation with another result for the same input.
+"""Compares two recordings of one cell: which operation differs first.
 
-An operation is known by what it is, its place and its inputs, not by its number in the run, so runs
-may differ in length and threads may run in any order. ``comparing`` pairs the operations of traces
-in files, whose code, library versions and devices may differ.
+An operation is identified by its kind, its place and its inputs, not by its number in the run, so
+runs may differ in length and threads may run in any order. ``comparing`` pairs the operations of
+traces in files, whose code, library versions and devices may differ.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class Point(Struct, frozen=True):
         place_number: Its place's number.
         index: Its number in the run of its thread, from 0.
         thread: Its thread, 0 for the cell's own.
-        count: How many of the same kind came before it at the same place.
-        inputs: The digest of what it was given.
-        operation: What it is.
-        place: Where it stands.
+        count: How many of the same kind were before it at the same place.
+        inputs: The digest of its inputs.
+        operation: The operation.
+        place: Its place in the code.
         draws: Whether it draws random numbers.
     """
 
@@ -46,12 +46,12 @@ class Point(Struct, frozen=True):
 
 
 class Divergence(Struct, frozen=True):
-    """What the comparison found; both are None where the recordings agree.
+    """What the comparison found; both are None if the recordings agree.
 
     Attributes:
-        operation: The first operation that gave another result for the same input.
-        entered: The first operation that was given what no operation of the other run was given
-            there: a difference that came from outside torch, or from such an operation.
+        operation: The first operation with a different result for the same input.
+        entered: The first operation with inputs that the other run did not have there: a
+            difference from outside torch, or from such an operation.
     """
 
     operation: Point | None = None
@@ -64,7 +64,7 @@ class Divergence(Struct, frozen=True):
 
     @property
     def outside_first(self) -> bool:
-        """Whether a difference came in before any operation made one."""
+        """Whether a difference came in before any operation caused one."""
         if self.entered is None or self.operation is None:
             return self.entered is not None
         one, other = self.entered, self.operation
@@ -76,7 +76,7 @@ def compare(before: Recording, after: Recording) -> Divergence:
 
     Args:
         before: One run.
-        after: Another; what is found are operations of it.
+        after: Another; the operations in the result are of this one.
     """
     known = [_keys(thread) for thread in before.threads]
     keys, pairs = (
@@ -95,7 +95,7 @@ def compare(before: Recording, after: Recording) -> Divergence:
 
 
 def _first(recording: Recording, number: int, chosen: Any) -> Point | None:
-    """Return the first operation of a thread that a mask chooses."""
+    """Return the first operation of a thread that a mask selects."""
     places = np.flatnonzero(chosen)
     return point(recording, number, int(places[0])) if len(places) else None
 
@@ -120,7 +120,7 @@ def point(recording: Recording, number: int, index: int) -> Point:
 
 
 def find_point(recording: Recording, number: int, place: int | None = None) -> Point | None:
-    """Return the first operation of a number, and of a place where one is given."""
+    """Return the first operation with a number, and at a place if one is given."""
     for index, thread in enumerate(recording.threads):
         chosen = np.frombuffer(thread.operations, np.uint16) == number
         if place is not None:
@@ -132,7 +132,9 @@ def find_point(recording: Recording, number: int, place: int | None = None) -> P
 
 
 def _keys(thread: Thread) -> tuple[Any, Any, Any]:
-    """Return keys of a thread's operations: by what they are and their inputs, and by results too.
+    """Return two keys for each operation of a thread.
+
+    One is made of the operation and its inputs, the other also of its results.
 
     Returns:
         Both keys of each operation, and which operations are to be compared.
@@ -146,7 +148,7 @@ def _keys(thread: Thread) -> tuple[Any, Any, Any]:
 
 
 def mix(words: Any) -> Any:
-    """Mix the bits of each word: the finalizer of SplitMix64 (Steele, Lea and Flood, 2014)."""
+    """Mix the bits of each word with the finalizer of SplitMix64."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return words ^ (words >> np.uint64(31))

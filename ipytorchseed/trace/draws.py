@@ -1,4 +1,4 @@
-"""Who drew random numbers: from torch by operation, from python and numpy by line of the cell."""
+"""Who drew random numbers: torch by operation, others by line of the cell."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from ipytorchseed.trace.operations import Overload
 from ipytorchseed.trace.places import Lines, Place
 from ipytorchseed.trace.recording import Drawn
 
+# Files of torch that draw for the user, and their names.
 _ASKERS = (
     ("torch/utils/data/dataloader.py", "DataLoader"),
     ("torch/utils/data/sampler.py", "DataLoader's sampler"),
     ("torch/utils/data/dataset.py", "random_split"),
     ("torch/nn/init.py", "torch.nn.init"),
 )
-"""Files of torch's that draw for the user, and what they are called."""
 
 
 class Draws:
-    """Notes what each drawing operation takes from which generator.
+    """Records what each drawing operation takes from which generator.
 
     Args:
         names: The user's namespace, in which generators have their names.
@@ -42,18 +42,19 @@ class Draws:
     def __init__(self, names: Mapping[str, Any], *, count: bool) -> None:
         self._names = names
         self._count = count
-        self._called: dict[int, tuple[Any, str]] = {}  # the generator too: it keeps its address
+        # the generator too, so that it keeps its address
+        self._called: dict[int, tuple[Any, str]] = {}
         self._drawn: dict[tuple[str, Place, str, str], Drawn] = {}
         self._generator: Any = None
         self._before = b""
 
     @property
     def all(self) -> list[Drawn]:
-        """What was drawn."""
+        """The draws."""
         return [*self._drawn.values()]
 
     def before(self, args: tuple[Any, ...], given: Mapping[str, Any]) -> int:
-        """Look at the generator that an operation is about to draw from; return its digest."""
+        """Return the digest of the generator that an operation is about to draw from."""
         self._generator = _generator_of(args, given)
         self._before = b"" if self._generator is None else torch_random.read(self._generator)
         return xxh3_64_intdigest(self._before)
@@ -61,11 +62,11 @@ class Draws:
     def after(
         self, operation: Overload, place: Place, lines: Lines, frame: FrameType | None
     ) -> None:
-        """Note what it drew; the frame is its caller's, if Python's code called it."""
+        """Record what it drew; the frame is its caller's, if Python code called it."""
         if self._generator is None:
             return
         now = torch_random.read(self._generator)
-        if now == self._before:  # as dropout in evaluation
+        if now == self._before:  # such as dropout in evaluation mode
             return
         by = "" if place.module else asker(lines.between(frame))
         source = self._name(self._generator)
@@ -90,7 +91,7 @@ class Draws:
 
 
 def _generator_of(args: tuple[Any, ...], given: Mapping[str, Any]) -> Any:
-    """Find the generator that an operation draws from; None where its device has none."""
+    """Return the generator that an operation draws from; None if its device has none."""
     import torch
 
     device: Any = None
@@ -111,14 +112,14 @@ def _generator_of(args: tuple[Any, ...], given: Mapping[str, Any]) -> Any:
 
 
 def _source_of(generator: Any) -> str:  # torch.Generator
-    """Return the name of a source by its generator; empty for a generator of the user's."""
+    """Return the name of a source by its generator; empty for a user's generator."""
     found: dict[str, Any] = {**torch_random.default_generators()}
     number = generator._cdata  # noqa: SLF001 -- as above
     return next((name for name, each in found.items() if each._cdata == number), "")  # noqa: SLF001
 
 
 def asker(files: list[str]) -> str:
-    """Return which part of torch draws for the user, by the files on the stack; empty if none."""
+    """Return the part of torch that draws for the user, by the files on the stack."""
     for file in files:
         tail = file.replace("\\", "/")
         for end, name in _ASKERS:
@@ -131,14 +132,14 @@ _LOOKED_AT = frozenset({"python", "numpy"})
 
 
 class LineDraws:
-    """Notes which lines of a cell draw from python's and numpy's own sources.
+    """Records which lines of a cell draw from python's and numpy's own sources.
 
     Args:
         file: The name under which the cell was compiled.
 
     Attributes:
         drawn: What was drawn, in the order of the first draws.
-        refused: Whether a debugger is at work, with which this would interfere.
+        refused: Whether a debugger is active, with which this would interfere.
     """
 
     def __init__(self, file: str) -> None:
@@ -151,11 +152,11 @@ class LineDraws:
 
     @property
     def drawn(self) -> list[Drawn]:
-        """What was drawn."""
+        """The draws."""
         return [*self._drawn.values()]
 
     def attach(self, frame: FrameType) -> None:
-        """Begin, in this thread, with the frames of the cell that are under way."""
+        """Start in this thread, with the active frames of the cell."""
         if sys.gettrace() is not None:
             self.refused = True
             return
@@ -168,7 +169,7 @@ class LineDraws:
         sys.settrace(self._called)
 
     def detach(self) -> None:
-        """Stop; the last line is looked at."""
+        """Stop, and attribute the last line."""
         if not self.refused and sys.gettrace() == self._called:
             sys.settrace(None)
             self._look()

@@ -1,4 +1,4 @@
-"""Writes a trace to a file, chunk by chunk, as the run goes on."""
+"""Writes a trace to a file, chunk by chunk, during the run."""
 
 from __future__ import annotations
 
@@ -37,34 +37,34 @@ from ipytorchseed.trace.places import Lines
 from ipytorchseed.trace.recording import Tables
 from ipytorchseed.trace.summaries import summarize
 
+# Operations in a chunk, above which it is written.
 _MOST = 8192
-"""Operations in a chunk, above which it is written."""
 
+# Different tensors in a chunk, above which it is written; and storages that are remembered.
 _LARGEST = 1 << 16
-"""Different tensors in a chunk, above which it is written; and storages that are remembered."""
 
+# Seconds after which a chunk is written anyway, so that a killed run leaves most of its trace.
 _SECONDS = 1.0
-"""Seconds after which a chunk is written anyway, so that a killed run leaves most of its trace."""
 
+# Characters that are stored of an operation's arguments and of a line of code.
 _LONGEST = 120
-"""Characters that are kept of an operation's arguments and of a line of code."""
 
 
 class TraceFile:
     """A trace that is being written.
 
     Args:
-        path: Where to. A file that is a trace is replaced; of several ranks, each has its own.
+        path: The file. An existing trace is overwritten. Each of several ranks has its own file.
         tables: The names of what is recorded.
         lines: Finds the code of a place.
         summaries: Whether to keep greatest, mean and norm of tensors.
 
     Attributes:
-        path: Where it lies.
+        path: The file.
         count: Operations written so far.
 
     Raises:
-        TraceError: It cannot be written there.
+        TraceError: The file cannot be written.
     """
 
     def __init__(
@@ -97,21 +97,21 @@ class TraceFile:
         self.write(Header(time.time(), _settings(), rank, summaries))
 
     def track(self, thread: int) -> Track:
-        """Return what takes the operations of a thread."""
+        """Return the track for the operations of a thread."""
         track = Track(self, thread)
         self._tracks.append(track)
         return track
 
     def write(self, record: Header | Chunk | End) -> None:
         """Append a frame."""
-        if os.getpid() != self._process:  # a DataLoader's worker, made by fork
+        if os.getpid() != self._process:  # a forked worker of a DataLoader
             return
         data = zlib.compress(msgspec.msgpack.encode(record), 1)
         with self._lock:
             self._out.write(FRAME.pack(len(data), zlib.crc32(data)) + data)
 
     def close(self, notes: Sequence[str]) -> None:
-        """Write what is left, and the end."""
+        """Write the rest, and the end."""
         if self._out.closed:
             return
         try:
@@ -126,11 +126,11 @@ class Track:
     """Collects the operations of one thread into chunks of a file.
 
     Args:
-        file: Where they go.
+        file: The file.
         thread: The thread's number.
 
     Attributes:
-        whole: Whether all operations from now on have to be in one chunk.
+        whole: Whether all operations from now on must be in one chunk.
     """
 
     def __init__(self, file: TraceFile, thread: int) -> None:
@@ -142,7 +142,7 @@ class Track:
         self._digest = digest_of_tensor(portable=True)
         self._dtype, self._shape, self._storage = native().dtype, native().shape, native().storage
         self._held: dict[int, int] = {}  # what was last written to a storage
-        self._kept: list[object] = []  # weak references to these, which keep no memory
+        self._kept: list[object] = []  # weak references to these, which keep no memory alive
         self.whole = False
         self._begin()
 
@@ -157,7 +157,7 @@ class Track:
         self._due = time.monotonic() + _SECONDS
 
     def digest(self, tensor: Any) -> int:
-        """Digest an input; when first seen, keep its kind and what its memory last held."""
+        """Digest an input; the first time, also store its kind."""
         found = self._digest(tensor)
         if found not in self._index:
             held = self._held.get(self._memory(tensor), found)
@@ -174,7 +174,7 @@ class Track:
         return self._hold(found, tensor)
 
     def written(self, tensor: Any) -> int:
-        """Digest a tensor that was written to, which may be a part of another."""
+        """Digest a tensor that was written to, which may be part of another."""
         return self._hold(self.digest(tensor), tensor)
 
     def _hold(self, found: int, tensor: Any) -> int:
@@ -189,10 +189,10 @@ class Track:
         return found
 
     def _memory(self, tensor: Any) -> int:
-        """Return the identity of a tensor's storage, unique while that is kept; 0 for none."""
+        """Return the identity of a tensor's storage, unique while it is kept; or 0."""
         try:
             return int(self._storage(tensor)._cdata)  # noqa: SLF001 -- no public way
-        except RuntimeError:  # none, or several
+        except RuntimeError:  # it has none, or several
             return 0
 
     def _meet_tensor(self, found: int, tensor: Any) -> None:
@@ -216,16 +216,16 @@ class Track:
         state: int | None,
         made: list[int],
     ) -> None:
-        """Keep an operation.
+        """Store an operation.
 
         Args:
             operation: Its number.
             place: The number of its place.
-            plain: The digest of arguments that are no tensors.
+            plain: The digest of arguments that are not tensors.
             words: These arguments.
-            read: Digests of tensors that it was given.
+            read: Digests of its input tensors.
             state: Digest of the generator that it drew from.
-            made: Digests of what it gave.
+            made: Digests of its results.
         """
         index, refs = self._index, self._refs
         if state is not None:
@@ -239,7 +239,7 @@ class Track:
             self._words.append(words)
         for each in (*read, *made):
             at = index.get(each)
-            refs.append(self._meet(each, None) if at is None else at)  # a number that it gave
+            refs.append(self._meet(each, None) if at is None else at)  # a number among its results
         self._of.append(number)
         self._reads.append(len(read))
         self._makes.append(len(made))
@@ -248,7 +248,7 @@ class Track:
             self.flush()
 
     def flush(self) -> None:
-        """Write what was kept."""
+        """Write what was stored."""
         count = len(self._of)
         if count:
             self._file.write(self._chunk())
@@ -304,12 +304,12 @@ def _text(words: Sequence[Any]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text that UTF-8 can hold, not too long."""
+    """Return a string that UTF-8 can represent, shortened."""
     return text[:_LONGEST].encode("utf-8", "replace").decode()
 
 
 def _rank() -> int | None:
-    """Return the rank of this process; None where it is the only one."""
+    """Return the rank of this process; None if it is the only one."""
     group = process_group()
     if group is not None:
         return int(group.get_rank()) if group.get_world_size() > 1 else None

@@ -1,8 +1,8 @@
 """The format of a trace's file.
 
-A line that names the format and its version; then frames, each of its length, a checksum, and
-MessagePack compressed by zlib: a header, chunks of operations, and an end, which a run that was
-killed does not write.
+A line with the format and its version; then frames. Each frame has its length, a checksum, and
+MessagePack compressed by zlib. The frames are a header, chunks of operations, and an end, which
+is missing if the run was killed.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from msgspec import Meta, Struct
 
 MAGIC = b"ipytorchseed trace "
 VERSION = 1
+# The head of each frame: the length of its content in bytes, and the CRC-32 of that.
 FRAME = Layout("<II")
-"""The head of each frame: the length of its content in bytes, and the CRC-32 of that."""
 
 Number = Annotated[int, Meta(ge=0)]
 
+# The most entries of a table in a chunk; our chunks have some thousands.
 _TABLE = Meta(max_length=1 << 20)
-"""The most entries of a table in a chunk; a chunk of ours has some thousands."""
 
+# The dtype of a generator's state, which is an input of a drawing operation.
 STATE = "random state"
-"""Stands for the dtype of a generator's state, which a drawing operation is given too."""
 
 
 class Where(NamedTuple):
     """A place in the code.
 
     Attributes:
-        file: As seen from the working folder; empty for a cell.
-        line: From 1; 0 where it is not known.
+        file: The path from the working folder; empty for a cell.
+        line: From 1; 0 if unknown.
         code: The line's text.
         module: The path of the innermost module; or "".
         backward: Whether it belongs to a backward pass.
@@ -45,7 +45,7 @@ class Where(NamedTuple):
 
 
 class Call(NamedTuple):
-    """An operation at a place, with its arguments that are no tensors.
+    """An operation at a place, with its arguments that are not tensors.
 
     Attributes:
         operation: Index of its name.
@@ -64,7 +64,7 @@ class Kind(NamedTuple):
     """The dtype and shape of a tensor.
 
     Attributes:
-        dtype: Without ``torch.``; "" for what is no tensor or was not seen.
+        dtype: Without ``torch.``; "" for other values or if unknown.
         shape: Its sizes.
     """
 
@@ -73,12 +73,12 @@ class Kind(NamedTuple):
 
 
 class Header(Struct, tag=0, array_like=True):
-    """The first frame: what is known when a run begins.
+    """The first frame: what is known at the start of a run.
 
     Attributes:
         started: Seconds since 1970.
         settings: Versions, hardware and flags by name.
-        rank: Which of several processes it is; None for the only one.
+        rank: The rank of the process; None if it is the only one.
         summaries: Whether greatest, mean and norm of tensors are kept.
     """
 
@@ -94,16 +94,16 @@ class Chunk(Struct, tag=1, array_like=True):
     Attributes:
         thread: The thread, 0 for the first.
         names: Names of operations.
-        places: Where they stand.
+        places: Their places in the code.
         calls: The operations as they occur.
         kinds: Shapes and dtypes of tensors.
         tensors: Digests of the different tensors, 8 bytes each.
         kind_of: Index of the kind of each, 4 bytes.
         summaries: Greatest absolute value, mean and norm of each, 3 times 4 bytes; or nothing.
         of: Index of the call of each operation, 4 bytes.
-        reads: How many tensors each was given, 4 bytes.
-        makes: How many it gave, 4 bytes.
-        refs: Indices of these tensors, given and made, operation by operation, 4 bytes.
+        reads: The number of input tensors of each, 4 bytes.
+        makes: The number of result tensors of each, 4 bytes.
+        refs: Indices of these tensors, inputs and results, operation by operation, 4 bytes.
         links: Digests of tensors that are parts or views of others, or were written over a part
             of them, each followed by the other's; 8 bytes each.
     """
@@ -127,7 +127,7 @@ class End(Struct, tag=2, array_like=True):
     """The end of a whole trace.
 
     Attributes:
-        operations: How many there are.
+        operations: The number of operations.
         notes: What could not be seen, in words.
     """
 

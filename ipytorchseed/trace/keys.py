@@ -1,4 +1,4 @@
-"""Keys of the operations of a trace, by which those of two traces are matched."""
+"""Keys that match the operations of two traces."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ from ipytorchseed.trace.digests import UNSEEN
 from ipytorchseed.trace.divergence import mix
 from ipytorchseed.trace.loading import Loaded, Tensors
 
+# Parts of a module's path for a wrapper around it, compiled or distributed.
 _WRAPPERS = ("_orig_mod", "module", "_fsdp_wrapped_module", "_checkpoint_wrapped_module", COMPILED)
-"""Parts of a module's path that stand for a wrapper around it, compiled or distributed."""
 
 
 class Keys(Struct):
-    """Columns of 64-bit numbers, one for each operation; equal ones mean the same in any trace.
+    """Columns of 64-bit numbers, one for each operation.
+
+    Equal numbers mean the same in any trace.
 
     Attributes:
-        given: What it was given: tensors, and other arguments.
-        made: What it gave.
+        given: Its inputs: tensors, and other arguments.
+        made: Its results.
         plain: The digest of its other arguments.
-        seen: Whether all of its tensors could be seen.
-        anchor: The operation, its place, and what it was given.
+        seen: Whether all of its tensors could be read.
+        anchor: The operation, its place, and its inputs.
         anchor_anywhere: The same without its place.
         exact: The operation, its place, shapes and dtypes.
         placed: The operation and its place.
@@ -83,7 +85,7 @@ def keys(trace: Loaded) -> Keys:
 
 
 def fold(tensors: Tensors, values: Any) -> Any:
-    """Make one number for each operation of the values of its tensors, in their order."""
+    """Combine the values of each operation's tensors, in order, into one number."""
     counts = np.diff(tensors.ends, prepend=0)
     order = np.arange(len(values)) - np.repeat(tensors.ends - counts, counts)
     mixed = mix(values + mix(order.astype(np.uint64) + np.uint64(1)))
@@ -92,14 +94,14 @@ def fold(tensors: Tensors, values: Any) -> Any:
 
 
 def any_of(tensors: Tensors, chosen: Any) -> Any:
-    """Tell for each operation whether any of its tensors is chosen."""
+    """Return for each operation whether any of its tensors is selected."""
     counts = np.diff(tensors.ends, prepend=0)
     sums = np.concatenate([[0], np.cumsum(chosen)])
     return sums[tensors.ends] > sums[tensors.ends - counts]
 
 
 def _path(module: str) -> str:
-    """Return a module's path without the name of the outermost one, and without wrappers."""
+    """Return a module's path without the outermost name and without wrappers."""
     return ".".join(each for each in module.split(".")[1:] if each not in _WRAPPERS)
 
 

@@ -1,4 +1,7 @@
-"""Reads a trace's file into columns. What a file says is checked, and nothing of it is executed."""
+"""Reads a trace's file into columns.
+
+The content is validated, and nothing in it is executed.
+"""
 
 from __future__ import annotations
 
@@ -17,20 +20,20 @@ from ipytorchseed.trace.format import FRAME, MAGIC, VERSION, Call, Chunk, End, H
 
 _FORMAT = Format("trace", TraceError, "record it again with its.trace(FILE)", size=1 << 31)
 
+# The most bytes of a chunk, compressed or not: many times a large one.
 _LARGEST = 1 << 26
-"""The most bytes of a chunk, compressed or not: many times a large one of ours."""
 
+# The most bytes of a decompressed trace, and the most tensors of its operations.
 _MOST_BYTES, _MOST_TENSORS = 1 << 29, 1 << 25
-"""The most bytes of a trace, decompressed, and the most tensors that its operations have."""
 
 _DECODER = msgspec.msgpack.Decoder(Header | Chunk | End)
 
 
 class Tensors(Struct):
-    """Tensors of all operations, one operation's after the other's.
+    """The tensors of all operations, one operation after the other.
 
     Attributes:
-        ends: Where each operation's tensors end.
+        ends: The end index of each operation's tensors.
         digests: 64 bits each.
         kinds: Indices of their kinds.
         summaries: Greatest absolute value, mean and norm of each, in rows; or no rows.
@@ -42,27 +45,27 @@ class Tensors(Struct):
     summaries: Any
 
     def of(self, operation: int) -> slice:
-        """Return where the tensors of an operation stand."""
+        """Return the slice with the tensors of an operation."""
         return slice(int(self.ends[operation - 1]) if operation else 0, int(self.ends[operation]))
 
 
 class Loaded(Struct):
-    """A trace as it was read. All columns are numpy's.
+    """A trace as read; all columns are numpy arrays.
 
     Attributes:
-        path: Of its file.
-        header: What was known as the run began.
+        path: The path of its file.
+        header: What was known at the start of the run.
         notes: What could not be seen or read, in words.
         names: Names of operations.
-        places: Where they stand.
+        places: Their places in the code.
         calls: The operations as they occur, with indices into ``names`` and ``places``.
         kinds: Shapes and dtypes.
         of: Index of the call of each operation.
         threads: Thread of each operation.
-        reads: What operations were given.
-        makes: What they gave.
-        links: Digests of tensors that are made of others, sorted, and these: parts, views, or what
-            was written over a part.
+        reads: Inputs of operations.
+        makes: Results of operations.
+        links: Digests of tensors that are made of others, sorted, with those: parts, views, or
+            partial overwrites.
     """
 
     path: str
@@ -82,11 +85,11 @@ class Loaded(Struct):
         return len(self.of)
 
     def call(self, operation: int) -> Call:
-        """Return an operation's call: its name, place and arguments that are no tensors."""
+        """Return an operation's call: name, place and arguments that are not tensors."""
         return self.calls[int(self.of[operation])]
 
     def place(self, operation: int) -> Where:
-        """Return where an operation stands."""
+        """Return the place of an operation."""
         return self.places[self.call(operation).place]
 
     def name(self, operation: int) -> str:
@@ -97,17 +100,17 @@ class Loaded(Struct):
 def load(path: str | os.PathLike[str]) -> Loaded:
     """Read a trace.
 
-    Of one whose process was killed, what is whole is read, and a note says so.
+    If its process was killed, the complete part is read, and a note says so.
 
     Raises:
-        TraceError: It cannot be read, or is no trace of a version that is known here.
+        TraceError: It cannot be read, or is not a trace of a known version.
     """
     with _FORMAT.errors(path), _FORMAT.open(path) as file:
         return _Loading(path, file).loaded()
 
 
 class _Loading:
-    """Gathers what chunks hold into columns."""
+    """Gathers the content of chunks into columns."""
 
     def __init__(self, path: str | os.PathLike[str], file: BinaryIO) -> None:
         self.path = path
@@ -150,7 +153,7 @@ class _Loading:
             self.notes += [f"{self.path}: {note}" for note in end.notes]
 
     def _frames(self, file: BinaryIO) -> Iterator[Header | Chunk | End]:
-        """Read frame after frame; stop where one is not whole."""
+        """Read frame after frame; stop at an incomplete one."""
         while len(head := file.read(FRAME.size)) == FRAME.size:
             size, checksum = FRAME.unpack(head)
             data = file.read(size) if size <= _LARGEST else b""
@@ -267,7 +270,7 @@ class _Loading:
         )
 
     def _order(self) -> None:
-        """Bring the chunks of a thread together, as those of several lie between each other."""
+        """Join the chunks of a thread, which are interleaved with those of other threads."""
         threads = [int(each[0]) if len(each) else 0 for each in self._columns.get("threads", [])]
         order = sorted(range(len(threads)), key=threads.__getitem__)
         for name, parts in self._columns.items():

@@ -1,4 +1,4 @@
-"""What the schema of an operation tells: what it reads and writes, whether it draws."""
+"""The schema of an operation: what it reads and writes, whether it draws."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from typing import Any
 
 from msgspec import Struct
 
+# Operations that overwrite their first argument without reading it.
 _OVERWRITES = frozenset({
     "copy_", "fill_", "zero_", "uniform_", "normal_", "bernoulli_", "exponential_", "random_",
     "cauchy_", "geometric_", "log_normal_",
 })  # fmt: skip
-"""Operations that write all of their first argument without reading it."""
 
+# Operations that return uninitialized memory.
 _UNWRITTEN = frozenset({
     "empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided",
     "_empty_affine_quantized", "resize_", "resize",
 })  # fmt: skip
-"""Operations that return uninitialised memory."""
 
 
 class Overload(Struct, frozen=True):
     """An overload of one of torch's operations.
 
     Attributes:
-        name: As torch spells it, ``aten::index_put_``.
-        view: Whether it only looks at an argument's memory in another way.
-        unwritten: Whether it returns uninitialised memory.
+        name: torch's name, ``aten::index_put_``.
+        view: Whether it returns a view of an argument.
+        unwritten: Whether it returns uninitialized memory.
         draws: Whether it draws random numbers.
         unread: Places of arguments that it writes without reading.
         written: Places of arguments that it writes.
         outs: Names of arguments that it writes without reading.
         written_names: Names of further arguments that it writes.
-        returns: Whether it returns anything that is none of its arguments.
+        returns: Whether it returns anything other than its arguments.
     """
 
     name: str
@@ -47,12 +47,12 @@ class Overload(Struct, frozen=True):
 
 
 def named(name: str) -> Overload:
-    """Return an overload of which only the name is known."""
+    """Return an overload with only a name."""
     return Overload(name, True, False, False, frozenset(), (), frozenset(), (), False)  # noqa: FBT003
 
 
 @cache
-def describe(func: Any) -> Overload:  # an OpOverload, or what acts like one
+def describe(func: Any) -> Overload:  # an OpOverload, or a similar object
     """Read an overload's schema."""
     import torch
 

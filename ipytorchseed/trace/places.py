@@ -1,4 +1,4 @@
-"""Where in the code an operation came from: line, module path, forward or backward."""
+"""Where in the code an operation came from: line, module, forward or backward."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from ipytorchseed.trace.compiled import leave_uncompiled
 Pick = Callable[[list[tuple[FrameType, int]]], "tuple[FrameType, int] | None"]
 
 
+# torch's function that starts a backward pass.
 _ENGINE = "_engine_run_backward"
-"""The function of torch's through which a backward pass is called."""
 
+# Frames searched for the cell's.
 _DEEPEST = 500
-"""Frames looked through for the cell's."""
 
+# Nodes of the autograd graph with known places; older ones are forgotten.
 _MOST_NODES = 2**22
-"""Nodes of the autograd graph of which the places are known; older ones are forgotten."""
 
 
 class Place(NamedTuple):
     """Where an operation came from.
 
     Attributes:
-        line: Of the cell, from 1; 0 where no line of it is on the way. In a backward pass, the
+        line: Of the cell, from 1; 0 if no line of it is on the stack. In a backward pass, the
             line of the forward operation.
         module: The path of the innermost module, ``model.layer2.conv1``; or "".
         backward: Whether it belongs to a backward pass.
@@ -51,8 +51,8 @@ class Lines:
     Args:
         file: The name under which the cell was compiled.
         names: The user's namespace.
-        pick: Chooses among the user's frames, innermost first; for cells in which a magic takes
-            text out. None where the innermost frame of ``file`` is right.
+        pick: Chooses among the user's frames, innermost first, for cells in which a magic removes
+            text. None if the innermost frame of ``file`` is right.
     """
 
     def __init__(self, file: str, names: Mapping[str, Any], pick: Pick | None = None) -> None:
@@ -61,7 +61,7 @@ class Lines:
         self._pick = pick
 
     def find(self, frame: FrameType | None) -> int:
-        """Return the line that leads to a frame; 0 where there is none."""
+        """Return the line that leads to a frame, or 0."""
         if self._pick is not None:
             return self._picked(frame, self._pick)
         file = self._file
@@ -81,10 +81,10 @@ class Lines:
         return chosen[1] if chosen is not None else 0
 
     def find_inside(self, frame: FrameType | None) -> int:
-        """Return the line that leads to a frame inside a ``backward`` that the user wrote.
+        """Return the line that leads to a frame inside a ``backward`` of the user.
 
         Returns:
-            0 where the backward pass is torch's, or none is on the stack.
+            0 if the backward pass is torch's, or none is on the stack.
         """
         while frame is not None and frame.f_code.co_name != _ENGINE:
             if frame.f_code.co_filename == self._file:
@@ -93,12 +93,12 @@ class Lines:
         return 0
 
     def where(self, line: int) -> tuple[str, int, str]:
-        """Return the file, the line and the code for what ``find`` returned; a cell has no file."""
+        """Return file, line and code for a result of ``find``; a cell has no file."""
         return "", line, linecache.getline(self._file, line).strip()
 
     def between(self, frame: FrameType | None) -> list[str]:
-        """Return the files from a frame up to the user's, innermost first; none without a frame."""
-        stack = () if frame is None else walk_stack(frame)  # which takes None for its caller's
+        """Return the files from a frame to the user's, innermost first."""
+        stack = () if frame is None else walk_stack(frame)  # for which None means the caller
         files = (each.f_code.co_filename for each, _ in stack)
         return [*takewhile(lambda file: not self._is_users(file), files)]
 
@@ -107,9 +107,9 @@ class Lines:
 
 
 class ScriptLines(Lines):
-    """Finds the user's line on the stack of a script: that of the innermost file of the user's.
+    """Finds the user's line in a script: that of the user's innermost file.
 
-    Lines have numbers of their own, from 1, as there may be many files.
+    Lines get numbers from 1, because there may be many files.
 
     Args:
         names: The namespace of the code that is traced, which is the user's whatever its file.
@@ -122,11 +122,11 @@ class ScriptLines(Lines):
         self._where: dict[int, tuple[str, int, str]] = {}
 
     def find(self, frame: FrameType | None) -> int:
-        """Return the number of the line that leads to a frame; 0 where there is none."""
+        """Return the number of the line that leads to a frame, or 0."""
         return self._find(frame, None)
 
     def find_inside(self, frame: FrameType | None) -> int:
-        """Return the same inside a ``backward`` that the user wrote."""
+        """Return the same inside a ``backward`` of the user."""
         return self._find(frame, _ENGINE)
 
     def _find(self, frame: FrameType | None, end: str | None) -> int:
@@ -148,13 +148,15 @@ class ScriptLines(Lines):
     def _is_own(self, frame: FrameType) -> bool:
         if frame.f_globals is self._names:
             return True
-        made = str(frame.f_globals.get("__name__", "")).startswith("torch.")  # as by its compiler
+        # made by its compiler, for example
+        made = str(frame.f_globals.get("__name__", "")).startswith("torch.")
         return not made and is_local_file(frame.f_code.co_filename)
 
     def where(self, line: int) -> tuple[str, int, str]:
-        """Return the file, the line and the code for what ``find`` returned.
+        """Return file, line and code for a result of ``find``.
 
-        A file is named from the working folder, else by its name alone: a trace is for others too.
+        A file is named relative to the working folder, else by its name alone, because others may
+        read the trace.
         """
         found = self._where.get(line)
         if found is None:
@@ -177,12 +179,11 @@ class ScriptLines(Lines):
 
 
 class Sequence:
-    """Which place made each node of the autograd graph, by the node's sequence number.
+    """The place that made each node of the autograd graph, by sequence number.
 
-    torch counts nodes in each thread; a node is counted before its operation reaches a
-    dispatch mode, so that the newest number is that of the operation under way
-    (``torch/csrc/autograd/function.h``). Four bytes are kept for each node,
-    of four million at most.
+    torch counts nodes in each thread. A node is counted before its operation reaches a dispatch
+    mode, so the newest number belongs to the running operation
+    (``torch/csrc/autograd/function.h``). Each node takes four bytes, for at most four million.
     """
 
     def __init__(self, begin: int) -> None:
@@ -190,7 +191,7 @@ class Sequence:
         self._places = array("i")
 
     def note(self, until: int, place: int) -> None:
-        """Note that all nodes not noted before, below a number, were made by a place."""
+        """Record the place that made all new nodes below a number."""
         new = until - self._begin - len(self._places)
         if new > 0:
             self._places.extend([place] * new)
@@ -201,17 +202,17 @@ class Sequence:
 
     @property
     def end(self) -> int:
-        """The first number that is not noted yet."""
+        """The first number that is not recorded yet."""
         return self._begin + len(self._places)
 
     def find(self, number: int) -> int | None:
-        """Return the place that made a node, or None where it was made before."""
+        """Return the place that made a node, or None if it is older."""
         index = number - self._begin
         return self._places[index] if 0 <= index < len(self._places) else None
 
 
 class ModulePaths:
-    """Follows which module calls which, in every thread, while it is attached.
+    """Tracks which module calls which, in every thread, while attached.
 
     Args:
         names: The user's namespace, in which the outermost modules have their names.
@@ -219,17 +220,17 @@ class ModulePaths:
 
     def __init__(self, names: Mapping[str, Any]) -> None:
         self._names = names
-        self._paths: dict[int, tuple[Any, str]] = {}  # the module too: its number is not reused
+        self._paths: dict[int, tuple[Any, str]] = {}  # the module too, so that its id is not reused
         self._stacks: dict[int, list[str]] = {}
         self._handles: list[Any] = []
         self._filter: Any = None
 
     def attach(self) -> None:
-        """Begin to follow."""
+        """Start tracking."""
         from torch.compiler import is_compiling
         from torch.nn.modules import module
 
-        # Torch's compiler takes hooks into what it compiles; there, these are nothing at all.
+        # torch's compiler includes hooks in what it compiles; there they do nothing.
         def enter(module: Any, _: object) -> None:  # torch.nn.Module
             if not is_compiling():
                 self._enter(module)
@@ -239,7 +240,7 @@ class ModulePaths:
                 self._leave(module)
 
         leave_uncompiled(enter, leave)
-        # It warns that there are hooks for all modules. These do nothing that could be run twice.
+        # torch warns that there are global hooks. These have no side effects.
         warnings.filterwarnings("ignore", r"Using `torch\.compile\(module\)` when there are global")
         self._filter = warnings.filters[0]
         self._handles = [
@@ -248,14 +249,14 @@ class ModulePaths:
         ]
 
     def detach(self) -> None:
-        """Stop; the modules are as they were."""
+        """Stop tracking and restore the modules."""
         while self._handles:
             self._handles.pop().remove()
         with suppress(ValueError):
             warnings.filters.remove(self._filter)  # type: ignore[attr-defined] # it is a list
 
     def stack(self) -> list[str]:
-        """Return the paths of this thread's modules at work, innermost last; it stays current."""
+        """Return this thread's stack of module paths, innermost last; it stays current."""
         return self._stacks.setdefault(get_ident(), [])
 
     def _enter(self, module: Any) -> None:
@@ -270,7 +271,7 @@ class ModulePaths:
             stack.pop()
 
     def _find(self, module: Any, stack: list[str]) -> str:
-        """Name a module that was not met before, and all that it holds."""
+        """Return the path of a new module, and register all modules in it."""
         from torch.nn import Module
 
         kind = type(module).__name__

@@ -1,4 +1,4 @@
-"""Repeats one operation of a run, and finds uninitialised memory that is read."""
+"""Repeats one operation of a run, and finds reads of uninitialized memory."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.trace.digests import digest_of_tensor
 from ipytorchseed.trace.operations import Overload
 
+# How often the operation is repeated on a copy of its input.
 _AGAIN = 8
-"""How often the operation is run again on a copy of its input."""
 
+# Bytes of input above which it is not repeated, because the copies would be as large.
 _LARGEST = 2**31
-"""Bytes of input above which it is not run again: the copies would be as large."""
 
 
 class Memory(Struct):
-    """Uninitialised memory that an operation such as ``empty`` returned.
+    """Uninitialized memory that an operation such as ``empty`` returned.
 
     Attributes:
         number: The operation's number.
@@ -35,7 +35,7 @@ class Memory(Struct):
 
 
 class Probe(Struct):
-    """Repeats one operation, or finds whose uninitialised memory it reads.
+    """Repeats one operation, or finds whose uninitialized memory it reads.
 
     Args:
         number: The number of the operation to look at.
@@ -44,11 +44,11 @@ class Probe(Struct):
         count: From 0.
 
     Attributes:
-        runs: How often the operation was run on the same input.
+        runs: How often the operation ran on the same input.
         results: How many different results that gave.
-        apart: The largest difference between two of its results; None where none is known.
+        apart: The largest difference between two of its results; None if unknown.
         unwritten: The number and place of the operation whose memory it read unwritten.
-        left: Unwritten memory that was given and never written to: numbers and places.
+        left: Memory that was never written to: numbers and places.
     """
 
     number: int = -1
@@ -101,7 +101,7 @@ class Probe(Struct):
             try:
                 copies = _copy(list(args))
                 named = {name: _copy(each) for name, each in given.items()}
-            except UnreadableError:  # given back meanwhile: the operation itself will tell
+            except UnreadableError:  # released meanwhile: the operation itself will raise
                 return
             result = func(*copies, **named)
             written = _tensors([result, *copies, *named.values()])
@@ -122,7 +122,7 @@ class Probe(Struct):
         given: Mapping[str, Any],
         result: Any,
     ) -> None:
-        """Follow the memory that an operation gave or wrote."""
+        """Follow the memory that an operation returned or wrote."""
         at = native()
         if operation.unwritten:
             for each in _tensors([result]):
@@ -142,11 +142,11 @@ class Probe(Struct):
                     del self._memory[_address(each)]
 
     def finish(self) -> None:
-        """Note what is left unwritten."""
+        """Record what was never written."""
         self.left = [(each.number, each.place) for each in self._memory.values()]
 
     def _source(self, values: list[Any]) -> tuple[int, int] | None:
-        """Return the number and place of the operation whose uninitialised memory is read."""
+        """Return the operation whose uninitialized memory is read, by number and place."""
         for each in _tensors(values):
             known = self._memory.get(_address(each))
             if known is not None:

@@ -19,19 +19,19 @@ from ipytorchseed.trace.recording import Recording, Tables, Thread
 from ipytorchseed.trace.watching import watch_class
 
 if TYPE_CHECKING:
-    from ipytorchseed.trace.file import TraceFile  # which brings numpy
+    from ipytorchseed.trace.file import TraceFile  # which imports numpy
 
 
 def watch_threads(make: Callable[[], Any], replaced: Replacements) -> None:
-    """Give each thread that is started a dispatch mode of its own, until all is put back.
+    """Give each new thread a separate dispatch mode, until everything is restored.
 
-    Modes are a thread's own; torch hands them on to its autograd threads, not to Python's. Threads
-    under way keep theirs.
+    Modes belong to a thread. torch passes them on to its autograd threads, not to Python's.
+    Running threads keep theirs.
 
     Args:
         make: Returns the mode for a new thread, or None. Called in the starting thread, so that
-            threads are told apart by the order in which they were started.
-        replaced: Takes what is replaced.
+            threads are identified by the order of their start.
+        replaced: Restores what is replaced.
     """
     start = threading.Thread.start
 
@@ -59,25 +59,24 @@ def _run(thread: threading.Thread, run: Callable[[], None], mode: Any) -> None:
 
 
 class Recorder(Struct, dict=True, eq=False):
-    """Records every operation of torch's, forward and backward, while it is entered.
+    """Records every torch operation, forward and backward, while entered.
 
     Args:
-        tables: Shared with the recordings that this one is to be compared with.
+        tables: Shared with the recordings to compare with.
         lines: Finds the line of the cell.
         names: The user's namespace, for the names of modules and generators.
-        digests: Whether to digest what operations are given and give.
-        draws: Told of each operation that draws.
-        probe: Looks closer at one operation.
-        progress: Called now and then with the number of operations so far.
-        fill: A byte with which to fill memory that operations such as ``empty`` give unwritten.
-            Two runs with different bytes differ where it is read before it is written, and
-            nowhere else.
-        keep: Whether to keep a record of each operation, or only know the last one's place.
-        file: Where operations are kept, instead of in memory.
+        digests: Whether to digest inputs and results.
+        draws: Called for each operation that draws.
+        probe: Examines one operation.
+        progress: Called regularly with the number of operations so far.
+        fill: A byte to fill the uninitialized memory of operations such as ``empty``. Two runs
+            with different bytes differ only if it is read before it is written.
+        keep: Whether to keep a record of each operation, or only the last one's place.
+        file: The file for operations, instead of memory.
 
     Attributes:
         recording: What was recorded so far.
-        place: Where the last operation came from.
+        place: The place of the last operation.
     """
 
     tables: Tables
@@ -129,7 +128,7 @@ class Recorder(Struct, dict=True, eq=False):
                 self._tell(error)
 
     def watch(self) -> Any:  # a TorchDispatchMode
-        """Make the dispatch mode of a further thread, which gets its own list of operations."""
+        """Return the dispatch mode of a further thread, with its own list of operations."""
         thread, number = Thread(), len(self.recording.threads)
         self.recording.threads.append(thread)
         mode = watch_class()(self, thread, None if self.file is None else self.file.track(number))
@@ -146,8 +145,8 @@ class Recorder(Struct, dict=True, eq=False):
         return run(graph, inputs)
 
     def fail(self, error: Exception) -> None:
-        """Stop recording, as something of ours went wrong: the user's code goes on."""
-        if self.active:  # else another thread has ended it meanwhile
+        """Stop recording after an internal error; the user's code goes on."""
+        if self.active:  # else another thread has already ended it
             self.active = False
             self._tell(error)
 
@@ -167,5 +166,5 @@ class Recorder(Struct, dict=True, eq=False):
 
     @property
     def elsewhere(self) -> bool:
-        """Whether this is another process, such as a DataLoader's worker made by fork."""
+        """Whether this is another process, such as a forked worker of a DataLoader."""
         return os.getpid() != self._process

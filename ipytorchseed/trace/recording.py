@@ -12,18 +12,18 @@ from ipytorchseed.trace.places import Place
 
 T = TypeVar("T")
 
+# Marks, to be added: properties of an operation that matter for comparisons.
 PLAIN, VIEW, UNWRITTEN, DRAWS, UNSEEN = 0, 1, 2, 4, 8
-"""Marks: properties of an operation that matter where recordings are compared. They add up."""
 
+# Operations that compute no values.
 SILENT = VIEW | UNWRITTEN
-"""Operations that give no values of their own."""
 
 
 class Numbers(Generic[T]):
-    """Gives values numbers, from 0, in the order in which they are first met.
+    """Numbers values from 0, in the order of their first occurrence.
 
     Attributes:
-        all: The values, each at its number.
+        all: The values, by number.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class Numbers(Generic[T]):
 
 
 class Tables:
-    """Numbers for operations and places, the same in all recordings that are to be compared."""
+    """Numbers for operations and places, shared by recordings to compare."""
 
     def __init__(self) -> None:
         self.operations: Numbers[Overload] = Numbers()
@@ -48,14 +48,14 @@ class Tables:
 
 
 class Thread(Struct):
-    """The operations of one thread, in their order. The columns are of one length.
+    """The operations of one thread, in order, as columns of equal length.
 
     Attributes:
         operations: Numbers of operations.
         places: Numbers of places.
-        inputs: Digests of what was given, 64 bits.
+        inputs: Digests of inputs, 64 bits.
         outputs: Digests of what was returned or written.
-        marks: Sums of marks, as above.
+        marks: Sums of marks.
     """
 
     operations: array[int] = field(default_factory=lambda: array("H"))
@@ -68,7 +68,7 @@ class Thread(Struct):
         return len(self.operations)
 
     def add(self, operation: int, place: int, given: int, made: int, marks: int) -> None:
-        """Keep an operation."""
+        """Store an operation."""
         self.operations.append(operation)
         self.places.append(place)
         self.inputs.append(given)
@@ -80,12 +80,12 @@ class Drawn(Struct):
     """What one operation at one place drew from one source.
 
     Attributes:
-        operation: As torch spells it, ``aten::bernoulli_``.
-        place: Where it stands.
+        operation: torch's name, ``aten::bernoulli_``.
+        place: Its place in the code.
         source: The source or generator.
-        by: The part of torch that asked where it was no module of the user's: ``DataLoader``.
-        calls: How often.
-        numbers: How many raw numbers, all together; None where they cannot be counted.
+        by: The part of torch that drew, if it was not a module of the user: ``DataLoader``.
+        calls: The number of calls.
+        numbers: The number of raw numbers in all; None if they cannot be counted.
     """
 
     operation: str
@@ -96,7 +96,7 @@ class Drawn(Struct):
     numbers: int | None = 0
 
     def add(self, numbers: int | None) -> None:
-        """Count one more draw, of so many numbers."""
+        """Count one more draw of so many numbers."""
         self.calls += 1
         self.numbers = None if numbers is None or self.numbers is None else self.numbers + numbers
 
@@ -105,7 +105,7 @@ class Recording(Struct):
     """A traced run.
 
     Attributes:
-        tables: What its numbers stand for.
+        tables: The meaning of its numbers.
         threads: The threads in which operations were seen, that of the cell first.
         drawn: What was drawn, in the order of the first draws.
         notes: What could not be seen, in words.

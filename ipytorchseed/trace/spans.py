@@ -17,14 +17,14 @@ from ipytorchseed.trace.keys import Keys, any_of
 from ipytorchseed.trace.loading import Loaded
 from ipytorchseed.trace.summaries import Distances
 
+# Views of views that are followed.
 _DEEPEST = 32
-"""Views of views that are followed."""
 
 
 def read_later(trace: Loaded, readers: Any) -> Any:
-    """Tell for each result of an operation whether one of the readers reads it later.
+    """Return for each result whether one of the readers reads it later.
 
-    Reading a part of it counts, or a view, or what was written over a part of it.
+    Reading a part or a view of it counts, or what was written over a part of it.
     """
     counts = np.diff(trace.reads.ends, prepend=0)
     chosen = np.repeat(readers, counts)
@@ -48,7 +48,7 @@ def read_later(trace: Loaded, readers: Any) -> Any:
 
 
 def _last(digests: Any, by: Any) -> tuple[Any, Any]:
-    """Return the different digests, sorted, and the last operation of each."""
+    """Return the distinct digests, sorted, and the last operation of each."""
     order = np.lexsort((by, digests))
     digests, by = digests[order], by[order]
     ends = np.append(digests[1:] != digests[:-1], True)[: len(digests)]
@@ -56,7 +56,7 @@ def _last(digests: Any, by: Any) -> tuple[Any, Any]:
 
 
 def makers(trace: Loaded, digest: int, end: int) -> Iterator[int]:
-    """Yield the last operations before ``end`` that made a tensor, or what it is a view of."""
+    """Yield the last operations before ``end`` that made a tensor or its base."""
     stop = trace.makes.of(end).start
     for _ in range(_DEEPEST):
         found = np.flatnonzero(trace.makes.digests[:stop] == np.uint64(digest))
@@ -69,7 +69,7 @@ def makers(trace: Loaded, digest: int, end: int) -> Iterator[int]:
 
 
 class Side:
-    """One of two traces, and which of its operations the other lacks.
+    """One of two traces, and its operations that the other lacks.
 
     Args:
         number: 0 for A, 1 for B.
@@ -93,7 +93,7 @@ class Side:
         self.free[self.done] = False
 
     def gaps(self) -> dict[int, list[int]]:
-        """Return the operations that only this one has, by the number of pairs before them."""
+        """Return the operations that only this one has, by the count of earlier pairs."""
         found: dict[int, list[int]] = {}
         rest = np.flatnonzero(self.free)
         for gap, each in zip(np.searchsorted(self.ordered, rest), rest.tolist(), strict=True):
@@ -109,14 +109,14 @@ class Side:
     def accounted(
         self, other: Side, given_same: Any, distances: Distances, rtol: float | None
     ) -> Any:
-        """Tell which operations made no difference.
+        """Return which operations made no difference.
 
-        Their results are known to the other run as well, or are read only by operations of one run
-        alone, or of which the inputs are equal. What compiled code calls is read by kernels that
-        cannot be seen; what only reads a number out shows where that number is used.
+        The other run has their results too, or they are read only by operations of one run alone,
+        or by ones with equal inputs. What compiled code calls is read by invisible kernels. If an
+        operation only reads a number out, the use of that number shows a difference.
         """
         trace = self.trace
-        readers = self.free.copy()  # what they read was right, or is of one run only
+        readers = self.free.copy()  # their inputs were right, or they are of one run only
         readers[self.done[given_same]] = True
         right = np.isin(trace.makes.digests, np.unique(other.trace.makes.digests))
         right |= read_later(trace, readers)
@@ -130,7 +130,7 @@ class Side:
             rows = np.flatnonzero(np.repeat(open_, np.diff(trace.makes.ends, prepend=0)))
             theirs = np.diff(other.trace.makes.ends, prepend=0)
             near = other.free.copy()
-            near[other.done[self.compiled[self.done]]] = True  # what came out of compiled code too
+            near[other.done[self.compiled[self.done]]] = True  # results of compiled code too
             among = np.flatnonzero(np.repeat(near, theirs))
             right[rows] = distances.known(self.number, rows, among, rtol)
         return any_of(trace.makes, right) | inner
@@ -139,10 +139,10 @@ class Side:
 def find_spans(
     a: Side, b: Side, given_same: Any, distances: Distances, rtol: float | None
 ) -> tuple[list[Span], dict[tuple[int, int], Span]]:
-    """Gather the operations that only one of both traces has.
+    """Find the operations that only one of both traces has.
 
     Returns:
-        All of it in the order of B, and by side and operation.
+        All spans in the order of B, and by side and operation.
     """
     fine = (
         a.accounted(b, given_same, distances, rtol),

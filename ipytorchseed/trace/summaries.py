@@ -1,8 +1,8 @@
-"""Summaries of tensors, and how far results of two traces are apart by them.
+"""Summaries of tensors, and the distances of results by them.
 
-Greatest absolute value, mean and norm: each is off by no more than the tensors are, beside their
-greatest value or their norm (the triangle inequality), so that the difference that they show is
-never larger than the real one.
+Greatest absolute value, mean and norm differ by no more than the tensors do, relative to their
+greatest value or their norm (the triangle inequality), so the distance by summaries is never
+larger than the real one.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from ipytorchseed.trace.loading import Loaded, Tensors
 
 UNKNOWN = (math.nan, math.nan, math.nan)
 
+# Elements that are converted to double precision at a time.
 _PIECE = 1 << 22
-"""Elements that are looked at together: they are copied at double precision."""
 
 
 def summarize(tensor: Any) -> tuple[float, float, float]:
-    """Return a tensor's greatest absolute value, mean and norm; NaN where they cannot be told."""
+    """Return a tensor's greatest absolute value, mean and norm; NaN if unknown."""
     import torch
 
     at = native()
@@ -76,7 +76,7 @@ class Distances:
         self._size = np.array([same[each] for each in sizes] or [0])
 
     def of(self, side: str, at: Any, to: Any, floor: Any = 0.0) -> Any:
-        """Return how far the inputs or the results of pairs are apart.
+        """Return the distances of the inputs or results of pairs.
 
         Args:
             side: ``reads`` for the inputs, ``makes`` for the results.
@@ -85,7 +85,7 @@ class Distances:
             floor: The least that differences are divided by; a row of summaries.
 
         Returns:
-            NaN where it is not known.
+            NaN if unknown.
         """
         found = np.full(len(at), np.nan)
         one, other = (getattr(each, side) for each in self._traces)
@@ -104,17 +104,17 @@ class Distances:
         return found
 
     def each(self, one: Tensors, left: Any, other: Tensors, right: Any, floor: Any = 0.0) -> Any:
-        """Return how far tensors of both are apart, each from one; infinity for other kinds."""
+        """Return the distance of each pair of tensors; infinity for different kinds."""
         apart = distances(one.summaries[left], other.summaries[right], floor)
         kinds = self._kinds[0][one.kinds[left]]
         fits = (kinds == self._kinds[1][other.kinds[right]]) & self._rounds[kinds]
         apart[~fits] = np.inf
-        # Numbers have no digests of their own: they were read out, as by `item`.
+        # Numbers have no digests: they were read out, by `item` for example.
         apart[(one.digests[left] == other.digests[right]) | ~self._tensor[kinds]] = 0.0
         return apart
 
     def known(self, side: int, rows: Any, among: Any, rtol: float) -> Any:
-        """Tell which tensors that one trace made the other has too, whatever their shape.
+        """Return which tensors of one trace the other has too, whatever their shape.
 
         Args:
             side: 0 for A's, 1 for B's.
@@ -138,15 +138,15 @@ class Distances:
 
 
 def distances(one: Any, other: Any, floor: Any = 0.0) -> Any:
-    """Return lower bounds on the relative differences of tensors, from their summaries.
+    """Return lower bounds on the relative differences of tensors, from summaries.
 
-    Differences are divided by the larger of both, or by ``floor`` where that is larger still.
+    Differences are divided by the larger of both, or by ``floor`` if that is larger still.
     """
     one, other = one.astype(np.float64), other.astype(np.float64)
     with np.errstate(all="ignore"):
         apart = np.where(one == other, 0.0, np.abs(one - other))
         scale = np.maximum(np.maximum(np.abs(one), np.abs(other)), floor)
-        scale[:, 1] = scale[:, 0]  # a mean beside the greatest value
+        scale[:, 1] = scale[:, 0]  # compare the mean with the greatest value
         apart = np.where(apart == 0, 0.0, apart / scale)
     lost = np.isnan(one) != np.isnan(other)
     apart[np.isnan(one) & np.isnan(other)] = 0.0

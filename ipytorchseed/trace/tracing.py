@@ -17,11 +17,11 @@ class trace:  # noqa: N801 -- a context manager, written as the function that it
     """A block whose operations are recorded: what ``ipytorchseed.trace`` returns.
 
     Attributes:
-        path: Where it lies; known once the block has begun.
-        count: Operations that were recorded.
+        path: The file; known once the block is entered.
+        count: The number of recorded operations.
 
     Raises:
-        TraceError: On entering: it cannot be written there.
+        TraceError: On entering: the file cannot be written.
     """
 
     def __init__(self, file: str | os.PathLike[str], *, summaries: bool = False) -> None:

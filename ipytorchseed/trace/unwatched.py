@@ -1,4 +1,4 @@
-"""Calls operations as torch does where no dispatch mode watches."""
+"""Calls operations as torch does without a dispatch mode."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class Unwatched:
-    """Takes operations back to the way that torch goes by itself.
+    """Makes operations take the path they take without a dispatch mode.
 
-    ``ctc_loss`` goes another way where a mode watches (aten/src/ATen/native/LossCTC.cpp): lengths,
-    which lie on the CPU, are handed on as tensors, which its algorithm and its mean refuse on a
-    GPU. Else they are numbers, and for the mean a tensor beside the losses.
+    ``ctc_loss`` takes another path under a mode (aten/src/ATen/native/LossCTC.cpp): lengths on
+    the CPU are passed as tensors, which its algorithm and its mean refuse on a GPU. Otherwise
+    they are numbers, and for the mean a tensor on the device of the losses.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Unwatched:
         self._from: tuple[CodeType, int] | None = None
 
     def call_of(self, func: Any) -> Callable[..., Any]:  # an operation's overload
-        """Return what calls an operation: from the frame of ``__torch_dispatch__`` itself."""
+        """Return a function that calls an operation from ``__torch_dispatch__`` itself."""
         name = func.name()
         if name == "aten::_ctc_loss.Tensor":
             return partial(self._losses, func)
@@ -45,7 +45,7 @@ class Unwatched:
         return made
 
     def _lengths_of_mean(self, func: Any, lengths: Any, *args: Any, **given: Any) -> Any:
-        """Keep lengths from zero, for the mean: it comes from the same call as the losses."""
+        """Move the lengths for the mean to the device of the losses."""
         known, self._lengths = self._lengths, None
         same = known is not None and known() is lengths
         if same and self._from == _caller():
@@ -60,7 +60,7 @@ def _with_numbers(func: Any, places: Sequence[int], *args: Any, **given: Any) ->
 
 
 def _caller() -> tuple[CodeType, int] | None:
-    """Return where the code stands that called the operation: two frames above the method.
+    """Return the code position that called the operation: two frames above.
 
     A thread of torch's own, as for backward on a GPU, has none.
     """

@@ -1,4 +1,4 @@
-"""Sees torch's operations as they run: the TorchDispatchMode of a thread."""
+"""Watches torch's operations: the TorchDispatchMode of a thread."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from ipytorchseed.trace.recording import (
 from ipytorchseed.trace.unwatched import Unwatched
 
 if TYPE_CHECKING:
-    from ipytorchseed.trace.file import Track  # which brings numpy
+    from ipytorchseed.trace.file import Track  # which imports numpy
 
+# Operations between two calls of ``progress``.
 _TICK = 1024
-"""Operations between two calls of ``progress``."""
 
+# Replaces the recorder in a thread that outlives it.
 _ENDED = SimpleNamespace(active=False, elsewhere=False, fail=lambda _: None)
-"""Takes the recorder's place in a thread that outlives it."""
 
 
 def _fill(result: Any, operation: Overload, byte: int) -> None:  # a tensor
-    """Fill new memory with a byte; memory that was only enlarged holds what was there before."""
+    """Fill new memory with a byte; the old part of enlarged memory stays."""
     at = native()
     if operation.written or not reads_natively(type(result)) or at.layout(result) is not at.strided:
         return
@@ -54,7 +54,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
     """Return the class of dispatch modes; torch is imported if it was not.
 
     Raises:
-        SourceError: It cannot be, as the working folder is gone.
+        SourceError: torch cannot be imported, because the working folder was removed.
     """
     check_folder("torch")
     import torch
@@ -66,18 +66,18 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
     tensor_type = torch.Tensor
 
     class Watch(TorchDispatchMode):
-        """Sees the operations of one thread, and of the backward passes that it begins."""
+        """Watches the operations of one thread, and of its backward passes."""
 
         supports_higher_order_operators = True
 
         @classmethod
         def ignore_compile_internals(cls) -> bool:
-            """Leave compiled regions compiled: what runs inside is not seen, as without us."""
+            """Leave compiled regions compiled, so that operations inside stay invisible."""
             return True
 
         @classmethod
         def _should_skip_dynamo(cls) -> bool:
-            """Do without torch's wrapper that keeps its compiler out: ours costs nothing."""
+            """Avoid torch's wrapper that excludes us from its compiler: ours costs nothing."""
             return False
 
         def __init__(self, recorder: Any, thread: Thread, track: Track | None) -> None:
@@ -104,7 +104,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             self.recorder, self._lines = _ENDED, None
 
         def begin(self) -> None:
-            """Begin in the thread that is watched."""
+            """Start in the current thread."""
             recorder = self.recorder
             if recorder.active:
                 self._stack = recorder.modules.stack()
@@ -117,7 +117,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             args: tuple[Any, ...] = (),
             kwargs: dict[str, Any] | None = None,
         ) -> Any:
-            __tracebackhide__ = True  # an error of the user's shows the user's frames
+            __tracebackhide__ = True  # user errors show only user frames
             recorder, given = self.recorder, kwargs or {}
             if not recorder.active:
                 return self._unwatched.call_of(func)(*args, **given)
@@ -125,7 +125,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 known = self._known.get(func) or self._meet(func)
                 operation, number, marks, call = known
                 node = current_node()
-                caller = here().f_back  # none in a thread of torch's own, as for backward on a GPU
+                caller = here().f_back  # None in a thread of torch's own, as for backward on a GPU
                 place = self._forward(caller) if node is None else self._backward(node, caller)
                 if self._in_graph:
                     place = self._compiled(place)
@@ -173,7 +173,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             return result
 
         def _meet(self, func: Any) -> tuple[Overload, int, int, Any]:
-            """Describe an operation that is met for the first time."""
+            """Describe an operation that occurs for the first time."""
             if self.recorder.elsewhere:
                 self.recorder.active = False
             operation = describe(func)
@@ -184,7 +184,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             return found
 
         def _forward(self, caller: FrameType | None) -> int:
-            """Tell the place of an operation outside of backward passes."""
+            """Return the place of an operation outside of backward passes."""
             stack = self._stack
             module = stack[-1] if stack else ""
             key = self._lines.find(caller), module
@@ -197,9 +197,9 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             return place
 
         def _backward(self, node: Any, caller: FrameType | None) -> int:
-            """Tell the place of an operation of a backward pass: that of its forward.
+            """Return the place of an operation in a backward pass: that of its forward.
 
-            Code of the user's own in a backward pass has a place of its own.
+            User code in a backward pass has its own place.
             """
             line = self._lines.find_inside(caller)
             if line:
@@ -217,7 +217,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             return self._places.of(known._replace(module=module))
 
         def run_graph(self, graph: Any, inputs: Any, run: Callable[[Any, Any], Any]) -> Any:
-            """Keep a run of compiled code as an operation, which gives what it changes too."""
+            """Record a run of compiled code as one operation, including what it mutates."""
             track = self._track
             assert track is not None  # noqa: S101 -- it is watched for files alone
             read: list[int] = []

@@ -50,8 +50,8 @@ class Cause(Struct, frozen=True):
         proof: Digests before and after; for code, its edited lines.
         fix: A command that fixes it, if any.
         blame: The runs that caused it, oldest first, as far as they are known.
-        prevents: Whether the fix makes the cell repeat from then on, instead of restoring the earlier
-            result.
+        prevents: Whether the fix makes the cell repeat from then on and does not restore the
+            earlier result.
         finding: The result of experiments.
     """
 

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ipytorchseed.fingerprint.value import PENDING, Fingerprint, same
+from ipytorchseed.fingerprint.value import DATABASE, PENDING, Fingerprint, same
 from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.entropy import CLOCKS, MEMORY, STANDS, is_program
@@ -117,7 +117,7 @@ def outside_of(run: Run, present: Present) -> tuple[str, ...]:
 def _is_open(value: Fingerprint) -> bool:
     """Return whether a value may be an open file, database, pipe or socket."""
     wraps = "_csv.writer" in value.parts.get("unseen", "")
-    return wraps or (value.opaque and value.kind in ("file", "opaque"))
+    return wraps or (value.opaque and value.kind in (DATABASE, "file", "opaque"))
 
 
 class _Planner:

@@ -301,7 +301,7 @@ def _item_changes(parts: Mapping[str, tuple[str | None, str | None]], kind: str)
     if kind not in ("dict", "frame"):  # a place in a list is no identity
         came, gone, other = [], [], [*pairs]
     for verb, names in (("added", came), ("removed", gone), ("changed", other)):
-        found = _innermost(names)
+        found = [f"`{name}`" for name in _innermost(names)]
         if found:
             noun = f"column{'s' * (len(found) > 1)} " if kind == "frame" else ""
             yield f"{verb} {noun}{first_of(found, _MAX_NAMED)}"
@@ -334,7 +334,7 @@ def _step_parts(parts: Mapping[str, tuple[str | None, str | None]]) -> list[str]
     """Return the old and new values of parts that can be written so."""
     return [
         f"{name} {parts[name][0]} → {parts[name][1]}"
-        for name in ("shape", "dtype", "lr", "maxlen")
+        for name in ("shape", "dtype", "lr", "maxlen", "rows written")
         if None not in parts.get(name, (None,))
     ]
 

@@ -41,7 +41,9 @@ WORDS = [
 
 
 def _held(request: pytest.FixtureRequest, start: Callable[[], AbstractContextManager[_T]]) -> _T:
-    """Enter a context for the first test that asks; leave it after the last test of this folder.
+    """Enter a context for the first test that asks.
+
+    Leave it after the last test of this folder.
 
     Not that of the session: as long as Playwright is there, its event loop runs in this thread.
     """
@@ -102,10 +104,13 @@ def server(request, tmp_path_factory, browser) -> Server:
 def opener(
     server: Server, browser: BrowserContext, title: str
 ) -> Iterator[Callable[..., Notebook]]:
-    """Give what opens notebooks of given cells; at the end no script has failed in a page.
+    """Give what opens notebooks of given cells.
 
-    A notebook is opened in the JupyterLab that is already there; one that is to be ``alone``, or has
-    a name, in a page of its own.
+    At the end no script has failed in a page.
+
+    A notebook is opened in the JupyterLab that is already there; one that is to be ``alone``, or
+    has
+    a name, in its own page.
     """
     opened = []
 

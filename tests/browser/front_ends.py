@@ -46,7 +46,9 @@ with forking():
 
 
 class Server:
-    """A Jupyter server with a folder, a data folder and settings of its own; its kernels are forks.
+    """A Jupyter server with its own folder, data folder and settings.
+
+    Its kernels are forks.
 
     Args:
         folder: Where it works.
@@ -158,7 +160,7 @@ class Notebook:
         alone: Whether the page is for this notebook alone.
 
     Attributes:
-        errors: What the page reported that nobody caught, and refused requests to elsewhere.
+        errors: What the page reported that no one caught, and refused requests to elsewhere.
     """
 
     def __init__(self, page: Page, server: Server, name: str, app: str, *, alone: bool) -> None:
@@ -187,10 +189,10 @@ class Notebook:
             self.page.goto(self.server.link(f"{APPS[self.app]}/{path}") + "&reset")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
         self.idle()
-        self.errors.clear()  # Notebook 7 has some of its own while it starts
+        self.errors.clear()  # Notebook 7 has some while it starts
 
     def reload(self) -> None:
-        """Load the page anew; the kernel goes on."""
+        """Load the page again; the kernel goes on."""
         self.page.reload()
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
         self.idle()
@@ -254,7 +256,10 @@ class Notebook:
         )
 
     def close(self) -> None:
-        """End the kernel and leave the page; JupyterLab stays loaded in it, for the next notebook."""
+        """End the kernel and leave the page.
+
+        JupyterLab stays loaded in it, for the next notebook.
+        """
         if self.page.evaluate("() => document.body.dataset.jpThemeName") != THEME:
             self.theme(THEME)  # the server keeps it
         self.shut_down()

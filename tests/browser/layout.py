@@ -1,4 +1,7 @@
-"""What a reader needs of our tables, measured in a page: nothing over anything, nothing cut."""
+"""What a reader needs of our tables, measured in a page.
+
+Nothing over anything, nothing cut.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +102,7 @@ def faults(page: Page, selector: str = ".its") -> list[str]:
             of theirs and no command is broken, no text stands over another, and nothing is wider than its place
             but what scrolls by itself; nor is the page.
     """
-    # Notebook draws its cells anew, a moment after its window was given another size.
+    # Notebook draws its cells again, a moment after its window was given another size.
     page.locator(selector).filter(visible=True).first.wait_for()
     found: list[str] = page.evaluate(_FAULTS, selector)
     return found

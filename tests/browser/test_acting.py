@@ -1,4 +1,7 @@
-"""What a user does with it: with the keyboard, while cells run, and when the kernel goes away."""
+"""What a user does with it.
+
+With the keyboard, while cells run, and when the kernel goes away.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,10 @@ def number(output):
 
 
 def test_reseed_save_and_restore(open_notebook):
-    """By name; a name that is taken is asked about; focus goes back to where it came from."""
+    """By name; a name that is taken is asked about.
+
+    Focus goes back to where it came from.
+    """
     notebook = open_notebook(START, DRAW, "%rng")
     for index in range(3):
         notebook.run(index)
@@ -113,7 +119,7 @@ def test_one_button_brings_the_result_back(open_notebook, shoot):
 
 
 def test_the_mending_command_is_copied(open_notebook):
-    """And pasted into a cell, it mends."""
+    """And pasted into a cell, it fixes."""
     notebook = open_notebook(START, DRAW, "%rng", "")
     first = [notebook.run(index) for index in range(3)][1]
     inspector = notebook.inspector.ready()
@@ -126,7 +132,10 @@ def test_the_mending_command_is_copied(open_notebook):
 
 
 def test_it_stays_right_while_a_long_cell_runs(open_notebook):
-    """Nothing is claimed of the states meanwhile, buttons do nothing; then its row comes."""
+    """Nothing is claimed of the states meanwhile, buttons do nothing.
+
+    Then its row comes.
+    """
     notebook = open_notebook(
         START,
         "1",
@@ -151,7 +160,7 @@ def test_it_stays_right_while_a_long_cell_runs(open_notebook):
 
 
 def test_two_views_show_the_same(open_notebook):
-    """Each has choices of its own, and what one does the other shows."""
+    """Each has its own choices, and what one does the other shows."""
     notebook = open_notebook(START, "%rng", "import ipytorchseed as its\nits.inspector()", DRAW)
     for index in range(4):
         notebook.run(index)
@@ -172,7 +181,10 @@ def test_two_views_show_the_same(open_notebook):
 
 
 def test_a_restarted_kernel_is_said_and_a_new_inspector_works(open_notebook, shoot):
-    """What was seen last stays to be read; nothing can be pressed; runs are remembered."""
+    """What was seen last stays to be read; nothing can be pressed.
+
+    Runs are remembered.
+    """
     notebook = open_notebook(START, DRAW, "%rng", alone=True)
     for index in range(3):
         notebook.run(index)
@@ -210,7 +222,10 @@ def test_unloading_is_said_and_loading_again_reconnects(open_notebook):
 
 
 def test_a_notebook_opened_anew_shows_the_static_copy(open_notebook):
-    """Its kernel is gone: states and runs can be read, and no live view claims to live."""
+    """Its kernel is gone.
+
+    States and runs can be read, and no live view claims to live.
+    """
     notebook = open_notebook(START, DRAW, "%rng")
     for index in range(3):
         notebook.run(index)
@@ -226,7 +241,10 @@ def test_a_notebook_opened_anew_shows_the_static_copy(open_notebook):
 
 
 def test_after_the_page_is_loaded_again_it_lives_on(open_notebook):
-    """The kernel is still there: the view reconnects by itself, and tells of the next cell."""
+    """The kernel is still there.
+
+    The view reconnects by itself, and tells of the next cell.
+    """
     notebook = open_notebook(START, DRAW, "%rng", alone=True)
     for index in range(3):
         notebook.run(index)
@@ -247,7 +265,7 @@ def test_a_press_outlasts_what_is_drawn_meanwhile(open_notebook):
         notebook.run(index)
     inspector = notebook.inspector.ready()
     inspector.row("In[3]").wait_for()
-    for _ in range(2):  # the second time, nothing but the press draws anew
+    for _ in range(2):  # the second time, nothing but the press draws again
         inspector.pick("In[3]").hover()
         notebook.page.mouse.down()
         notebook.page.evaluate("() => document.querySelector('.its-scroll').dispatchEvent("
@@ -266,7 +284,7 @@ def cells(notebook):
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
 def test_keys_in_the_inspector_do_not_reach_the_notebook(open_notebook, app):
-    """Neither after a click anywhere on a row, nor when rows are drawn anew under the focus."""
+    """Neither after a click anywhere on a row, nor when rows are drawn again under the focus."""
     notebook = open_notebook(START, DRAW, "%rng", NEW_COLUMN, app=app)
     for index in range(3):
         notebook.run(index)
@@ -288,7 +306,7 @@ def test_keys_in_the_inspector_do_not_reach_the_notebook(open_notebook, app):
 @pytest.mark.parametrize("app", ["lab", "notebook"])
 @pytest.mark.parametrize("how", ["died", "restarted"])
 def test_a_kernel_that_is_gone_is_said_at_once(open_notebook, app, how):
-    """Nobody has to press anything first."""
+    """No one has to press anything first."""
     cells = (START, DRAW, "%rng", "import os; os._exit(1)")
     notebook = open_notebook(*cells, app=app, alone=True)  # the front end leaves a dialog
     for index in range(3):
@@ -316,7 +334,10 @@ def test_each_cell_has_its_numbers_in_both_front_ends(open_notebook, app):
 
 
 def test_a_connection_that_the_front_end_closed_is_mentioned(open_notebook):
-    """What is asked for after that fails in no script: the view says that what it shows is of the past."""
+    """What is asked for after that fails in no script.
+
+    The view says that what it shows is of the past.
+    """
     notebook = open_notebook(START, DRAW, "%rng", alone=True)
     for index in range(3):
         notebook.run(index)

@@ -1,4 +1,7 @@
-"""What we show can be read: in both front ends, exported, without style; wide and narrow."""
+"""What we show can be read: in both front ends, exported, without style.
+
+Wide and narrow.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ def saved(server, browser):
 
 @pytest.fixture(scope="module", params=["lab", "notebook"])
 def opened(request, server, browser, saved):
-    """The saved notebook, opened anew."""
+    """The saved notebook, opened again."""
     with opener(server, browser, "reading-again") as open_notebook:
         notebook = open_notebook(name=saved.name, app=request.param)
         notebook.page.locator(".its-static").wait_for()
@@ -79,7 +82,10 @@ def test_an_exported_notebook_can_be_read(browser, saved, tmp_path, width):
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_html_without_style_can_be_read(browser, saved, tmp_path, width):
-    """As sites show it that take styles, classes and scripts away; what is wide is theirs to scroll."""
+    """As sites show it that take styles, classes and scripts away.
+
+    What is wide is theirs to scroll.
+    """
     path = saved.server.folder / "notebooks" / f"{saved.name}.ipynb"
     book = nbformat.read(path, as_version=4)
     shown = [
@@ -131,7 +137,10 @@ def live(request, server, browser):
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_live_inspector_can_be_read(live, width):
-    """No box over another, and one scrollbar: that of the timeline, as long as its rows."""
+    """No box over another, and one scrollbar.
+
+    That of the timeline, as long as its rows.
+    """
     live.page.set_viewport_size({"width": width, "height": 1400})
     assert faults(live.page, ".its-inspector") == []
     shoot(live.page, f"live-{live.app}-{width}", ".its-inspector")

@@ -1,4 +1,7 @@
-"""What a user sees in JupyterLab and in Notebook 7: states, settings, the timeline, and why."""
+"""What a user sees in JupyterLab and in Notebook 7.
+
+States, settings, the timeline, and why.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
 
 @pytest.fixture(scope="module", params=["lab", "notebook"])
 def trained(request, server, browser):
-    """A notebook in which a cell ran twice and gave two results; the inspector is open."""
+    """A notebook in which a cell ran twice and gave two results.
+
+    The inspector is open.
+    """
     with opener(server, browser, f"trained-{request.param}") as open_notebook:
         notebook = open_notebook(START, OWN, TRAIN, MIXED, "%rng", app=request.param, height=1500)
         for index in range(5):
@@ -37,7 +43,10 @@ def trained(request, server, browser):
 
 
 def test_a_rerun_is_seen_and_explained(trained, shoot):
-    """Its row comes by itself; equal states are equal chips; choosing it says why and what mends."""
+    """Its row comes by itself; equal states are equal chips.
+
+    Choosing it says why and what fixes.
+    """
     inspector = trained.inspector
     row = inspector.row("In[6]")
     row.wait_for()
@@ -73,7 +82,10 @@ def test_a_live_notebook_shows_nothing_twice(trained):
 
 
 def test_states_settings_and_columns(trained):
-    """Every source and generator; settings unfold, worst first, and say what is too late."""
+    """Every source and generator.
+
+    Settings unfold, worst first, and say what is too late.
+    """
     inspector = trained.inspector
     cards = inspector.root.locator(".its-now > div")
     assert [text.split("\n")[0] for text in cards.all_inner_texts()] == [
@@ -215,7 +227,10 @@ PAGE = """async ([module, style, told]) => {
 
 
 def test_without_a_shell_there_is_what_stands_and_a_button_to_look_again(browser, put_back):
-    """In a page as marimo's: a shadow root, below an element that says whether it is dark."""
+    """In a page as marimo's.
+
+    A shadow root, below an element that says whether it is dark.
+    """
     its.seed(42)
     shown = its.inspector()
     page = browser.new_page()

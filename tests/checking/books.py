@@ -62,7 +62,7 @@ def look(*paths: Path, cold: bool = False, **options: object) -> list[Verdict]:
 
 
 def causes(verdict: Verdict) -> list[tuple[str, str]]:
-    """Return kind and name of each cause that is told of the cell in which it begins."""
+    """Return kind and name of each cause of the cell in which it begins."""
     assert verdict.origin is not None, verdict
     return [(cause.kind, cause.name) for cause in verdict.origin.causes]
 
@@ -73,7 +73,7 @@ def found(verdict: Verdict) -> list[tuple[str, str]]:
 
 
 def alive(mark: str) -> list[str]:
-    """Return the command lines of processes whose environment holds a mark, but for this one."""
+    """Return the command lines of processes whose environment holds a mark, except this one."""
     left = []
     for process in psutil.process_iter():
         try:

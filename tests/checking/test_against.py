@@ -1,4 +1,7 @@
-"""One fresh run against a receipt: what is other than elsewhere is named, and nothing else."""
+"""One fresh run against a receipt.
+
+What is other than elsewhere is named, and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,10 @@ def there(tmp_path_factory):
 
 
 def as_by(torch, content):
-    """Return a receipt as another torch would have given it: its version, and another rounding."""
+    """Return a receipt as another torch would have given it.
+
+    Its version, and another rounding.
+    """
     told = json.loads(content)
     told["settings"]["torch"] = torch
     name = told["cells"][SUM]["stdout"]
@@ -79,7 +85,7 @@ def hold(there, folder, planted):
 
 
 def named(verdict):
-    """Return what all cells together name, but for what earlier cells handed on."""
+    """Return what all cells together name, except what earlier cells handed on."""
     causes = [cause for cell in verdict.cells for cause in cell.causes if cause.kind != "input"]
     return {(each.kind, os.path.basename(each.name)) for each in causes}  # noqa: PTH119
 
@@ -101,7 +107,10 @@ def test_what_differs_is_named_and_nothing_else(there, tmp_path, monkeypatch, pl
 
 
 def test_a_notebook_that_replays(tmp_path):
-    """What runs again is on record as the cell that it brings back: nothing is missing of another."""
+    """What runs again is on record as the cell that it brings back.
+
+    Nothing is missing of another.
+    """
     draw = "import random\nrandom.random()"
     path = book(tmp_path / "replays", "%load_ext ipytorchseed\n%seed 3", draw, "%why", "%replay 2")
     (verdict,) = look(path)
@@ -114,7 +123,10 @@ def test_a_notebook_that_replays(tmp_path):
 
 
 def test_cells_come_and_go(there, tmp_path):
-    """They are told; the others are found by their texts where ids are others, and compared."""
+    """They are reported.
+
+    The others are found by their texts where ids are others, and compared.
+    """
     write(tmp_path)
     cells = [text for place, text in enumerate(CELLS) if place != TEXT]
     path = book(tmp_path / "other", "added = 1", *cells)
@@ -129,7 +141,7 @@ def test_cells_come_and_go(there, tmp_path):
 
 
 def test_what_is_told_of_the_first_cell(there, tmp_path):
-    """What it gave, how far that is from elsewhere, why, and what mends it."""
+    """What it gave, how far that is from elsewhere, why, and what fixes it."""
     verdict = hold(there, tmp_path, (TORCH, SEED))
     said = report.text([verdict])
     assert "In[2] is the first to differ\n" in said

@@ -162,7 +162,10 @@ def test_a_notebook_that_repeats(books):
 
 
 def test_a_cell_that_shows_the_same_and_differs_later(books):
-    """The cell that shows it is the first to differ; it begins in the draw, which is not seeded."""
+    """The cell that shows it is the first to differ.
+
+    It begins in the draw, which is not seeded.
+    """
     verdict = books["unseeded"]
     assert found(verdict) == [SAME, LATER, SHOWN, SAME]
     assert (verdict.first.cell.id, verdict.origin.cell.id) == ("cell-2", "cell-1")
@@ -184,7 +187,7 @@ def test_a_library_that_a_cell_imports_is_not_seeded_by_that(books):
 
 
 def test_a_notebook_that_shows_the_same_repeats(books):
-    """What it leaves behind is told in a line, and is no difference but for who asks for it."""
+    """What it leaves behind is reported in a line, and is a difference only if asked for."""
     verdict = books["imported"]
     assert (verdict.reproducible, verdict.first, verdict.exit_code) == (True, None, 0)
     said = "repeats; In[2] leaves other values behind: numpy, never seeded"
@@ -247,7 +250,10 @@ def test_a_cell_that_raises_as_the_file_shows(tmp_path):
 
 
 def test_programs_of_the_shell(books):
-    """What is told of fetching is no result; another program's words are: the next step names it."""
+    """Messages about downloads are not results.
+
+    Another program's words are: the next step names it.
+    """
     verdict = books["fetches"]
     assert found(verdict) == [SAME, SHOWN]
     assert verdict.first.does_not_repeat
@@ -256,7 +262,7 @@ def test_programs_of_the_shell(books):
 
 
 def test_hash_order(books):
-    """Kernels hash strings in ways of their own, as those of users do."""
+    """Kernels hash strings in their own ways, as those of users do."""
     assert causes(books["hashes"]) == [("environment", "PYTHONHASHSEED")]
 
 
@@ -327,7 +333,10 @@ def test_a_file_that_the_first_run_left_behind(books):
 
 
 def test_what_tells_of_runs_is_no_result(tmp_path):
-    """Our own views are left out, but not what they do; so are ids that objects make up."""
+    """Our own views are left out, but not what they do.
+
+    So are ids that objects make up.
+    """
     path = book(
         tmp_path / "asks",
         "%load_ext ipytorchseed",
@@ -343,7 +352,10 @@ def test_what_tells_of_runs_is_no_result(tmp_path):
 
 
 def test_a_notebook_that_switches_recording_off(tmp_path):
-    """Outputs are still compared; no cause is made up, and that nothing is known is said."""
+    """Outputs are still compared.
+
+    No cause is made up, and that nothing is known is said.
+    """
     path = book(
         tmp_path / "off",
         "%config IPyTorchSeed.tracking = False",
@@ -409,7 +421,10 @@ def test_rerun_tells_which_cells_are_not_safe_to_run_again(tmp_path):
 
 
 def test_rerun_counts_what_cells_leave(tmp_path):
-    """A cell that shows nothing and adds to a list is not safe to run again: that is the question."""
+    """A cell that shows nothing and adds to a list is not safe to run again.
+
+    That is the question.
+    """
     path = book(tmp_path / "again", "items = [1]", "items.append(2)")
     verdict = look(path, rerun=True)[0]
     assert found(verdict) == [SAME, LATER]
@@ -447,7 +462,7 @@ def test_cells_of_old_notebooks_are_known_by_place_and_text(tmp_path):
 
 
 def test_cells_without_an_id_or_with_that_of_another_are_known_by_place_and_text(tmp_path):
-    """Where nbformat would draw them an id anew at each reading."""
+    """Where nbformat would draw them an id again at each reading."""
     path = book(tmp_path / "odd", "1", "2", "3")
     raw = json.loads(path.read_text())
     raw["cells"][0]["id"] = raw["cells"][1]["id"] = "the-same"
@@ -460,7 +475,10 @@ def test_cells_without_an_id_or_with_that_of_another_are_known_by_place_and_text
 
 
 def test_the_kernel_is_told_cell_ids_notebook_and_folder(tmp_path):
-    """As JupyterLab tells them: seeds that follow from the cell are the same ones there."""
+    """As JupyterLab tells them.
+
+    Seeds that follow from the cell are the same ones there.
+    """
     path = book(
         tmp_path / "told",
         "import os\nos.environ['JPY_SESSION_NAME'], os.getcwd(), get_ipython().parent_header['metadata']",

@@ -1,4 +1,7 @@
-"""Edits by position: what they are for is what changes, and every other byte stays."""
+"""Edits by position.
+
+What they are for is what changes, and every other byte stays.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +91,10 @@ def test_a_mark_at_the_beginning_of_the_file_stays(tmp_path):
 
 
 def test_several_edits_of_one_cell():
-    """They are told by their places in the text as it was; insertions keep their order."""
+    """They are reported by their places in the text as it was.
+
+    Insertions keep their order.
+    """
     edits = [
         TOP,
         Edit(CELL, "order", "", (Splice(0, 0, "sorted("), Splice(6, 6, ")"))),
@@ -127,7 +133,10 @@ TEXT = st.text(st.sampled_from('ab\n"\\/é<\U0001f600%'), max_size=20)
 @given(st.lists(TEXT, min_size=1, max_size=4), st.data(), st.booleans(), st.sampled_from([None, 1]))
 @settings(max_examples=60)
 def test_any_text_and_any_place(sources, data, lines, indent):
-    """The file's edits are those of the text; what stands before and after is untouched."""
+    """The file's edits are those of the text.
+
+    What stands before and after is untouched.
+    """
     cells = [
         {
             "cell_type": "code",

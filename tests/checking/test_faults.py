@@ -1,4 +1,7 @@
-"""What can go wrong: told in one line for each notebook, the others go on, no process stays."""
+"""What can go wrong.
+
+Told in one line for each notebook, the others go on, no process stays.
+"""
 
 from __future__ import annotations
 
@@ -125,7 +128,10 @@ def test_each_fault_is_told_and_the_others_go_on(tmp_path, mark):
 
 
 def test_a_cell_that_shows_without_end_is_ended(tmp_path, monkeypatch, caplog):
-    """Before it takes all memory, also without a timeout; nothing goes on receiving it."""
+    """Before it takes all memory, also without a timeout.
+
+    Nothing goes on receiving it.
+    """
     monkeypatch.setattr(kernel, "_MOST", 1 << 20)
     (verdict,) = look(book(tmp_path / "endless", "while True: print('x' * 1000, flush=True)"))
     assert verdict.fault.startswith("In[1] shows more than 1 MB, too much to compare")
@@ -160,7 +166,7 @@ def nested(depth):
 
 
 def test_what_is_no_file_of_text_is_told_at_once(tmp_path, monkeypatch):
-    """Pipes, sockets, devices, folders, what nobody may read, without end, or nested without end."""
+    """Pipes, devices, folders, unreadable and endless files, and endless nesting."""
     said = {}
 
     def path(name, words):
@@ -209,7 +215,10 @@ ODD = [None, 3, "x", [], {}, [None], {"a": 1}, True, "\ud800", -1.5]
 
 
 def test_json_that_is_hardly_a_notebook_is_told_or_read(tmp_path):
-    """Whatever stands where something else should: one line, or a notebook that can be run."""
+    """Whatever stands where something else should.
+
+    One line, or a notebook that can be run.
+    """
     path = book(tmp_path / "sound", "1 + 1", "#md Words.")
     sound = json.loads(path.read_text())
     faults = []
@@ -306,7 +315,7 @@ def test_a_kernel_without_the_extension_is_told(tmp_path, monkeypatch):
 
 
 def test_no_room_for_records(tmp_path, monkeypatch):
-    """An unwritable temporary folder is told like any other fault."""
+    """An unwritable temporary folder is reported like any other fault."""
     (tmp_path / "file").write_text("")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "file"))
     fault = look(book(tmp_path / "any", "1"))[0].fault
@@ -327,7 +336,10 @@ def test_a_folder_that_cannot_be_written(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_ends_every_kernel(tmp_path, mark, number):
-    """Ctrl-C: what is not done is told as interrupted; exit code 2; nothing is left running."""
+    """Ctrl-C: what is not done is reported as interrupted; exit code 2.
+
+    Nothing is left running.
+    """
     waits = "import pathlib, time\npathlib.Path('{0}').touch()\ntime.sleep(600)"
     paths = [book(tmp_path / name, waits.format(name)) for name in ("a", "b")]
     process = subprocess.Popen(
@@ -352,7 +364,10 @@ def test_an_interrupt_ends_every_kernel(tmp_path, mark, number):
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_ignored_signal_stays_ignored(tmp_path, number):
-    """As in a job in the background of a script; another handler comes back after the check."""
+    """As in a job in the background of a script.
+
+    Another handler comes back after the check.
+    """
 
     async def way(path, _setup):
         if signal.getsignal(number) is signal.SIG_IGN:

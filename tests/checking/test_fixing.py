@@ -1,4 +1,7 @@
-"""Notebooks that do not repeat, made to repeat: before, after, and what is left alone."""
+"""Notebooks that do not repeat, made to repeat.
+
+Before, after, and what is left alone.
+"""
 
 from __future__ import annotations
 
@@ -139,7 +142,10 @@ def fix(*paths, cold=False, tag=False, write=True, watcher=None, **options):
 
 
 def shown(path):
-    """Run a notebook by nbclient alone, and return what its cells show; prints, joined."""
+    """Run a notebook by nbclient alone, and return what its cells show.
+
+    Prints, joined.
+    """
     node = nbformat.read(path, as_version=4)
     with forking():
         NotebookClient(node, resources={"metadata": {"path": str(path.parent)}}).execute()
@@ -161,7 +167,7 @@ def without(text):
 
 @pytest.fixture(scope="module")
 def fixed(tmp_path_factory):
-    """The books, mended: their verdicts and their texts before, by their names."""
+    """The books, fixed: their verdicts and their texts before, by their names."""
     folder = tmp_path_factory.mktemp("fixed")
     paths = []
     for name, cells in BOOKS.items():
@@ -180,7 +186,10 @@ def fixed(tmp_path_factory):
 
 @pytest.mark.parametrize("name", BOOKS)
 def test_a_notebook_is_mended(name, fixed):
-    """It repeats, by the edits of the kinds that it takes; all but the sources is as it was."""
+    """It repeats, by the edits of the kinds that it takes.
+
+    All but the sources is as it was.
+    """
     verdict, before = fixed[name]
     assert (verdict.written, verdict.reproducible, verdict.exit_code) == (True, True, 0), verdict
     assert [made.kind for made in verdict.edits] == KINDS[name]
@@ -248,7 +257,10 @@ ALONE = (
 
 
 def test_what_cannot_be_mended(tmp_path):
-    """It is named with its line, nothing is written; ``--tag`` marks the cell that shows it."""
+    """It is named with its line, nothing is written.
+
+    ``--tag`` marks the cell that shows it.
+    """
     path = book(tmp_path / "alone", *ALONE)
     before = path.read_bytes()
     (verdict,) = fix(path)
@@ -291,7 +303,7 @@ def test_hands_off(tmp_path):
 
 
 def test_a_diff_writes_nothing(tmp_path):
-    """It is still the notebook that differs: exit 1; the edits are told."""
+    """It is still the notebook that differs: exit 1; the edits are reported."""
     path = book(tmp_path / "draws", "import random\nprint(random.random())")
     before = path.read_bytes()
     watcher = Counting()
@@ -332,7 +344,10 @@ def test_an_interrupt_in_the_middle(tmp_path):
 
 
 def test_files_that_cannot_be_written(tmp_path):
-    """Read-only: told before anything runs. Written by somebody else meanwhile: theirs stays."""
+    """Read-only: told before anything runs.
+
+    Written by somebody else meanwhile: theirs stays.
+    """
     locked = book(tmp_path / "locked", "import random\nprint(random.random())")
     locked.chmod(0o444)
     watcher = Counting()
@@ -406,7 +421,10 @@ def git(tmp_path):
 
 
 def test_what_git_could_not_bring_back(tmp_path, git, monkeypatch):
-    """No repository, not added, ignored, changed since: each is told; staged content is kept."""
+    """No repository, not added, ignored, changed since: each is reported.
+
+    Staged content is kept.
+    """
     path = tmp_path / "a b.ipynb"
     path.write_text("{}")
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
@@ -433,7 +451,10 @@ def command(*words):
 
 
 def test_the_command(tmp_path, monkeypatch):
-    """``--fix`` asks for git or ``--yes`` in a line; ``--diff`` does not; options that clash."""
+    """``--fix`` asks for git or ``--yes`` in a line; ``--diff`` does not.
+
+    Options that clash.
+    """
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     monkeypatch.chdir(tmp_path)
     path = book(tmp_path / "draws", "import random\nprint(random.random())")

@@ -67,7 +67,10 @@ WORDS = st.text(st.characters(categories=["L", "Zs", "Po"], exclude_characters="
     st.floats(1e-12, 0.1),
 )
 def test_any_numbers_moved_a_little(word, numbers, data, move, rtol):
-    """Moved by less than R they are within R, moved by more they are not; whatever stands between."""
+    """Moved by less than R they are within R, moved by more they are not.
+
+    Whatever stands between.
+    """
     place = data.draw(st.integers(0, len(numbers) - 1))
     moved = [*numbers]
     moved[place] *= 1 + move

@@ -36,7 +36,7 @@ def raised(name, value, line=1):
 
 
 def picture(colour, kind="png", size=(4, 4), note=""):
-    """Encode an image of one colour, with a note that nobody sees."""
+    """Encode an image of one colour, with a note that no one sees."""
     out, extra = io.BytesIO(), {}
     if kind == "png":
         extra["pnginfo"] = PngInfo()
@@ -251,7 +251,10 @@ def test_differing_numbers_are_told():
 
 
 def test_what_we_display_below_a_cell_is_no_output_of_it():
-    """As the line of ``%why on``, whose metadata say so: it is there or not, with any number."""
+    """As the line of ``%why on``, whose metadata say so.
+
+    It is there or not, with any number.
+    """
     ours = {**shown(text_plain="y 1 → 2 · In[4] · %why 5"), "metadata": {MARK: {"what": "why"}}}
     cell = [stream("y\n"), result({"text/plain": "2"})]
     assert compare_outputs([*cell, ours], cell) == compare_outputs(cell, [*cell, ours]) == ()

@@ -1,4 +1,7 @@
-"""Times and addresses that cells keep, and draws of imports: no differences, and no causes."""
+"""Times and addresses that cells keep, and draws of imports.
+
+No differences, and no causes.
+"""
 
 from __future__ import annotations
 
@@ -129,7 +132,10 @@ def books(tmp_path_factory):
 
 
 def test_times_kept_are_no_difference(books):
-    """As moments, texts, in lists, tables and objects; also those that a library keeps."""
+    """As moments, texts, in lists, tables and objects.
+
+    Also those that a library keeps.
+    """
     verdict = books["kept"]
     assert found(verdict) == [SAME] * len(KEPT)
     assert (verdict.reproducible, verdict.origin) == (True, None)
@@ -145,7 +151,7 @@ def test_a_time_that_is_shown_later_is_told_as_one(books):
 
 
 def test_times_that_are_shown_as_such_are_no_difference(books):
-    """Those of a clock that the cell reads; what a library says of its own times counts."""
+    """Those of a clock that the cell reads; what its own library says times counts."""
     verdict = books["told"]
     assert [outputs for outputs, _ in found(verdict)] == ["same", "same", "different"]
 
@@ -192,7 +198,10 @@ def test_what_an_import_draws_is_no_cause_and_what_the_cell_draws_is(books):
 
 
 def test_an_address_that_is_kept_or_shown_is_no_difference(books):
-    """Of an object, a tensor or an array; printed, as a result, returned by a function."""
+    """Of an object, a tensor or an array.
+
+    Printed, as a result, returned by a function.
+    """
     verdict = books["places"]
     assert [outputs for outputs, _ in found(verdict)] == ["same"] * len(PLACES)
     assert found(verdict)[0] == SAME
@@ -200,7 +209,7 @@ def test_an_address_that_is_kept_or_shown_is_no_difference(books):
 
 
 def test_a_number_that_looks_like_an_address_counts(books):
-    """Where nobody asks for one; and so do other numbers beside it."""
+    """Where no one asks for one; and so do other numbers beside it."""
     verdict = books["no_places"]
     assert [outputs for outputs, _ in found(verdict)] == ["different"] * 3
 

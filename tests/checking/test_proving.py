@@ -50,7 +50,7 @@ class TestProof:
     """What a check says of causes once it has tried them."""
 
     def test_a_source_that_nobody_seeded_is_proved(self, tmp_path):
-        """It is put back in the cell that drew from it, whose id looks like a run's number."""
+        """It is restored in the cell that drew from it, whose id looks like a run's number."""
         path = book(
             tmp_path / "a", "import torch", "x = torch.randn(3)", "y = 1", "print(x.sum().item())"
         )
@@ -99,7 +99,7 @@ class TestProof:
         )
 
     def test_a_cell_that_writes_files_is_not_run_for_it(self, tmp_path):
-        """Nobody said that it may be."""
+        """No one said that it may be."""
         path = book(
             tmp_path / "a",
             "import torch",
@@ -124,7 +124,7 @@ class TestProof:
         assert "nothing that was recorded differs" not in said
 
     def test_a_cell_that_repeats_within_a_kernel_is_said_to(self, tmp_path):
-        """What two kernels give then hangs on what is not recorded, and on no operation."""
+        """What two kernels give then depends on what is not recorded, and on no operation."""
         path = book(tmp_path / "a", "import os", "print(os.getpgid(0))")
         (verdict,) = look(path, prove=True, cold=True)
         assert verdict.origin.does_not_repeat
@@ -140,7 +140,7 @@ class TestProof:
     def test_a_cell_that_acts_outside_is_not_run_to_name_its_operation(
         self, tmp_path, started, beside
     ):
-        """Nobody said that it may be."""
+        """No one said that it may be."""
         path = book(tmp_path / "a", VOTES, f"{COUNT}\n{beside}\nprint(count.tolist())")
         (verdict,) = look(path, prove=True)
         assert verdict.origin.does_not_repeat

@@ -1,4 +1,7 @@
-"""Which edits are proposed for which cause, and where hands are kept off; no kernel runs."""
+"""Which edits are proposed for which cause, and where hands are kept off.
+
+No kernel runs.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,10 @@ def shuffle(*arrays, random_state=None): pass
 
 @pytest.fixture
 def library(tmp_path, monkeypatch):
-    """A library ``woods`` whose class and function take a seed; it is imported at once."""
+    """A library ``woods`` whose class and function take a seed.
+
+    It is imported at once.
+    """
     (tmp_path / "woods.py").write_text(LIBRARY)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
 
@@ -185,14 +191,17 @@ CALM = [
 
 @pytest.mark.parametrize("cell", CALM)
 def test_a_set_whose_order_does_not_count(site, cell):
-    """Nothing is proposed; the kernel with a hash seed is told of."""
+    """Nothing is proposed; the kernel with a hash seed is mentioned."""
     there = site("seen = {'a', 'b'}", cell, cause=HASH)
     assert propose(there) == []
     assert "kernel install" in obstacle(there)
 
 
 def test_listings_are_sorted(site):
-    """Of a cell that differs for nothing that was recorded; those that are sorted stay."""
+    """Of a cell that differs for nothing that was recorded.
+
+    Those that are sorted stay.
+    """
     cell = (
         "import os, glob\nfrom pathlib import Path\nfor f in Path('.').iterdir(): print(f)\n"
         "list(Path('.').glob('*')), os.listdir(), sorted(glob.glob('*')), len(os.listdir('.'))"
@@ -221,7 +230,10 @@ def test_a_class_that_takes_a_seed_of_its_own(site):
 
 
 def test_a_function_of_a_library_that_seeds_by_itself(site, library):
-    """It alone, where it is named; where the cell calls it by another name, all that take a seed."""
+    """It alone, where it is named.
+
+    Where the cell calls it by another name, all that take a seed.
+    """
     imports = "from woods import Forest, shuffle"
     cell = "Forest(), shuffle([1], [2])"
     for name, seeded in (
@@ -258,7 +270,10 @@ def test_a_seed_is_on_its_own_line_where_arguments_are(site, library, cell, seed
 
 
 def test_operations_and_threads(site):
-    """Deterministic algorithms first, then one thread; neither where torch is not used."""
+    """Deterministic algorithms first, then one thread.
+
+    Neither where torch is not used.
+    """
     assert results(site("import torch", "x = work()")) == [
         {0: "import torch\ntorch.use_deterministic_algorithms(True)"},
         {1: "torch.set_num_threads(1)\nx = work()"},
@@ -293,7 +308,7 @@ NEAR = [
 
 @pytest.mark.parametrize(("cell", "cause"), NEAR, ids=range(len(NEAR)))
 def test_hands_off(site, cell, cause):
-    """What is seeded on purpose, what no number mends, and what cannot be read."""
+    """What is seeded on purpose, what no number fixes, and what cannot be read."""
     assert propose(site(cell, cause=cause)) == []
 
 

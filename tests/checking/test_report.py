@@ -48,7 +48,7 @@ def test_the_text_is_that_of_the_golden_file(golden, monkeypatch):
 
 
 def test_each_exit_code():
-    """0 where it repeats, 1 where it differs, 2 where it could not be checked to its end."""
+    """0 if it repeats, 1 where it differs, 2 where it could not be checked to its end."""
     codes = {each.path.stem: each.exit_code for each in EACH}
     assert codes == {
         "sound": 0,
@@ -115,7 +115,10 @@ def test_the_json_has_the_shape_that_other_programs_rely_on():
 
 
 def test_what_no_output_shows_is_told_in_json():
-    """The notebook repeats, and its origin is named; with ``--strict`` it is the divergence."""
+    """The notebook repeats, and its origin is named.
+
+    With ``--strict`` it is the divergence.
+    """
     silent, strict = json.loads(report.as_json([SILENT, STRICT]))["notebooks"]
     assert (silent["reproducible"], silent["first_divergence"]) == (True, None)
     assert (silent["origin"]["index"], silent["origin"]["id"]) == (2, "a1")
@@ -150,7 +153,7 @@ def test_a_later_difference_with_another_origin_has_its_cause_named():
 
 
 def test_what_could_not_be_seen_is_named_where_nothing_else_is():
-    """No more is said than is known: what differs may lie in what was not looked at."""
+    """No more is said than is known: what differs may be in what was not looked at."""
     alone = replace(DOES_NOT_REPEAT.cells[1], unseen=("table", "a", "b", "c", "d"))
     said = " ".join(report.text([replace(DOES_NOT_REPEAT, cells=(alone,))]).split())
     assert (
@@ -179,7 +182,10 @@ def test_cells_that_were_not_reached_are_told_everywhere():
 
 
 def test_a_fault_in_json():
-    """Whether it repeats is unknown, and the error says why; what was found before it stays."""
+    """Whether it repeats is unknown, and the error says why.
+
+    What was found before it stays.
+    """
     broken, died = json.loads(report.as_json([BROKEN, DIED]))["notebooks"]
     assert (broken["reproducible"], broken["error"]) == (None, BROKEN.fault)
     assert (died["reproducible"], died["error"]) == (False, DIED.fault)
@@ -231,7 +237,10 @@ def test_no_annotation_where_all_is_well(verdict):
     "verdict", [DIFFERS, UNSAFE, DOES_NOT_REPEAT, STRICT, HIDDEN, BROKEN, DIED]
 )
 def test_an_annotation_stands_beside_the_cell(verdict):
-    """One line each, with file, line and a title; what it says is escaped as GitHub asks."""
+    """One line each, with file, line and a title.
+
+    What it says is escaped as GitHub asks.
+    """
     (line,) = annotate([verdict])
     assert "\n" not in line
     place, _, said = line.removeprefix("::error ").partition("::")
@@ -245,7 +254,10 @@ def test_an_annotation_stands_beside_the_cell(verdict):
 @settings(deadline=None, max_examples=50)
 @given(HOSTILE)
 def test_whatever_a_notebook_calls_things_nothing_of_it_acts(evil):
-    """In paths, cells, causes, messages: seen in text, JUnit and annotations, line by line."""
+    """In paths, cells, causes, messages.
+
+    Seen in text, JUnit and annotations, line by line.
+    """
     verdicts = poisoned(EACH, evil)
     text, junit = report.text(verdicts), as_junit(verdicts)
     annotations = [*annotate(verdicts)]

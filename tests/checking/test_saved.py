@@ -1,4 +1,7 @@
-"""One fresh run against the outputs that the file shows: each sort of output, each sort of file."""
+"""One fresh run against the outputs that the file shows.
+
+Each sort of output, each sort of file.
+"""
 
 from __future__ import annotations
 
@@ -270,7 +273,10 @@ def verdicts(tmp_path_factory):
 
 @pytest.mark.parametrize("case", CELLS)
 def test_each_sort_of_output(verdicts, case):
-    """What is the same, what is rounding, what differs: of each, the whole cell says so."""
+    """What is the same, what is rounding, what differs.
+
+    Of each, the whole cell says so.
+    """
     cell = verdicts["many"].cells[[*CELLS].index(case)]
     assert cell.outputs.value == CELLS[case][2], cell.grades
     assert bool(cell.grades) is (cell.outputs.value != SAME)
@@ -312,7 +318,7 @@ def test_what_answers_differently_each_time_is_named(verdicts):
 
 
 def test_all_that_is_saved_is_still_true(verdicts):
-    """Rounding is told, and true; exit code 0."""
+    """Rounding is reported, and true; exit code 0."""
     verdict = verdicts["true"]
     assert [cell.outputs.value for cell in verdict.cells] == [SAME, ROUNDING]
     assert (verdict.reproducible, verdict.exit_code) == (True, 0)
@@ -321,7 +327,7 @@ def test_all_that_is_saved_is_still_true(verdicts):
 
 
 def test_cells_that_were_run_out_of_order(verdicts):
-    """The cell is named as in both, and that the order was another one is said."""
+    """The cell is named as in both, and that the order differed is said."""
     verdict = verdicts["order"]
     assert [cell.outputs.value for cell in verdict.cells] == [SAME, SAME, DIFFERS, UNKNOWN]
     said = report.explanation(verdict)
@@ -331,7 +337,7 @@ def test_cells_that_were_run_out_of_order(verdicts):
 
 
 def test_a_cell_has_another_number_in_the_file(tmp_path):
-    """Then both numbers are told."""
+    """Then both numbers are reported."""
     path = write(tmp_path / "late", ("1", [], 5), ("2", [result("3")], 9))
     (verdict,) = look(path, saved=True)
     assert "In[2] (In[9] in the file)  2\n" in report.explanation(verdict)
@@ -356,7 +362,10 @@ def test_a_file_whose_numbers_were_stripped(verdicts):
 
 
 def test_a_cell_that_raises_now(verdicts):
-    """What the file has of it is no longer true; those after it are told as not reached."""
+    """What the file has of it is no longer true.
+
+    Those after it are reported as not reached.
+    """
     verdict = verdicts["raises"]
     assert [cell.outputs.value for cell in verdict.cells] == [SAME, DIFFERS]
     assert verdict.exit_code == 1
@@ -376,7 +385,10 @@ def test_a_cell_that_raises_and_was_never_run(verdicts):
 
 @pytest.mark.parametrize(("rtol", "code"), [(None, 0), (1e-6, 0), (1e-9, 1), (0.5, 0)])
 def test_rtol_is_the_limit(tmp_path, rtol, code):
-    """Within it numbers are the same, beyond it they differ; without it rounding is true."""
+    """Within it numbers are the same, beyond it they differ.
+
+    Without it rounding is true.
+    """
     path = write(tmp_path / "near", ("print(1.0000003)", [printed("1.0\n")]))
     (verdict,) = look(path, saved=True, rtol=rtol)
     wanted = {None: ROUNDING, 1e-9: DIFFERS}.get(rtol, SAME)

@@ -1,4 +1,7 @@
-"""What a fresh run says of saved outputs: as text, JSON, JUnit XML, annotations; on the command line."""
+"""What a fresh run says of saved outputs: as text, JSON, JUnit XML, annotations.
+
+On the command line.
+"""
 
 from __future__ import annotations
 
@@ -85,12 +88,18 @@ def test_the_text_is_that_of_the_golden_file(golden):
 
 
 def test_each_exit_code():
-    """0 where all is still true, rounding included; 1 where one differs; 2 where one broke."""
+    """0 if all is still true, rounding included; 1 where one differs.
+
+    2 where one broke.
+    """
     assert [each.exit_code for each in EACH] == [0, 0, 1, 0, 1, 2, 0]
 
 
 def test_junit_and_annotations():
-    """A notebook that differs is a failure, beside the cell; rounding stands with one that passes."""
+    """A notebook that differs is a failure, beside the cell.
+
+    Rounding stands with one that passes.
+    """
     cases = [*ET.fromstring(as_junit(EACH)).iter("testcase")]
     assert [[inner.tag for inner in case] for case in cases] == [
         [],
@@ -122,7 +131,10 @@ def test_json_of_faults():
 @settings(deadline=None, max_examples=50)
 @given(HOSTILE)
 def test_whatever_outputs_hold_nothing_of_it_acts(evil):
-    """In lines of outputs, paths, messages: seen in text, JUnit and annotations, line by line."""
+    """In lines of outputs, paths, messages.
+
+    Seen in text, JUnit and annotations, line by line.
+    """
     verdicts = poisoned(EACH, evil)
     text, lines = report.text(verdicts), [*annotate(verdicts)]
     for told in (text, as_junit(verdicts), report.as_json(verdicts), *lines):
@@ -165,7 +177,10 @@ def test_rtol_needs_saved():
 
 
 def test_the_command(tmp_path):
-    """Options of every check go with it; it exits 1 where a saved output is no longer true."""
+    """Options of every check go with it.
+
+    It exits 1 where a saved output is no longer true.
+    """
     good = write(
         tmp_path / "good", ("import random\nrandom.random()", [result("0.6394267984578837")])
     )

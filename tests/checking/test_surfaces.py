@@ -24,7 +24,7 @@ HOOKS = ROOT / ".pre-commit-hooks.yaml"
 
 @pytest.fixture
 def run(pytester, monkeypatch):
-    """Run pytest as a user does, in a process of its own; only our plugin is loaded."""
+    """Run pytest as a user does, in its own process; only our plugin is loaded."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     return lambda *words: pytester.runpytest_subprocess(
@@ -137,7 +137,7 @@ def test_without_the_option_no_notebook_is_collected(pytester, run):
 
 
 def test_the_plugin_is_announced_to_pytest():
-    """By an entry point, so that nobody has to name it."""
+    """By an entry point, so that no one has to name it."""
     project = (ROOT / "pyproject.toml").read_text()
     said = re.search(
         r'^\[project.entry-points.pytest11\]\nipytorchseed = "(\S+)"$', project, re.MULTILINE

@@ -39,7 +39,10 @@ def folder(tmp_path_factory):
 
 
 def test_a_folder_stands_for_the_notebooks_in_it(folder, tmp_path, monkeypatch):
-    """But for the copies that Jupyter keeps; the table, JUnit and annotations tell the same."""
+    """Except the copies that Jupyter keeps.
+
+    The table, JUnit and annotations tell the same.
+    """
     junit = tmp_path / "reports" / "junit.xml"
     monkeypatch.chdir(folder.parent)
     done = run(folder.name, "-j", 2, "--junit", junit, GITHUB_ACTIONS="true")
@@ -59,7 +62,10 @@ def test_a_folder_stands_for_the_notebooks_in_it(folder, tmp_path, monkeypatch):
 
 
 def test_json_is_all_that_is_printed(folder):
-    """One line on standard output, whatever else is asked for; annotations go beside it."""
+    """One line on standard output, whatever else is asked for.
+
+    Annotations go beside it.
+    """
     done = run(folder / "deep" / "draws.ipynb", "--json", GITHUB_ACTIONS="true")
     assert done.exit_code == 1
     told = json.loads(done.stdout)
@@ -82,7 +88,10 @@ def silent(tmp_path_factory):
 
 
 def test_what_no_output_shows_is_told(silent, tmp_path):
-    """In a line, in JUnit beside a case that passes, and not as an annotation; exit code 0."""
+    """In a line, in JUnit beside a case that passes, and not as an annotation.
+
+    Exit code 0.
+    """
     junit = tmp_path / "junit.xml"
     done = run(silent, "--junit", junit, GITHUB_ACTIONS="true")
     assert done.exit_code == 0
@@ -157,7 +166,10 @@ def test_a_wrong_word_is_an_error_of_usage(words, said, tmp_path):
     "words", [["check", "--junit"], ["check", "--receipt"], ["ledger", "export", "--output"]]
 )
 def test_no_notebook_is_written_over(words, tmp_path):
-    """It stands next to an option whose file was forgotten: nothing is run, and nothing lost."""
+    """It stands next to an option whose file was forgotten.
+
+    Nothing is run, and nothing lost.
+    """
     path = book(tmp_path / "book", "1 + 1")
     before = path.read_bytes()
     done = CliRunner().invoke(main, [*words, str(path), str(path)])
@@ -167,7 +179,10 @@ def test_no_notebook_is_written_over(words, tmp_path):
 
 
 def test_what_was_typed_is_repeated_visibly(tmp_path):
-    """An error of usage is a line of a log: nothing in it begins another, or moves the pen."""
+    """An error of usage is a line of a log.
+
+    Nothing in it begins another, or moves the pen.
+    """
     evil = "\x1b[2J\u202e\n::error::x"
     empty = tmp_path / f"empty{evil}"
     empty.mkdir()
@@ -203,7 +218,7 @@ def test_what_is_no_notebook_does_not_keep_the_others_from_being_checked(tmp_pat
 
 
 def test_a_notebook_that_is_not_there(tmp_path):
-    """Exit code 2, and a line of its own."""
+    """Exit code 2, and its own line."""
     done = run(tmp_path / "none.ipynb")
     assert done.exit_code == 2
     assert f"✗ {tmp_path / 'none.ipynb'}: no such file\n" in done.stdout
@@ -213,7 +228,10 @@ def test_a_notebook_that_is_not_there(tmp_path):
 
 
 def test_a_receipt_is_written_and_compared_with(tmp_path, monkeypatch):
-    """One run for each; what it prints is valid JSON, and says nothing of whether it repeats."""
+    """One run for each.
+
+    What it prints is valid JSON, and says nothing of whether it repeats.
+    """
     monkeypatch.chdir(tmp_path)
     path = book(tmp_path / "draws", "import random\nrandom.seed(1)", "random.random()")
     done = run(path, "--receipt", "r.json", "--json")
@@ -228,7 +246,10 @@ def test_a_receipt_is_written_and_compared_with(tmp_path, monkeypatch):
 
 
 def test_a_run_that_does_not_end_writes_over_no_receipt(tmp_path, monkeypatch):
-    """Its part of the cells would pass for the whole; nothing is left where no file was."""
+    """Its part of the cells would pass for the whole.
+
+    Nothing is left where no file was.
+    """
     monkeypatch.chdir(tmp_path)
     path = book(tmp_path / "one", "1", "2")
     assert run(path, "--receipt", "r.json").exit_code == 0

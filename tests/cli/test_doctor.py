@@ -23,7 +23,10 @@ doctor = sys.modules[command.callback.__module__]
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    """A user's folders, with nothing in them; kernels and versions of others are out of sight."""
+    """A user's folders, with nothing in them.
+
+    Kernels and versions of others are out of sight.
+    """
     monkeypatch.setenv("IPYTORCHSEED_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
@@ -88,7 +91,10 @@ def test_the_ledger_is_told(home):
 
 
 def test_files_that_hide_a_library_are_named(home):
-    """One of Python's, one of ours; others are the user's own business, and so is a clone."""
+    """One of Python, one of ours.
+
+    Others are the user's own business, and so is a clone.
+    """
     for name in ("random.py", "train.py", "numpy.ipynb"):
         (home / "work" / name).touch()
     (home / "work/torch").mkdir()

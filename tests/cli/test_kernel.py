@@ -1,4 +1,4 @@
-"""``ipytorchseed kernel``: kernels that start right, and nobody else's touched."""
+"""``ipytorchseed kernel``: kernels that start right, and no one else's touched."""
 
 from __future__ import annotations
 
@@ -57,7 +57,10 @@ def test_without_threads_named_it_takes_as_many_as_torch(kernels):
 
 
 def test_in_it_nothing_is_too_late(kernels, tmp_path):
-    """In a real kernel: the report has no such line, the extension is there, sets keep their order."""
+    """In a real kernel.
+
+    The report has no such line, the extension is there, sets keep their order.
+    """
     run("install", "--name", "right", "--threads", "1")
     path = book(
         tmp_path / "asks",
@@ -124,7 +127,10 @@ NO_NAMES = ["..", ".", "", " ", "a b", "a/b", "../x", "/etc/x", "..\\x", ".x", "
 @pytest.mark.parametrize("name", NO_NAMES, ids=ascii)
 @pytest.mark.parametrize("command", [["install", "--name"], ["remove", "--"]], ids=lambda c: c[0])
 def test_a_name_that_is_none_is_refused(kernels, tmp_path, command, name):
-    """It names a folder: `..` would be all that the user has in Jupyter. Nothing is touched."""
+    """It names a folder: `..` would be all that the user has in Jupyter.
+
+    Nothing is touched.
+    """
     theirs = {kernels / "mine" / "kernel.json", kernels.parent / "lab" / "settings.json"}
     for file in theirs:
         file.parent.mkdir(parents=True)

@@ -167,7 +167,7 @@ def test_prune_asks_first(filled):
     assert "Drop runs older than 0 days" in out
     assert str(filled) in out
     assert "Aborted" in err
-    assert run("prune", "--days", "0")[0] == 1  # nobody there to ask
+    assert run("prune", "--days", "0")[0] == 1  # no one there to ask
     assert len(json.loads(run("show", "-n", "99", "--json")[1])["runs"]) == 33
 
 
@@ -224,7 +224,10 @@ def test_help_of_every_command(path):
 
 
 def test_export_writes_a_receipt(filled, tmp_path):
-    """Of the last run of each cell, to a file or for another program; nothing else is printed."""
+    """Of the last run of each cell, to a file or for another program.
+
+    Nothing else is printed.
+    """
     code, out, err = run("export", "train.ipynb")
     told = json.loads(out)
     assert (code, err, told["kind"]) == (0, "", "ipytorchseed receipt")

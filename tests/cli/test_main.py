@@ -95,7 +95,10 @@ def test_the_report_is_printed_by_a_fresh_process():
 
 @pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "ascii", "utf-8"])
 def test_an_output_that_lacks_a_character_is_no_error(encoding):
-    """A pipe on Windows has cp1252: an exception would end it with 1, which says something else."""
+    """A pipe on Windows has cp1252.
+
+    An exception would end it with 1, which says something else.
+    """
     done = CliRunner(charset=encoding).invoke(main, ["report"], catch_exceptions=False)
     assert (done.exit_code, done.stderr) == (0, "")
     assert "things can still change results" in done.stdout

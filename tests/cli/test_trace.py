@@ -14,7 +14,10 @@ from ipytorchseed.cli import main
 
 
 def run(*words):
-    """Run the command; return how it ended, what it printed, and what it said on stderr."""
+    """Run the command.
+
+    Return how it ended, what it printed, and what it said on stderr.
+    """
     done = CliRunner().invoke(main, ["trace", "diff", *map(str, words)])
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done.exit_code, done.stdout, done.stderr
@@ -35,7 +38,7 @@ def traces(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("traces")
 def test_it_exits_as_check_does():
-    """0 where runs computed the same, 1 where they differ, 2 where a file cannot be read."""
+    """0 if runs computed the same, 1 where they differ, 2 where a file cannot be read."""
     assert run("a", "a")[0] == 0
     assert run("a", "b")[0] == 1
     assert run("a", "b", "--rtol", "0.9")[0] == 0

@@ -1,4 +1,7 @@
-"""Studies of seeds and checks of notebooks on three engines; some are killed during the work."""
+"""Studies of seeds and checks of notebooks on three engines.
+
+Some are killed during the work.
+"""
 
 from __future__ import annotations
 
@@ -111,7 +114,10 @@ def here(kernel):
 
 
 def test_engines_give_what_this_process_gives(kernel, here):
-    """Bit for bit, with its default dtype; and their names are theirs again afterwards."""
+    """Bit for bit, with its default dtype.
+
+    And their names are theirs again afterwards.
+    """
     before = kernel.value(STATE)
     there, notes = numbers(kernel.run(f"%%seeds 8 --engines --json\n{STUDIED}"))
     assert there == here
@@ -166,7 +172,7 @@ def test_what_px_made_is_found_there(kernel):
 
 
 def test_no_seed_is_lost_with_an_engine(kernel, here, client, folder):
-    """It is told, and what it had begun is done by another."""
+    """It is reported, and what it had begun is done by another."""
     engines = {*client.ids}
     dies = DIES.format(marker=str(folder / "seeds"), whose="getpid")
     there, notes = numbers(kernel.run(f"%%seeds 8 --engines --json\n{dies}\n{STUDIED}"))
@@ -203,7 +209,7 @@ def test_an_interrupt_while_tasks_are_sent(client):
 
 
 def lose():
-    """Have the engine that runs this interrupted as it sends the result."""
+    """Make the engine that runs this interrupted as it sends the result."""
     from IPython import get_ipython
 
     session = get_ipython().kernel.session
@@ -232,7 +238,10 @@ NOTEBOOKS = {
 
 
 def test_no_notebook_is_lost_with_an_engine(client, environment, folder, monkeypatch):
-    """The report is that of ``check``: what a killed engine had begun is checked by another."""
+    """The report is that of ``check``.
+
+    What a killed engine had begun is checked by another.
+    """
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(folder)

@@ -43,7 +43,10 @@ NAMESPACE = {
 
 
 def test_each_value_is_sent_as_it_can_be():
-    """Modules and what is in them by name, code canned, the rest as one; the others are told."""
+    """Modules and what is in them by name, code canned, the rest as one.
+
+    The others are reported.
+    """
     packed = pack(NAMESPACE, {*NAMESPACE} - {"unread", 7})
     assert packed.imports == {
         "np": "numpy",

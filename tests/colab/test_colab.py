@@ -28,7 +28,7 @@ CALLBACKS = "{name: len(each) for name, each in get_ipython().events.callbacks.i
 
 
 class Colab:
-    """A kernel as Colab has it; each cell is told by the id that Colab sends."""
+    """A kernel as Colab has it; each cell is reported by the id that Colab sends."""
 
     def __init__(self, kernel):
         self.kernel = kernel
@@ -60,7 +60,7 @@ def colab(tmp_path_factory):
 
 
 def test_these_are_colab_s(colab):
-    """Not those of the tests, which lie behind them."""
+    """Not those of the tests, which are behind them."""
     versions = colab.kernel.value(
         f"{{name: __import__('importlib.metadata').metadata.version(name) for name in {TOLD}}}"
     )
@@ -69,7 +69,10 @@ def test_these_are_colab_s(colab):
 
 
 def test_installing_changes_none_of_them():
-    """Colab's image holds them with `==`: floors above them would make pip replace them."""
+    """Colab's image holds them with `==`.
+
+    Floors above them would make pip replace them.
+    """
     needed = map(Requirement, requires("ipytorchseed") or ())
     floors = {canonicalize_name(each.name): each for each in needed if each.marker is None}
     for name in TOLD:
@@ -112,7 +115,10 @@ def test_each_cell_has_its_numbers(colab):
 
 
 def test_a_cell_in_a_known_state(colab):
-    """The receipt, the check, the trace; and everything is put back, also where the cell fails."""
+    """The receipt, the check, the trace.
+
+    And everything is restored, also where the cell fails.
+    """
     cell = "%%deterministic 3\nz = torch.rand(1)\nz"
     first, second = colab.run(cell), colab.run(cell)
     assert first.shown == second.shown
@@ -163,7 +169,10 @@ def test_a_line_under_each_cell_that_changed(colab):
 
 
 def test_unloading_takes_everything_away(colab):
-    """Magics, events, completions; it is the last test, as it takes them from the kernel of all."""
+    """Magics, events, completions.
+
+    It is the last test, as it takes them from the kernel of all.
+    """
     magic = "'seed' in get_ipython().magics_manager.magics['line']"
     assert colab.kernel.value(magic)
     colab.run("%unload_ext ipytorchseed")

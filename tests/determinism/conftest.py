@@ -1,4 +1,4 @@
-"""Scripts of a user's, in files of their own, so that lines can be named."""
+"""Scripts of a user's, in their own files, so that lines can be named."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ FIRST = HEAD.count("\n") + 1
 
 @pytest.fixture
 def script(tmp_path):
-    """Write a script, and return what runs it: a function of the names that it may use.
+    """Write a script, and return what runs it.
+
+    A function of the names that it may use.
 
     Lines are counted from the first one given, which is ``FIRST`` in the file.
     """

@@ -1,4 +1,6 @@
-"""torch's settings as a user changes and reads them: lines of code, for tests in any order.
+"""torch's settings as a user changes and reads them.
+
+Lines of code, for tests in any order.
 
 A change is a line that a user would type, so that a failing example can be pasted into a shell.
 """
@@ -89,7 +91,7 @@ _SINCE = {
 
 
 _COMPILED = re.compile(r"_inductor\.config\.(\w+)")
-"""A setting of inductor's, which has ever more: whether this torch has it, it tells."""
+"""A setting of inductor, which has ever more: whether this torch has it, it tells."""
 
 
 def _known(line: str) -> bool:

@@ -171,7 +171,7 @@ def test_an_entry_is_a_name_in_torch(entry):
 
 @pytest.mark.parametrize("row", ADVICE, ids=lambda row: row.kernel)
 def test_advice_reads_after_instead(row):
-    """It is no sentence of its own, of one line, and short."""
+    """It is a clause, of one line, and short."""
     assert not row.instead.endswith(".")
     assert "\n" not in row.instead
     assert row.instead.isascii()

@@ -1,4 +1,7 @@
-"""The flags of a process judged: what stands against repeatability, worst first, and the facts."""
+"""The flags of a process judged.
+
+What stands against repeatability, worst first, and the facts.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +93,10 @@ def test_a_mode_that_only_warns_is_a_problem():
 
 
 def test_problems_come_worst_first():
-    """What can be mended now stands before what needs a restart; what is fine is not among them."""
+    """What can be fixed now stands before what needs a restart.
+
+    What is fine is not among them.
+    """
     late = {"wanted": lambda _: 2, "late": lambda _: "too late"}
     rows = [
         _flag(name="late", **late),

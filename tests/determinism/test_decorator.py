@@ -1,4 +1,4 @@
-"""``its.deterministic`` as a decorator: each call runs in a block of its own."""
+"""``its.deterministic`` as a decorator: each call runs in its own block."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ class _Model:
 
 
 def test_each_call_is_seeded_and_set():
-    """Two calls give the same numbers, with the flags on; between them the flags are off."""
+    """Two calls give the same numbers, with the flags on.
+
+    Between them the flags are off.
+    """
 
     @its.deterministic(42)
     def draw():
@@ -105,7 +108,7 @@ def test_a_call_that_raises_restores():
 
 
 def test_an_async_function_runs_within_the_block():
-    """Its body runs with the flags set also after it has waited, and they are put back."""
+    """Its body runs with the flags set also after it has waited, and they are restored."""
 
     @its.deterministic(42)
     async def draw():
@@ -150,7 +153,10 @@ async def _async_generator():
 
 @pytest.mark.parametrize("function", [_generator, _async_generator, functools.partial(_generator)])
 def test_a_generator_function_is_refused(function):
-    """Its body runs after the call, outside of any block; the error says what to write instead."""
+    """Its body runs after the call, outside of any block.
+
+    The error says what to write instead.
+    """
     with pytest.raises(TypeError, match=r"is a generator function.*with its\.deterministic\(\)"):
         its.deterministic()(function)
 
@@ -210,7 +216,7 @@ def test_an_alert_in_a_call_is_noted_with_the_functions_line():
 
 
 def test_a_decorator_can_serve_as_a_block_too():
-    """One object decorates and opens blocks: the calls have blocks of their own."""
+    """One object decorates and opens blocks: the calls have their own blocks."""
     scope = its.deterministic(42)
 
     @scope

@@ -53,13 +53,16 @@ def _told(started_with, change="", options=()):
     ],
 )
 def test_the_seed_at_the_start_is_told(started_with, verdict):
-    """Any fixed one repeats; a random one is too late to mend, and the way out is named."""
+    """Any fixed one repeats.
+
+    A random one is too late to fix, and the way out is named.
+    """
     assert _told(started_with) == verdict
 
 
 @pytest.mark.parametrize("typed", ["0", "42", "junk"])
 def test_setting_it_in_a_running_process_does_not_count(typed):
-    """A notebook that sets the variable still hashes at random, and is told so."""
+    """A notebook that sets the variable still hashes at random, which is reported."""
     assert _told(None, f"os.environ['PYTHONHASHSEED'] = '{typed}'") == "random LATE"
 
 

@@ -87,9 +87,9 @@ def _change_much():
 
 
 def test_an_interrupt_at_any_line_of_the_end_comes_after_it():
-    """Ctrl-C while a block ends waits until all is put back, and is not lost.
+    """Ctrl-C while a block ends waits until all is restored, and is not lost.
 
-    Before the end has begun to hold it, nothing was put back yet, and the block can be ended.
+    Before the end has begun to hold it, nothing was restored yet, and the block can be ended.
     """
     untouched = 0
     with scratch():
@@ -153,7 +153,10 @@ def test_an_interrupt_while_flags_are_put_back_waits():
 
 
 def test_what_arrives_is_held_and_comes_at_the_end():
-    """The block runs to its end; however often Ctrl-C was pressed, one interrupt follows."""
+    """The block runs to its end.
+
+    However often Ctrl-C was pressed, one interrupt follows.
+    """
     steps = []
 
     def hold():

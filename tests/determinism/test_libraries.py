@@ -1,4 +1,4 @@
-"""Settings of libraries, as they stand in the record of a run."""
+"""Settings of libraries, as they are in the record of a run."""
 
 from __future__ import annotations
 

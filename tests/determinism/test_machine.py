@@ -1,4 +1,7 @@
-"""What repeatability needs depends on the machine: wishes, lateness, and what does not apply."""
+"""What repeatability needs depends on the machine.
+
+Wishes, lateness, and what does not apply.
+"""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_any_one_change_is_undone_after_any_other(before):
 
 @new_names
 def test_a_state_that_torch_refuses_to_tell_is_put_back_as_such():
-    """The family is torn before, mended inside, and torn again after."""
+    """The family is torn before, fixed inside, and torn again after."""
     with scratch():
         change("torch.backends.cuda.matmul.fp32_precision = 'tf32'")
         saved = _family()
@@ -105,7 +105,7 @@ for before, inside in json.loads(sys.argv[1]):
 def afterwards():
     """Run each case with its block and with an empty one, and set the topmost level after it.
 
-    Each in a process of its own: what torch begins with cannot be set again.
+    Each in its own process: what torch begins with cannot be set again.
     """
     pairs = [pair for before, inside in CASES for pair in [(before, inside), (before, "")]]
     done = subprocess.run(
@@ -124,7 +124,10 @@ def test_what_a_block_did_not_touch_keeps_inheriting(afterwards, before, inside)
 
 @new_names
 def test_what_torch_begins_with_inherits(afterwards):
-    """Convolutions on GPU begin with tf32 and follow the level above: the test above can fail."""
+    """Convolutions on GPU begin with tf32 and follow the level above.
+
+    The test above can fail.
+    """
     untouched = afterwards["", "torch.backends.fp32_precision = 'bf16'"]
     assert untouched["torch.backends.cudnn.conv.fp32_precision"] == "ieee"
     torn = afterwards["torch.backends.cudnn.conv.fp32_precision = 'tf32'", ""]

@@ -47,7 +47,7 @@ def test_training_without_it_differs():
 
 
 def test_decorated_training_repeats():
-    """As a decorator, each call is a run of its own."""
+    """As a decorator, each call is its own run."""
     train = its.deterministic(42)(_train)
     assert train() == train()
 
@@ -60,7 +60,10 @@ SUMS = {
 
 @pytest.mark.parametrize("name", SUMS)
 def test_a_sum_in_any_order_repeats_inside_a_block(name):
-    """A million float32, added by two threads into ten places: the same bits five times."""
+    """A million float32, added by two threads into ten places.
+
+    The same bits five times.
+    """
     draw = torch.Generator().manual_seed(0)
     values = torch.randn(1_000_000, generator=draw)
     where = torch.randint(10, (1_000_000,), generator=draw)
@@ -74,5 +77,5 @@ def test_a_sum_in_any_order_repeats_inside_a_block(name):
             inside = [bits() for _ in range(5)]
         outside = next((other for _ in range(50) if (other := bits()) != inside[0]), inside[0])
     assert all(other == inside[0] for other in inside)
-    if outside == inside[0]:  # with one core, say: then the above proves less, and this is told
+    if outside == inside[0]:  # with one core, for example: then the above proves less
         warnings.warn(f"{name} was not seen to differ outside of the block", stacklevel=1)

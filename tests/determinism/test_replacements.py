@@ -1,4 +1,7 @@
-"""Advice is true: what it names computes the same, and repeats under deterministic algorithms."""
+"""Advice is true.
+
+What it names computes the same, and repeats under deterministic algorithms.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,10 @@ def _averaging(dimensions, size):
 
 
 def _mirrored(sizes, last):
-    """Return the positions that reflection reads: ``sizes`` beyond the ends of 0 to ``last``."""
+    """Return the positions that reflection reads.
+
+    ``sizes`` beyond the ends of 0 to ``last``.
+    """
     before, after = sizes
     return [abs(at) if at <= last else 2 * last - at for at in range(-before, last + after + 1)]
 
@@ -293,7 +299,7 @@ def test_on_the_cpu_the_operation_repeats(name):
 
 @pytest.mark.filterwarnings("ignore:.*quantized tensor creation.*deprecated")
 def test_a_new_quantized_tensor_has_the_size():
-    """What cannot be resized is made anew."""
+    """What cannot be resized is made again."""
     assert (
         find_advice("quantized_resize_cpu_").instead == "make a new quantized tensor of that size"
     )
@@ -303,7 +309,7 @@ def test_a_new_quantized_tensor_has_the_size():
 
 
 def test_all_advice_is_tried():
-    """Each row is used above, but for two that cannot be tried without a GPU."""
+    """Each row is used above, except two that cannot be tried without a GPU."""
     tried = {
         find_advice(case[0]).kernel
         for cases in (SAME, OTHERWISE, ON_CPU)

@@ -32,7 +32,10 @@ def _row(name):
 @given(before=lines())
 @pytest.mark.parametrize("warn", [False, True])
 def test_inside_the_flags_are_as_repeatability_needs_them(warn, before):
-    """Whatever was set before: deterministic algorithms, inductor's mode, filled memory."""
+    """Whatever was set before.
+
+    Deterministic algorithms, inductor's mode, filled memory.
+    """
     with scratch():
         change(*before)
         with its.deterministic(warn=warn):
@@ -101,7 +104,10 @@ def test_what_serves_already_is_not_set(monkeypatch):
 
 @given(before=lines())
 def test_changes_lists_what_the_block_set(before):
-    """Each flag that was not as wanted, with its value before and within; nothing else."""
+    """Each flag that was not as wanted, with its value before and within.
+
+    Nothing else.
+    """
     with scratch():
         change(*before)
         found = read_flags()
@@ -153,7 +159,7 @@ def _change_and_raise(inside, error):
 @given(inside=lines(at_most=5))
 @settings(max_examples=10)
 def test_an_error_in_the_block_changes_nothing_of_this(kind, inside):
-    """Flags are put back and the error goes on, the same object."""
+    """Flags are restored and the error goes on, the same object."""
     error = kind("out")
     with scratch():
         found = read_flags()
@@ -176,7 +182,10 @@ def test_both_bits_of_deterministic_algorithms_are_put_back(warn_only):
 
 @pytest.mark.skipif(torch.__version__ < "2.10", reason="inductor's flag came with 2.10")
 def test_inductor_keeps_a_mode_of_its_own():
-    """``set_deterministic_debug_mode`` leaves inductor's flag alone; so it is after the block."""
+    """``set_deterministic_debug_mode`` leaves inductor's flag alone.
+
+    So it is after the block.
+    """
     with scratch():
         torch.set_deterministic_debug_mode("error")
         assert torch._inductor.config.deterministic is False
@@ -234,7 +243,7 @@ def test_a_mode_that_was_not_left_is_named():
 
 
 def test_a_setter_that_fails_hinders_no_other(monkeypatch):
-    """What one flag refuses is named, and the flags after it are put back all the same."""
+    """What one flag refuses is named, and the flags after it are restored all the same."""
 
     def refuse(_):
         msg = "not now"
@@ -291,7 +300,7 @@ def test_ending_without_beginning_or_twice_does_nothing():
 @pytest.mark.parametrize("error", [RuntimeError("no"), KeyboardInterrupt()])
 @pytest.mark.parametrize("place", range(5))
 def test_beginning_that_fails_half_way_is_undone(monkeypatch, error, place):
-    """Flags set so far are put back, the error is raised, and the block can begin again."""
+    """Flags set so far are restored, the error is raised, and the block can begin again."""
 
     def refuse(_):
         raise error

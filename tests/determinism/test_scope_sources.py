@@ -1,4 +1,7 @@
-"""What a deterministic block does to the sources: seeds them, and on request puts them back."""
+"""What a deterministic block does to the sources.
+
+Seeds them, and on request puts them back.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +99,7 @@ def test_an_isolated_block_leaves_no_trace_in_any_source(seed, draws):
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
 def test_isolation_holds_after_an_error(error):
-    """Sources are put back on the way out too."""
+    """Sources are restored on the way out too."""
     before = _states()
     with pytest.raises(error), its.deterministic(42, isolate=True):
         _draw_and_raise(error)
@@ -109,7 +112,7 @@ def _draw_and_raise(error):
 
 
 def test_isolation_holds_where_beginning_fails(monkeypatch):
-    """Sources that were seeded already are put back if the rest of the beginning fails."""
+    """Sources that were seeded already are restored if the rest of the beginning fails."""
 
     def fail(_):
         its.seed(1)
@@ -171,7 +174,10 @@ def test_a_registered_source_is_isolated_too():
 
 @pytest.mark.skipif(np.__version__ < "2", reason="numpy 1 loads its generators with itself")
 def test_isolation_covers_a_library_that_the_block_imports():
-    """Numpy's generator, not loaded before, does not stay seeded: it would have begun anywhere."""
+    """Numpy's generator, not loaded before, does not stay seeded.
+
+    It would have begun anywhere.
+    """
     program = """
 import sys, torch
 assert "numpy.random" not in sys.modules

@@ -88,13 +88,16 @@ with its.deterministic():
 
 
 def test_in_a_backward_of_ones_own_the_line_is_the_innermost(script):
-    """The operation stands in the user's backward, and that line is named."""
+    """The operation is in the user's backward, and that line is named."""
     [note] = _notes(script(BACKWARD))
     assert note.startswith(f"put_ (line {FIRST + 7}) has no")
 
 
 def test_a_backward_of_torchs_own_names_the_call_and_the_forwards(script):
-    """The kernel's name says backward: the line is its call, and lines that name it are listed."""
+    """The kernel's name says backward.
+
+    The line is its call, and lines that name it are listed.
+    """
     run = script("""\
         def model(x):
             y = torch.nn.functional.interpolate(x, 8)
@@ -142,7 +145,10 @@ def test_in_a_helper_of_another_file_the_line_is_the_callers(script):
 
 
 def test_an_alert_in_a_worker_is_noted_with_the_line_of_the_loop(script):
-    """The error of a DataLoader's worker quotes torch's: its operation is found in there."""
+    """The error of a DataLoader's worker quotes torch's.
+
+    Its operation is found in there.
+    """
     run = script("""\
         class Data(torch.utils.data.Dataset):
             def __len__(self):
@@ -210,7 +216,7 @@ def test_an_error_caught_in_the_block_changes_nothing():
 
 
 def test_a_block_used_from_two_files_names_the_lines_of_each(script):
-    """One object serves many blocks, and each counts the lines of the file it stands in."""
+    """One object serves many blocks, and each counts the lines of the file it is in."""
     shared = its.deterministic()
     body = "with shared:\n    torch.zeros(3).put(*values()[1:])\n"
     for name, indent in (("first.py", 0), ("second.py", 4)):

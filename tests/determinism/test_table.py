@@ -105,7 +105,7 @@ def test_a_row_explains_itself(flag):
 
 @pytest.mark.parametrize("flag", [flag for flag in FLAGS if flag.risk], ids=lambda flag: flag.name)
 def test_a_risk_reads_after_but_for(flag):
-    """What may happen without a flag is a clause, to stand in the middle of a sentence."""
+    """What may happen without a flag is a clause, to be in the middle of a sentence."""
     assert flag.risk[0].islower()
     assert not flag.risk.endswith(".")
 
@@ -127,7 +127,10 @@ def test_a_flag_that_can_be_wrong_says_what_may_happen(monkeypatch):
 
 
 def test_every_row_but_two_is_read_as_a_user_reads_it():
-    """The tests below compare with torch's own answers; these rows have no answer to compare."""
+    """The tests below compare with torch's own answers.
+
+    These rows have no answer to compare.
+    """
     own = {
         "PYTHONHASHSEED",  # the variable lies; test_hash_seed.py
         "torch.default_device",  # torch's getter starts CUDA; below
@@ -143,7 +146,10 @@ LATER = {name for name in READINGS if told(name) is AttributeError}
 
 @given(changes=lines())
 def test_a_flag_reads_as_torch_tells_it(changes):
-    """Whatever was set, in any order: the table says what torch says, or that torch won't say."""
+    """Whatever was set, in any order.
+
+    The table says what torch says, or that torch won't say.
+    """
     with scratch():
         change(*changes)
         for name in READINGS:

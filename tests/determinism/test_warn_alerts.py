@@ -1,4 +1,7 @@
-"""Warn-only mode: operations pass, and are counted by name and line; nothing else is disturbed."""
+"""Warn-only mode: operations pass, and are counted by name and line.
+
+Nothing else is disturbed.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ with its.deterministic(warn=True) as block:
 
 @pytest.mark.parametrize("runs", [1, 2])
 def test_alerts_are_counted_by_operation_and_line(script, runs):
-    """In a second run in the same process the same is told as in the first.
+    """In a second run in the same process the same is reported as in the first.
 
     Python shows a warning once for each place: what was shown in the first run would be lost.
     """
@@ -103,7 +106,7 @@ def test_the_operation_runs(script):
 
 
 def test_an_alert_in_a_helper_counts_for_the_callers_line(script):
-    """Where the operation stands in another file, the line is that which called it."""
+    """Where the operation is in another file, the line is that which called it."""
     helper = script("def spread():\n    return torch.zeros(3).put(*values()[1:])\n", "helper.py")
     run = script("""\
         with its.deterministic(warn=True) as block:
@@ -137,7 +140,10 @@ def test_an_alert_in_a_backward_of_ones_own_counts_there(script):
 
 
 def test_an_alert_in_another_thread_counts_without_a_line():
-    """No frame of the file called it there: the operation is listed, the line is unknown."""
+    """No frame of the file called it there.
+
+    The operation is listed, the line is unknown.
+    """
     put = functools.partial(torch.zeros(3).put_, torch.tensor([0]), torch.ones(1))
     block = its.deterministic(warn=True)
     with pytest.warns(NondeterministicWarning, match=r"put_ \(once\)"), block:
@@ -267,7 +273,10 @@ def test_filters_that_the_block_adds_stay_and_ours_goes():
 
 
 def test_filters_that_the_block_resets_stay_reset():
-    """``warnings.resetwarnings()`` inside takes ours away too; ending finds nothing to do."""
+    """``warnings.resetwarnings()`` inside takes ours away too.
+
+    Ending finds nothing to do.
+    """
     with warnings.catch_warnings():
         with _listening():
             warnings.resetwarnings()
@@ -275,7 +284,10 @@ def test_filters_that_the_block_resets_stay_reset():
 
 
 def test_what_the_block_catches_itself_is_its_own():
-    """In the block's own ``catch_warnings`` an alert goes to that list; after it, to the table."""
+    """In the block's own ``catch_warnings`` an alert goes to that list.
+
+    After it, to the table.
+    """
     with _listening() as block:
         with warnings.catch_warnings(record=True) as caught:
             _put()
@@ -296,7 +308,7 @@ def test_catching_that_ends_inside_the_block_breaks_nothing():
 
 @pytest.mark.parametrize("keeps", ["logging", "function"])
 def test_a_hook_that_outlives_the_block_swallows_nothing(monkeypatch, keeps):
-    """Whoever kept our hook and puts it back after the block gets one that passes all on."""
+    """No matter who kept our hook and puts it back after the block gets one that passes all on."""
     shown = []
     monkeypatch.setattr(warnings, "showwarning", lambda message, *_: shown.append(str(message)))
     with _listening() as block:

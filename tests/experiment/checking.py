@@ -1,4 +1,4 @@
-"""A check of code in a namespace of its own, without a shell."""
+"""A check of code in its own namespace, without a shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A cell is run again from the same state; what differs is found, and nothing stays of it."""
+"""A cell is run again from the same state.
+
+What differs is found, and nothing stays of it.
+"""
 
 from __future__ import annotations
 
@@ -132,7 +135,7 @@ def test_an_operation_that_differs_is_named_with_its_line():
 
 @pytest.mark.parametrize("odd", [1, 2])
 def test_an_operation_that_no_traced_run_catches_is_caught_by_itself(odd):
-    """Where all runs but one agree, which the order of threads may bring about."""
+    """Where all runs but one agree, which the order of threads may cause."""
     calls = itertools.count(1)
 
     @torch.library.custom_op("ipytorchseed_tests::index_put_rarely", mutates_args=())
@@ -228,7 +231,7 @@ def test_a_file_that_the_cell_changes_is_named(tmp_path):
 
 
 def test_threads_that_race_are_named():
-    """Which one comes first is another each time: of twelve, one order in 479 million."""
+    """Which one comes first differs each time: of twelve, one order in 479 million."""
     source = """\
 import threading
 got = []
@@ -241,7 +244,7 @@ for thread in threads: thread.join()
 """
     found, _ = check(source, _names())
     assert found.culprit is None
-    assert any("which comes first is another one each time" in each for each in found.suspects)
+    assert any("their order varies from run to run" in each for each in found.suspects)
 
 
 UNEQUAL = itertools.count()
@@ -344,7 +347,10 @@ def test_progress_names_the_runs():
 
 
 def test_what_fails_to_go_back_keeps_nothing_else_from_it(tmp_path, monkeypatch):
-    """An error while sources are put back: folder, environment and filters are back all the same."""
+    """An error while sources are restored.
+
+    Folder, environment and filters are back all the same.
+    """
     process = Process.now()
     failing = StateError("a state does not fit")
 
@@ -382,7 +388,7 @@ def test_what_is_larger_than_the_machine_is_not_read_whole(endless):
     """Of the same memory over and over, a sample is compared, and that is said."""
     found, _ = check("made = endless", _names(endless=endless))
     assert found.reproducible
-    assert "not looked at whole: endless, made" in found.notes
+    assert "not compared in full: endless, made" in found.notes
 
 
 def test_what_could_not_be_looked_at_is_said(monkeypatch):
@@ -393,7 +399,7 @@ def test_what_could_not_be_looked_at_is_said(monkeypatch):
 
     monkeypatch.setattr("ipytorchseed.fingerprint.elements._elements", broken)
     found, _ = check("made = [torch.ones(3)]", _names())
-    assert "not looked at whole: made" in found.notes
+    assert "not compared in full: made" in found.notes
 
 
 class _Silent(type):

@@ -110,7 +110,10 @@ def test_what_was_one_object_is_one_in_the_copy():
 
 
 def test_training_the_copy_leaves_the_original_alone(recwarn):
-    """Parameters, moments, schedule; and the wrapper that a scheduler puts around ``step``."""
+    """Parameters, moments, schedule.
+
+    And the wrapper that a scheduler puts around ``step``.
+    """
     model, optimizer = _trained()
     scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)
     before = copy.deepcopy([model.state_dict(), optimizer.state_dict(), scheduler.state_dict()])
@@ -208,7 +211,10 @@ def test_what_cannot_be_copied_is_shared_and_named():
 
 
 def test_a_tensor_of_a_graph_lies_in_memory_as_it_did():
-    """Expanded, sliced or transposed: other operations, and so other roundings, follow from it."""
+    """Expanded, sliced or transposed.
+
+    Other operations, and so other roundings, follow from it.
+    """
     leaf = torch.arange(12.0, requires_grad=True)
     tensors = {
         "expanded": leaf[3].expand(4),
@@ -235,7 +241,10 @@ def test_an_array_of_objects_lies_in_memory_as_it_did():
 
 
 def test_a_tensor_of_a_graph_is_cut_from_it_and_named():
-    """Its numbers are copied, it still asks for gradients; what was behind it is not there."""
+    """Its numbers are copied, it still asks for gradients.
+
+    What was behind it is not there.
+    """
     x = torch.ones(2, requires_grad=True)
     made, copier = _copied(state={"h": x * 2})
     h = made["state"]["h"]
@@ -246,7 +255,7 @@ def test_a_tensor_of_a_graph_is_cut_from_it_and_named():
 
 
 def test_the_default_generator_is_a_source_and_no_value():
-    """Copies draw from the same stream, which is put back by itself."""
+    """Copies draw from the same stream, which is restored by itself."""
     made, _ = _copied(g=torch.default_generator)
     assert made["g"] is torch.default_generator
 
@@ -315,7 +324,10 @@ os._exit(0)  # numpy itself overflows the stack when it frees the last chain
 
 
 def test_a_long_chain_is_copied_whatever_the_recursion_limit(tmp_path):
-    """C's stack does not grow with it. Only arrays of objects are not copied all the way down."""
+    """C's stack does not grow with it.
+
+    Only arrays of objects are not copied all the way down.
+    """
     (tmp_path / "chains.py").write_text(CHAINS, encoding="utf-8")
     ran = subprocess.run(
         [sys.executable, tmp_path / "chains.py"], capture_output=True, text=True, check=False

@@ -1,4 +1,7 @@
-"""What ``leave`` returns: each thing that is not as before, although it was put back."""
+"""What ``leave`` returns.
+
+Each thing that is not as before, although it was restored.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from ipytorchseed.experiment.engine import Engine
 
 
 class Refusing(dict):
-    """A namespace that can be told to set nothing any more."""
+    """A namespace that can be set to refuse assignments."""
 
     refuses = False
 

@@ -1,4 +1,7 @@
-"""Putting back states that the ledger holds: all that fit, none by halves, and what is told."""
+"""Putting back states that the ledger holds.
+
+All that fit, none by halves, and what is reported.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,7 @@ def test_what_is_gone_is_missing_and_what_is_new_is_left(drawing):
 
 
 def test_states_that_were_pruned_are_told(drawing, monkeypatch):
-    """The others are put back; where none is left, it is an error that says why."""
+    """The others are restored; where none is left, it is an error that says why."""
     notebook, run = drawing
     ledger = notebook.session.ledger
     full = ledger.states([*run.begun.values()])
@@ -76,7 +79,7 @@ def test_states_that_were_pruned_are_told(drawing, monkeypatch):
 
 
 def test_a_state_that_does_not_fit_moves_nothing(put_back):
-    """What was put back before it is undone."""
+    """What was restored before it is undone."""
     states = {"python": snapshot().states["python"], "torch.cpu": b"no state"}
     random.random()
     before = random.getstate(), torch.get_rng_state().tolist()
@@ -116,7 +119,7 @@ def test_a_source_that_its_package_loads_late_is_loaded_for_its_state(put_back, 
 
 
 def test_a_device_that_did_not_start_yet_is_started_where_it_is_there(monkeypatch):
-    """Its state can be put back to nothing else; where there is none, it is missing."""
+    """Its state can be restored to nothing else; where there is none, it is missing."""
     started = []
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: False)
     monkeypatch.setattr(torch.cuda, "init", lambda: started.append("cuda"))

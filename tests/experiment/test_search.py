@@ -1,4 +1,7 @@
-"""The search for the part of a variable that is the cause: few runs, and no part without proof."""
+"""The search for the part of a variable that is the cause.
+
+Few runs, and no part without proof.
+"""
 
 from __future__ import annotations
 
@@ -156,7 +159,10 @@ def _leaves(value, path=()):
 
 
 def _changed(value, *where):
-    """Return a copy in which some numbers are others; all of them unless it is said which."""
+    """Return a copy in which some numbers are others.
+
+    All of them unless it is said which.
+    """
     if isinstance(value, int):
         return value + 10 if not where or () in where else value
     made = copy.deepcopy(value)
@@ -172,7 +178,10 @@ def _changed(value, *where):
 @settings(max_examples=30)
 @given(_values, st.data())
 def test_the_leaf_that_matters_is_found(value, data):
-    """Of up to six that changed in nested values, in twelve runs at most; no other is named."""
+    """Of up to six that changed in nested values, in twelve runs at most.
+
+    No other is named.
+    """
     leaves = _leaves(value)
     changed = data.draw(st.lists(st.sampled_from(leaves), min_size=1, max_size=6, unique=True))
     matters = data.draw(st.sampled_from(changed))

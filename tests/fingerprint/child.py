@@ -1,4 +1,4 @@
-"""Runs what may kill a process in a process of its own."""
+"""Runs what may kill a process in its own process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Values whose memory can be given back behind their backs: reading it then kills the process.
+"""Values whose memory can be given back behind their backs.
+
+Reading it then kills the process.
 
 Each maker returns a value that is well, and a function that gives its memory back.
 """
@@ -75,7 +77,7 @@ def numbers(dtype: Any = "f8", count: int = COUNT) -> Any:
 
 
 def file_of(content: Any) -> str:
-    """Write a file; whoever calls leaves it to the system to remove."""
+    """Write a file; the caller leaves it to the system to remove."""
     descriptor, path = tempfile.mkstemp(prefix=PREFIX)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
@@ -229,7 +231,7 @@ def over_closed_shared_memory() -> Lost:
 
 @maker
 def over_shrunk_shared_memory() -> Lost:
-    """An array keeps the buffer from being closed here, but nobody keeps its file."""
+    """An array keeps the buffer from being closed here, but no one keeps its file."""
     shared, _ = _shared()
 
     def lose() -> None:
@@ -419,7 +421,7 @@ def optimizer_with_lost_rate() -> Lost:
 
 @maker
 def quantized_with_lost_scales() -> Lost:
-    """What the elements are multiplied with lies in a tensor of its own."""
+    """What the elements are multiplied with is in its own tensor."""
     scales, lose = _from_file()
     plain = torch.ones(COUNT, 2)
     points = torch.zeros(COUNT, dtype=torch.int64)

@@ -1,4 +1,7 @@
-"""What an object's properties worked out and keep in it is no content: it follows from the rest."""
+"""What an object's properties worked out and keep in it is no content.
+
+It follows from the rest.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from ipytorchseed.fingerprint.value import results
 
 
 class Data:
-    """With a property that works something out once, and one of its own making that does so."""
+    """With a property that caches its result, by the standard library and by hand."""
 
     factor = 2
 
@@ -43,7 +46,10 @@ def _worked(data):
     "inside", [lambda data: data, lambda data: [data], lambda data: {"d": data}]
 )
 def test_results_of_properties_are_no_content(inside):
-    """Reading an object does not change it, also not inside of another; an attribute does."""
+    """Reading an object does not change it, also not inside of another.
+
+    An attribute does.
+    """
     made = Data(3)
     before = fingerprint(inside(made))
     assert same(before, fingerprint(inside(_worked(made)))) is True
@@ -65,7 +71,7 @@ def test_which_results_are_kept_is_told():
 
 @pytest.mark.parametrize("name", ["Data of mine", "a=b", "a; b", ""])
 def test_a_class_may_be_called_anything(name):
-    """Its results are told apart, or not told."""
+    """Its results are distinguished, or not told."""
     made = _worked(type(name, (Data,), {})(3))
     assert all(len(digest) == 8 for digest in results(fingerprint(made)).values())
     assert same(fingerprint(made), fingerprint(type(name, (Data,), {})(3))) is True
@@ -81,7 +87,7 @@ def test_a_cache_of_something_else_is_content(key):
 
 
 def test_a_property_that_a_subclass_replaced_is_an_attribute():
-    """What stands in its place is content."""
+    """What is in its place is content."""
 
     class Plain(Data):
         total = 0

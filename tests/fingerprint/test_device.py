@@ -67,7 +67,10 @@ def test_it_is_pinned():
 
 
 class Work:
-    """Stands for what a device has still to compute: for some seconds, or until it is let go."""
+    """A stub of what a device has still to compute.
+
+    For some seconds, or until it is let go.
+    """
 
     def __init__(self, seconds):
         self.seconds = seconds
@@ -141,7 +144,7 @@ def test_what_is_small_is_hashed_on_the_host(device, monkeypatch):
 
 
 def test_what_a_device_loads_once_is_taken_from_no_budget(device, monkeypatch):
-    """Else the first tensor would be taken for too large."""
+    """Otherwise the first tensor would be taken for too large."""
     loaded = []
 
     def digest_and_load(*arguments):
@@ -211,7 +214,7 @@ def test_who_interrupts_waits_no_longer(device):
 
 
 def test_a_device_that_fails_is_not_looked_at(device, monkeypatch, capfd):
-    """What reading raises is said; the wait tells nothing of its own."""
+    """What reading raises is said; the wait raises nothing itself."""
 
     def broken(*_):
         raise RuntimeError("CUDA error")

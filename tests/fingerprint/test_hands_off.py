@@ -84,7 +84,7 @@ def test_the_check_of_these_tests_can_fail():
 
 @pytest.mark.parametrize("metaclass", [type, Meta])
 def test_an_object_that_explodes(metaclass):
-    """It is read by what lies in it, and seen to change; so is its class as a value."""
+    """It is read by what is in it, and seen to change; so is its class as a value."""
     kind = touchy(metaclass=metaclass)
     made = object.__new__(kind)
     object.__setattr__(made, "x", 1)
@@ -171,7 +171,7 @@ class Loud(torch.Tensor):
 
     @classmethod
     def __torch_function__(cls, function, kinds, args=(), kwargs=None):
-        """Note."""
+        """Record."""
         called.append(str(function))
         return super().__torch_function__(function, kinds, args, kwargs or {})
 
@@ -180,7 +180,7 @@ class Function(TorchFunctionMode):
     """Notes functions."""
 
     def __torch_function__(self, function, kinds, args=(), kwargs=None):
-        """Note."""
+        """Record."""
         called.append(str(function))
         return function(*args, **(kwargs or {}))
 
@@ -189,7 +189,7 @@ class Dispatch(TorchDispatchMode):
     """Notes operations."""
 
     def __torch_dispatch__(self, function, kinds, args=(), kwargs=None):
-        """Note."""
+        """Record."""
         called.append(str(function))
         return function(*args, **(kwargs or {}))
 

@@ -10,7 +10,7 @@ from ipytorchseed.fingerprint.arrays import name_of
 
 
 class Point:
-    """An object, in a module of that name for whoever asks."""
+    """An object, in a module of that name for anyone who asks."""
 
     __module__ = "somewhere"
 
@@ -51,7 +51,7 @@ def test_is_the_one_in_ledgers(digest):
 @pytest.mark.parametrize("base", [list, tuple])
 @pytest.mark.parametrize("item", [1, "x", None, "y" * 5000, 2**40_000, (2,), Point(x=1)], ids=type)
 def test_is_the_same_inside_another(item, base, length):
-    """Short sequences of short values are told without what others take."""
+    """Short sequences of short values are read faster than others."""
     value = base([item] * length)
     alone = fingerprint(value)
     for outer in ([value, value], {"[0]": value}, [[*range(9), value], value][::-1]):

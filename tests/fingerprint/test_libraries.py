@@ -1,4 +1,7 @@
-"""What other libraries keep in memory of their own: told by its content, or as not seen into."""
+"""What other libraries keep in their own memory.
+
+Told by its content, or as not seen into.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ from tests.fingerprint.values import spent
 
 
 def pl():
-    """Import Polars where it is used: its threads would be missed in a process forked later."""
+    """Import Polars where it is used.
+
+    Its threads would be missed in a process forked later.
+    """
     return importlib.import_module("polars")
 
 
@@ -143,7 +149,10 @@ def _beside(path, *, mapped):
 
 
 def test_texts_may_lie_in_a_file_that_is_mapped(tmp_path):
-    """While the user has mapped any, they are not read; SQLite's own are no such files."""
+    """While the user has mapped any, they are not read.
+
+    SQLite's own are no such files.
+    """
     mapped, beside_a_ledger = (
         in_child(functools.partial(_beside, mapped=each), str(tmp_path)) for each in (True, False)
     )
@@ -181,7 +190,7 @@ def test_a_large_image_is_sampled():
 
 
 class Loud:
-    """An object whose hash is code of the user's."""
+    """An object whose hash is user code."""
 
     def __hash__(self):
         raise AssertionError
@@ -239,7 +248,10 @@ def test_a_file_of_an_image_is_not_read():
 
 @pytest.mark.parametrize("kind", [ctypes.c_void_p, ctypes.c_char_p, ctypes.py_object])
 def test_a_pointer_is_no_content(kind):
-    """What it points to lies elsewhere each time, and cannot be seen: gradient boosting, say."""
+    """What it points to lies elsewhere each time, and cannot be seen.
+
+    Gradient boosting, say.
+    """
     texts = [b"text of one", b"text of another"]
     addresses = [ctypes.addressof(ctypes.create_string_buffer(each)) for each in texts]
     made = [kind(each) for each in (addresses if kind is ctypes.c_void_p else texts)]
@@ -271,7 +283,7 @@ def test_what_a_small_class_of_c_keeps_cannot_be_seen(make):
 
 
 def test_classes_of_python_hide_nothing():
-    """With slots, with a dictionary and weak references of their own or of a base."""
+    """With slots, with a dictionary and weak references, their own or a base's."""
 
     class Slots:
         __slots__ = ("a", "b")
@@ -290,9 +302,12 @@ def test_classes_of_python_hide_nothing():
 
 
 def test_an_address_in_a_member_of_a_class_of_c_is_no_content():
-    """As shapely keeps one in each geometry; a large number in a slot of Python's is content."""
+    """As shapely keeps one in each geometry.
 
-    class Seeded(io.StringIO):  # of which C code keeps most, too
+    A large number in a slot of Python's is content.
+    """
+
+    class Seeded(io.StringIO):  # C code keeps most of it, too
         __slots__ = ("seed",)
 
     seeded = Seeded()

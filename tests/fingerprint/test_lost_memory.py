@@ -48,7 +48,10 @@ def _looks(name):
 
 @pytest.mark.parametrize("name", lost.MAKERS)
 def test_a_look_at_lost_memory_kills_nothing(name):
-    """The process lives; the value is another than it was, and the record tells what is unseen."""
+    """The process lives.
+
+    The value differs from before, and the record says what is unseen.
+    """
     before, shown = in_child(_looks, name)
     for digest, _, opaque, summary, parts in shown:
         assert "not looked at" not in summary
@@ -103,7 +106,10 @@ LIKE_OWN = [
 
 @pytest.mark.parametrize("name", LIKE_OWN)
 def test_content_counts_and_not_where_it_lies(name):
-    """In another's memory or in numpy's and torch's own: equal fingerprints, in full and sampled."""
+    """In another's memory or in numpy's and torch's own.
+
+    Equal fingerprints, in full and sampled.
+    """
     assert in_child(_equals, name) == [[True, True], True, False]
 
 
@@ -160,7 +166,7 @@ def _changes(name):
      "shared_between_processes", "over_interface_in_series", "from_file_storage"],
 )  # fmt: skip
 def test_a_change_is_seen(name):
-    """Unchanged, the digest is the same; changed in one place, it is another."""
+    """Unchanged, the digest is the same; changed in one place, it differs."""
     same, moved = in_child(_changes, name)
     assert same
     assert moved
@@ -197,7 +203,7 @@ def test_where_a_memory_map_comes_from_is_no_content():
     ],
 )
 def test_whose_memory_it_is(make, owns):
-    """What is numpy's and Python's own is told from others' by what an array is a view of."""
+    """An array's base says whether numpy or Python owns its memory."""
     assert owns_array(np.asarray(make())) is owns
 
 
@@ -226,7 +232,10 @@ def _copies(source, size):
 
 
 def test_memory_that_may_be_gone_is_copied_by_the_system():
-    """What is there is copied, in any size; what is not raises: at once, or in the middle."""
+    """What is there is copied, in any size.
+
+    What is not raises: at once, or in the middle.
+    """
     content = np.random.default_rng(1).bytes(3 * 2**16 + 17)
     address = address_of_array(np.frombuffer(content, "u1"))
     for size in (1, 4096, 2**16, 2**16 + 1, len(content)):

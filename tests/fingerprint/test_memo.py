@@ -77,7 +77,10 @@ def test_writes_of_every_way_are_seen(write, reread):
 
 
 def test_an_uncounted_write_of_one_element_is_seen_within_the_allowance():
-    """Beyond it, where it misses the sample, it is not: that is the price, and it is written."""
+    """Beyond it, where it misses the sample, it is not.
+
+    That is the price, and it is written.
+    """
     value, memo = torch.zeros(2**20), Memo()
     first = fingerprint(value, memo=memo, budget=_budget())
     starts = buffers.starts(2**20, buffers.PROOF[0], buffers.PROOF[1] // 4)
@@ -99,7 +102,7 @@ def test_another_tensor_at_the_same_address_is_another():
 
 @pytest.mark.parametrize("alias", [lambda it: it.data, lambda it: it.detach()])
 def test_a_version_is_of_one_tensor(alias):
-    """Each ``.data`` is another tensor, whose count of writes begins anew.
+    """Each ``.data`` is another tensor, whose count of writes begins again.
 
     Where the one before it is gone, the next often has its address, and its id in Python.
     """
@@ -164,7 +167,7 @@ def test_a_model_is_as_without_memo():
 
 def test_code_is_read_once():
     """And forgotten with its function."""
-    made = eval("lambda x: x + 1")  # noqa: S307 -- code of its own
+    made = eval("lambda x: x + 1")  # noqa: S307 -- a new code object
     address, known = id(made.__code__), getclosurevars(code_digest).nonlocals["known"]
     assert fingerprint(made) == fingerprint(made)
     assert address in known

@@ -1,4 +1,7 @@
-"""Small values as bytes: the same again after unpacking, and no code of their classes runs."""
+"""Small values as bytes.
+
+The same again after unpacking, and no code of their classes runs.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +93,10 @@ VALUES = {
 
 @pytest.mark.parametrize("make", VALUES.values(), ids=VALUES)
 def test_what_is_unpacked_is_the_same(make):
-    """Its digest is, and it shares nothing with the original; no method of the user's runs."""
+    """Its digest is, and it shares nothing with the original.
+
+    No method of the user's runs.
+    """
     value = make()
     packed = pack(value, MOST)
     assert packed is not None

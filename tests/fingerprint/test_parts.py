@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 import numpy as np
 import pytest
 import torch
@@ -35,7 +37,10 @@ def test_of_a_module():
 
 
 def test_mode_of_an_activation_inside_a_module_is_no_content():
-    """Models often share one, as the default of an argument: eval of one model switches all."""
+    """Models often share one, as the default of an argument.
+
+    Eval of one model switches all.
+    """
     shared = torch.nn.Softplus()
     net, other = (torch.nn.Sequential(torch.nn.BatchNorm1d(2), shared) for _ in range(2))
     before = fingerprint(net)
@@ -53,14 +58,14 @@ def test_mode_of_an_activation_inside_a_module_is_no_content():
 
 
 def test_of_a_module_with_many_parameters():
-    """They are told as one."""
+    """They are reported as one."""
     net = nn.Sequential(*(nn.Linear(1, 1) for _ in range(0)))
     net.many = nn.ParameterList([torch.zeros(1) for _ in range(65)])
     assert changed(net, lambda: net.many[3].data.add_(1)) == {"parameters"}
 
 
 def test_of_an_optimizer():
-    """Its rate, steps and state; the parameters that it moves are a part of their own."""
+    """Its rate, steps and state; the parameters that it moves are its own part."""
     made = trained()
     parts = fingerprint(made).parts
     assert (parts["lr"], parts["steps"]) == ("0.1", "1")
@@ -204,8 +209,25 @@ def test_what_is_inside_but_unseen_is_named():
 
 
 def test_a_record_of_msgspec_is_seen_whole():
-    """Its base class is written in C, but reserves no room of its own."""
+    """Its base class is written in C, but reserves no memory."""
     found = fingerprint(Entry())
     assert not found.opaque
     assert found.parts.keys() == {"a:layers", "a:rate"}
     assert "unseen" not in fingerprint([Entry()]).parts
+
+
+def test_a_database_tells_how_many_rows_were_written():
+    """A question changes nothing; what is in it stays unknown, and a closed one tells nothing."""
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table t (a int)")
+    connection.execute("insert into t values (1)")
+    wrote = fingerprint(connection)
+    connection.execute("select * from t").fetchall()
+    asked = fingerprint(connection)
+    connection.execute("update t set a = 2")
+    parts = [each.parts for each in (wrote, asked, fingerprint(connection))]
+    assert [each["rows written"] for each in parts] == ["1", "1", "2"]
+    assert asked.opaque
+    assert asked.digest == wrote.digest != fingerprint(connection).digest
+    connection.close()
+    assert fingerprint(connection).parts["rows written"] == "unknown"

@@ -52,7 +52,7 @@ def _scores(times, slope=1.0):
 
 
 def _of_library(module, name):
-    """Make an object of a library's class, of which nothing but its name matters."""
+    """Make an object of a library's class; only the name matters."""
     kind = type(name, (), {"__module__": module})
     there = sys.modules.setdefault(module, types.ModuleType(module))
     return vars(there).setdefault(name, kind)()
@@ -91,7 +91,10 @@ def _model(scratch, summed=1.0, **kept):
 
 
 def _compiled(*signatures, step=1, **options):
-    """Make a function as numba compiles it: for each type of argument at its first call."""
+    """Make a function as numba compiles it.
+
+    For each type of argument at its first call.
+    """
     made = _of_library("numba.core.dispatcher", "Dispatcher")
     made.overloads = dict.fromkeys(signatures, object())
     made.py_func, made.targetoptions, made.locals = lambda x: x + step, options, {}
@@ -113,7 +116,7 @@ def _kept(module, name, **kept):
 
 
 def _recurrent(*, moved=False, aliased=True):
-    """Make a layer that keeps lists of its own parameters; these may be copies."""
+    """Make a layer that keeps its own lists of parameters; these may be copies."""
     made = torch.nn.GRU(2, 2)
     with torch.no_grad():
         for each in made.parameters():
@@ -133,7 +136,7 @@ def _asked(matrix):
 
 
 def _flags(*more, asked=()):
-    """Define flags, of which some combinations were asked for."""
+    """Define flags, and use some combinations."""
     made = enum.Flag("Options", ["FLIP", "CROP", "NOISE", *more])
     for each in asked:
         made(each)
@@ -328,7 +331,7 @@ def test_what_lies_between_extended_numbers_is_no_content(kind, many):
 )
 @pytest.mark.usefixtures("put_back")
 def test_where_a_source_stands_is_no_content_of_what_holds_it(held, draw):
-    """It is told of the source: a value that leads to it is the same after a draw."""
+    """It belongs to the source: a value that leads to it is the same after a draw."""
     before = fingerprint(held())
     draw()
     after = fingerprint(held())
@@ -365,7 +368,10 @@ def test_how_a_column_of_arrow_lies_in_memory_is_no_content(dtype):
 
 @pytest.mark.parametrize("count", [2, 100, *range(500, 560, 5), 5_000])
 def test_how_many_pieces_a_column_lies_in_is_no_content(count):
-    """Few bytes are copied, more are looked at where they lie: both tell the same of both."""
+    """Few bytes are copied, more are looked at where they lie.
+
+    Both tell the same of both.
+    """
     texts = pd.Series([f"v{number}" for number in range(count)], dtype="string[pyarrow]")
     joined = pd.concat([texts[: count // 2], texts[count // 2 :]])
     assert fingerprint(joined).digest == fingerprint(texts).digest

@@ -1,4 +1,7 @@
-"""Values too large to be read whole: what a sample shows, and what nobody may conclude from it."""
+"""Values too large to be read whole.
+
+What a sample shows, and what no one may conclude from it.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,10 @@ def look(value, *, whole):
 
 @pytest.mark.parametrize("name", LARGE)
 def test_a_sample_and_the_whole_can_be_held_against_each_other(name):
-    """Equal samples prove nothing; only two that were read whole are known to be the same."""
+    """Equal samples prove nothing.
+
+    Only two that were read whole are known to be the same.
+    """
     make = LARGE[name][0]
     whole, sample = look(make(), whole=True), look(make(), whole=False)
     assert (whole.exact, sample.exact) == (True, False)
@@ -94,7 +100,10 @@ def test_a_change_at_the_ends_is_always_seen(name):
 @settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_a_change_elsewhere_is_seen_or_unknown_and_never_denied(name, data):
-    """Read whole it is seen; in a sample it may not be, and then nobody says that it is the same."""
+    """Read whole it is seen.
+
+    In a sample it may not be, and then no one says that it is the same.
+    """
     make, change, length = LARGE[name]
     value = make()
     sampled, whole = look(value, whole=False), look(value, whole=True)
@@ -115,7 +124,7 @@ def test_the_same_places_are_sampled_each_time():
 
 
 def test_another_size_is_a_change():
-    """Between a small value, always read whole, and a large one of which a sample was read."""
+    """Between a small value, always read whole, and a sample of a large one."""
     assert same(fingerprint([1, 2]), look([*range(N)], whole=False)) is False
     assert same(look(torch.zeros(50 * N), whole=False), fingerprint(torch.zeros(3))) is False
 
@@ -140,7 +149,10 @@ def test_an_integer_of_millions_of_digits_is_known_by_its_ends():
 
 
 def test_where_no_time_is_left_nothing_is_claimed():
-    """Not even a sample is taken, and nothing follows from that; short values cost nothing."""
+    """Not even a sample is taken, and nothing follows from that.
+
+    Short values cost nothing.
+    """
     over = Budget(1, used=1)
     lost = fingerprint([1, 2], budget=over)
     assert (lost.digest, lost.exact, lost.kind) == ("", False, "unread")

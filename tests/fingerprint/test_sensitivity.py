@@ -1,4 +1,7 @@
-"""One change changes the digest; an equal rebuilt value has the same, in any process."""
+"""One change changes the digest.
+
+An equal rebuilt value has the same, in any process.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ def test_a_change_is_seen(name):
 
 @pytest.mark.parametrize("name", CHANGED)
 def test_an_equal_value_has_the_same_fingerprint(name):
-    """Built anew, and looked at again."""
+    """Built again, and looked at again."""
     make, _ = CHANGED[name]
     value = make()
     first = repr(fingerprint(value))  # a NaN in the series is not equal to itself
@@ -73,7 +76,10 @@ for value in different():
 
 
 def test_another_process_agrees():
-    """With another hash seed: no identity, no address, no order of a set is in a digest."""
+    """With another hash seed.
+
+    No identity, no address, no order of a set is in a digest.
+    """
     printed = [
         subprocess.run(
             [sys.executable, "-c", _PROGRAM],

@@ -1,4 +1,4 @@
-"""Objects that keep times of their own work, or identities: these are no content."""
+"""Objects that keep their own times work, or identities: these are no content."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ipytorchseed.fingerprint import fingerprint
 
 
 def digest(value):
-    """Name a value."""
+    """Return the name of a value."""
     return fingerprint(value).digest
 
 
@@ -80,7 +80,10 @@ def test_handle_of_a_hook_is_no_content():
 
 
 def test_copied_layer_with_a_hook_of_its_own_is_the_same():
-    """Torch wraps a method that hears of states being loaded; a copy of that lacks its names."""
+    """Torch wraps a method that hears of states being loaded.
+
+    A copy of that lacks its names.
+    """
 
     class Heard(torch.nn.Identity):
         def hear(self, *_):

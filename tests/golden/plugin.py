@@ -1,6 +1,6 @@
 """Rendered text kept in files beside this one, to be read by people and compared by tests.
 
-``pytest --update-golden`` writes them anew; read the difference before committing it.
+``pytest --update-golden`` writes them again; read the difference before committing it.
 """
 
 from __future__ import annotations

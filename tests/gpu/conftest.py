@@ -5,7 +5,7 @@ import torch
 
 
 def pytest_collection_modifyitems(items):
-    """Skip what lies in this folder where no GPU is, and say how to run it."""
+    """Skip what is in this folder if there is no GPU, and say how to run it."""
     if torch.cuda.is_available():
         return
     reason = "no CUDA GPU here: run `pytest tests/gpu` on a machine that has one"

@@ -73,7 +73,10 @@ BACKWARDS = {
     ("make", "line", "operation", "with_flags"), BACKWARDS.values(), ids=BACKWARDS
 )
 def test_an_operation_that_adds_atomically_is_caught(make, line, operation, with_flags):
-    """In its backward pass, by the line of its forward; what flags do about it is tried."""
+    """In its backward pass, by the line of its forward.
+
+    What flags do about it is tried.
+    """
     names = {"torch": torch, "nn": nn, "F": F, **make()}
     found, _ = check(HELD.format(line), names, runs=4)
     assert not found.reproducible
@@ -84,7 +87,10 @@ def test_an_operation_that_adds_atomically_is_caught(make, line, operation, with
 
 
 def test_a_convolution_under_benchmark_is_never_put_down_to_another_operation():
-    """CuDNN may choose another algorithm in each run; if it does, the convolution is named."""
+    """CuDNN may choose another algorithm in each run.
+
+    If it does, the convolution is named.
+    """
     names = {
         "torch": torch,
         "net": nn.Sequential(nn.Conv2d(16, 32, 5), nn.ReLU(), nn.Conv2d(32, 16, 3)).cuda(),

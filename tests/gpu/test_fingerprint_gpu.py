@@ -71,7 +71,7 @@ def test_repeated_looks_agree():
 
 
 def test_sparse_and_modules():
-    """Parts of them lie on the device."""
+    """Parts of them are on the device."""
     value = torch.eye(5, device="cuda").to_sparse()
     first = fingerprint(value).digest
     value._values()[2] = 3

@@ -1,4 +1,7 @@
-"""A kernel whose cells compute on a GPU: what is said of them, and that they are not held up."""
+"""A kernel whose cells compute on a GPU.
+
+What is said of them, and that they are not held up.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ print(loss.item())"""
 
 @pytest.fixture
 def kernel(tmp_path):
-    """A kernel of its own process, in which CUDA has not started."""
+    """Its own kernel process, in which CUDA has not started."""
     with Kernel(tmp_path, cold=True) as made:
         for cell in ("%load_ext ipytorchseed", SETUP):
             assert made.run(cell).status == "ok"
@@ -81,7 +84,10 @@ def test_a_cell_that_scales_gradients_repeats(kernel):
 
 
 def test_after_an_error_on_the_gpu_all_is_said_in_a_line(kernel):
-    """CUDA answers nothing any more in that process; other cells run, and what we say is short."""
+    """CUDA answers nothing any more in that process.
+
+    Other cells run, and what we say is short.
+    """
     kernel.run("nn.Embedding(3, 3).cuda()(torch.tensor([7], device='cuda')).sum().item()")
     assert kernel.run("1 + 1").shown == "2"
     assert "torch.cuda:0" in kernel.run("%seed").displays[-1]["text/plain"]

@@ -13,7 +13,10 @@ def run(program):
 
 
 def test_seeding_does_not_start_cuda_and_reaches_it_later():
-    """The seed is queued: the first numbers on the GPU are those of `torch.manual_seed`."""
+    """The seed is queued.
+
+    The first numbers on the GPU are those of `torch.manual_seed`.
+    """
     run("""
         import torch
         import ipytorchseed as its
@@ -26,7 +29,10 @@ def test_seeding_does_not_start_cuda_and_reaches_it_later():
 
 
 def test_states_of_a_started_gpu_are_read_named_counted_and_put_back():
-    """Equal seeds, equal digests; draws move the offset; restoring gives the same numbers."""
+    """Equal seeds, equal digests; draws move the offset.
+
+    Restoring gives the same numbers.
+    """
     run("""
         import torch
         import ipytorchseed as its
@@ -78,7 +84,10 @@ def test_looking_at_everything_does_not_start_cuda():
 
 
 def test_a_block_puts_every_flag_back_and_repeats_training():
-    """cuDNN, TF32 and precision settings are as before; two runs of a CNN give equal losses."""
+    """cuDNN, TF32 and precision settings are as before.
+
+    Two runs of a CNN give equal losses.
+    """
     run("""
         import torch
         from torch import nn

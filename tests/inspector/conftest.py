@@ -1,4 +1,7 @@
-"""A shell that takes itself for a kernel's: widgets are made, and what they send is kept."""
+"""A shell that takes itself for a kernel's.
+
+Widgets are made, and what they send is kept.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,7 @@ class FrontEnd:
         return self.ask("do", what=what, **{"last": last.id if last else 0, **wish})
 
     def said(self) -> list[Mapping[str, Any]]:
-        """Return what views were told since the last time."""
+        """Return the messages to views since the last time."""
         sent = self.handler.shown().comm.__dict__.setdefault("sent", [])
         told = [data["content"] for _, data in sent if data.get("method") == "custom"]
         sent.clear()
@@ -74,7 +77,7 @@ class FrontEnd:
 
 @pytest.fixture
 def front_end(put_back, tmp_path, monkeypatch) -> Iterator[FrontEnd]:
-    """A shell with the extension, a ledger of its own and widgets that lead nowhere."""
+    """A shell with the extension, its own ledger and widgets that lead nowhere."""
     monkeypatch.setattr(comm, "create_comm", Wire)
     monkeypatch.setattr(messages, "_made", [])
     monkeypatch.setenv("IPYTORCHSEED_DATA_DIR", str(tmp_path))

@@ -60,7 +60,7 @@ def test_replay_brings_the_result_of_the_run_back(front_end):
 
 
 def test_replay_asks_before_it_acts_outside(front_end, tmp_path):
-    """The question names what would be run; a result that is another one is told as such."""
+    """The question names what would be run; a result that differs is reported as such."""
     front_end.run("import os\nx = os.urandom(8)\nopen('kept.txt', 'w').close()", "a")
     (tmp_path / "kept.txt").unlink()
     asked = front_end.do("replay", run=1)
@@ -157,7 +157,10 @@ def test_where_nothing_is_recorded_a_move_is_asked_about(front_end, what):
 
 
 def test_a_button_pressed_before_a_cell_ran_does_nothing_after_it(front_end):
-    """The message may have waited for the kernel: the user has not seen what came since."""
+    """The message may have waited for the kernel.
+
+    The user has not seen what came since.
+    """
     front_end.run(START)
     front_end.run(DRAW)
     before = front_end.extension.states()

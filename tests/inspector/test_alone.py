@@ -43,7 +43,10 @@ print(json.dumps({
 
 
 def test_without_a_shell_it_shows_what_the_functions_did():
-    """Sources, generators of the caller's, settings, alerts; in the saved state, and asked anew."""
+    """Sources, generators of the caller's, settings, alerts.
+
+    In the saved state, and asked again.
+    """
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", SCRIPT], capture_output=True, text=True, check=True
     )

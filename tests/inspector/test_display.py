@@ -54,7 +54,10 @@ def test_static_html_is_shown_first_and_the_widget_second(kernel, line):
 
 
 def test_what_is_returned_is_what_is_shown(kernel):
-    """Shown once: as the last expression, or where it is displayed; no two of them differ."""
+    """Shown once: as the last expression, or where it is displayed.
+
+    No two of them differ.
+    """
     reply = kernel.run("shown = ipytorchseed.inspector()")
     assert (reply.status, reply.displays, reply.stderr) == ("ok", [], "")
     assert len(kernel.run("shown").displays) == 2

@@ -1,4 +1,7 @@
-"""Thousands of runs: read as they come into sight, searched in pieces, the same as all at once."""
+"""Thousands of runs.
+
+Read as they come into sight, searched in pieces, the same as all at once.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,10 @@ def test_a_run_is_added_as_it_would_be_read(session):
 
 
 def search(history, wanted):
-    """Search until all has been looked at; return the places and how often it had to be asked."""
+    """Search until all has been looked at.
+
+    Return the places and how often it had to be asked.
+    """
     found, low, asked = [], len(history), 0
     while low > 0:
         more, low = history.find(wanted, 0, low)

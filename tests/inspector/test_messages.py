@@ -1,4 +1,7 @@
-"""What views are told: all at first, later only what changed; questions have answers, always."""
+"""What views are reported: all at first, later only what changed.
+
+Questions have answers, always.
+"""
 
 from __future__ import annotations
 

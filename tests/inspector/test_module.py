@@ -1,4 +1,4 @@
-"""The ES module and the stylesheet: small, of their own, with tests of their own."""
+"""The ES module and the stylesheet: small, separate, with their own tests."""
 
 from __future__ import annotations
 

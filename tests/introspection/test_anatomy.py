@@ -57,7 +57,10 @@ def test_a_class_dies_that_was_looked_into(look):
 
 
 def test_a_class_that_was_changed_since():
-    """What is known of a class may be out of date: nothing is read by another's slot."""
+    """What is known about a class may be out of date.
+
+    Nothing is read by another's slot.
+    """
     value = made()
     known = anatomy(Below)
     del Below.a

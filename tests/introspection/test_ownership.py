@@ -60,14 +60,17 @@ def test_a_package_that_tells_no_version(monkeypatch):
 
 
 def test_the_archive_of_the_standard_library_is_the_interpreters():
-    """It is on ``sys.path``, and looked for at imports; one of that name elsewhere is a user's."""
+    """It is on ``sys.path``, and looked for at imports.
+
+    One of that name elsewhere is a user's.
+    """
     archive = next(path for path in sys.path if path.endswith(".zip"))
     assert is_installed_file(archive)
     assert not is_installed_file(f"/data/{Path(archive).name}")
 
 
 def test_what_pip_put_into_a_folder_of_the_path_is_a_package(tmp_path, monkeypatch):
-    """``pip install --target``; what lies beside it there is the user's all the same."""
+    """``pip install --target``; what is beside it there is the user's all the same."""
     record = tmp_path / "Scikit_Things-1.0.dist-info" / "RECORD"
     record.parent.mkdir()
     record.write_text("sthings/__init__.py,sha256=1,2\nsthings/io.py,,\nalone.py,sha256=1,2\n")
@@ -80,7 +83,10 @@ def test_what_pip_put_into_a_folder_of_the_path_is_a_package(tmp_path, monkeypat
 
 
 def test_records_of_a_folder_are_read_once_until_it_changes(tmp_path, monkeypatch):
-    """A folder with hundreds of packages is not read through for each name; pip may add more."""
+    """A folder with hundreds of packages is not read through for each name.
+
+    Pip may add more.
+    """
     reads = []
     monkeypatch.setattr(Path, "read_text", lambda path, *_, **__: reads.append(path) or "one/a,,")
     monkeypatch.syspath_prepend(tmp_path)
@@ -97,7 +103,10 @@ def test_records_of_a_folder_are_read_once_until_it_changes(tmp_path, monkeypatc
 @pytest.mark.parametrize("module", ["linked.py", "linked/core.py"])
 @pytest.mark.parametrize("metadata", ["linked-1.0.dist-info", "src"])
 def test_what_an_installer_keeps_for_many_environments_is_a_package(tmp_path, module, metadata):
-    """``uv pip install --link-mode symlink`` links each file; so does flit, to the user's own."""
+    """``uv pip install --link-mode symlink`` links each file.
+
+    So does flit, to the user's own.
+    """
     kept = tmp_path / "cache" / "archive" / module
     place = tmp_path / "lib" / "site-packages" / module
     for each in (kept.parent, place.parent, tmp_path / "cache" / "archive" / metadata):
@@ -109,7 +118,10 @@ def test_what_an_installer_keeps_for_many_environments_is_a_package(tmp_path, mo
 
 
 def test_a_link_to_a_folder_of_ones_own_is_followed(tmp_path):
-    """``flit install --symlink`` links the package as one; a folder may lie behind several."""
+    """``flit install --symlink`` links the package as one.
+
+    A folder may be behind several.
+    """
     own, place = tmp_path / "own", tmp_path / "lib" / "site-packages"
     for each in (own / "inner", place):
         each.mkdir(parents=True)

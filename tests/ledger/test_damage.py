@@ -1,4 +1,7 @@
-"""What others do to the ledger's files: it is told, and no kernel dies or writes into what is gone."""
+"""What others do to the ledger's files.
+
+It is sent, and no kernel dies or writes into what is gone.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ def beside(path, end):
 
 
 def python(script, *arguments, **more):
-    """Run a script in a process of its own, which has to end well; return what it printed."""
+    """Run a script in its own process, which has to end well; return what it printed."""
     head = """
 import os, sqlite3, sys
 from pathlib import Path
@@ -58,7 +61,10 @@ wal, shm = (path.with_name(path.name + end) for end in ("-wal", "-shm"))
 
 @pytest.fixture
 def killed(path):
-    """A ledger of five runs whose kernel was killed: its log and the log's index are there."""
+    """A ledger of five runs whose kernel was killed.
+
+    Its log and the log's index are there.
+    """
     python("ledger = Ledger.open(path); samples.add(ledger, 5); os._exit(0)", path)
     assert beside(path, "-wal").stat().st_size > 0
     assert beside(path, "-shm").stat().st_size > 0
@@ -121,7 +127,7 @@ def test_an_index_of_the_log_full_of_garbage_is_made_again(killed):
 
 
 def test_a_ledger_of_the_old_format_is_set_aside(path):
-    """Byte by byte as it was; one who only looks is told."""
+    """Byte by byte as it was; one who only looks is reported."""
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE things (id)")
     connection.execute(f"PRAGMA application_id = {migrations._OUTDATED}")
@@ -246,7 +252,7 @@ with Ledger.open(path) as ledger:
 
 @posix
 def test_an_index_that_is_cut_under_two_kernels_kills_neither(path):
-    """Whoever looks first mends it for both."""
+    """No matter who looks first fixes it for both."""
     script = """
 ledger = Ledger.open(path)
 samples.add(ledger, 5)
@@ -276,7 +282,10 @@ ledger.close()
 
 
 def test_a_ledger_that_became_newer_is_written_by_no_older_kernel(path):
-    """As where another environment's ipytorchseed was upgraded: the kernel says what to do."""
+    """As where another environment's ipytorchseed was upgraded.
+
+    The kernel says what to do.
+    """
     with Ledger.open(path) as ledger:
         samples.add(ledger, 3)
         other = sqlite3.connect(path, isolation_level=None)
@@ -299,7 +308,7 @@ def test_a_ledger_that_became_newer_is_written_by_no_older_kernel(path):
 
 @pytest.fixture
 def full_disk():
-    """Return a folder on a disk of its own that has no room."""
+    """Return a folder on its own disk that has no room."""
     folder = Path(tempfile.mkdtemp())
     try:
         mount("-t", "tmpfs", "-o", "size=64k", "none", folder)
@@ -319,7 +328,10 @@ def mount(*arguments):
 
 @pytest.mark.parametrize("free", range(0, 52, 4))
 def test_a_disk_that_is_full_from_the_start(full_disk, free):
-    """One line says so, to one who only looks as well; with room again the ledger is begun."""
+    """One line says so, to one who only looks as well.
+
+    With room again the ledger is begun.
+    """
     path, filling = full_disk / "ledger.sqlite", full_disk / "filling"
     os.truncate(filling, (60 - free) * 1024)
     with pytest.raises(LedgerError) as caught:

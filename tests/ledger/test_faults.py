@@ -1,4 +1,7 @@
-"""Whatever is wrong with the file: one clear line, nothing overwritten, the notebook goes on."""
+"""Whatever is wrong with the file.
+
+One clear line, nothing overwritten, the notebook goes on.
+"""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def test_find_prefers_this_kernel_and_then_the_latest(ledger):
 
 
 def test_find_gives_the_last_of_two_runs_with_one_number(ledger):
-    """As after `%reset`, which counts anew."""
+    """As after `%reset`, which counts again."""
     samples.add(ledger, 2)
     samples.add(ledger, 2)
     assert ledger.find("a.ipynb", 1, "k1").id == 3
@@ -145,7 +145,7 @@ def test_no_question_sorts_or_scans(ledger, query, index):
 
 
 def test_any_thread_may_write_and_read(ledger):
-    """Each gets numbers of its own, and finds what it wrote."""
+    """Each gets its own numbers, and finds what it wrote."""
     lost = []
 
     def work(name):
@@ -176,7 +176,10 @@ def test_a_closed_ledger_says_so():
 
 
 def test_the_ledger_brings_nothing_heavy():
-    """Neither torch nor numpy nor what draws tables: it is opened while a notebook waits."""
+    """Neither torch nor numpy nor what draws tables.
+
+    It is opened while a notebook waits.
+    """
     heavy = ("IPython", "click", "numpy", "platformdirs", "rich", "torch")
     script = f"""
 from ipytorchseed.ledger.store import Ledger

@@ -29,7 +29,7 @@ SOMEBODY = 12_345
 
 @pytest.fixture
 def path(tmp_path):
-    """Where a ledger of three runs lies, in a folder of its own."""
+    """Where a ledger of three runs lies, in its own folder."""
     path = tmp_path / "folder" / "ledger.sqlite"
     with Ledger.open(path) as ledger:
         samples.add(ledger, 3)

@@ -13,7 +13,7 @@ from ipytorchseed.ledger import place
 from ipytorchseed.ledger.store import Ledger
 from tests.ledger import samples
 
-posix = pytest.mark.skipif(os.name != "posix", reason="rights are told otherwise there")
+posix = pytest.mark.skipif(os.name != "posix", reason="rights work differently there")
 
 
 def rights(path):

@@ -200,7 +200,7 @@ def test_a_forked_child_reads_again(path):
 
 @forks
 def test_a_fork_that_python_was_not_told_of_is_noticed(path, monkeypatch):
-    """As by a C library: the process number is another."""
+    """As by a C library: the process number differs."""
     with Ledger.open(path) as ledger:
         monkeypatch.setattr(Database, "in_child", lambda _: None)
 
@@ -214,7 +214,7 @@ def test_a_fork_that_python_was_not_told_of_is_noticed(path, monkeypatch):
 
 @forks
 def test_a_ledger_in_memory_can_be_read_in_a_child(tmp_path):
-    """There is no file to open anew; its copy does not change."""
+    """There is no file to open again; its copy does not change."""
     with Ledger.in_memory() as ledger:
         samples.add(ledger, 3)
         assert in_child(lambda: (ledger.add(*samples.moved()), ledger.counts().runs)) == "(0, 3)"

@@ -18,7 +18,7 @@ NOW = samples.BEGIN
 
 @pytest.fixture
 def ledger(tmp_path):
-    """An empty ledger in a file, at a time of its own."""
+    """An empty ledger in a file, at its own time."""
     with Ledger.open(tmp_path / "ledger.sqlite") as ledger:
         ledger.clock = lambda: NOW
         yield ledger

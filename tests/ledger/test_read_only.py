@@ -79,7 +79,7 @@ def test_looking_changes_nothing_after_a_kill(path, tmp_path, words):
 
 @pytest.mark.parametrize("words", LOOKS)
 def test_looking_changes_nothing_after_a_good_end(path, tmp_path, words):
-    """Nor does anything lie beside it afterwards."""
+    """Nor is anything beside it afterwards."""
     left = tmp_path / "left" / "ledger.sqlite"
     with Ledger.open(left) as ledger:
         ledger.limits = Limits(states_days=1e9, runs_days=1e9)

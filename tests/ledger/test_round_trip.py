@@ -127,7 +127,10 @@ def test_bytes_that_are_no_record_are_refused(data):
 
 
 def test_a_field_that_is_not_known_here_is_passed_over():
-    """As from a later version, whose tables are the same; one that is missing is as usual."""
+    """As from a later version, whose tables are the same.
+
+    One that is missing is as usual.
+    """
     value = {"digest": "0" * 16, "kind": "list", "mood": [1, {"a": 2}]}
     assert encoding.decode(encoding.encode(value), Fingerprint) == Fingerprint("0" * 16, "list")
 

@@ -18,7 +18,7 @@ def path(tmp_path):
 
 
 def test_the_log_of_seeds_is_there_after_a_restart(path):
-    """Oldest first, all that was told."""
+    """Oldest first, all that was reported."""
     with Ledger.open(path) as ledger:
         ledger.clock = lambda: 2.5  # soon after, so that they are not too old
         first = SeedEntry(42, "now", 1.5, "a", "k1")

@@ -48,7 +48,7 @@ def test_a_trace_goes_with_its_run(tmp_path):
 
 
 def test_a_damaged_trace_is_passed_over_and_found(tmp_path):
-    """The others are told; ``verify`` names it."""
+    """The others are reported; ``verify`` names it."""
     path = tmp_path / "ledger.sqlite"
     with Ledger.open(path) as ledger:
         (number,) = samples.add(ledger, 1)

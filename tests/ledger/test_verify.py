@@ -1,4 +1,4 @@
-"""Checking the ledger finds what is wrong with it, and nothing where nothing is."""
+"""Checking the ledger finds what is wrong with it, and nothing if nothing is."""
 
 from __future__ import annotations
 
@@ -142,6 +142,6 @@ def test_a_record_that_nothing_can_show_is_left_out(path, field):
 
 
 def test_a_record_that_would_fill_memory_is_not_decompressed(path):
-    """A few kilobytes may stand for a gigabyte."""
+    """A few kilobytes may represent a gigabyte."""
     found = findings(path, record=b"\1" + zlib.compress(bytes(1 << 29)))
     assert any("run 7: its bytes cannot be decompressed" in each for each in found)

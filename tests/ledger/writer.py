@@ -2,7 +2,7 @@
 
     python writer.py LEDGER KERNEL [COUNT]
 
-It is run by the tests as a process of its own, to be killed, or with others at once.
+It is run by the tests as its own process, to be killed, or with others at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A change of every setting that is on record of a run, by its row; for cells of a kernel."""
+"""A change of every setting that is on record of a run, by its row.
+
+For cells of a kernel.
+"""
 
 from __future__ import annotations
 
@@ -141,7 +144,10 @@ def read() -> dict[str, str]:
 
 
 def set_to(recorded: dict[str, object]) -> list[str]:
-    """Set the rows of libraries to recorded values; return those that did not take them."""
+    """Set the rows of libraries to recorded values.
+
+    Return those that did not take them.
+    """
     now = {each.name: each.read(sys.modules.get(each.package)) for each in SETTINGS}
     restore_libraries(recorded)
     found = {each.name: each.read(sys.modules.get(each.package)) for each in SETTINGS}

@@ -208,7 +208,10 @@ def prepare(shell, command: str) -> str:
 
 
 def burst(shell, command: str, first: int, gaps: list[int]) -> tuple[Bursts, list[str]]:
-    """Interrupt a command; return what was sent, and the names of what is not as before."""
+    """Interrupt a command.
+
+    Return what was sent, and the names of what is not as before.
+    """
     if command in (
         "deterministic",
         "check",

@@ -1,4 +1,7 @@
-"""What the extension may touch in a shell, read from inside it; nothing moves for it."""
+"""What the extension may touch in a shell, read from inside it.
+
+Nothing moves for it.
+"""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ LONGER = 0.5
 
 
 def open_files(kernel):
-    """List what lies under our names and is open in the kernel."""
+    """List what is under our names and is open in the kernel."""
     at = "__import__('pathlib').Path('/proc/self/fd').iterdir()"
     paths = kernel.value(f"[str(each.resolve()) for each in {at}]")
     return {path for path in paths if path.endswith(NAME)}
@@ -61,7 +61,10 @@ def test_nothing_is_made_ready_for_a_cell_that_does_not_come(tmp_path, leave):
 
 
 def test_unloading_closes_what_no_cell_used(tmp_path):
-    """The cell that unloads has begun by then; a silent one has not, and finds it unused."""
+    """The cell that unloads has begun by then.
+
+    A silent one has not, and finds it unused.
+    """
     with Kernel(tmp_path, "--ext=ipytorchseed") as kernel:
         until_ready(kernel)
         kernel.run("%unload_ext ipytorchseed", silent=True)
@@ -79,7 +82,7 @@ def test_a_ledger_chosen_meanwhile_is_used_instead(tmp_path):
 
 
 def test_a_ledger_that_cannot_be_used_is_told_with_the_first_cell(tmp_path):
-    """Not while the kernel is idle, when nobody would see it; and once."""
+    """Not while the kernel is idle, when no one would see it; and once."""
     (tmp_path / ".ipytorchseed").write_text("in the way")
     with Kernel(tmp_path) as kernel:
         assert kernel.run(LOAD).stderr == ""

@@ -1,4 +1,7 @@
-"""What torch says of operations, with the line of the cell: as a note, or as a table."""
+"""What torch says of operations, with the line of the cell.
+
+As a note, or as a table.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ class Backward(torch.autograd.Function):
         return grad
 x = torch.ones(4, requires_grad=True)
 """.strip()
-"""Defined in a cell of their own, so that their lines are not those of the cell under test."""
+"""Defined in its own cell, so that their lines are not those of the cell under test."""
 
 CELLS = {
     "the operation itself": (f"a = 1\n\n{PUT}", 4),
@@ -153,7 +156,10 @@ def test_an_error_shown_twice_has_its_note_once(kernel, helpers):
 
 
 def test_a_tool_that_shows_errors_its_own_way_stays_in_place(kernel, helpers):
-    """rich, for one, sets ``showtraceback`` of the shell; it is asked, and is still there after."""
+    """rich, for one, sets ``showtraceback`` of the shell.
+
+    It is asked, and is still there after.
+    """
     kernel.run(
         "shell = get_ipython()\nshown = shell.showtraceback\n"
         "def mine(*args, **kwargs):\n    print('mine')\n    shown(*args, **kwargs)\n"

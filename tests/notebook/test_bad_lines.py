@@ -1,4 +1,7 @@
-"""A line that does not fit: one line says what, why and the right form; nothing is moved."""
+"""A line that does not fit: one line says what, why and the right form.
+
+Nothing is moved.
+"""
 
 from __future__ import annotations
 
@@ -180,7 +183,10 @@ def test_a_near_miss_is_named(kernel, cell, meant):
 )
 @pytest.mark.parametrize("body", ["", "\n", "\n\n  \n"], ids=["none", "one", "three"])
 def test_a_cell_magic_without_a_cell_says_so(kernel, head, body):
-    """Nothing would be run under it: that is told, and how to have it for all later cells."""
+    """Nothing would be run under it.
+
+    That is reported, and how to have it for all later cells.
+    """
     before = digests(kernel)
     error = _one_line(kernel.run(head + body))
     assert error.startswith(

@@ -119,7 +119,10 @@ AROUND = {
 
 @pytest.mark.parametrize(("cell", "times"), AROUND.values(), ids=AROUND)
 def test_the_flags_are_set_while_the_body_runs_and_put_back_after_it(kernel, cell, times):
-    """However the body is run, and how often, it finds the flags; the next cell does not."""
+    """However the body is run, and how often, it finds the flags.
+
+    The next cell does not.
+    """
     reply = kernel.run(cell)
     assert reply.error is None
     assert re.sub(TIMES, "", reply.stdout) == "on True\n" * times

@@ -14,7 +14,10 @@ COUNT = 3
 
 
 def test_bursts_of_interrupts_leave_everything_as_before(tmp_path):
-    """Wherever they come: variables, states, settings, the shell and our own bookkeeping."""
+    """Wherever they come.
+
+    Variables, states, settings, the shell and our own bookkeeping.
+    """
     done = subprocess.run(
         [sys.executable, "-m", "tests.notebook.bursts", str(COUNT)],
         cwd=tmp_path,

@@ -44,7 +44,10 @@ WAYS = {
 
 @pytest.fixture(scope="module")
 def prepared(loaded):
-    """The model, and more threads than cores: they take turns in another order each time."""
+    """The model, and more threads than cores.
+
+    They take turns in another order each time.
+    """
     assert loaded.run(SETUP).error is None
     loaded.run("torch.set_num_threads(8)")
     yield
@@ -62,7 +65,10 @@ for step in range(12):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_an_operation_that_adds_in_any_order_is_found_in_a_model(loaded, prepared, way):
-    """With the line of the cell, also where it runs in the backward pass; flags mend it."""
+    """With the line of the cell, also where it runs in the backward pass.
+
+    Flags fix it.
+    """
     operation, where = WAYS[way]
     loaded.run(f"net = Net({way!r}); optimizer = torch.optim.Adam(net.parameters())")
     reply = loaded.run(f"%%deterministic --check --json\n{TRAIN}")
@@ -143,14 +149,14 @@ OUTSIDE = {
     ),
     "the order of a set": (
         "class It:\n    pass\nits = {It(): n for n in range(40)}\nx = [its[i] for i in set(its)]",
-        "The order of a set may be asked for",
+        "It may use the order of a set",
     ),
     "threads": (
         "import threading\ngot = []\n"
         "def work(n):\n    time.sleep(random.SystemRandom().random() / 20)\n    got.append(n)\n"
         "threads = [threading.Thread(target=work, args=(n,)) for n in range(12)]\n"
         "[t.start() for t in threads]\n[t.join() for t in threads]\ndel threads",
-        "It computed in 12 threads of its own",
+        "It computed in 12 threads that it started",
     ),
 }  # fmt: skip
 
@@ -219,7 +225,7 @@ def test_await_figures_and_displays_are_run_again_quietly(loaded):
 
 
 def test_how_a_result_is_shown_is_compared(kernel):
-    """Also where it cannot be shown: nobody sees that it failed again."""
+    """Also where it cannot be shown: no one sees that it failed again."""
     kernel.run(
         "class Dice:\n    def __repr__(self): return str(random.SystemRandom().random())\n"
         "class Broken:\n    def __repr__(self): raise ValueError('broken')"
@@ -300,7 +306,10 @@ def test_a_cell_that_makes_nothing_but_times_says_so(kernel):
 
 
 def test_an_error_without_a_message_ends_without_a_colon(kernel):
-    """Under deterministic algorithms; an iterator, which cannot be copied, is at its end by then."""
+    """Under deterministic algorithms.
+
+    An iterator, which cannot be copied, is at its end by then.
+    """
     kernel.run("few = (n for n in range(2))")
     (shown,) = kernel.run("%%deterministic --check\nnext(few)").displays
     assert "With deterministic algorithms it stops: StopIteration\n" in shown["text/plain"]

@@ -1,4 +1,4 @@
-"""``--check`` of a cell that itself brings what it draws from: its sources are put back as well."""
+"""``--check`` of a cell that itself brings what it draws from: its sources are restored as well."""
 
 from __future__ import annotations
 

@@ -73,7 +73,10 @@ def used(tmp_path_factory):
 
 @pytest.mark.parametrize(("typed", "names"), NAMES.items(), ids=NAMES)
 def test_runs_and_names_are_completed(used, typed, names):
-    """The latest run first, none that only asked; a name with a blank in quotes; then options."""
+    """The latest run first, none that only asked; a name with a blank in quotes.
+
+    Then options.
+    """
     offered = used.complete(typed)
     assert [word for word in offered if not word.startswith("-")] == names
     assert ("--help" in offered) == typed.endswith(" ")
@@ -89,7 +92,7 @@ def test_completing_imports_nothing_heavy(used):
 
 @pytest.mark.parametrize("word", ["each", "new", "off"])
 def test_all_words_are_offered_after_a_blank(kernel, word):
-    """And none of Python's: ``or`` and ``not`` are no words of ``%seed``."""
+    """And none of Python: ``or`` and ``not`` are no words of ``%seed``."""
     offered = kernel.complete("%seed ")
     assert word in offered
     assert not {"or", "not", "print"} & {*offered}

@@ -1,4 +1,4 @@
-"""On ipyparallel engines: each is a rank of its own, and what it is asked is shown."""
+"""On ipyparallel engines: each is its own rank, and what it is asked is shown."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ def by_rank():
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    """Start three engines, with the extension loaded; return the cluster and its ledger's path."""
+    """Start three engines, with the extension loaded.
+
+    Return the cluster and its ledger's path.
+    """
     folder = tmp_path_factory.mktemp("engines")
     env = {"IPYTORCHSEED_DATA_DIR": str(folder), "PYTHONPATH": str(ROOT)}
     with patch.dict(os.environ, env):
@@ -76,5 +79,5 @@ def test_a_notebook_sees_its_engines_side_by_side(cluster, new_kernel):
     assert kernel.run("print(*sorted(rc[:].apply_sync(by_rank)))").stdout == "0 1 2\n"
     assert json.loads(kernel.run("%rng --ranks --json").stdout)["alike"]
     (shown,) = kernel.run("%rng --ranks --expect same python").displays
-    assert shown["text/plain"].startswith("python is another in each rank.")
+    assert shown["text/plain"].startswith("python differs in each rank.")
     assert "its-chip" in shown["text/html"]

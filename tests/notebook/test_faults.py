@@ -145,7 +145,7 @@ def test_a_full_disk_is_told_once_and_cells_go_on(tmp_path):
 
 
 def test_a_ledger_deleted_meanwhile_is_begun_again(tmp_path):
-    """It is told once; what ran since is there."""
+    """It is reported once; what ran since is there."""
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run("first = 1")
@@ -248,7 +248,10 @@ def large(tmp_path_factory):
 
 
 def test_ten_thousand_variables(large):
-    """Thousands are recorded by the run that makes them, and that there are more; cells go on."""
+    """Thousands are recorded by the run that makes them, and that there are more.
+
+    Cells go on.
+    """
     assert large.run(MANY).status == "ok"
     assert large.run("v17.append(3)\nlen(v18)").shown == "2"
     made, read = large.runs()[-2:]
@@ -289,7 +292,10 @@ def test_a_tensor_of_two_gigabytes(large):
 
 
 def test_two_kernels_on_one_notebook_at_once(tmp_path):
-    """Every run of both is kept, each under its own kernel; neither sees the other's as its own."""
+    """Every run of both is kept, each under its own kernel.
+
+    Neither sees the other's as its own.
+    """
     with Kernel(tmp_path) as one, Kernel(tmp_path) as two:
         for kernel in (one, two):
             kernel.run("%load_ext ipytorchseed\nimport random")
@@ -340,7 +346,10 @@ def test_a_killed_kernel_loses_no_run_that_it_answered(tmp_path):
 
 
 def test_a_run_is_in_the_ledger_when_its_reply_is_out(tmp_path):
-    """Any process sees it at once; SQLite's two files lie beside it, which go with the kernel."""
+    """Any process sees it at once.
+
+    SQLite's two files are beside it, which go with the kernel.
+    """
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         for number in range(20):

@@ -1,4 +1,7 @@
-"""Every front end's way to run a cell is recorded: which cell, of which notebook, and its events."""
+"""Every front end's way to run a cell is recorded.
+
+The cell, its notebook, and its events.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +105,7 @@ def test_a_run_inside_a_run_belongs_to_it(kernel):
 
 
 def test_a_silent_run_leaves_no_record_and_what_it_draws_lies_between(kernel):
-    """As front ends run code of their own."""
+    """As front ends run their own code."""
     kernel.run("1")
     _, runs = kernel.record("random.random()", silent=True)
     assert runs == []
@@ -223,7 +226,10 @@ def test_unloading_finds_its_hooks_in_lists_that_others_made_again(tmp_path):
 
 
 def test_unloading_takes_every_hook_away_and_closes_the_ledger(tmp_path):
-    """Events, streams, the watch of files, configuration; it can be loaded again at once."""
+    """Events, streams, the watch of files, configuration.
+
+    It can be loaded again at once.
+    """
     state = (
         "sorted(get_ipython().events.callbacks['pre_run_cell'] and ['hooked'] or []),"
         " 'publish' in vars(get_ipython().display_pub), len(get_ipython().configurables),"
@@ -247,7 +253,7 @@ def test_unloading_takes_every_hook_away_and_closes_the_ledger(tmp_path):
 
 
 def test_loaded_late_it_knows_what_was_there(tmp_path):
-    """Generators and variables made before are looked at, and nobody is said to have made them."""
+    """Generators and variables made before are looked at, and no one is said to have made them."""
     with Kernel(tmp_path) as kernel:
         kernel.run("import random\ng = random.Random(3)\nxs = [1]")
         kernel.run("%load_ext ipytorchseed\n%seed 3 -q\nxs.append(2)")

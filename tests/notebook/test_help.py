@@ -37,7 +37,7 @@ def examples(kernel, sign):
 
 @pytest.mark.parametrize("sign", SIGNS)
 def test_every_example_of_the_help_works(kernel, sign):
-    """As it stands there, one after the other; a cell magic with a cell below it."""
+    """As it is there, one after the other; a cell magic with a cell below it."""
     lines = examples(kernel, sign)
     assert len(lines) >= 3
     for line in lines:

@@ -47,7 +47,10 @@ def said(reply):
 
 
 def test_rewind_puts_everything_back_where_a_run_began(kernel):
-    """The next numbers are those of the first time, bit by bit; cached normals included."""
+    """The next numbers are those of the first time, bit by bit.
+
+    Cached normals included.
+    """
     kernel.run("torch.randn(1), random.gauss(0, 1), np.random.normal();")
     first, count = numbers(kernel)
     second, _ = numbers(kernel)
@@ -86,7 +89,7 @@ def test_rewind_to_a_run_that_failed_or_was_interrupted(kernel):
 
 
 def test_rewinding_is_one_cell_of_the_timeline(kernel):
-    """Its run is recorded: what moved is its doing, not that of nobody between."""
+    """Its run is recorded: what moved is its doing, not that of no one between."""
     numbers(kernel)
     kernel.run(f"%seed rewind {kernel.runs()[-1].execution_count}")
     kernel.run("1")
@@ -186,7 +189,7 @@ def test_what_does_not_exist_is_told_in_a_line_that_names_what_does(kernel, line
 
 
 def test_names_saved_are_listed_where_one_is_unknown(kernel):
-    """So that a slip of the finger is mended at once."""
+    """So that a slip of the finger is fixed at once."""
     kernel.run("%seed save listed -q")
     assert "listed" in kernel.run("%seed restore lsited").error.evalue
 
@@ -267,7 +270,7 @@ def test_after_a_restart_rewind_takes_the_number_of_the_ledger(again):
 
 
 def test_after_a_restart_a_saved_state_is_restored(again):
-    """With generators of the same names that were made anew."""
+    """With generators of the same names that were made again."""
     kernel, _, following, *_ = again
     assert "Not here now" not in said(kernel.run("%seed restore place"))
     assert numbers(kernel)[0] == following
@@ -287,7 +290,10 @@ def test_after_a_restart_the_log_goes_on(again):
 
 
 def test_before_the_generators_exist_again_they_are_named_as_missing(again):
-    """Sources are put back all the same; and where numpy is not imported, it is missing too."""
+    """Sources are restored all the same.
+
+    And where numpy is not imported, it is missing too.
+    """
     kernel, *_ = again
     last = max(run.execution_count for run in kernel.runs())
     kernel.restart()
@@ -336,7 +342,7 @@ def test_without_tracking_the_commands_say_so(tmp_path):
 
 
 def test_another_kernel_at_work_is_left_out(tmp_path):
-    """Where two have a notebook open, each is told of its own runs, also of what moved a source."""
+    """If two kernels have a notebook open, each sees only its own runs."""
     with Kernel(tmp_path) as one, Kernel(tmp_path) as other:
         for kernel in (one, other):
             kernel.run("%load_ext ipytorchseed")

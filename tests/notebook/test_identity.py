@@ -1,4 +1,7 @@
-"""Which runs are of one cell: over two openings of a notebook, with the ids each front end sends."""
+"""Which runs are of one cell.
+
+Over two openings of a notebook, with the ids each front end sends.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,10 @@ def lab(number):
 
 @pytest.fixture
 def opened(tmp_path):
-    """Return a function that opens the notebook anew, with its file as given: cell id to text."""
+    """Return a function that opens the notebook again, with its file as given.
+
+    Cell id to text.
+    """
     path = tmp_path / "book.ipynb"
     with Kernel(tmp_path, JPY_SESSION_NAME=str(path)) as kernel:
         begun = []
@@ -72,7 +78,10 @@ def last_of(kernel, text, metadata):
 
 @pytest.mark.parametrize("sent", [vs_code, colab, lab])
 def test_ids_that_begin_anew_do_not_lead_to_another_cell(opened, sent):
-    """After a cell was inserted, each id names the cell before it; the text tells which it is."""
+    """After a cell was inserted, each id names the cell before it.
+
+    The text tells which it is.
+    """
     kernel = opened({"a": DRAW, "b": LOOK}, minor=4)
     assert last_of(kernel, DRAW, sent(1)) == FIRST
     assert last_of(kernel, LOOK, sent(2)) == FIRST
@@ -84,7 +93,10 @@ def test_ids_that_begin_anew_do_not_lead_to_another_cell(opened, sent):
 
 @pytest.mark.parametrize("sent", [vs_code, colab, lab])
 def test_within_a_kernel_an_edited_cell_stays_the_same(opened, sent):
-    """And is found again by its last text; one that was edited in between begins anew."""
+    """And is found again by its last text.
+
+    One that was edited in between begins again.
+    """
     kernel = opened()
     edited = f"{DRAW} + 1"
     assert last_of(kernel, DRAW, sent(1)) == FIRST
@@ -98,7 +110,7 @@ def test_within_a_kernel_an_edited_cell_stays_the_same(opened, sent):
 
 @pytest.mark.parametrize("sent", [vs_code, colab, lab])
 def test_a_text_that_two_cells_had_is_neither(opened, sent):
-    """No match is better than a wrong one; within a kernel the two are told apart."""
+    """No match is better than a wrong one; within a kernel the two are distinguished."""
     for _ in range(2):
         kernel = opened()
         for verdict in (FIRST, MOVED):
@@ -116,7 +128,7 @@ def test_the_interactive_window_gives_each_run_a_new_id(opened):
 
 
 def test_ids_of_the_file_hold_over_openings(opened):
-    """Whatever was inserted, moved or edited; a part that was split off begins anew."""
+    """Whatever was inserted, moved or edited; a part that was split off begins again."""
     cells = {"a1": DRAW, "b2": LOOK}
     kernel = opened(cells)
     for name, text in cells.items():
@@ -130,7 +142,7 @@ def test_ids_of_the_file_hold_over_openings(opened):
 
 
 def test_a_cell_that_ran_before_the_file_was_saved_keeps_its_id(opened):
-    """It stands in the file by the next opening."""
+    """It is in the file by the next opening."""
     kernel = opened({"a1": OTHER})
     assert last_of(kernel, DRAW, {"cellId": "new"}) == FIRST
     kernel = opened({"a1": OTHER, "new": f"{DRAW} + 1"})

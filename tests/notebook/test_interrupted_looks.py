@@ -133,7 +133,10 @@ def test_a_second_interrupt_ends_a_look_that_does_not_end(kernel, monkeypatch):
 
 @pytest.mark.parametrize("when", [1, 2, 3, 4])
 def test_an_interrupted_check_says_nothing_under_the_next_cell(kernel, when):
-    """Wherever it lands: in the look before, at what the cell left, or in the runs that follow."""
+    """Wherever it lands.
+
+    In the look before, at what the cell left, or in the runs that follow.
+    """
     kernel.run(f"armed = int({when})")
     reply = kernel.run("%%deterministic --check\nx = 1")
     assert reply.status == "error"
@@ -165,9 +168,11 @@ before our first line can hold it."""
 
 
 def test_no_interrupt_is_lost(tmp_path):
-    """At any moment of a cell's life: each is the cell's error, or comes between two cells.
+    """At any moment of a cell's life.
 
-    But for one in hundreds that meets IPython between two callbacks, or while it shows the one
+    Each is the cell's error, or comes between two cells.
+
+    Except one in hundreds that meets IPython between two callbacks, or while it shows the one
     before: it drops that one, with or without us.
     """
     sent = 400
@@ -191,7 +196,10 @@ def test_no_interrupt_is_lost(tmp_path):
 
 
 def test_a_callback_that_fails_leaves_no_handler_behind():
-    """As where a tracer of the user's raises in a frame of ours: the next Ctrl-C is not lost."""
+    """As where a tracer of the user's raises in a frame of ours.
+
+    The next Ctrl-C is not lost.
+    """
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(ZeroDivisionError):
         Interrupts(None, list).held(lambda: 1 / 0)()

@@ -92,7 +92,7 @@ def test_a_run_inside_a_run_leaves_the_outer_one_as_it_is(kernel, cell, printed)
 
 
 def test_the_same_text_inside_itself_ends_in_order(kernel):
-    """A cell that runs its own text once more is told apart from it."""
+    """A cell that runs its own text once more is distinguished from it."""
     text = (
         "%%deterministic\n"
         "depth = globals().get('depth', 0) + 1\n"
@@ -107,7 +107,7 @@ BODY = f"{ON}\ntorch.rand(2)"
 
 
 def test_code_may_call_the_magic_with_a_body(kernel):
-    """``run_cell_magic`` runs the body in a scope of its own, and shows its value."""
+    """``run_cell_magic`` runs the body in its own scope, and shows its value."""
     reply = kernel.run(f"get_ipython().run_cell_magic('deterministic', '42', {BODY!r})\n{ON}")
     assert reply.stdout == "on True\non False\n"
     assert reply.shown == kernel.run("torch.manual_seed(42)\ntorch.rand(2)").shown
@@ -133,7 +133,7 @@ def test_another_thread_has_runs_of_its_own(kernel):
 
 
 def test_an_interrupt_of_a_magic_that_is_being_loaded_names_no_line_of_ours(kernel):
-    """Which of them it met says nothing to whoever interrupted."""
+    """Which of them it met says nothing to anyone who interrupted."""
     kernel.run(
         "import sys\n"
         "class Stop:\n"

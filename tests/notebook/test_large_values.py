@@ -1,4 +1,7 @@
-"""Values of a size that no look can read whole: what a cell pays for them, and what is said."""
+"""Values of a size that no look can read whole.
+
+What a cell pays for them, and what is said.
+"""
 
 from __future__ import annotations
 
@@ -189,7 +192,7 @@ def test_enormous_cell_is_not_said_to_repeat_badly_by_itself(fresh):
 
 
 def test_enormous_cell_is_never_called_the_same(fresh):
-    """It may have changed what nobody looked for."""
+    """It may have changed what no one looked for."""
     fresh.run("big = []", "make")
     code = LONG.replace("sum(big)", "1")
     fresh.run(code, "long")

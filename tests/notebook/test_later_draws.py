@@ -1,4 +1,7 @@
-"""What looks at random numbers changes none: later draws are those of a bare kernel."""
+"""What looks at random numbers changes none.
+
+Later draws are those of a bare kernel.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Processes that a notebook launches: what they wrote is shown where they were launched."""
+"""Processes that a notebook launches.
+
+What they wrote is shown where they were launched.
+"""
 
 from __future__ import annotations
 
@@ -100,12 +103,15 @@ PLANTED = "rank 1 drew one number more than rank 0 from torch.cpu"
 
 
 def test_ranks_that_lightning_forks_are_compared_and_watched(new_kernel, tmp_path):
-    """``ddp_notebook``: a clean training is clean, a draw of one rank is named; nothing else moves."""
+    """``ddp_notebook``: a clean training is clean, a draw of one rank is named.
+
+    Nothing else moves.
+    """
     for line in ("%load_ext ipytorchseed", DIGITS):
         assert new_kernel.run(line).status == "ok"
     line = DIGITS[: DIGITS.index("torch.rand")].count("\n") + 1
     said = {
-        "False": (  # each fork has another state of python's
+        "False": (  # each fork has another state of python
             "All 2 ranks differ only where they should, to step 8.",
             "All 2 ranks differ only where they should.",
         ),

@@ -21,7 +21,10 @@ def deterministic(line, cell): print("my cell", line, cell)
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory):
-    """A kernel in which the extension is not loaded; the user has magics of the same names."""
+    """A kernel in which the extension is not loaded.
+
+    The user has magics of the same names.
+    """
     with Kernel(tmp_path_factory.mktemp("kernel")) as kernel:
         for cell in (IMPORTS, INDUCTOR, OWN):
             assert kernel.run(cell).status == "ok"
@@ -39,7 +42,10 @@ def kernel(plain):
 
 
 def test_loading_adds_and_unloading_takes_away(kernel):
-    """Events, transformer, magics and completions: all are gone, and the user's own are back."""
+    """Events, transformer, magics and completions.
+
+    All are gone, and the user's own are back.
+    """
     before = look(kernel)
     assert kernel.run("%load_ext ipytorchseed").stdout == ""
     during = look(kernel)
@@ -75,7 +81,7 @@ IN_FORCE = {
 @pytest.mark.parametrize("cell", IN_FORCE.values(), ids=IN_FORCE)
 @pytest.mark.parametrize("leave", ["%unload_ext ipytorchseed", "%reload_ext ipytorchseed"])
 def test_unloading_ends_what_is_in_force(kernel, cell, leave):
-    """Flags, filters and rules; reloading does, too, and begins anew."""
+    """Flags, filters and rules; reloading does, too, and begins again."""
     before = look(kernel)
     kernel.run("%load_ext ipytorchseed")
     loaded = look(kernel)
@@ -162,7 +168,10 @@ def test_a_deterministic_cell_may_unload_it(kernel, leave):
 
 
 def test_a_setting_that_cannot_be_is_told_and_dropped(kernel):
-    """``%config`` leaves it in the shell's configuration; it can be loaded again all the same."""
+    """``%config`` leaves it in the shell's configuration.
+
+    It can be loaded again all the same.
+    """
     kernel.run("%load_ext ipytorchseed\n%config IPyTorchSeed.tracking = 3.5")
     kernel.run("%config IPyTorchSeed.ignore = ['big']")
     reply = kernel.run("%reload_ext ipytorchseed\n%seed 3")

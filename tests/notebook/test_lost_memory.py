@@ -33,7 +33,7 @@ GIVEN_BACK = {
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems keep a mapped file")
 @pytest.mark.parametrize("name", GIVEN_BACK)
 def test_the_kernel_lives_on(kernel, name):
-    """What can no longer be read is told apart from what could."""
+    """What can no longer be read is distinguished from what could."""
     make, lose = GIVEN_BACK[name]
     kernel.run("import os, torch\nimport numpy as np")
     kernel.run(make)

@@ -1,4 +1,4 @@
-"""A source that nobody seeded is called so, and where somebody did, it is not."""
+"""A source that no one seeded is called so, and where somebody did, it is not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ NEVER = "numpy was never seeded"
 
 
 def _after_restart(tmp_path, before, after, first="import numpy as np, numpy.random"):
-    """Run some cells, then one that draws; again after a restart; return what ``%why`` says."""
+    """Run some cells, then one that draws; again after a restart.
+
+    Return what ``%why`` says.
+    """
     with Kernel(tmp_path) as kernel:
         for setup in (before, after):
             kernel.run(f"{first}\n%load_ext ipytorchseed")
@@ -27,7 +30,7 @@ def _after_restart(tmp_path, before, after, first="import numpy as np, numpy.ran
 
 @pytest.mark.parametrize("setup", [[], [MUCH], ["np.random.rand(3)", MUCH]])
 def test_a_source_that_neither_kernel_seeded_was_never_seeded(tmp_path, setup):
-    """Whoever drew from it meanwhile, and however much; the mend is a seed."""
+    """No matter who drew from it meanwhile, and however much; the fix is a seed."""
     said = _after_restart(tmp_path, setup, setup)
     assert NEVER in said
     assert "To keep it from now on: %seed 42" in said
@@ -58,7 +61,7 @@ def test_the_seed_of_a_generator_of_ones_own_seeds_no_source(tmp_path):
     ],
 )
 def test_a_source_that_one_kernel_seeded_was_not_never_seeded(tmp_path, before, after, told):
-    """It began elsewhere, and that is what is said."""
+    """It started from another state, and that is what is said."""
     said = _after_restart(tmp_path, before, after)
     assert told in said
     assert NEVER not in said

@@ -1,4 +1,7 @@
-"""Shells in odd states: our magics work there, or say in one line why not; cells always run."""
+"""Shells in odd states: our magics work there, or say in one line why not.
+
+Cells always run.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +93,10 @@ def test_cells_run_under_a_broken_transformer(tmp_path):
 
 @pytest.mark.timeout(100)
 def test_cells_run_where_get_ipython_is_bound(tmp_path):
-    """What IPython makes of any magic then fails at that name; plain cells run and are recorded."""
+    """What IPython makes of any magic then fails at that name.
+
+    Plain cells run and are recorded.
+    """
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run("get_ipython = None")
@@ -116,7 +122,10 @@ def test_after_unload_ext_nothing_of_ours_is_left(tmp_path):
 
 @pytest.mark.timeout(100)
 def test_in_a_removed_folder_nothing_is_imported_that_would_end_the_kernel(tmp_path):
-    """Torch asks where it is; a line says what to do instead, and it works once that is done."""
+    """Torch asks where it is.
+
+    A line says what to do instead, and it works once that is done.
+    """
     with Kernel(tmp_path, cold=True) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run("import os\nos.mkdir('gone'); os.chdir('gone')\nos.rmdir('../gone')")

@@ -1,4 +1,4 @@
-"""What may stand behind ``%%deterministic``, and what it does."""
+"""What may be behind ``%%deterministic``, and what it does."""
 
 from __future__ import annotations
 
@@ -85,7 +85,10 @@ LINES = {
 @pytest.mark.parametrize(("words", "line"), LINES.items(), ids=LINES)
 @pytest.mark.parametrize("body", ["1", "1 / 0", "raise KeyboardInterrupt"])
 def test_one_line_says_what_was_set_and_put_back(kernel, words, line, body):
-    """After an error too; it is no output of the cell's, so it explains no other result."""
+    """After an error too.
+
+    It is no output of the cell's, so it explains no other result.
+    """
     (receipt,) = kernel.run(f"%%deterministic {words}\n{body}").receipts
     assert receipt == f"%%deterministic: {line}"
     kernel.run("running = __import__('ipytorchseed.notebook.extension').notebook.extension.running")

@@ -70,7 +70,10 @@ TRAINING = {
 
 
 def test_the_cell_that_trained_is_blamed_and_can_be_replayed(kernel):
-    """Not the one after it, when all was there; what it left is what the next cell read."""
+    """Not the one after it, when all was there.
+
+    What it left is what the next cell read.
+    """
     replies = [kernel.run(TRAINING[name]) for name in ("make", "show", "train")]
     kernel.run(DONE)
     trained = kernel.run(TRAINING["show"])

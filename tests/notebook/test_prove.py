@@ -1,4 +1,7 @@
-"""``%why`` tests causes: the cell runs on copies with one cause restored. Nothing of it remains."""
+"""``%why`` tests causes: the cell runs on copies with one cause restored.
+
+Nothing of it remains.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,15 @@ import pytest
 from tests.kernel import Kernel
 
 LOOK = "__import__('tests.scenarios.state', fromlist=['x']).look(globals())"
-"""Everything that stands in a kernel."""
+"""Everything that is in a kernel."""
 
 
 @pytest.fixture
 def play(new_kernel):
-    """Run cells, each known by its first line unless a name is given; return the kernel."""
+    """Run cells, each known by its first line unless a name is given.
+
+    Return the kernel.
+    """
 
     def played(*cells):
         for cell in cells:
@@ -27,7 +33,7 @@ def play(new_kernel):
 
 
 def answer_of(kernel, command="%why --json --prove"):
-    """Have the causes proved, and see that all is as before; return the answer."""
+    """Make the causes proved, and see that all is as before; return the answer."""
     kernel.run("%why --json", store_history=False)  # imports what any answer takes
     before = kernel.value(LOOK)
     reply, runs = kernel.record(command, "ask")
@@ -53,7 +59,7 @@ def back(number, alone="", what="it"):
 
 
 def test_a_source_that_moved(play):
-    """It is put back to where it stood."""
+    """It is restored to where it stood."""
     draw = "out = [random.random(), 1]\nout"
     kernel = play("import random\nrandom.seed(3)", draw, draw)
     assert prove(kernel) == {"python": back(3)}
@@ -99,7 +105,7 @@ def test_a_setting_of_a_library(play):
     ids=["cell", "helper"],
 )
 def test_a_variable_of_the_environment(play, asks):
-    """Whether it was set or not, and whoever asks for it."""
+    """Whether it was set or not, and no matter who asks for it."""
     helper = "import os\ndef scale():\n    return os.environ.get('SCALE', '1')"
     kernel = play(helper, (asks, "use"), "os.environ['SCALE'] = '5'", (asks, "use"))
     assert prove(kernel) == {"SCALE": back(3)}
@@ -135,7 +141,10 @@ def test_a_working_folder_that_is_gone(play, tmp_path):
 
 
 def test_a_folder_of_the_later_run_that_is_gone(play, tmp_path):
-    """The cell would run in another folder; and that nothing ran is not kept as a finding."""
+    """The cell would run in another folder.
+
+    And that nothing ran is not kept as a finding.
+    """
     (tmp_path / "new").mkdir()
     kernel = play("import os\nx = 1", "y = x", "os.chdir('new')\nx = 2", "y = x",
                   "os.chdir('..')\nos.rmdir('new')")  # fmt: skip
@@ -166,7 +175,7 @@ def test_a_source_that_only_the_earlier_text_draws_from(play):
 
 
 def test_an_input_that_an_earlier_cell_makes(play):
-    """Its cell of then runs again, in copies: the one of now is as it was."""
+    """Its cell of that time runs again, in copies: the one of now is as it was."""
     make = ("data = [1, 2]", "make"), ("data = [4]", "make")
     kernel = play(make[0], "total = sum(data)", make[1], "total = sum(data)")
     assert prove(kernel) == {"data": back(3)}
@@ -268,7 +277,7 @@ def test_the_part_that_suffices_is_named(play, make, use, change, part):
 
 
 def test_another_name_of_a_part_of_a_model_is_no_result_of_its_own(play):
-    """It does not lead to the model that is made anew for the experiment."""
+    """It does not lead to the model that is made again for the experiment."""
     train = (
         "loss = model(torch.ones(8, 3)).square().mean()\nopt.zero_grad()\nloss.backward()\n"
         "opt.step()\nloss.item()"
@@ -457,7 +466,10 @@ def test_findings_are_kept_with_the_two_runs(play):
     ids=["file", "long", "program"],
 )
 def test_what_is_not_tested_unasked(play, cell, reason):
-    """Cells that take long or act outside the kernel; the answer says why and what to type."""
+    """Cells that take long or act outside the kernel.
+
+    The answer says why and what to type.
+    """
     kernel = play("x = 1", (cell, "use"), "x = 2", (cell, "use"))
     before = kernel.run("%rng --json").stdout
     (cause,) = json.loads(kernel.run("%why 5 --json").stdout)["causes"]
@@ -738,7 +750,7 @@ def test_an_interrupt_leaves_everything_as_before(play):
 
 
 def test_how_far_it_is(play):
-    """A line names what is put back, and goes."""
+    """A line names what is restored, and goes."""
     cell = "import time\ntime.sleep(0.6)\ny = x"
     kernel = play("x = 1", (cell, "c"), "x = 2", (cell, "c"))
     reply = kernel.run("%why --prove")
@@ -797,7 +809,7 @@ def test_a_file_that_was_small(play, tmp_path):
     ],
 )
 def test_a_file_that_a_library_reads(play, setup, read):
-    """Whoever opens it, as long as that is Python."""
+    """No matter who opens it, as long as that is Python."""
     again = setup.replace("1]", "2]").replace("ones(2)", "zeros(2)").replace("'1'", "'2'")
     kernel = play(setup, read, (again, "again"), read)
     (said,) = prove(kernel).values()
@@ -905,7 +917,7 @@ def test_of_many_suspects_the_most_likely_are_tested_in_the_time_that_there_is(p
 
 
 def test_a_function_of_a_package_that_was_replaced(play):
-    """The package's own is put back, and afterwards the user's is there again."""
+    """The package's own is restored, and afterwards the user's is there again."""
     use = "out = float(np.mean([1, 2, 6]))"
     kernel = play("import numpy as np", use, "np.mean = lambda values: 0.0", use)
     assert prove(kernel, "%why --json") == {"numpy.mean": back(3)}

@@ -34,7 +34,7 @@ def kernel(tmp_path_factory):
 
 
 def answer(kernel, line):
-    """Return what a program is told."""
+    """Return what a program is sent."""
     return json.loads(kernel.run(line).stdout)
 
 

@@ -1,4 +1,7 @@
-"""The same input gives the same bits: in one kernel, in another, and whatever ran before."""
+"""The same input gives the same bits.
+
+In one kernel, in another, and whatever ran before.
+"""
 
 from __future__ import annotations
 

@@ -37,7 +37,10 @@ def said(reply):
 
 
 def test_it_brings_back_what_a_run_gave(kernel):
-    """The cells that made its inputs run again, then its own; the new run has the magic's number."""
+    """The cells that made its inputs run again, then its own.
+
+    The new run has the magic's number.
+    """
     first = kernel.runs()[2]
     reply, runs = kernel.record("%replay 4", "replay")
     assert said(reply) == (
@@ -54,7 +57,10 @@ def test_it_brings_back_what_a_run_gave(kernel):
 
 
 def test_the_first_numbers_of_an_unseeded_kernel_come_back(new_kernel):
-    """Numpy loads its generator at the first draw; where it begins is known before that."""
+    """Numpy loads its generator at the first draw.
+
+    Where it begins is known before that.
+    """
     new_kernel.run("import numpy as np")
     first = new_kernel.run("np.random.rand()")
     new_kernel.run("np.random.rand()")
@@ -67,7 +73,10 @@ def test_the_first_numbers_of_an_unseeded_kernel_come_back(new_kernel):
 
 @pytest.mark.parametrize("folder", [".", "site-packages"], ids=["own", "installed before"])
 def test_the_first_numbers_that_a_module_draws_come_back(tmp_path, folder):
-    """No cell says that it draws; also where it was imported before the extension was loaded."""
+    """No cell says that it draws.
+
+    Also where it was imported before the extension was loaded.
+    """
     loaded, folder = folder != ".", tmp_path / folder
     folder.mkdir(exist_ok=True)
     (folder / "chance.py").write_text(
@@ -113,7 +122,10 @@ SIDE = (
 
 
 def test_what_a_result_shows_of_others_comes_back(new_kernel):
-    """They are made again, as its class reads them when it is shown; quietly, the same is known."""
+    """They are made again, as its class reads them when it is shown.
+
+    Quietly, the same is known.
+    """
     for cell in (SIDE, "a, b = 1, 2", "Side('a', 'b')", "a = 5", "Side('a', 'b') "):
         new_kernel.run(cell)
     reply, runs = new_kernel.record("%replay 4")
@@ -293,7 +305,10 @@ def test_flags_and_variables_of_the_environment_are_as_then(new_kernel):
 
 
 def test_a_variable_that_a_helper_asks_for_is_as_then(new_kernel):
-    """Though the cell does not name it; and settings of libraries come back with the undo."""
+    """Though the cell does not name it.
+
+    And settings of libraries come back with the undo.
+    """
     new_kernel.run("import os, numpy as np\ndef scale():\n    return int(os.getenv('SCALE', 0))")
     new_kernel.run("os.environ['SCALE'] = '2'")
     new_kernel.run("np.set_printoptions(precision=3)\nout = scale()\nout", "use")
@@ -361,7 +376,7 @@ def test_a_generator_of_an_earlier_kernel(new_kernel):
 
 
 def test_helpers_and_what_they_use_come_back(new_kernel):
-    """A function of a later text is made anew by the cell that had the earlier one."""
+    """A function of a later text is made again by the cell that had the earlier one."""
     new_kernel.run("import math\nbase = 2.0", "base")
     new_kernel.run("def scale(x):\n    return math.sqrt(x) * base", "helper")
     new_kernel.run("y = scale(9)\ny", "use")
@@ -394,7 +409,7 @@ def test_a_graph_that_was_used_up_is_made_again(new_kernel):
 
 
 def test_a_deterministic_cell_has_its_scope(kernel):
-    """Its seed and flags hold while it runs again, and are put back."""
+    """Its seed and flags hold while it runs again, and are restored."""
     cell = "%%deterministic 42\nout = torch.rand(2).tolist(), torch.are_deterministic_algorithms_enabled()\nout"
     shown = kernel.run(cell, "det").shown
     reply = kernel.run("%replay 6")
@@ -403,7 +418,7 @@ def test_a_deterministic_cell_has_its_scope(kernel):
 
 
 def test_what_still_differs_is_explained(new_kernel):
-    """Entropy that the cell asks itself cannot be put back."""
+    """Entropy that the cell asks itself cannot be restored."""
     new_kernel.run("import os\nx = 1", "x")
     for _ in range(2):
         new_kernel.run("out = x, os.urandom(4)", "ask")
@@ -537,7 +552,7 @@ def test_an_input_that_no_recorded_cell_made(new_kernel):
 
 
 def test_a_file_that_changed(new_kernel, tmp_path):
-    """It is named; once it is put back, the result comes back."""
+    """It is named; once it is restored, the result comes back."""
     data = tmp_path / "data.csv"
     data.write_text("1")
     new_kernel.run("x = open('data.csv').read()", "read")
@@ -576,7 +591,7 @@ def test_another_ranks_run(tmp_path):
 def test_a_cell_that_fails_this_time_leaves_all_as_it_was(new_kernel):
     """It is named, and so is that; what the replay did so far is undone."""
     new_kernel.run("import random, sys")
-    new_kernel.run("sys.left = [1]", silent=True)  # nobody knows of it
+    new_kernel.run("sys.left = [1]", silent=True)  # no one knows of it
     take = "items.append(random.random() + sys.left.pop())"
     for cell in ("items = [1]", take, "items = 0"):
         new_kernel.run(cell, cell)
@@ -598,7 +613,7 @@ def test_a_cell_that_fails_this_time_leaves_all_as_it_was(new_kernel):
 def test_an_interrupt_leaves_all_as_it_was(new_kernel):
     """What the cells did so far is undone, and that is said."""
     new_kernel.run("import random, sys, time")
-    new_kernel.run("sys.wait = [0]", silent=True)  # nobody knows of it
+    new_kernel.run("sys.wait = [0]", silent=True)  # no one knows of it
     use = "x.append(random.random())\nprint('begun')\ntime.sleep(sys.wait[0])"
     for cell in ("x = [random.random()]", use, "x.append(3)"):
         new_kernel.run(cell, cell)

@@ -1,4 +1,7 @@
-"""``%rng``: every state now, the settings, and the timeline; as text, HTML and JSON."""
+"""``%rng``: every state now, the settings, and the timeline.
+
+As text, HTML and JSON.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ def told(kernel, line="%rng --json"):
 
 
 def test_the_json_has_the_shape_that_programs_rely_on(kernel):
-    """Keys, types, and nothing besides."""
+    """Keys, types, and nothing else."""
     kernel.run("seeded = torch.Generator().manual_seed(7)")
     shown = told(kernel)
     assert list(shown) == ["schema", "sources", "generators", "flags"]
@@ -140,12 +143,12 @@ class Page(HTMLParser):
         self.tags, self.attributes, self.text = set(), set(), ""
 
     def handle_starttag(self, tag, attrs):
-        """Note a tag."""
+        """Record a tag."""
         self.tags.add(tag)
         self.attributes |= {name for name, _ in attrs}
 
     def handle_data(self, data):
-        """Note text."""
+        """Record text."""
         self.text += data
 
 
@@ -179,7 +182,10 @@ def test_what_the_user_wrote_is_text_and_never_markup(kernel, cell):
 
 
 def test_two_states_side_by_side(kernel):
-    """With seed and draws, and whether they are the same; generators that one did not have."""
+    """With seed and draws, and whether they are the same.
+
+    Generators that one did not have.
+    """
     kernel.run("%seed 5 -q")
     first = kernel.run("random.random();").execution_count
     second = kernel.run("late = random.Random(2)").execution_count

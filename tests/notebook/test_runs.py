@@ -35,7 +35,7 @@ def ended(runs):
 
 
 def _begin(runs, ended, name, info=None):
-    """Tell of a beginning as IPython does; without ``info``, as of a silent run."""
+    """Report a beginning as IPython does; without ``info``, as of a silent run."""
     runs.pre_execute()
     if info is not None:
         runs.pre_run_cell(info)
@@ -254,7 +254,10 @@ def test_any_order_of_events_ends_each_run_at_most_once(events, data):
 
 
 def test_an_error_of_a_callback_is_kept_and_told_once(capsys):
-    """It reaches nobody; another error is told, too, and an interrupt is noted for the cell."""
+    """It reaches no one.
+
+    Another error is reported, too, and an interrupt is noted for the cell.
+    """
     interrupts = []
     guard, failures = (
         Guard(lambda: interrupts.append(1)),

@@ -59,7 +59,10 @@ def test_a_seed_goes_to_every_source(kernel, seed):
 
 @pytest.mark.parametrize("line", ["$n", "{n}", "{n * 2}", "$line", "+7", "'7'"])
 def test_a_seed_may_be_a_variable_or_an_expression(kernel, line):
-    """Of the notebook; a name that IPython uses inside, like ``line``, is the notebook's too."""
+    """Of the notebook.
+
+    A name that IPython uses inside, like ``line``, is the notebook's too.
+    """
     seed = 14 if "*" in line else 7
     kernel.run("n = line = 7")
     assert kernel.run(f"%seed {line}").stdout.endswith(f"with {seed}.\n")
@@ -83,7 +86,10 @@ def test_generators_of_the_namespace_are_named_and_left_alone(kernel, generators
 
 
 def test_generators_are_reseeded_each_with_a_seed_of_its_own(kernel, generators):
-    """Which follows from the seed and the name: the same again, another for another seed."""
+    """Which follows from the seed and the name.
+
+    The same again, another for another seed.
+    """
     told = [kernel.run(f"%seed {seed} --generators").stdout for seed in (42, 43, 42)]
     first, other, again = (re.findall(r"^  (.+) \((.+)\): (\d+)$", t, re.MULTILINE) for t in told)
     assert [name for name, _, _ in first] == NAMES
@@ -153,7 +159,7 @@ def test_the_last_seed_is_the_last_one_however_it_was_applied(kernel, seeding):
 
 
 def test_the_last_seed_is_not_taken_for_where_sources_stand(kernel):
-    """They were put back to where another one began them."""
+    """They were restored to where another one began them."""
     for line in ("%seed 42 -q", "%seed save -q at42", "%seed 43 -q", "%seed restore -q at42"):
         kernel.run(line)
     assert _rows(kernel)[0] == "Last seed: 43, from which no source goes on now."
@@ -196,7 +202,10 @@ def test_help_is_help(kernel):
 
 
 def test_a_stamp_is_one_line_of_seed_states_settings_and_versions(kernel):
-    """To paste into a paper or a log; a rule for every cell is told instead of its last seed."""
+    """To paste into a paper or a log.
+
+    A rule for every cell is shown instead of its last seed.
+    """
     kernel.run("%seed 42 -q")
     parts = kernel.run("%seed stamp").stdout.rstrip("\n").split("; ")
     assert parts[0] == "seed 42"
@@ -244,7 +253,7 @@ def test_each_rank_saves_states_of_its_own(tmp_path):
 
 @pytest.mark.usefixtures("generators")
 def test_a_name_that_is_bound_to_a_generator_of_another_kind_is_not_here(kernel):
-    """Its state fits none other; everything else is put back."""
+    """Its state fits none other; everything else is restored."""
     kernel.run("%seed save before")
     kept = digests(kernel)
     kernel.run(f"g, rng = np.random.default_rng(1), random.Random(1)\n{DRAW}")

@@ -1,4 +1,7 @@
-"""``%seed each``: same cell, same numbers, whatever ran before; another cell, another stream."""
+"""``%seed each``: same cell, same numbers, whatever ran before.
+
+Another cell, another stream.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,10 @@ def test_two_cells_have_different_streams(each):
 
 
 def test_a_cell_is_known_by_its_text_whatever_its_id(each):
-    """So that each opening of the notebook gives the same; comments and blank lines do not count."""
+    """So that each opening of the notebook gives the same.
+
+    Comments and blank lines do not count.
+    """
     each.run("%seed each 42 -q")
     first = each.run(f"{DRAW}, 'text'", "a1b2").shown
     same = f"# edited\n\n{DRAW}, 'text'  # here too\n"
@@ -177,7 +183,7 @@ def test_the_status_tells_the_rule_and_the_cells_seed(each):
 
 
 def test_a_source_that_cannot_be_seeded_never_stops_a_cell(each):
-    """What went wrong is told once; the cell runs, and so do the next."""
+    """What went wrong is reported once; the cell runs, and so do the next."""
     each.run(
         "import ipytorchseed as its\n"
         "its.register_source('broken', seed=lambda n: 1 / 0, read=bytes, write=bytes)"

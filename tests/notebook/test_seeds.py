@@ -63,7 +63,10 @@ def test_a_body_that_python_cannot_read_is_an_error_of_the_cell(kernel):
 
 
 def test_afterwards_everything_is_as_before(ready, kernel):
-    """Sources, flags, environment, filters, values and names; what was printed is not shown."""
+    """Sources, flags, environment, filters, values and names.
+
+    What was printed is not shown.
+    """
     before = kernel.value(STATE)
     reply = kernel.run(f"%%seeds 6 --from 100 --json\n{BODY}")
     assert kernel.value(STATE) == before
@@ -175,7 +178,10 @@ def test_under_deterministic_flags(ready, kernel):
 
 
 def test_generators_of_the_notebook(ready, kernel):
-    """They are left alone, on copies, and named; one made from a draw follows the seed."""
+    """They are left alone, on copies, and named.
+
+    One made from a draw follows the seed.
+    """
     kernel.run("own = np.random.default_rng(1)")
     alone = kernel.run("%%seeds 3\nown.random()").shown
     assert "The same in every run, as no seed is for them: own." in alone
@@ -305,7 +311,10 @@ def test_an_object_behind_a_registered_source_is_seeded_not_copied(kernel):
 
 
 def test_traps_that_a_run_left_open_are_closed(new_kernel):
-    """As after an interrupt in IPython's own ``%%time``: builtins would never go back again."""
+    """As after an interrupt in IPython's own ``%%time``.
+
+    Builtins would never go back again.
+    """
     level = "get_ipython().builtin_trap._nested_level"
     before = new_kernel.value(level)
     new_kernel.run(f"%%seeds 2\n{level} += 1\nx = 1.0")

@@ -24,7 +24,7 @@ def session(kernel):
 
 
 def test_the_report_is_one_display_of_text_and_html(kernel):
-    """A front end shows the one that it can; there is no result besides."""
+    """A front end shows the one that it can; there is no other result."""
     reply = kernel.run("%deterministic")
     (shown,) = reply.displays
     assert set(shown) == {"text/plain", "text/html"}
@@ -71,7 +71,7 @@ def test_on_holds_for_later_cells_and_off_puts_back_what_was_there(session):
 
 
 def test_on_tells_what_remains(session):
-    """And how to go back. The report then finds nothing that ``on`` could mend."""
+    """And how to go back. The report then finds nothing that ``on`` could fix."""
     told = session.run("%deterministic on").stdout
     assert "can still change results:" in told
     assert told.endswith("%deterministic off puts the settings back.\n")
@@ -120,7 +120,10 @@ def test_on_stops_an_operation_that_may_not_repeat_in_any_later_cell(session):
 
 
 def test_under_on_warn_each_cell_lists_its_own_alerts(session):
-    """With line and count; a cell without any shows nothing; a second run lists them again."""
+    """With line and count; a cell without any shows nothing.
+
+    A second run lists them again.
+    """
     session.run("%deterministic on --warn -q")
     cell = f"a = 1\n{PUT}\nfor _ in range(3):\n    {PUT}"
     for _ in range(2):

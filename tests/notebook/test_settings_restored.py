@@ -100,7 +100,10 @@ def test_deterministic(changed_by):
 
 
 def test_a_recorded_value_can_be_set(loaded):
-    """As an experiment does; of hooks, handlers, figures and functions, a record has the names."""
+    """As an experiment does.
+
+    Of hooks, handlers, figures and functions, a record has the names.
+    """
     loaded.run(
         "from tests.notebook import all_settings as a\n"
         "from ipytorchseed.determinism.libraries import read_libraries\n"

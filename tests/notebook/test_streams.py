@@ -1,4 +1,4 @@
-"""What a cell prints and displays is recorded as it is shown, and nobody notices the listener."""
+"""What a cell prints and displays is recorded as it is shown, and no one notices the listener."""
 
 from __future__ import annotations
 
@@ -107,7 +107,10 @@ plt.show()
 
 
 def test_a_figure_is_recorded_by_its_pixels(kernel):
-    """Twice the same figure is equal, another one is not; nothing of it is kept in memory."""
+    """Twice the same figure is equal, another one is not.
+
+    Nothing of it is kept in memory.
+    """
     kernel.run("%matplotlib inline")
     runs = [kernel.record(FIGURE.format(last=last))[1][0] for last in (2, 2, 3)]
     assert [len(run.displays) for run in runs] == [1, 1, 1]
@@ -132,7 +135,10 @@ def why(kernel, run, against):
 
 
 def test_of_much_output_the_same_is_known_and_the_rest_is_not_claimed(kernel):
-    """Megabytes are digested as they pass: equal is equal; another end may be times and addresses."""
+    """Megabytes are digested as they pass: equal is equal.
+
+    Another end may be times and addresses.
+    """
     cell = "for n in range(9): print('x' * 1_000_000)\nprint({})"
     first, again, other = (kernel.record(cell.format(end))[1][0] for end in ("1", "1", "2"))
     assert first.stdout == again.stdout != other.stdout
@@ -146,7 +152,10 @@ def test_of_much_output_the_same_is_known_and_the_rest_is_not_claimed(kernel):
 
 
 def test_more_displays_than_are_kept_are_compared(kernel):
-    """That one of the last is another one is seen; the limit is lower here than it is for users."""
+    """That one of the last differs is seen.
+
+    The limit is lower here than it is for users.
+    """
     limit = "from ipytorchseed.session import outputs\noutputs._MOST_DISPLAYS = {}"
     kernel.run(limit.format(10))
     cell = (
@@ -179,14 +188,17 @@ except Exception as error:
 
 
 def test_what_is_shown_is_not_asked_and_not_broken(kernel):
-    """A text or a bundle of a class of its own: the cell goes as without us."""
+    """A text or a bundle of its own class: the cell goes as without us."""
     reply, (run,) = kernel.record(HOSTILE)
     assert (reply.status, reply.stdout) == ("ok", "named\n")
     assert run.stdout.summary == "1 line"
 
 
 def test_how_a_result_is_shown_is_recorded(kernel):
-    """Beside the result: its class may look up more than it holds. Nothing that it prints is lost."""
+    """Beside the result: its class may look up more than it holds.
+
+    Nothing that it prints is lost.
+    """
     kernel.run(
         "class Side:\n    def _repr_html_(self):\n        print('shown')\n"
         "        return f'<b>{there}</b>'\nside, there = Side(), 1"

@@ -1,4 +1,7 @@
-"""Cells that run at the same time, in threads of one kernel: each is told only what it did."""
+"""Cells that run at the same time, in threads of one kernel.
+
+Each gets only what it did.
+"""
 
 import pytest
 
@@ -38,7 +41,7 @@ def test_cells_are_recorded_again_once_they_run_alone(new_kernel):
 
 
 def test_a_cell_that_outlives_the_one_it_ran_beside_leaves_the_next_unrecorded(new_kernel):
-    """Nobody could tell whose doing it is, until it has ended."""
+    """No one could tell whose doing it is, until it has ended."""
     new_kernel.run_beside(WAIT.format(0.2), "time.sleep(0.5); random = 4")
     runs = new_kernel.runs()
     assert [("random" in run.writes) for run in runs[-1:]] == [False]
@@ -64,7 +67,7 @@ state.threads.add(1)
 
 
 def test_a_thread_that_is_gone_runs_no_cell(new_kernel):
-    """Where nobody told the end of its cell: the others are recorded."""
+    """Where no one told the end of its cell: the others are recorded."""
     assert new_kernel.run(LEFT).status == "ok"
     _, runs = new_kernel.record("x = 5")
     assert [run.source for run in runs] == ["x = 5"]

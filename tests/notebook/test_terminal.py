@@ -26,7 +26,10 @@ ON = "torch.are_deterministic_algorithms_enabled()"
 
 @pytest.fixture
 def shell(put_back, monkeypatch):
-    """A terminal's shell in this process, with the extension; it leaves nothing behind."""
+    """A terminal's shell in this process, with the extension.
+
+    It leaves nothing behind.
+    """
     config = Config()
     config.HistoryManager.enabled = False
     config.TerminalInteractiveShell.simple_prompt = True
@@ -255,7 +258,10 @@ FAILS = "print('said'); 1 / 0"
 
 @pytest.mark.parametrize("prompt", ["simple", "full"])
 def test_results_displays_and_tracebacks_are_no_printed_output(tmp_path, prompt):
-    """A terminal prints them, with another number each time: only what the cell prints counts."""
+    """A terminal prints them, with another number each time.
+
+    Only what the cell prints counts.
+    """
     terminal = pexpect.spawn(
         sys.executable,
         ["-m", "IPython", "--no-banner", "--no-confirm-exit", "--colors=nocolor"]

@@ -112,7 +112,7 @@ def test_a_trace_goes_to_a_file(kernel):
     ],
 )
 def test_what_cannot_be_traced_is_said_in_one_line(kernel, line, told):
-    """Nothing of the cell has run, and settings are put back."""
+    """Nothing of the cell has run, and settings are restored."""
     reply = kernel.run(f"%%deterministic {line}\nran = True")
     assert told in f"{reply.error.evalue if reply.error else ''}{reply.stderr}"
     assert (

@@ -146,7 +146,10 @@ def manager():
 
 @pytest.mark.parametrize("body", CODE)
 def test_python_sees_the_same_statements_on_their_own_lines(manager, body):
-    """The cell is the body, one line down, and one call: first of all, or after future imports."""
+    """The cell is the body, one line down, and one call.
+
+    First of all, or after future imports.
+    """
     made = _tree(manager, f"%%deterministic 42 --warn\n{body}")
     calls = [node for node in made if "run_cell_magic" in ast.dump(node)]
     assert [ast.unparse(call) for call in calls] == [

@@ -42,7 +42,7 @@ def said(reply):
 
 
 def answer(kernel, line="%why --json"):
-    """Return what a program is told."""
+    """Return what a program is sent."""
     return json.loads(kernel.run(line).stdout)
 
 
@@ -143,7 +143,10 @@ def test_what_does_not_exist_is_said(drawn, line, told):
 
 
 def test_without_words_it_is_about_the_latest_run_that_has_an_earlier_one(kernel):
-    """Not about the cell that was first met twice; the line under a cell names the run to ask of."""
+    """Not about the cell that was first met twice.
+
+    The line under a cell names the run to ask of.
+    """
     kernel.run("import random\n%config IPyTorchSeed.explain_on_change = True", "begin")
     for cell in "abba":
         last = kernel.run(f"{cell} = random.random()\n{cell}", cell)
@@ -164,7 +167,10 @@ def test_readings_of_clocks_are_not_called_the_same(new_kernel):
 
 
 def test_a_result_that_cannot_be_seen_into_is_not_called_the_same(new_kernel):
-    """A figure of data that grew; where nothing that it was made of differs, nothing is said."""
+    """A figure of data that grew.
+
+    Where nothing that it was made of differs, nothing is said.
+    """
     new_kernel.run("import matplotlib; matplotlib.use('agg')\nfrom matplotlib import pyplot as plt")
     new_kernel.run("data = [1, 2]")
     plot = "fig = plt.figure()\nfig.gca().plot(data)\nplt.close(fig)"
@@ -182,7 +188,10 @@ def test_a_result_that_cannot_be_seen_into_is_not_called_the_same(new_kernel):
 
 
 def test_a_source_that_came_with_one_of_two_cells(new_kernel):
-    """Nothing seeded it there, and it is not said so; nor that both found what one found."""
+    """Nothing seeded it there, and it is not said so.
+
+    Nor that both found what one found.
+    """
     new_kernel.run("import torch", "import")
     new_kernel.run("x = torch.rand(2).tolist()", "draw")
     shown = said(new_kernel.run("%why 3 --against 2"))
@@ -191,7 +200,7 @@ def test_a_source_that_came_with_one_of_two_cells(new_kernel):
 
 
 def test_two_cells_are_told_as_two(kernel):
-    """What they found is compared; nobody edited anything, and there is no way back."""
+    """What they found is compared; no one edited anything, and there is no way back."""
     kernel.run("import random\nx = [1]", "begin")
     kernel.run("y = random.random() + len(x)\ny", "one")
     kernel.run("x.append(2)\nrandom.seed(5)", "between")
@@ -354,7 +363,7 @@ def test_what_was_not_looked_at_whole_is_no_earlier_result(kernel):
 
 
 def test_a_run_that_made_other_things_is_no_earlier_result(kernel):
-    """As where a cell loaded something before its text was written anew."""
+    """As where a cell loaded something before its text was written again."""
     kernel.run("import math", "it")
     kernel.run("lr = 0.1", "set")
     kernel.run("loss = lr * 2", "it")
@@ -366,12 +375,12 @@ def test_a_run_that_made_other_things_is_no_earlier_result(kernel):
 
 
 # --------------------------------------------------------------------------------------------------
-# What mends, where it is no command to be given before the cell is run again. Those that are, are
+# What fixes, where it is no command to be given before the cell is run again. Those that are, are
 # tried in every scenario of tests/scenarios.
 
 
 def test_an_earlier_hash_seed_gives_the_earlier_result(tmp_path):
-    """Bit by bit, in a kernel started as it is told."""
+    """Bit by bit, in a kernel started as the text says."""
     cell = "words = {'red', 'green', 'blue', 'white', 'black'}\n''.join(words)"
     shown = []
     for seed in ("1", "2"):
@@ -391,7 +400,7 @@ def test_an_earlier_hash_seed_gives_the_earlier_result(tmp_path):
     "name", ["numpy.random.default_rng", "numpy.random.RandomState", "random.Random"]
 )
 def test_a_seed_makes_a_generator_repeat(kernel, name):
-    """Put where the generator is made, as it is told."""
+    """Put where the generator is made, as the text says."""
     cell = f"import random, numpy\nmade = {name}()\nx = made.random()\nx"
     shown = [kernel.run(cell, "make").shown for _ in range(2)]
     assert shown[0] != shown[1]
@@ -429,7 +438,7 @@ def test_a_cell_that_calls_a_function_is_not_blamed_for_its_file(new_kernel, tmp
 
 
 def test_what_an_assigned_value_draws_as_it_is_shown(kernel):
-    """IPython can be told to show it: then its class runs code."""
+    """IPython can be set to show it: then its class runs code."""
     kernel.run(
         "import random\nget_ipython().ast_node_interactivity = 'last_expr_or_assign'\n"
         "class Die:\n    def __repr__(self): return str(random.random())\ndie = Die()"

@@ -19,7 +19,7 @@ CELLS = {
 
 @pytest.fixture
 def notebook(tmp_path):
-    """Run all cells once in a kernel of their own, each under an id."""
+    """Run all cells once in its own kernel, each under an id."""
     with Kernel(tmp_path) as kernel:
         for name, cell in {"ours": "%load_ext ipytorchseed", **CELLS}.items():
             assert kernel.run(cell, name).status == "ok"

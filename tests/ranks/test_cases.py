@@ -1,4 +1,7 @@
-"""Mistakes planted in one of four ranks: rank, step, name and line are told, and no others."""
+"""Mistakes planted in one of four ranks.
+
+Rank, step, name and line are reported, and no others.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +89,10 @@ def test_a_comparison_is_the_same_in_words_table_and_json(played):
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_command_says_the_same(played, name):
-    """As JSON that its schema describes; the exit code tells whether all is as it should be."""
+    """As JSON that its schema describes.
+
+    The exit code tells whether all is as it should be.
+    """
     words = ["ranks", str(played / str([*CASES].index(name))), "--json"]
     for source, wish in CASES[name].get("expect", {}).items():
         words += ["--expect", wish, source]
@@ -106,7 +112,10 @@ def test_each_line_that_a_rank_writes_is_what_its_schema_says(played):
 
 
 def test_a_file_that_was_cut_is_read_as_far_as_it_is_whole(played, tmp_path):
-    """A rank that was killed may leave half a line; that is told, and the others go on."""
+    """A rank that was killed may leave half a line.
+
+    That is reported, and the others go on.
+    """
     source = played / str([*CASES].index("rand in rank 2 at 4"))
     for path in source.iterdir():
         content = path.read_bytes()
@@ -121,7 +130,7 @@ def test_a_file_that_was_cut_is_read_as_far_as_it_is_whole(played, tmp_path):
     (tmp_path / "rank-1.jsonl").write_bytes(header)
     view = its.ranks.read(tmp_path)
     assert view.ranks == [0, 2, 3]
-    assert "Nothing was seen of rank 1." in view.notes
+    assert "There is no record of rank 1." in view.notes
     (tmp_path / "rank-1.jsonl").write_bytes(b"{")
     view = its.ranks.read(tmp_path)
     assert view.ranks == [0, 2, 3]

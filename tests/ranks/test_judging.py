@@ -46,7 +46,10 @@ def test_nothing_can_be_expected_of_a_source_that_no_rank_has(monkeypatch, name,
 @pytest.mark.parametrize("name", DRAWS)
 @pytest.mark.parametrize("drawn", [(0, 1), (700, 3), (5, 900, 40)])
 def test_ranks_that_stand_apart_in_one_stream_have_parted(monkeypatch, name, drawn):
-    """Though no two are alike: nobody means them to draw the same numbers, one later than another."""
+    """Though no two are alike.
+
+    No one means them to draw the same numbers, one later than another.
+    """
     view = compared(monkeypatch, *(lambda n=n: DRAWS[name](n) for n in drawn))
     (finding,) = view.findings
     assert (finding.kind, finding.name) == ("source", name)
@@ -61,4 +64,6 @@ def test_ranks_with_seeds_of_their_own_are_meant_to_be_distinct(monkeypatch, see
     view = compared(monkeypatch, *acts)
     assert view.alike
     assert view.headline == f"All {len(seeds)} ranks differ only where they should."
-    assert "Distinct in all ranks, and taken for meant so: python, numpy, torch.cpu." in view.notes
+    assert (
+        "Distinct in all ranks, assumed to be on purpose: python, numpy, torch.cpu." in view.notes
+    )

@@ -32,7 +32,10 @@ def test_one_process_has_nothing_to_compare():
 
 
 def test_a_watch_needs_a_folder_and_a_number(tmp_path, put_back):
-    """And its watching ends with it: the hook is gone, the functions are torch's again."""
+    """And its watching ends with it.
+
+    The hook is gone, the functions are torch's again.
+    """
     model = torch.nn.Linear(1, 1)
     with pytest.raises(RanksError, match="at least 1, not 0"):
         its.ranks.watch(model, every=0)
@@ -52,7 +55,9 @@ def test_a_watch_needs_a_folder_and_a_number(tmp_path, put_back):
     assert torch.rand is rand
     torch.optim.SGD(model.parameters(), lr=1).step()
     assert watch.step == 1
-    assert its.ranks.read(tmp_path / "one").headline == "Only rank 0 is there: nothing to compare."
+    assert (
+        its.ranks.read(tmp_path / "one").headline == "Only rank 0 has a record: nothing to compare."
+    )
 
 
 def chain(leaf):
@@ -132,7 +137,10 @@ def test_each_rank_has_a_seed_of_its_own(put_back):
 
 
 def test_each_rank_looks_at_its_own_device(monkeypatch):
-    """Several ranks of a machine list each other's devices: what those draw is no difference."""
+    """Several ranks of a machine list each other's devices.
+
+    What those draw is no difference.
+    """
     made = [
         Source(name, int, partial(bytes, number), bytes)
         for number, name in enumerate(("python", "torch.cpu", "torch.cuda:0", "torch.cuda:1"))

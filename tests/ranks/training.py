@@ -3,7 +3,7 @@
 As a program it launches its ranks as torchrun does, except that they are forks of it, so that torch
 is imported once.
 
-Plays every case in turn, each with a folder of its own, and writes down what was expected.
+Plays every case in turn, each with its own folder, and writes down what was expected.
 """
 
 from __future__ import annotations

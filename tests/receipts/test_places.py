@@ -23,14 +23,14 @@ PATHS = {
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_path_is_told_from_the_notebook_or_from_home(path):
-    """It stands for the file at the same place beside the notebook, or in the home folder."""
+    """It represents the file at the same place beside the notebook, or in the home folder."""
     told, found = PATHS[path]
     assert (THERE.hide(path), HERE.find(told)) == (told, found)
 
 
 @pytest.mark.parametrize("path", [each for each in PATHS if each[0] == "/"])
 def test_on_the_same_machine_it_is_the_same_file(path):
-    """Whatever its name stands for elsewhere."""
+    """Whatever its name represents elsewhere."""
     assert THERE.find(THERE.hide(path)) == path
 
 

@@ -1,4 +1,7 @@
-"""Receipts of real runs: what is in them, what is not, and what they say of a run here."""
+"""Receipts of real runs.
+
+What is in them, what is not, and what they say of a run here.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ def received(path, content, places=None):
 
 @pytest.fixture
 def asked(put_back, monkeypatch, tmp_path):
-    """Run a cell in two kernels, and say what the second one is told of the first one's receipt."""
+    """Run a cell in two kernels, and ask the second one about the first one's receipt."""
 
     def ask(cell, *, there=IMPORTS, here=IMPORTS, edited=None):
         elsewhere, notebook = Notebook(), Notebook()
@@ -90,7 +93,7 @@ TWINS = {  # what ran first there and here, the cell, and the causes
         "float(x.sum())",
         ["input x", "flag torch.num_threads"],
     ),
-    "another dtype that it does not hang on": (
+    "another dtype that it does not depend on": (
         IMPORTS + "\nn = 3",
         IMPORTS + "\nn = 4\ntorch.set_default_dtype(torch.float64)",
         "n + 1",
@@ -125,7 +128,7 @@ TWINS = {  # what ran first there and here, the cell, and the causes
 
 @pytest.mark.parametrize(("there", "here", "cell", "causes"), TWINS.values(), ids=TWINS)
 def test_the_same_finders_explain_it(asked, there, here, cell, causes):
-    """What differs and what the cell hangs on, and nothing else."""
+    """What differs and what the cell depends on, and nothing else."""
     said = asked(cell, there=there, here=here)
     assert [f"{each.kind} {each.name}" for each in said.causes] == causes
     assert said.verdict == ("explained" if causes else "same")
@@ -158,7 +161,7 @@ def test_where_several_settings_differ_each_is_named(asked):
 
 
 def test_without_a_run_it_is_about_the_first_cell_that_differs(put_back, tmp_path):
-    """Cells are told by their ids, or by their texts."""
+    """Cells are reported by their ids, or by their texts."""
     elsewhere, notebook = Notebook(), Notebook()
     for made, seed in ((elsewhere, 1), (notebook, 2)):
         for text in (IMPORTS, f"torch.manual_seed({seed})", "1 + 1", DRAW, "torch.rand(2)"):
@@ -234,7 +237,7 @@ def test_what_the_cells_that_run_code_have_in_common_is_told_once(put_back):
 
 
 def test_what_is_read_is_what_was_written(put_back, tmp_path):
-    """Numbers that are none, and characters that nobody sees, too."""
+    """Numbers that are none, and characters that no one sees, too."""
     notebook = Notebook()
     notebook.run(IMPORTS)
     odd = tmp_path / "a\u202eb.txt"
@@ -322,7 +325,10 @@ ODD = [None, 3, -1, "x", [], {}, [None], {"a": 1}, True, 1e300, 1 << 70]
 
 
 def test_json_that_is_hardly_a_receipt_is_refused_or_explained(sound, tmp_path):
-    """Whatever stands where something else should: one line, or an answer; nothing breaks."""
+    """Whatever stands where something else should: one line, or an answer.
+
+    Nothing breaks.
+    """
     told, notebook = sound
     chance = random.Random(1)
     ways = [*places(told)]

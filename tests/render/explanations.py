@@ -36,7 +36,10 @@ CURVES = (
 
 
 class States:
-    """Knows where the four states stand, and the runs below: the last of them is how it is now."""
+    """Knows where the four states stand, and the runs below.
+
+    The last of them is how it is now.
+    """
 
     def __init__(self, runs=(), kernel="k"):
         self.runs = runs
@@ -163,7 +166,7 @@ def number(it):
 
 
 def states(before, after):
-    """Tell where torch's source began and ended."""
+    """Return where torch's source began and ended."""
     return {
         "before": {"python": "a3f0" * 4, "torch.cpu": before},
         "after": {"python": "a3f0" * 4, "torch.cpu": after},

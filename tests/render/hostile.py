@@ -28,7 +28,7 @@ HOSTILE = st.text(
         "a\u2028b\x85c\x0bd",
     ]
 )
-"""What nobody would call anything, but for a joke or to harm."""
+"""What no one would call anything, except a joke or to harm."""
 
 _MEANT = {"kind", "status", "verdict", "known", "with_flags", "what", "standing"}
 """Fields that hold a word of ours, by which drawing decides."""
@@ -45,7 +45,7 @@ def unseen(text: str) -> set[str]:
 
 
 def poisoned(value: Any, evil: str) -> Any:
-    """Return a record with something hostile behind each text in it, but for digests."""
+    """Return a record with something hostile behind each text in it, except digests."""
     if isinstance(value, str):
         return value if re.fullmatch(r"[0-9a-f]{8,}", value) else value + evil
     if isinstance(value, Path):

@@ -39,7 +39,10 @@ def _printed(*columns):
     ],
 )  # fmt: skip
 def test_what_a_person_would_plot(changes, names):
-    """Measures first, each once, at most three; no labels, counters or data, and no few numbers."""
+    """Measures first, each once, at most three.
+
+    No labels, counters or data, and no few numbers.
+    """
     assert [name for name, _ in charted(changes)] == names
 
 

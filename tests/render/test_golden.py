@@ -28,7 +28,7 @@ VIEWS = {
 
 @pytest.fixture(autouse=True)
 def utc(monkeypatch):
-    """Runs before a restart are told by the clock on the wall."""
+    """Runs before a restart are reported by the clock on the wall."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     yield

@@ -191,7 +191,7 @@ def test_the_report_has_the_facts_of_its_text(name):
 
 @pytest.mark.parametrize("name", ALERTS)
 def test_the_alerts_have_the_facts_of_their_text(name):
-    """Operation, line, count and what to use instead; and the code of the line besides."""
+    """Operation, line, count and what to use instead; and the code of the line too."""
     table = AlertTable(ALERTS[name])
     words, text = Page(table.html()).words, table.text()
     for alert in ALERTS[name]:
@@ -204,14 +204,14 @@ def test_the_alerts_have_the_facts_of_their_text(name):
 
 
 def _column(text, heading, following=None):
-    """Join what stands under a heading, without blanks: a table may break it over lines."""
+    """Join what is under a heading, without blanks: a table may break it over lines."""
     head, *lines = text.splitlines()[-_rows(text) :]
     end = head.index(following) if following else None
     return "".join("".join(line[head.index(heading) : end].split()) for line in lines)
 
 
 def _rows(text):
-    """Count the lines from the headings on; a rule stands under them."""
+    """Count the lines from the headings on; a rule is under them."""
     lines = text.splitlines()
     return len(lines) - next(n for n, line in enumerate(lines) if line.startswith("─")) + 1
 
@@ -230,7 +230,7 @@ def test_the_status_has_the_facts_of_its_text(name):
 
 
 def test_equal_states_have_equal_colours():
-    """And the colour is never the only sign: the digest stands in it."""
+    """And the colour is never the only sign: the digest is in it."""
     rows = [Row(n, "", d * 4, UNKNOWN) for n, d in (("a", "12ab"), ("b", "12ab"), ("c", "77ff"))]
     page = Page(SeedStatus("", rows).html())
     hues = [value for name, value in page.attributes if name == "style"]

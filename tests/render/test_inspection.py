@@ -53,7 +53,7 @@ def test_settings_are_told_worst_first(name):
 
 
 def test_where_sources_stand_is_told_with_who_moved_them():
-    """And nothing where it is not known."""
+    """And nothing if it is not known."""
     rows = STATUSES["plain"].rows
     model = {each["name"]: each for each in now_model(rows, {"numpy": "In[3]"})}
     assert (model["numpy"]["where"], model["numpy"]["by"]) == ("seed 42 + 1 draw", "In[3]")
@@ -61,7 +61,7 @@ def test_where_sources_stand_is_told_with_who_moved_them():
 
 
 def test_a_source_that_a_run_left_alone_is_not_told():
-    """Unless it began elsewhere, or moved before; a digest has one chip."""
+    """Unless it started from another state, or moved before; a digest has one chip."""
     first = run(1, {"python": A, "numpy": A}, {"python": B, "numpy": A})
     second = run(2, {"python": C, "numpy": B}, {"python": C, "numpy": B}, between={"numpy": (A, B)})
     fields = line_model(draw_line(second, first, "k"))["fields"]
@@ -72,13 +72,13 @@ def test_a_source_that_a_run_left_alone_is_not_told():
 
 
 def test_a_source_that_neither_run_uses_is_not_ringed():
-    """It began elsewhere, and that is of no consequence."""
+    """It started from another state, and that is of no consequence."""
     runs = [run(1, {"python": A}, {"python": A}), run(2, {"python": B}, {"python": B})]
     assert draw_line(runs[1], runs[0], "k").others == frozenset()
 
 
 def test_a_cell_of_magics_alone_is_held_against_nothing():
-    """``%seed 42`` always begins elsewhere; that is what it is for."""
+    """``%seed 42`` always starts from another state; that is what it is for."""
     runs = [run(n, {"python": d}, {"python": C}, source="%seed 42") for n, d in enumerate((A, B))]
     line = draw_line(runs[1], runs[0], "k")
     assert (line.others, line.outcome) == (frozenset(), None)
@@ -95,7 +95,10 @@ def test_a_run_is_said_in_a_sentence():
 
 
 def test_who_moved_a_source_last():
-    """A run, something between two runs, or something after all of them; else nobody knows."""
+    """A run, something between two runs, or something after all of them.
+
+    Else no one knows.
+    """
     runs = [
         run(1, {"python": A, "numpy": A, "g": A, "h": A}, {"python": B, "numpy": A, "g": A, "h": A}),
         run(2, {"python": B, "numpy": B, "g": A, "h": A}, {"python": B, "numpy": B, "g": A, "h": A},

@@ -1,4 +1,7 @@
-"""The determinism report: plain words first, then every flag, the same facts in each form."""
+"""The determinism report.
+
+Plain words first, then every flag, the same facts in each form.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +71,10 @@ def test_every_flag_and_every_fact_is_in_the_text(made):
     st.text() | st.sampled_from([f"{'a long value ' * 9}end", "-" * 200, "a\nb", "\t", "é" * 66])
 )
 def test_any_value_of_a_variable_fits_a_terminal(value):
-    """However long, and whatever it holds: it stays on lines of 80 columns, and is not lost."""
+    """However long, and whatever it holds.
+
+    It stays on lines of 80 columns, and is not lost.
+    """
     flags = ("OMP_NUM_THREADS", "CUBLAS_WORKSPACE_CONFIG", "PYTHONHASHSEED")
     plain = Report(assessment(GPU, VALUES | dict.fromkeys(flags, "1"))).full_text()
     text = Report(assessment(GPU, VALUES | dict.fromkeys(flags, value))).full_text()

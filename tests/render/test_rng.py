@@ -108,7 +108,10 @@ def test_two_states_side_by_side():
     "source", ["%why", "# why\n%why 6 --against 5", "%rng diff 3 4", "%seed?", "%seed log", "for x"]
 )
 def test_runs_that_only_look_or_do_not_parse_are_not_listed(source):
-    """That there are some is said; all are listed on demand, and where a source moved meanwhile."""
+    """That there are some is said.
+
+    All are listed on demand, and where a source moved meanwhile.
+    """
     fails = {"status": "error", "error": "SyntaxError: expected ':'"} if source == "for x" else {}
     looked = structs.replace(run(7, {"python": A}, {"python": A}), source=source, **fails)
     for runs, everything, listed in (

@@ -1,4 +1,4 @@
-"""The log of seeds, and what is said after states were put back."""
+"""The log of seeds, and what is said after states were restored."""
 
 from __future__ import annotations
 

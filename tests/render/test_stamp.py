@@ -1,4 +1,4 @@
-"""``its.stamp``: what a result hangs on, in one line."""
+"""``its.stamp``: what a result depends on, in one line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import ipytorchseed as its
 
 @pytest.mark.usefixtures("put_back")
 def test_it_tells_the_seed_states_settings_versions_and_hardware():
-    """Everything stands in it by name, on one line, and looking moves nothing."""
+    """Everything is in it by name, on one line, and looking moves nothing."""
     its.seed(42)
     before = its.snapshot()
     line = its.stamp()
@@ -30,7 +30,10 @@ def test_it_tells_the_seed_states_settings_versions_and_hardware():
 
 @pytest.mark.usefixtures("put_back")
 def test_it_tells_the_seed_that_the_sources_stand_at():
-    """Not the last one, where states from before it were put back; none where they have several."""
+    """Not the last one, where states from before it were restored.
+
+    None where they have several.
+    """
     its.seed(7)
     torch.rand(3)
     before = its.snapshot()

@@ -1,4 +1,7 @@
-"""The timeline: equal states are equal chips, runs are named, and its text fits a terminal."""
+"""The timeline.
+
+Equal states are equal chips, runs are named, and its text fits a terminal.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,10 @@ def test_a_chip_is_the_state_anywhere():
 
 
 def test_a_field_tells_what_moved():
-    """A dot where nothing did; a star where the cell's earlier run began in another state."""
+    """A dot where nothing did.
+
+    A star where the cell's earlier run began in another state.
+    """
     assert Field(A, B).text == "aaaa→bbbb"
     assert Field(A, A).text == "·"
     assert Field(A, B, other=True).text == "aaaa*→bbbb"

@@ -1,4 +1,7 @@
-"""Whatever a name, a path or a message holds: every character of it is seen, and none acts."""
+"""Whatever a name, a path or a message holds.
+
+Every character of it is seen, and none acts.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,10 @@ SHOWN = {
 
 @pytest.mark.parametrize(("text", "shown"), SHOWN.items(), ids=ascii)
 def test_what_cannot_be_seen_is_escaped_and_the_rest_stays(text, shown):
-    """As Python escapes it; letters of all scripts, and what joins them, are as they were."""
+    """As Python escapes it.
+
+    Letters of all scripts, and what joins them, are as they were.
+    """
     assert visible(text) == shown
 
 
@@ -246,6 +252,9 @@ def test_a_long_name_is_shown_shortened_everywhere(name):
     "text", ["/data/" + "a" * 100 + "/b.csv", "x" * MOST_OF_NAME, "a b " * 100, "─" * 100]
 )
 def test_what_is_no_long_name_is_shown_whole(text):
-    """Paths among them; and what is to be typed or read by a program is never shortened."""
+    """Paths among them.
+
+    And what is to be typed or read by a program is never shortened.
+    """
     assert visible(text) == text
     assert escaped(text * 9) == text * 9

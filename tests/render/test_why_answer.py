@@ -72,7 +72,7 @@ def test_a_root_in_another_cell_comes_first_with_its_path():
 
 
 def test_of_many_causes_that_may_matter_three_are_told_and_the_others_named():
-    """All that is proved is told."""
+    """All that is proved is reported."""
     causes = [_input(name, "proved") for name in "abcd"] + [_input(name) for name in "vwxyz"]
     text = _view(*causes).text()
     assert text.count("▲") == 7
@@ -92,7 +92,10 @@ def test_of_many_causes_that_may_matter_three_are_told_and_the_others_named():
     ],
 )
 def test_the_answer_ends_with_what_keeps_the_result(cause, keep):
-    """A command, or what to change; what brings the earlier result back is told apart."""
+    """A command, or what to change.
+
+    What brings the earlier result back is distinguished.
+    """
     state = run(1, "g", generators_before={"g": None}).generators_before
     later = replace(LATER, generators_before=state)
     roots = (Root(cause.kind, cause.name, ""),)

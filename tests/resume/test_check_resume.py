@@ -20,7 +20,10 @@ from tests.test_schemas import check as check_schema
 
 
 def resume(train, steps=8, at=5):
-    """Check a training; its JSON is what the schema says, and its text fits a terminal."""
+    """Check a training.
+
+    Its JSON is what the schema says, and its text fits a terminal.
+    """
     report = its.check_resume(train, steps, at)
     check_schema("resume", report.to_json())
     assert all(len(line) <= 80 for line in str(report).splitlines())
@@ -48,7 +51,7 @@ def test_a_right_training_passes(train):
 
 FAULTS = {
     "model": ({("model", "model"), ("buffer", "model")}, "6 of 6 parameters differ"),
-    "optimizer": ({("optimizer", "optimizer")}, "the checkpoint has it, and it was not put back"),
+    "optimizer": ({("optimizer", "optimizer")}, "the checkpoint has it, and it was not restored"),
     "state": ({("optimizer", "optimizer")}, "it is not in the checkpoint"),
     "scheduler": ({("scheduler", "scheduler")}, "last_epoch 5 → 0"),
     "scaler": ({("scaler", "scaler")}, "scale 8.0 → 4.0"),
@@ -57,7 +60,7 @@ FAULTS = {
     "epoch": ({("loader", "loader")}, "its sampler is in epoch 0, not 1"),
     "skip": ({("loader", "loader")}, "step 5 got batch 0 of it, not batch 2"),
     "noise": ({("generator", "noise")}, "its.RandomState(noise=noise) keeps it"),
-    "random": ({("source", "torch.cpu"), ("generator", "noise")}, "stood at seed 0 + "),
+    "random": ({("source", "torch.cpu"), ("generator", "noise")}, "was at seed 0 + "),
     "shuffle": (
         {("generator", "noise"), ("loader", "loader")},
         "is given the batch of step 2 (epoch 0, batch 2)",
@@ -76,7 +79,10 @@ def test_what_is_lost_is_named_and_nothing_else(fault):
 
 
 def test_the_first_step_and_parameter_that_differ_are_told():
-    """A schedule that begins anew acts at its next change; an average of weights acts on none."""
+    """A schedule that begins again acts at its next change.
+
+    An average of weights acts on none.
+    """
     assert resume(training("scheduler")).first.step == 6
     first = resume(training("optimizer")).first
     assert (first.step, first.parameter) == (5, "model.0.weight")
@@ -101,7 +107,7 @@ def test_another_type_is_named():
 
 
 def test_random_numbers_of_workers_are_named():
-    """Workers that begin anew in an epoch make other batches of the same items."""
+    """Workers that begin again in an epoch make other batches of the same items."""
     assert named(resume(trainings.with_workers, 3, 1)) == {("worker", "loader")}
 
 
@@ -112,7 +118,10 @@ def test_what_a_class_keeps_in_its_own_file_is_named_by_its_attribute():
 
 
 def test_objects_outside_begin_each_run_where_they_stood():
-    """A model and a generator of the notebook's own: no half sees what another left in them."""
+    """A model and a generator of the notebook's own.
+
+    No half sees what another left in them.
+    """
     before = [each.clone() for each in model_outside.parameters()], dice.bit_generator.state
     report = resume(trainings.around)
     assert named(report) == {("generator", "dice")}
@@ -122,7 +131,10 @@ def test_objects_outside_begin_each_run_where_they_stood():
 
 
 def test_whatever_is_outside_begins_each_run_where_it_stood():
-    """Not only what has a state of torch's: here an iterator, and a list of what was seen."""
+    """Not only what has a state of torch.
+
+    Here an iterator, and a list of what was seen.
+    """
     calls, seen = iter(range(100)), []
 
     def train(state, steps):
@@ -142,14 +154,17 @@ def test_whatever_is_outside_begins_each_run_where_it_stood():
 
 
 def test_what_is_not_used_is_no_fault():
-    """Sources that did not come back and are not drawn from are told apart."""
+    """Sources that did not come back and are not drawn from are distinguished."""
     report = resume(trainings.around)
     assert {"python", "numpy", "torch.cpu"} <= {each.name for each in report.harmless}
     assert "without effect in these steps: python, numpy, torch.cpu" in str(report)
 
 
 def test_a_rate_by_hand_is_told_once():
-    """Of the optimizer: a group of its parameters that a loop still holds is no other thing."""
+    """Of the optimizer.
+
+    A group of its parameters that a loop still holds is no other thing.
+    """
 
     def train(state, steps):
         its.seed(0)
@@ -180,7 +195,7 @@ def test_a_training_that_does_not_repeat_is_told_so():
 
     report = resume(train, 4, 2)
     assert named(report) == {("train", "train")}
-    assert "It cannot be told" in str(report)
+    assert "It is unknown" in str(report)
     assert "does not repeat" in str(report)
 
 
@@ -194,7 +209,7 @@ def test_a_number_of_steps_that_did_not_come_back_is_told():
 
 
 def test_a_training_that_takes_all_its_steps_at_once_is_no_right_one():
-    """It heeds no number of steps: nothing was resumed that could be right."""
+    """It depends on no number of steps: nothing was resumed that could be right."""
 
     def train(state, steps):
         if not state:
@@ -225,7 +240,10 @@ def test_an_epoch_begun_anew_is_told_where_its_order_is_always_the_same():
 
 
 def test_a_loop_up_to_the_last_step_may_use_what_it_leaves():
-    """Asked for too few steps it takes none, and fails; asked for the last one it is right."""
+    """Asked for too few steps it takes none, and fails.
+
+    Asked for the last one it is right.
+    """
 
     def train(state, steps):
         begin = state.get("step", 0)
@@ -265,7 +283,10 @@ def test_check_raises_with_the_report_as_its_message():
 
 
 def test_everything_is_as_it_was_afterwards():
-    """Sources, flags, environment, hooks of torch's and loaders: also where the training fails."""
+    """Sources, flags, environment, hooks of torch's and loaders.
+
+    Also where the training fails.
+    """
     from torch.nn.modules import module
     from torch.optim import optimizer
     from torch.utils.data import dataloader
@@ -285,7 +306,7 @@ def test_everything_is_as_it_was_afterwards():
         return [{**each} for each in hooks], {**vars(base)}
 
     before = everything(), patched()
-    with pytest.raises(ResumeError, match=r"fails where it goes on: ValueError: no$"):
+    with pytest.raises(ResumeError, match=r"fails when it resumes: ValueError: no$"):
         its.check_resume(fail, 2, 1)
     assert (everything(), patched()) == before
 
@@ -310,7 +331,7 @@ def test_what_cannot_be_meant_is_refused_in_one_line(arguments, message):
 
 
 def test_a_missing_entry_names_what_there_is():
-    """A training that asks for what it did not save is told what it did save."""
+    """A training that asks for what it did not save gets an error that lists what it did save."""
 
     def train(state, steps):
         if state:

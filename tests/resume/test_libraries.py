@@ -48,7 +48,10 @@ def test_accelerate_saves_and_loads_it(tmp_path, monkeypatch):
 
 
 def test_lightning_keeps_it_by_a_callback(tmp_path):
-    """A callback's ``state_dict``: training that goes on from a checkpoint ends as without it."""
+    """A callback's ``state_dict``.
+
+    Training that goes on from a checkpoint ends as without it.
+    """
     import lightning
 
     class Module(lightning.LightningModule):
@@ -89,7 +92,7 @@ def test_lightning_keeps_it_by_a_callback(tmp_path):
         )
         torch.manual_seed(0)
         module = Module()
-        # With a generator of its own: Lightning makes iterators, which draw, at other moments.
+        # With its own generator: Lightning makes iterators, which draw, at other moments.
         loader = DataLoader(TensorDataset(data), batch_size=2, generator=torch.Generator())
         trainer.fit(module, loader, ckpt_path=path)
         return trainer, [each.detach().clone() for each in module.parameters()]

@@ -1,4 +1,6 @@
-"""Tiny real trainings: right ones in several styles, and each fault planted in one of them.
+"""Tiny real trainings.
+
+Right ones in several styles, and each fault planted in one of them.
 
 ``train(fault)`` returns a training whose checkpoint lacks what ``fault`` names; without one it is
 right. Every part moves a little at each step, so that whatever is lost is seen.
@@ -30,7 +32,10 @@ def net():
 
 
 def training(fault=""):  # noqa: C901, PLR0915 -- as long as they are
-    """Return the training that everybody writes: all parts, and a dictionary that is saved."""
+    """Return the training that everybody writes.
+
+    All parts, and a dictionary that is saved.
+    """
 
     def train(state, steps):  # noqa: C901, PLR0912, PLR0915
         its.seed(0)
@@ -95,7 +100,10 @@ def training(fault=""):  # noqa: C901, PLR0915 -- as long as they are
 
 
 def registering(state, steps):
-    """Register parts, which are loaded at once; the order of the data is drawn from torch.cpu."""
+    """Register parts, which are loaded at once.
+
+    The order of the data is drawn from torch.cpu.
+    """
     its.seed(0)
     model = net()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
@@ -116,7 +124,7 @@ def keyed(state, steps, unused):
 
 
 class Trainer:
-    """A class of the user's own, with a file of its own and a loop up to a last step."""
+    """A class of the user's own, with its own file and a loop up to a last step."""
 
     def __init__(self, forget=()):
         self.model = net()
@@ -181,7 +189,10 @@ class Noisy(Dataset):
 
 
 def with_workers(state, steps):
-    """Resume in an epoch: the workers begin anew, and draw what they drew at its begin."""
+    """Resume in an epoch.
+
+    The workers begin again, and draw what they drew at its begin.
+    """
     its.seed(0)
     model = net()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

@@ -28,7 +28,7 @@ class RandomState:
         self.seeds = []
 
     def seed(self, value):
-        """Note the seed."""
+        """Record the seed."""
         self.seeds.append(value)
 
 
@@ -81,7 +81,7 @@ def test_its_state_is_unknown_and_said_so(cupy):
 
 
 def test_restoring_passes_it_by(cupy):
-    """The other sources are put back; its stream goes on."""
+    """The other sources are restored; its stream goes on."""
     cupy[0] = RandomState()
     snapshot = its.snapshot()
     its.seed(42)

@@ -67,7 +67,10 @@ def test_another_seed_gives_other_digests():
     ],
 )
 def test_a_digest_covers_the_normal_number_in_stock(name, once, twice):
-    """One normal and two take the same raw numbers; only the one leaves another in stock."""
+    """One normal and two take the same raw numbers.
+
+    Only the one leaves another in stock.
+    """
     source = find_source(name)
     its.seed(42)
     once()
@@ -109,7 +112,10 @@ def test_looking_draws_nothing(before):
 def test_a_state_read_while_another_thread_draws_is_one_that_the_stream_had(
     make, draw_some, read, scheme
 ):
-    """No read falls between two writes of a draw: each state lies on the stream, and they go on."""
+    """No read falls between two writes of a draw.
+
+    Each state is on the stream, and they go on.
+    """
     generator, done = make(42), threading.Event()
 
     def draw_until_done():

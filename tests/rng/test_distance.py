@@ -1,4 +1,7 @@
-"""What two states tell where only their bytes are known: whatever byte they begin with."""
+"""What two states tell where only their bytes are known.
+
+Whatever byte they begin with.
+"""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Slots:
 
 
 class Both(Slots):
-    """Has slots from above and a dictionary of its own."""
+    """Has slots from above and its own dictionary."""
 
     def __init__(self):
         """Fill both."""
@@ -164,7 +164,10 @@ def test_no_search_goes_deeper_or_through_data(value):
 
 
 def test_names_of_the_shell_are_passed_over():
-    """``_``, ``_5`` and ``__`` repeat what other names hold; names of the user's may begin so."""
+    """``_``, ``_5`` and ``__`` repeat what other names hold.
+
+    Names of the user's may begin so.
+    """
     held = {
         "_": rng(),
         "_5": Plain(),
@@ -184,7 +187,9 @@ def test_a_key_that_is_no_name_is_passed_over():
 
 
 def test_one_object_under_several_names_is_one_entry_under_the_shortest_path():
-    """The sampler of a shuffled loader holds the loader's generator; a variable comes first.
+    """The sampler of a shuffled loader holds the loader's generator.
+
+    A variable comes first.
 
     What two names reach alike is looked into once.
     """
@@ -241,7 +246,10 @@ def test_generators_that_share_a_bit_generator_are_one():
     ids=["python", "numpy", "its engine", "torch", "system", "secrets", "system, subclass"],
 )
 def test_hidden_generators_and_those_without_a_state_are_none(hidden):
-    """The first are sources already; ``SystemRandom`` asks the system for every number."""
+    """The first are sources already.
+
+    ``SystemRandom`` asks the system for every number.
+    """
     assert names({"it": hidden, "owner": SimpleNamespace(rng=hidden)}) == []
 
 

@@ -88,7 +88,10 @@ def test_the_check_of_these_tests_can_fail():
 
 
 def test_attributes_are_read_past_every_method():
-    """The generator in the object's dictionary is found; none of its methods is called."""
+    """The generator in the object's dictionary is found.
+
+    None of its methods is called.
+    """
     assert search(it=_instance(type("Touchy", (), _hooks()), rng=rng())) == ["it.rng"]
 
 
@@ -203,7 +206,10 @@ def test_lazy_modules_are_not_loaded():
 
 
 def test_nothing_found_is_kept_alive():
-    """Once the result is dropped, an object dies with its last name: no cache, no cycle."""
+    """Once the result is dropped, an object dies with its last name.
+
+    No cache, no cycle.
+    """
     owner = Lender()
     owner.items, owner.rng = [Lender()], rng()
     gone = weakref.ref(owner), weakref.ref(owner.items[0])

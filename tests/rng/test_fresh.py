@@ -34,7 +34,10 @@ def state_of(generator):
 
 @pytest.mark.parametrize("name", SEEDED)
 def test_a_generator_is_fresh_until_it_is_drawn_from(name):
-    """With a seed and without one; numpy begins without one at another place than with one."""
+    """With a seed and without one.
+
+    Numpy begins without one at another place than with one.
+    """
     generator = SEEDED[name]()
     assert is_fresh(state_of(generator)) is True
     DRAW[type(generator)](generator)

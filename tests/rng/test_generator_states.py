@@ -155,7 +155,7 @@ def test_reseeding_gives_one_state_whatever_was_drawn(make, ways, data):
 
 @every_kind
 def test_the_position_after_reseeding_names_the_derived_seed(request, make, ways):
-    """What ``reseed`` applied is found again, but for engines that are not placed."""
+    """What ``reseed`` applied is found again, except engines that are not placed."""
     found = _found(make())
     seed = found.reseed(42)
     not_placed = "RandomState on" in request.node.name and "MT19937" not in request.node.name

@@ -1,4 +1,7 @@
-"""The odometer of the Mersenne Twister: python, numpy's legacy generators, torch on CPU."""
+"""The odometer of the Mersenne Twister.
+
+Python, numpy's legacy generators, torch on CPU.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,10 @@ every_kind = pytest.mark.parametrize(("make", "place"), KINDS.values(), ids=KIND
 @every_kind
 @given(seed=SEEDS, draws=DRAWS, hints=st.lists(SEEDS, max_size=2))
 def test_seed_and_draws_are_found_whoever_seeded(make, place, seed, draws, hints):
-    """Seeded by the user's own call: found without a hint, and not misled by wrong ones."""
+    """Seeded by the user's own call.
+
+    Found without a hint, and not misled by wrong ones.
+    """
     assert place(make(seed, draws), hints) == Position(seed, draws)
 
 
@@ -123,7 +129,10 @@ def _from_system(kind):
 
 @pytest.fixture
 def near(monkeypatch):
-    """Shorten the searches: 2,000 draws where the seed is unknown, 10,000 where it is known."""
+    """Shorten the searches.
+
+    2,000 draws where the seed is unknown, 10,000 where it is known.
+    """
     monkeypatch.setattr(mersenne, "_NEAR", 2_000)
     monkeypatch.setattr(mersenne, "BOUND", 10_000)
     monkeypatch.setattr(mersenne.distance, "__defaults__", (10_000,))
@@ -179,7 +188,9 @@ def test_a_torch_seed_beyond_32_bits_is_shown_as_given_and_counted(seed):
 @every_kind
 @pytest.mark.parametrize("draws", [10_000, 10_001])
 def test_counting_gives_up_past_the_bound(near, make, place, draws):
-    """Up to the bound exactly; past it, unknown and ``beyond``, with a seed only where it is sure.
+    """Up to the bound exactly.
+
+    Past it, unknown and ``beyond``, with a seed only where it is sure.
 
     torch keeps the seed in its state. Of python and numpy, a state far from a hint may as well
     come from another seed.

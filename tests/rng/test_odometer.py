@@ -32,7 +32,10 @@ arithmetic = pytest.mark.parametrize("engine", [PCG64, PCG64DXSM])
 @every_engine
 @given(seed=SEEDS, draws=DRAWS, hints=st.lists(SEEDS, max_size=2))
 def test_seed_and_draws_are_exact(engine, seed, draws, hints):
-    """Raw numbers since the seed that the object was made with; wrong hints do not mislead."""
+    """Raw numbers since the seed that the object was made with.
+
+    Wrong hints do not mislead.
+    """
     made = engine(seed)
     made.random_raw(draws)
     assert odometer.locate(made, hints) == Position(seed, draws)
@@ -41,7 +44,10 @@ def test_seed_and_draws_are_exact(engine, seed, draws, hints):
 @every_engine
 @given(seed=SEEDS, first=SEEDS, draws=DRAWS)
 def test_a_hint_finds_a_seed_given_later(engine, seed, first, draws):
-    """The object remembers the seed it was made with only; the later one is found by its hint."""
+    """The object remembers the seed it was made with only.
+
+    The later one is found by its hint.
+    """
     made = engine(first)
     made.state = engine(seed).state
     made.random_raw(draws)
@@ -68,7 +74,10 @@ def test_long_ways_are_arithmetic(engine, seed, draws):
 @arithmetic
 @given(seed=SEEDS, draws=st.integers(BOUND + 1, 2**127))
 def test_past_the_bound_the_position_is_given_up(engine, seed, draws):
-    """The state says nothing that tells a long way from another stream: unknown, and beyond."""
+    """The state says nothing that tells a long way from another stream.
+
+    Unknown, and beyond.
+    """
     made = engine(seed)
     made.advance(draws)
     assert odometer.locate(made) == Position(beyond=True)
@@ -108,7 +117,10 @@ def test_another_stream_is_not_taken_for_this_one(engine):
 
 @pytest.mark.parametrize(("engine", "part"), [(PCG64, "inc"), (PCG64DXSM, "inc"), (Philox, "key")])
 def test_the_same_place_in_another_stream_is_another_place(engine, part):
-    """Two streams may stand at one state or counter; what sets them apart is compared too."""
+    """Two streams may be at one state or counter.
+
+    What sets them apart is compared too.
+    """
     made = engine(5)
     state = made.state
     state["state"][part] = engine(6).state["state"][part]
@@ -139,7 +151,7 @@ def test_a_seed_is_named_only_where_a_person_typed_one(entropy, seed):
 
 
 def test_a_child_spawned_from_a_generator_counts_its_own_draws():
-    """``spawn`` gives streams of their own, and draws nothing from the parent."""
+    """``spawn`` gives separate streams, and draws nothing from the parent."""
     parent = np.random.default_rng(5)
     (child,) = parent.spawn(1)
     child.random(3)

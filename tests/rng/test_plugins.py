@@ -101,7 +101,7 @@ def test_a_source_or_a_function_that_makes_one_is_added(install):
 
 
 def test_plugins_are_loaded_once(install, monkeypatch):
-    """Later looks ask nobody."""
+    """Later looks ask no one."""
     install("casino:coin")
     its.snapshot()
     monkeypatch.setattr(table, "entry_points", None)

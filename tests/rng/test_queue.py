@@ -1,4 +1,6 @@
-"""Devices that have not started: not started by us, and their waiting seeds kept and put back.
+"""Devices that have not started.
+
+Not started by us, and their waiting seeds kept and put back.
 
 No GPU is needed: what torch holds back is plain Python, and a stand-in plays devices that start.
 """
@@ -26,7 +28,10 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 
 @pytest.fixture
 def gpu_build(monkeypatch):
-    """Pretend that torch was built for CUDA; an attempt to start a device fails the test."""
+    """Pretend that torch was built for CUDA.
+
+    An attempt to start a device fails the test.
+    """
 
     def start(*args, **kwargs):
         pytest.fail("a device was started")
@@ -77,7 +82,10 @@ def test_a_torch_built_for_the_cpu_queues_nothing(monkeypatch):
 
 
 def test_a_torch_that_asks_the_driver_for_its_accelerator_seeds_all(monkeypatch):
-    """As torch 2.6 does, which raises where there is none: there, seeds are always queued."""
+    """As torch 2.6 does, which raises where there is none.
+
+    There, seeds are always queued.
+    """
     monkeypatch.setattr(torch, "__version__", TorchVersion("2.6.0+cu124"))
     monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda *_: 1 / 0)
     assert torch_random.seeder() is torch.manual_seed

@@ -31,7 +31,7 @@ def draw(g=None, rng=None):
 
 
 def generators():
-    """Make a generator of torch's and one of numpy's, begun anywhere but at the start."""
+    """Make a generator of torch's and one of numpy, begun anywhere but at the start."""
     g, rng = torch.Generator().manual_seed(3), np.random.default_rng(4)
     torch.rand(5, generator=g)
     rng.random(5)
@@ -39,7 +39,10 @@ def generators():
 
 
 def test_it_comes_back_from_a_file_read_with_weights_only(tmp_path):
-    """Sources and generators go on as they would have; a new object, generators begun elsewhere."""
+    """Sources and generators go on as they would have.
+
+    A new object, generators started from another state.
+    """
     g, rng = generators()
     random.gauss(0, 1)  # leaves a cached normal behind
     torch.randn(1)
@@ -174,7 +177,10 @@ def test_what_is_no_random_state_is_refused_in_one_line(state, message):
 
 
 def test_other_generators_than_were_saved_are_refused():
-    """A generator that would silently stay where it is, or be lost, is named; nothing is moved."""
+    """A generator that would silently stay where it is, or be lost, is named.
+
+    Nothing is moved.
+    """
     g, rng = generators()
     held = its.RandomState(g=g).state_dict()
     draw(g, rng)
@@ -197,7 +203,10 @@ def test_what_holds_no_generator_is_refused():
 
 
 def test_states_of_another_rank_are_left_where_they_are(monkeypatch):
-    """Rank 0's file does not put rank 1 where rank 0 stood; it says so, and how to do better."""
+    """Rank 0's file does not put rank 1 where rank 0 stood.
+
+    It says so, and how to do better.
+    """
     held = its.RandomState().state_dict()
     draw()
     before = its.snapshot()

@@ -28,7 +28,7 @@ class Dice:
         self.seeded, self.count = 0, 0
 
     def seed(self, value):
-        """Begin anew."""
+        """Begin again."""
         self.seeded, self.count = value, 0
 
     def read(self):
@@ -96,7 +96,10 @@ def test_it_is_restored_with_the_others(dice):
 
 
 def test_its_draws_are_counted_from_its_last_seeding(dice):
-    """By its own ``draws``; before any seeding by us, and on another stream, they are unknown."""
+    """By its own ``draws``.
+
+    Before any seeding by us, and on another stream, they are unknown.
+    """
     source = find_source("dice")
     assert locate(source, source.read()) == UNKNOWN
     its.seed(42)
@@ -109,7 +112,7 @@ def test_its_draws_are_counted_from_its_last_seeding(dice):
 
 
 def test_without_draws_only_the_beginning_is_known():
-    """The seed can be told as long as nothing was drawn."""
+    """The seed can be reported as long as nothing was drawn."""
     made = Dice()
     its.register_source("dice", seed=made.seed, read=made.read, write=made.write)
     its.seed(42)

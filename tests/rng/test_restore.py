@@ -52,7 +52,10 @@ print(first == numpy.random.rand())
     ],
 )
 def test_numpy_is_kept_before_its_random_numbers_are_imported(kept, back):
-    """``import numpy`` does not load ``numpy.random`` since numpy 2; the first draw does."""
+    """``import numpy`` does not load ``numpy.random`` since numpy 2.
+
+    The first draw does.
+    """
     code = LAZY.format(kept, back)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "True\n"
@@ -131,7 +134,10 @@ def test_the_legacy_generator_is_put_back_on_another_engine():
 
 
 def test_a_state_of_another_engine_is_refused():
-    """MT19937's state does not fit PCG64, nor the other way round; the error names both."""
+    """MT19937's state does not fit PCG64, nor the other way round.
+
+    The error names both.
+    """
     twister = its.snapshot()
     engine = np.random.get_bit_generator()
     np.random.set_bit_generator(np.random.PCG64(1))
@@ -186,7 +192,7 @@ _WORDS = bytes(2496)
     ],
 )
 def test_a_state_that_does_not_fit_is_refused_and_nothing_moves(name, state):
-    """Damaged states raise ``StateError``, and sources that were done already are put back."""
+    """Damaged states raise ``StateError``, and sources that were done already are restored."""
     broken = _changed(name, state)
     before = its.snapshot()
     with pytest.raises(StateError):
@@ -195,7 +201,7 @@ def test_a_state_that_does_not_fit_is_refused_and_nothing_moves(name, state):
 
 
 def test_a_snapshot_of_more_sources_than_there_are_is_refused_and_nothing_moves():
-    """A state for a device that has not started cannot be put back yet."""
+    """A state for a device that has not started cannot be restored yet."""
     wide = _changed("torch.cuda:0", bytes(16))
     before = its.snapshot()
     with pytest.raises(StateError, match=r"holds torch\.cuda:0, which this process does not have"):
@@ -240,7 +246,10 @@ def test_a_source_that_fails_halfway_is_put_back_too(error):
 
 
 def test_a_snapshot_shows_its_digests_not_its_bytes():
-    """Printed, it is one line of names and short digests; its states cannot be changed."""
+    """Printed, it is one line of names and short digests.
+
+    Its states cannot be changed.
+    """
     snapshot = its.snapshot()
     assert str(snapshot) == ", ".join(f"{n} {d[:8]}" for n, d in snapshot.digests.items())
     assert repr(snapshot) == "Snapshot()"
@@ -249,7 +258,10 @@ def test_a_snapshot_shows_its_digests_not_its_bytes():
 
 
 def test_a_snapshot_can_be_pickled():
-    """It is put back in another process as well; seeds that wait for a GPU are not in it."""
+    """It is restored in another process as well.
+
+    Seeds that wait for a GPU are not in it.
+    """
     its.seed(3)
     snapshot = its.snapshot()
     kept = pickle.loads(pickle.dumps(snapshot))  # noqa: S301 -- our own

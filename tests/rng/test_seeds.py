@@ -77,7 +77,10 @@ NOT_SEEDS = [
 @pytest.mark.usefixtures("put_back")
 @pytest.mark.parametrize(("value", "why"), NOT_SEEDS, ids=[why for _, why in NOT_SEEDS])
 def test_anything_else_is_refused_in_one_short_line_and_nothing_is_seeded(value, why):
-    """The error names the limit, the value and the reason; sources and hints stay as they are."""
+    """The error names the limit, the value and the reason.
+
+    Sources and hints stay as they are.
+    """
     before = its.snapshot().states, recent_seeds()
     with pytest.raises(SeedError) as caught:
         its.seed(value)
@@ -142,7 +145,7 @@ def test_any_key_gives_a_seed_and_always_the_same(common, key):
 
 
 def test_keys_do_not_share_seeds():
-    """10,000 keys, alike but for a digit, and as many common seeds: each its own seed."""
+    """10,000 keys, alike except a digit, and as many common seeds: each its own seed."""
     by_key = {derive_seed(42, f"cell {i}") for i in range(10_000)}
     by_seed = {derive_seed(i, "cell") for i in range(10_000)}
     assert len(by_key) == len(by_seed) == 10_000

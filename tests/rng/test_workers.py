@@ -114,7 +114,9 @@ def by_worker(items):
     ids=["random-0", "random-1", "torch-0", "torch-1", "its-0", "its-1"],
 )
 def test_which_seed_makes_python_random_in_a_dataset_repeat(seed, workers, repeats):
-    """In the main process it is ``random.seed``; in a worker, whom torch seeds, torch's.
+    """In the main process it is ``random.seed``.
+
+    In a worker, whom torch seeds, torch's.
 
     ``its.seed`` holds for both.
     """
@@ -201,7 +203,7 @@ def test_seed_worker_reaches_registered_sources(monkeypatch):
 def test_reseeding_does_not_reach_workers_that_stay():
     """With ``persistent_workers`` a second epoch goes on, whatever the main process seeds.
 
-    Only a new loader, with new workers, begins anew.
+    Only a new loader, with new workers, begins again.
     """
     its.seed(42)
     staying = loader(Noise(from_python), 1, persistent_workers=True)

@@ -1,4 +1,7 @@
-"""A notebook without a front end: cells run in this process, looked at by a session."""
+"""A notebook without a front end.
+
+Cells run in this process, looked at by a session.
+"""
 
 from __future__ import annotations
 

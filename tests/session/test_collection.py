@@ -1,4 +1,7 @@
-"""Looking at a cell collects no garbage: the user's objects end when they would without us."""
+"""Looking at a cell collects no garbage.
+
+The user's objects end when they would without us.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Runs that can change nothing but what they read and set: no other variable is looked at again."""
+"""Runs that can change nothing but what they read and set.
+
+No other variable is looked at again.
+"""
 
 from __future__ import annotations
 

@@ -105,7 +105,10 @@ def test_what_an_earlier_cell_connected_is_named_when_something_is_sent(heard, p
 
 
 def test_threads_that_the_cell_starts_are_its_own(heard, port):
-    """And a pool of an earlier cell that runs its code; other threads of before are not."""
+    """And a pool of an earlier cell that runs its code.
+
+    Other threads of before are not.
+    """
 
     def cell():
         thread = threading.Thread(target=post, args=(f"http://localhost:{port}/",))

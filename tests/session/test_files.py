@@ -69,7 +69,10 @@ def test_a_relative_name_means_the_folder_of_that_moment(notebook, folder):
 
 
 def test_a_file_that_the_run_deletes_is_named_by_what_it_held(notebook, folder):
-    """Though it is gone when the cell ends; so is one that is renamed, replaced or written over."""
+    """Though it is gone when the cell ends.
+
+    So is one that is renamed, replaced or written over.
+    """
     digests = set()
     for end in (
         "p.unlink()",
@@ -92,12 +95,15 @@ NATIVE = {
     "safetensors": "import torch\nfrom safetensors.torch import save_file\n"
     "save_file({{'t': torch.ones({what!r}.count('a'))}}, 'a.db')",
 }
-"""Writes in native code, which nobody hears."""
+"""Writes in native code, which no one hears."""
 
 
 @pytest.mark.parametrize("cell", NATIVE.values(), ids=NATIVE)
 def test_a_file_that_native_code_writes_is_noted_by_its_name(notebook, folder, cell):
-    """As the file is another after the cell; where it is not, the cell may have read it."""
+    """As the file is another after the cell.
+
+    Where it is not, the cell may have read it.
+    """
     make, change = "create table a (b)", "insert into a values (1)"
     path = str(folder / "a.db")
     made = notebook.run(cell.format(what=make))
@@ -117,14 +123,17 @@ def test_a_file_that_vanished_otherwise_is_said_to_be_gone(notebook, folder):
 
 
 def test_what_does_not_exist_is_the_users_error(notebook, folder):
-    """The same as ever; and it is told that the file was not there."""
+    """The same as ever; and it is sent that the file was not there."""
     run = notebook.run("open('none.txt')")
     assert isinstance(notebook.error, FileNotFoundError)
     assert run.files[0].size == -1
 
 
 def test_a_large_file_is_sampled_where_the_budget_ends(put_back, tmp_path):
-    """Ends and size count; the record says that it is a sample, and the next look is the same."""
+    """Ends and size count.
+
+    The record says that it is a sample, and the next look is the same.
+    """
     path = tmp_path / "large"
     with path.open("wb") as file:
         file.truncate(1 << 28)
@@ -342,7 +351,10 @@ def test_what_imports_and_clean_up_list_is_no_input(notebook, folder):
 def test_a_folder_that_is_tried_for_temporary_files_is_not_written_to(
     notebook, tmp_path, monkeypatch
 ):
-    """As by the kernel, before the first cell of a process; what lies there afterwards is."""
+    """As by the kernel, before the first cell of a process.
+
+    What is there afterwards is.
+    """
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     assert notebook.run("import tempfile\nwhere = tempfile.gettempdir()").wrote == ()
@@ -359,7 +371,10 @@ def test_what_is_made_and_removed_again_is_no_output(notebook, folder):
 
 
 def test_a_folder_that_is_removed_is_noted(notebook, folder):
-    """By its own name, as what lay in it goes with it; not one that the cell itself made."""
+    """By its own name, as what was in it goes with it.
+
+    Not one that the cell itself made.
+    """
     (folder / "there" / "deep").mkdir(parents=True)
     (folder / "there" / "deep" / "x.txt").write_text("x")
     run = notebook.run(
@@ -370,7 +385,10 @@ def test_a_folder_that_is_removed_is_noted(notebook, folder):
 
 
 def test_a_folder_that_the_cell_makes_is_no_input(notebook, folder):
-    """Nor what lies in it, whoever wrote it; one that was there is, if the cell makes it sure."""
+    """Nor what is in it, no matter who wrote it.
+
+    One that was there is, if the cell makes it sure.
+    """
     notebook.run("import tempfile, subprocess, sys")
     run = notebook.run(
         "with tempfile.TemporaryDirectory() as made:\n"

@@ -78,7 +78,7 @@ def test_an_error_keeps_nothing_alive_beyond_what_ipython_keeps(kernel):
 
 
 def test_a_displayed_object_is_not_kept(kernel):
-    """Nor is the bundle of its display, of which only a digest stays."""
+    """Nor is the bundle of its display; only a digest stays."""
     kernel.run("class Shown(str): pass\nshown = Shown('x' * 100)\nalive = weakref.ref(shown)")
     reply = kernel.run(
         "from IPython.display import display\n"
@@ -88,7 +88,10 @@ def test_a_displayed_object_is_not_kept(kernel):
 
 
 def test_a_forked_child_leaves_the_ledger_alone(kernel):
-    """Also one that goes on as a kernel would: runs cells, seeds, asks, and ends in any way."""
+    """Also one that goes on as a kernel would.
+
+    Runs cells, seeds, asks, and ends in any way.
+    """
     before = len(kernel.runs())
     reply = kernel.run("""
 pid = os.fork()
@@ -149,7 +152,10 @@ def test_nothing_went_wrong_meanwhile(kernel):
 
 
 def test_watching_imports_no_library_that_the_user_did_not(tmp_path):
-    """Nor does asking: the log of seeds, the inspector and its JSON. Only seeding brings torch."""
+    """Nor does asking: the log of seeds, the inspector and its JSON.
+
+    Only seeding brings torch.
+    """
     with Kernel(tmp_path) as kernel:
         for cell in ("%load_ext ipytorchseed", "import random\nx = [random.random()]", "x", "x"):
             assert kernel.run(cell, "one").status == "ok"

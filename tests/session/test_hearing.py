@@ -1,4 +1,7 @@
-"""Replacing the functions that open files: unseen by the user, everywhere, and undone."""
+"""Replacing the functions that open files.
+
+Unseen by the user, everywhere, and undone.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ BOUND = {
 
 
 class Told:
-    """Keeps what it is told."""
+    """Keeps what it is called with."""
 
     def __init__(self):
         self.read: list[str] = []
@@ -52,7 +55,7 @@ class Told:
         self.asked.append(function)
 
     def starts(self):
-        """Note nothing of another process."""
+        """Record nothing of another process."""
 
     def runs(self, scripts, folder=""):
         """Keep the files of code of a program."""
@@ -142,7 +145,10 @@ def test_a_name_that_a_module_binds_is_heard_and_put_back(file, monkeypatch, nam
 @pytest.mark.parametrize("again", [False, True], ids=["once", "again"])
 @pytest.mark.parametrize("name", ["open", "mine"])
 def test_what_a_cell_imported_is_put_back_when_the_kernel_is_idle(file, monkeypatch, name, again):
-    """Also where another module of its name was there; until then it opens files, and tells nobody."""
+    """Also where another module of its name was there.
+
+    Until then it opens files, and tells no one.
+    """
     listener = Told()
     if again:
         monkeypatch.setitem(sys.modules, "of_a_test", ModuleType("of_a_test"))
@@ -179,7 +185,10 @@ def test_what_a_cell_imported_is_heard_in_the_next(file, monkeypatch, idle):
 
 @pytest.mark.parametrize("gone", [False, True])
 def test_what_was_imported_between_cells_is_heard(file, monkeypatch, gone):
-    """By another thread, say, though the kernel was not idle; also if another module is gone."""
+    """By another thread, say, though the kernel was not idle.
+
+    Also if another module is gone.
+    """
     listener = Told()
     monkeypatch.setitem(sys.modules, "gone_soon", ModuleType("gone_soon"))
     hearing.start(listener)
@@ -255,7 +264,7 @@ def test_a_generator_that_is_seeded_at_once_is_not_heard(told, tmp_path, monkeyp
 
 
 class Drawing:
-    """Draws from a generator of its own, as estimators do."""
+    """Draws from its own generator, as estimators do."""
 
     seed = None
 
@@ -278,7 +287,7 @@ def test_a_seed_that_is_none_is_heard(told):
 
 
 def test_who_seeds_a_generator_by_itself_may_stay_unknown(told):
-    """The line does not name it, or what it is given cannot be told."""
+    """The line does not name it, or what it is given cannot be reported."""
     make, seeds = np.random.default_rng, [None, 5]
     make()
     np.random.RandomState(seeds[1])

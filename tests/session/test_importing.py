@@ -1,4 +1,4 @@
-"""What imports draw is told from what the cell draws, and importing is as ever."""
+"""What imports draw is distinguished from what the cell draws, and importing is as ever."""
 
 from __future__ import annotations
 
@@ -47,14 +47,17 @@ CELLS = {
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_sources_that_imports_alone_moved_are_recorded(notebook, packages, cell):
-    """Whoever imports; and a module of the user's own is the cell's doing."""
+    """No matter who imports; and a module of the user's own is the cell's doing."""
     run = notebook.run(cell)
     assert notebook.error is None
     assert run.imported == CELLS[cell]
 
 
 def test_nothing_is_left_behind(notebook, packages):
-    """Neither among the finders nor in the module; asking for a package imports nothing."""
+    """Neither among the finders nor in the module.
+
+    Asking for a package imports nothing.
+    """
     before = [*sys.meta_path]
     notebook.run(
         "import drawing_package, importlib.util\n"

@@ -1,4 +1,7 @@
-"""Inputs that are kept in memory: small ones, those used last, and none if the user says so."""
+"""Inputs that are kept in memory.
+
+Small ones, those used last, and none if the user says so.
+"""
 
 from __future__ import annotations
 

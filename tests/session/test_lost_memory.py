@@ -1,4 +1,7 @@
-"""Memory that the user gave back ends no kernel: not the sweep, not a look, not a check's copies."""
+"""Memory that the user gave back ends no kernel.
+
+Not the sweep, not a look, not a check's copies.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,10 @@ def _tracked(name):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_tracked_session_lives_on(name):
-    """Whether a cell names the value or not; the record of one that reads it says what is unseen."""
+    """Whether a cell names the value or not.
+
+    The record of one that reads it says what is unseen.
+    """
     summary, opaque, unseen = in_child(_tracked, name)
     assert opaque or unseen
     assert "not looked at" not in summary

@@ -94,7 +94,7 @@ def test_a_folder_of_too_many_files_is_left_early(folder, monkeypatch):
 
 
 def test_a_script_names_files_in_quotes(folder):
-    """What it opens in a program of its own cannot be heard."""
+    """What it opens in its own program cannot be heard."""
     script = folder / "sum.py"
     script.write_text(
         """open('data/b.h5')\nx = "a table.parquet"\nprint("done.", 'a', 'no end.h5)"""
@@ -105,7 +105,7 @@ def test_a_script_names_files_in_quotes(folder):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes in folders")
 def test_a_pipe_is_not_waited_for(folder):
-    """Nobody may ever write to it."""
+    """No one may ever write to it."""
     os.mkfifo(folder / "pipe.py")
     assert texts_in(str(folder / "pipe.py")) == []
     assert with_scripts("%run -i pipe.py").strip() == "%run -i pipe.py"

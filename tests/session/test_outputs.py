@@ -163,7 +163,10 @@ def test_what_is_meant_counts(one, two):
 
 
 def test_the_numbers_of_a_text_are_kept_for_plots():
-    """As many as a run may keep; signs, exponents and fractions are read, names are not."""
+    """As many as a run may keep.
+
+    Signs, exponents and fractions are read, names are not.
+    """
     assert text_value("a1 = -2.5e3, .5 and 7; v1.2.3 x10\n").series == (-2500.0, 0.5, 7.0)
     assert text_value("none").series is None
     assert text_value("1 " * 9000).series is None
@@ -229,14 +232,14 @@ def test_much_text_is_digested_as_it_passes():
 
 @given(st.lists(st.integers(0, len(LONG)), max_size=9))
 def test_how_a_long_text_was_cut_into_pieces_does_not_count(cuts):
-    """The same text is the same, whoever wrote how much of it at once."""
+    """The same text is the same, no matter who wrote how much of it at once."""
     places = [0, *sorted(cuts), len(LONG)]
     pieces = [LONG[begin:end] for begin, end in pairwise(places)]
     assert shown(*pieces) == shown(LONG)
 
 
 def compared(one, two):
-    """Return whether two printed texts differ; None where that is not known."""
+    """Return whether two printed texts differ; None if that is not known."""
     values = shown(one), shown(two)
     if None in values:
         return values[0] is not values[1]
@@ -245,7 +248,10 @@ def compared(one, two):
 
 
 def test_of_long_texts_only_what_is_known_is_said():
-    """The same whole; another beginning; another rest, of which times and addresses may be all."""
+    """The same whole; another beginning.
+
+    Another rest, which may consist of times and addresses.
+    """
     noise = "<Net at 0x7f3a2c>\n", "<Net at 0x55aa00>\n"
     known = {
         True: [
@@ -282,7 +288,10 @@ def test_a_long_text_at_the_limit_is_compared_as_far_as_both_go():
 
 
 def test_lines_drawn_over_and_over_take_no_room():
-    """A bar that is drawn thousands of times is one line; what follows it is compared whole."""
+    """A bar that is drawn thousands of times is one line.
+
+    What follows it is compared whole.
+    """
     bars = [f"\r{number}/20000 [{'=' * (number // 400)}] {number}ms" for number in range(20_000)]
     assert sum(map(len, bars)) > 4 * MOST_TEXT
     one = shown(*bars, "\ndone\n")
@@ -330,7 +339,7 @@ MARKUP = (
 
 @pytest.mark.parametrize("markup", MARKUP)
 def test_the_names_of_elements_do_not_count(markup):
-    """Made at random, or counted in the process; what stands in the elements counts."""
+    """Made at random, or counted in the process; what is in the elements counts."""
     one, other = "1f0e" * 8, "2ab4" * 8
     texts = markup.format(one, "7"), markup.format(other, "7"), markup.format(one, "8")
     for kind in ("text/html", "image/svg+xml"):
@@ -339,7 +348,10 @@ def test_the_names_of_elements_do_not_count(markup):
 
 
 def test_the_ids_in_a_script_do_not_count():
-    """Bokeh names each document that it embeds, and counts the parts of all; labels count."""
+    """Bokeh names each document that it embeds, and counts the parts of all.
+
+    Labels count.
+    """
     script = 'embed({{"{0}": {{"id":"p{1}","x":["p1000"]}}}}, {{"{0}": "p{1}"}}, {2})'
     one, other = "0f8fad5b-d9cb-469f-a165-70867728950e", "7c9e6679-7425-40de-944b-e07fc1f90ae7"
     first, same = script.format(one, 1003, 7), script.format(other, 1056, 7)
@@ -358,7 +370,7 @@ def test_only_noise_is_nothing():
 
 
 def test_a_display_calls_nothing_of_the_users():
-    """Whatever lies in it; what no front end can show is no display."""
+    """Whatever is in it; what no front end can show is no display."""
 
     class Hostile:
         def __repr__(self):
@@ -381,7 +393,10 @@ def displayed(*bundles):
 
 
 def test_many_displays_are_digested_as_they_pass():
-    """Only so many are kept; of the others it is known how many there were, and if one changed."""
+    """Only so many are kept.
+
+    Of the others it is known how many there were, and if one changed.
+    """
     many = [{"text/plain": str(number)} for number in range(3000)]
     kept = displayed(*many)
     assert (len(kept), count_displays(kept)) == (1001, 3000)
@@ -392,7 +407,10 @@ def test_many_displays_are_digested_as_they_pass():
 
 
 def test_a_display_without_end_is_compared_as_far_as_it_is_clean():
-    """A text of many megabytes: the same, or not known; an image of any size: the same, or not."""
+    """A text of many megabytes: the same, or not known.
+
+    An image of any size: the same, or not.
+    """
     text, image = "<b>x</b>" * MOST_TEXT, "iVBOR" * MOST_TEXT
     assert displays_differ(displayed({"text/html": text}), displayed({"text/html": text})) is False
     other = displayed({"text/html": f"{text}!"})
@@ -437,7 +455,7 @@ RESULTS = {"a number": "id({})", "several": "id({}), 1.5", "a list": "[id({}), i
 
 @pytest.mark.parametrize("cell", RESULTS.values(), ids=RESULTS)
 def test_where_an_object_lies_is_no_content(notebook, cell):
-    """It is another place each time, whoever asks for it with ``id``."""
+    """It is another place each time, no matter who asks for it with ``id``."""
     notebook.run("kept = [object() for _ in range(100)]")
     first, again = (notebook.run(cell.replace("{}", f"kept[{at}]")) for at in (3, 70))
     assert first.result == again.result

@@ -1,4 +1,7 @@
-"""What a run leaves in the ledger: states, settings, what it read and made, how it ended."""
+"""What a run leaves in the ledger.
+
+States, settings, what it read and made, how it ended.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ def test_a_run_tells_which_cell_it_was_and_how_it_ended(notebook):
 
 
 def test_states_before_and_after(torch_names):
-    """Those that moved differ; their full states are kept and can be put back."""
+    """Those that moved differ; their full states are kept and can be restored."""
     run = torch_names.run("random.random(); np.random.rand()")
     moved = {name for name in run.before if run.before[name] != run.after[name]}
     assert (set(run.before), moved) == ({"python", "numpy", "torch.cpu"}, {"python", "numpy"})
@@ -53,7 +56,10 @@ GENERATORS = {
 
 @pytest.mark.parametrize(("make", "draw", "kind"), GENERATORS.values(), ids=GENERATORS)
 def test_a_generator_is_there_after_the_run_that_makes_it(torch_names, make, draw, kind):
-    """Before and after those that follow, whether they name it or not; until it is deleted."""
+    """Before and after those that follow, whether they name it or not.
+
+    Until it is deleted.
+    """
     made = torch_names.run(make)
     idle = torch_names.run("1")
     drew = torch_names.run(draw)
@@ -68,7 +74,10 @@ def test_a_generator_is_there_after_the_run_that_makes_it(torch_names, make, dra
 
 
 def test_generators_are_found_wherever_they_appear(torch_names):
-    """On attributes, in containers, by exec, under another name; one object is listed once."""
+    """On attributes, in containers, by exec, under another name.
+
+    One object is listed once.
+    """
     torch_names.run("class Data: pass\nds = Data()")
     run = torch_names.run("ds.rng = np.random.default_rng(1)\nrngs = {'a': random.Random(2)}")
     assert {*run.generators_after} == {"ds.rng", "rngs['a']"}
@@ -94,7 +103,7 @@ def test_a_generator_that_only_a_function_names_has_a_state_before(notebook):
 
 
 def test_a_generator_deep_in_what_a_cell_reads_is_kept_in_full(torch_names):
-    """So that it can be put back."""
+    """So that it can be restored."""
     run = torch_names.run("g = np.random.default_rng(0)")
     kept = torch_names.session.ledger.states([run.generators_after["g"].digest])
     assert len(kept) == 1
@@ -135,7 +144,10 @@ def test_what_a_cell_reads_is_recorded_as_it_was_when_it_began(notebook):
 
 
 def test_names_of_the_shell_are_no_variables(notebook):
-    """Results and texts of earlier cells are read like them; what the shell put there is not."""
+    """Results and texts of earlier cells are read like them.
+
+    What the shell put there is not.
+    """
     notebook.names.update(_=3, __=4, _5=6, _i="x", Out={})
     run = notebook.run("_, __, _5, _i, In, Out, get_ipython")
     assert ({*run.reads}, run.writes) == ({"_", "__", "_5", "_i", "In", "Out"}, {})
@@ -151,7 +163,10 @@ def test_the_result_is_recorded(torch_names):
 
 
 def test_what_a_failed_cell_did_not_come_to_set_is_not_its_doing(notebook):
-    """It holds what an earlier cell left there; what was set before the error is there each time."""
+    """It holds what an earlier cell left there.
+
+    What was set before the error is there each time.
+    """
     notebook.run("made = [1]; number = 1")
     cell = "number = 1; rows = [2]; 1 / 0; made = [3]"
     for _ in range(2):
@@ -177,7 +192,10 @@ def test_a_cell_that_does_not_parse_leaves_a_record(notebook):
 
 
 def test_draws_between_cells_are_told_apart_from_those_of_cells(torch_names):
-    """From which state to which; the second cell after it knows nothing of it any more."""
+    """From which state to which.
+
+    The second cell after it knows nothing of it any more.
+    """
     first = torch_names.run("1")
     random.random()
     torch.rand(1)
@@ -200,7 +218,10 @@ def test_seeding_for_each_cell_is_nothing_between(torch_names):
 
 
 def test_a_source_that_cannot_be_read_is_noted_and_hides_nothing(notebook):
-    """Its error is told in the record; the others are recorded, and the cell is prepared."""
+    """Its error is reported in the record.
+
+    The others are recorded, and the cell is prepared.
+    """
 
     def read():
         msg = "no dice"
@@ -244,7 +265,7 @@ def test_without_tracking_nothing_is_recorded_and_cells_are_still_prepared(put_b
 
 
 class Key(str):
-    """A key of a namespace that nobody may hash or compare once it lies there."""
+    """A key of a namespace that no one may hash or compare once it is there."""
 
     __slots__ = ()
     awake = False
@@ -258,7 +279,7 @@ class Key(str):
 
 
 def test_names_that_are_no_plain_text_are_passed_over(put_back, monkeypatch):
-    """Code of the user's is not asked whether one name is another."""
+    """Code of the user's is not asked whether one name differs."""
     notebook = Notebook()
     notebook.run("x = [1]")
     notebook.names[Key("odd")] = [3]
@@ -290,7 +311,10 @@ def test_classes_that_cannot_be_hashed_or_compared(put_back):
 
 
 def test_where_the_budget_is_spent_the_record_says_so(put_back):
-    """Of a large value a sample is read; the cell is not said to have changed what it read."""
+    """Of a large value a sample is read.
+
+    The cell is not said to have changed what it read.
+    """
     notebook = Notebook(budget=0.0)
     notebook.names["a"] = np.zeros(1 << 22)
     run = notebook.run("a.sum()")
@@ -299,7 +323,7 @@ def test_where_the_budget_is_spent_the_record_says_so(put_back):
 
 
 def test_equal_runs_have_equal_records(put_back):
-    """But for number, kernel and times: whatever the process has seen before."""
+    """Except number, kernel and times: whatever the process has seen before."""
     records = []
     for _ in range(2):
         notebook = Notebook()
@@ -327,7 +351,7 @@ def test_runs_can_be_asked_for_by_another_process_at_once(tmp_path, put_back):
 
 
 def test_the_notebooks_file_is_read_once_for_a_cell(notebook):
-    """It may be large, or lie behind a network, and front ends save it again and again."""
+    """It may be large, or be behind a network, and front ends save it again and again."""
     read = []
 
     def saved(ident):
@@ -341,7 +365,10 @@ def test_the_notebooks_file_is_read_once_for_a_cell(notebook):
 
 
 def test_a_rank_is_known_from_the_first_cell_on_whatever_that_is(notebook, monkeypatch):
-    """A launcher has told it before; a cell that runs no code is not asked a second time."""
+    """A launcher has told it before.
+
+    A cell that runs no code is not asked a second time.
+    """
     asked = []
     monkeypatch.setattr(notebook.session, "_find_rank", lambda: asked.append(1) or None)
     assert [notebook.run("x = 1").rank, len(asked)] == [None, 1]

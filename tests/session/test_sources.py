@@ -53,7 +53,7 @@ def test_what_did_not_move_is_not_named_again(monkeypatch):
 
 
 def test_a_source_that_raises_is_noted():
-    """The other sources are told."""
+    """The other sources are reported."""
 
     def broken():
         raise ValueError("no state today")
@@ -72,7 +72,10 @@ def test_a_source_that_raises_is_noted():
 
 
 def test_what_moves_during_a_cell_that_runs_no_code_moved_between_runs(notebook, monkeypatch):
-    """A thread or another extension drew, not the cell; no run's record passes over it."""
+    """A thread or another extension drew, not the cell.
+
+    No run's record passes over it.
+    """
     began = notebook.run("x = 1")
     monkeypatch.setattr(notebook, "_execute", lambda _: random.random())
     during = notebook.run("x = 2")

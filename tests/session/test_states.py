@@ -1,4 +1,4 @@
-"""Where states stand in their streams, as the ledger's full states tell."""
+"""Where states are in their streams, as the ledger's full states tell."""
 
 from __future__ import annotations
 

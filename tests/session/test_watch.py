@@ -1,4 +1,7 @@
-"""Which names were bound anew: found without going through all of a long namespace."""
+"""Which names were bound again.
+
+Found without going through all of a long namespace.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a run made or changed, under whatever name; and that nobody else is said to have done it."""
+"""What a run made or changed, under whatever name.
+
+And that no one else is said to have done it.
+"""
 
 from __future__ import annotations
 
@@ -140,7 +143,10 @@ def test_a_local_modules_attribute_that_the_cell_changes_is_found(notebook, tmp_
 
 
 def test_of_too_many_variables_those_named_by_the_cell_are_looked_at(notebook, monkeypatch):
-    """And the record says that there were more; a generator among the others is not searched for."""
+    """And the record says that there were more.
+
+    A generator among the others is not searched for.
+    """
     monkeypatch.setattr(variables, "MOST_NAMES", 5)
     monkeypatch.setattr("ipytorchseed.session.session.MOST_NAMES", 5)
     run = notebook.run("z = [1]\nfor n in range(9): globals()[f'v{n}'] = [n]")

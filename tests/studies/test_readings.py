@@ -42,7 +42,7 @@ NUMBERS = {
 
 @pytest.mark.parametrize("name", NUMBERS)
 def test_numbers(name):
-    """Found without running code of the user's, or a warning."""
+    """Found without running user code, or a warning."""
     value, expected = NUMBERS[name]
     assert read_numbers({"it": value}) == expected
 

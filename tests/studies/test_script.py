@@ -1,4 +1,7 @@
-"""A study of a function: the same numbers for the same seeds, and nothing has moved."""
+"""A study of a function.
+
+The same numbers for the same seeds, and nothing has moved.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,10 @@ def everything():
 
 
 def test_nothing_has_moved():
-    """Sources, flags, folder, filters, globals, generators: the autouse fixture asks too."""
+    """Sources, flags, folder, filters, globals, generators.
+
+    The autouse fixture asks too.
+    """
     before, folder, hints = everything(), Path.cwd(), table.recent_seeds()
     study = its.seeds(train, 4, start=7)
     assert everything() == before

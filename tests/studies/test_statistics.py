@@ -57,7 +57,10 @@ def test_a_difference_that_is_there_is_found_no_more_often_by_chance_than_said()
 
 
 def test_odd_values():
-    """One value has no spread; what is not finite is left out; the largest floats overflow."""
+    """One value has no spread; what is not finite is left out.
+
+    The largest floats overflow.
+    """
     assert summarize([2.0]).interval is None
     assert summarize([0.1, 0.1, 0.1]).std == 0
     assert summarize([1.0, math.nan, 3.0, math.inf]).mean == 2

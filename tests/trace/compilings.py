@@ -1,4 +1,7 @@
-"""A small real training, eager and compiled, and faults planted in it. As a program: records all."""
+"""A small real training, eager and compiled, and faults planted in it.
+
+As a program: records all.
+"""
 
 from __future__ import annotations
 

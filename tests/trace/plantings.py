@@ -1,4 +1,7 @@
-"""Small real trainings, and differences planted in them. As a program: records the originals."""
+"""Small real trainings, and differences planted in them.
+
+As a program: records the originals.
+"""
 
 from __future__ import annotations
 
@@ -75,8 +78,8 @@ class Planting(NamedTuple):
     """A difference.
 
     Attributes:
-        edits: Texts, and what stands for them; AT is the step.
-        kind: What it is to be found as; None where runs compute the same.
+        edits: Texts, and what represents them; AT is the step.
+        kind: What it is to be found as; None if runs compute the same.
         mark: The comment on the line to be found, in B, or in A for ``only-a``.
     """
 
@@ -142,7 +145,7 @@ def text_of(model: str, steps: int, planting: Planting | None = None, at: int = 
 
 
 def record(text: str, out: Path) -> None:
-    """Run a training from a file of its own, as a script."""
+    """Run a training from its own file, as a script."""
     file = out.with_suffix(".py")
     file.write_text(text)
     FACTOR[0] = 1.0

@@ -18,7 +18,7 @@ FILE = "<a cell that is recorded>"
 @torch.library.custom_op("ipytorchseed_tests::drift", mutates_args=())
 def drift(x: torch.Tensor) -> torch.Tensor:
     """Return another result each time."""
-    hidden = vars(linecache)  # where nobody looks, nor puts it back
+    hidden = vars(linecache)  # where no one looks, nor puts it back
     hidden["calls_of_drift"] = hidden.get("calls_of_drift", 0) + 1
     return x + hidden["calls_of_drift"]
 
@@ -51,7 +51,7 @@ def record(
         **options,
     )
     with recorder:
-        exec(compile(source, FILE, "exec"), names)  # noqa: S102 -- code that stands for a cell
+        exec(compile(source, FILE, "exec"), names)  # noqa: S102 -- code in place of a cell
     return recorder.recording
 
 

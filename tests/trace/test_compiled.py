@@ -1,4 +1,7 @@
-"""Code that inductor compiled: what is fused in it is no difference, and what is wrong is found."""
+"""Code that inductor compiled.
+
+What is fused in it is no difference, and what is wrong is found.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +76,10 @@ def test_bits_that_differ_are_told_where_they_begin(traces):
 @compiles_in_a_trace
 @pytest.mark.parametrize("fault", compilings.FAULTS)
 def test_a_fault_is_found_at_its_first_operation(traces, fault):
-    """In the compiled run beside an eager one, and in an eager one: its kind and its line."""
+    """In the compiled run beside an eager one, and in an eager one.
+
+    Its kind and its line.
+    """
     kind, mark = compilings.FAULTS[fault]
     for a, b in ((fault, "compiled"), ("compiled", fault)):
         first = compare(traces(a), traces(b), RTOL).first

@@ -111,7 +111,7 @@ def test_lists_of_tensors_are_read_and_written():
 
 
 def test_a_draw_reads_its_source(put_back):
-    """Of two draws, the second begins elsewhere."""
+    """Of two draws, the second starts from another state."""
     thread = record("torch.rand(2)\ntorch.rand(2)").threads[0]
     assert thread.inputs[0] != thread.inputs[1]
 

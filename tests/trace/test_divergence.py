@@ -1,4 +1,7 @@
-"""Of two runs, the first operation that made a difference is found; others are not accused."""
+"""Of two runs, the first operation that made a difference is found.
+
+Others are not accused.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,11 @@ pytestmark = pytest.mark.usefixtures("put_back")
 
 
 def _twice(source, *given):
-    """Record a source twice, from the same state; return the divergence and the tables.
+    """Record a source twice, from the same state.
 
-    New memory is filled differently in each, as it may be when nobody fills it.
+    Return the divergence and the tables.
+
+    New memory is filled differently in each, as it may be when no one fills it.
     """
     tables = Tables()
     recordings = []
@@ -109,7 +114,10 @@ def test_memory_that_is_written_before_it_is_read_is_no_difference(source):
 
 
 def test_memory_that_is_read_before_it_is_written_is_traced_to_where_it_was_given():
-    """``empty`` itself has no input and is compared with nothing; its reader leads to it."""
+    """``empty`` itself has no input and is compared with nothing.
+
+    Its reader leads to it.
+    """
     source = "a = torch.ones(2)\nx = torch.empty(1003)\n\ny = x + 1"
     found, tables = _twice(source)
     reader = found.entered
@@ -165,7 +173,10 @@ def many_threads():
 
 @pytest.mark.parametrize("name", ["index_put_", "put_"])
 def test_a_real_operation_that_adds_in_any_order_is_found(name, many_threads):
-    """Threads add to the same places; many times, as a busy machine may run them in turn."""
+    """Threads add to the same places.
+
+    Many times, as a busy machine may run them in turn.
+    """
     arguments = "(index,), value" if name == "index_put_" else "index, value"
     source = f"for _ in range(40):\n    torch.zeros(500).{name}({arguments}, accumulate=True)"
     torch.manual_seed(0)

@@ -39,7 +39,7 @@ def test_very_many_numbers_are_counted_too():
 
 
 def test_a_generator_goes_by_its_name():
-    """Also torch's own, given by name; one that nobody holds has none."""
+    """Also torch's own, given by name; one that no one holds has none."""
     source = (
         "torch.rand(2, generator=g)\ntorch.rand(2, generator=torch.default_generator)\n"
         "torch.rand(2, generator=torch.Generator())"
@@ -87,7 +87,7 @@ def _by_line(source, **names):
 def test_lines_that_draw_from_python_and_numpy_are_found():
     """In loops, in functions of the cell, and through code that is not the cell's."""
     far = {"np": np}
-    exec(compile("def far():\n    np.random.rand(5)", "<elsewhere>", "exec"), far)  # noqa: S102 -- code that stands for a cell
+    exec(compile("def far():\n    np.random.rand(5)", "<elsewhere>", "exec"), far)  # noqa: S102 -- code in place of a cell
     source = """\
 random.random()
 for _ in range(3):
@@ -112,7 +112,7 @@ def test_the_last_line_counts_and_nothing_stays():
 
 
 def test_a_debugger_is_left_alone():
-    """Then draws of python and numpy are not known by line, and that is told."""
+    """Then draws of python and numpy are not known by line, and that is reported."""
     mine = lambda *_: None  # noqa: E731 -- any trace function
     sys.settrace(mine)
     try:

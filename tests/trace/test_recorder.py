@@ -38,7 +38,7 @@ def _names(**given):
 def test_a_line_is_that_of_the_cell_however_deep_the_operation_lies():
     """In a helper of another file, in a function of the cell, in a comprehension."""
     helper = {"torch": torch}
-    exec(compile("def far(x):\n\n\n\n    return x.exp()", "<elsewhere>", "exec"), helper)  # noqa: S102 -- code that stands for a cell
+    exec(compile("def far(x):\n\n\n\n    return x.exp()", "<elsewhere>", "exec"), helper)  # noqa: S102 -- code in place of a cell
     source = "x = torch.ones(2)\ndef near(x):\n    return x.sin()\n\nnear(x)\n[far(x) for _ in 'a']"
     operations = seen(record(source, _names(far=helper["far"])))
     assert [(each.operation, each.line) for each in operations] == [
@@ -62,7 +62,7 @@ def test_a_backward_operation_has_the_line_and_the_module_of_its_forward():
 
 
 def test_a_backward_of_the_users_own_has_its_own_lines():
-    """The code stands in the cell: its line is named."""
+    """The code is in the cell: its line is named."""
     source = """\
 class Twice(torch.autograd.Function):
     @staticmethod
@@ -195,7 +195,7 @@ def test_results_and_sources_are_those_without_a_recorder():
     model = Deep()
     plain, traced = _names(model=model), _names(model=model)
     state = torch.get_rng_state()
-    exec(source, plain)  # noqa: S102 -- code that stands for a cell
+    exec(source, plain)  # noqa: S102 -- code in place of a cell
     grads = [each.grad.clone() for each in model.parameters()]
     model.zero_grad()
     record(source, traced, count=True)
@@ -234,7 +234,7 @@ def test_a_module_that_raises_is_left_behind():
 
 
 def test_an_error_of_ours_ends_the_recording_not_the_cell(monkeypatch):
-    """It is told in a note."""
+    """It is reported in a note."""
     from ipytorchseed.trace import places
 
     def fail(*_):
@@ -248,7 +248,7 @@ def test_an_error_of_ours_ends_the_recording_not_the_cell(monkeypatch):
 
 
 class Wrapper(torch.Tensor):
-    """A tensor without memory of its own, as those of other libraries are."""
+    """A tensor without own memory, like those of other libraries."""
 
     @staticmethod
     def __new__(cls, inner):
@@ -266,7 +266,10 @@ class Wrapper(torch.Tensor):
 
 
 def test_marks_tell_views_and_draws_and_what_cannot_be_seen():
-    """A view reads nothing; a draw depends on its source; another's tensor may hold anything."""
+    """A view reads nothing; a draw depends on its source.
+
+    Another's tensor may hold anything.
+    """
     source = "x = torch.rand(4)\ny = x.view(2, 2)\nz = torch.add(wrapped, 1)\nu = x + 1"
     recording = record(source, {"torch": torch, "wrapped": Wrapper(torch.ones(2))})
     assert [*recording.threads[0].marks] == [DRAWS, VIEW, UNSEEN, PLAIN]
@@ -310,14 +313,17 @@ class _Outer(TorchDispatchMode):
         self.came = []
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        """Note its name."""
+        """Record its name."""
         lengths = {str(each.dtype) for each in args[:1] if func.name() == "aten::clamp_min"}
         self.came += [func.name(), *lengths]
         return func(*args, **(kwargs or {}))
 
 
 def test_lengths_of_ctc_come_as_numbers_as_where_nobody_watches():
-    """As tensors on the CPU, torch's algorithm on a GPU refuses them: the cell would fail by us."""
+    """As tensors on the CPU, torch's algorithm on a GPU refuses them.
+
+    The cell would fail by us.
+    """
 
     def given():
         torch.manual_seed(0)

@@ -1,4 +1,7 @@
-"""Traces as files: what they hold, how they are appended, and what becomes of bad ones."""
+"""Traces as files.
+
+What they hold, how they are appended, and what becomes of bad ones.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +81,10 @@ def test_summaries_are_kept_on_request(tmp_path):
 
 
 def test_rounding_is_told_from_more(tmp_path):
-    """What is off by less is passed over and listed; the first that is off by more is found."""
+    """What is off by less is passed over and listed.
+
+    The first that is off by more is found.
+    """
     for name, noise, shift in (("a", 0.0, 0.0), ("b", 1e-5, 0.1)):
         x = torch.linspace(1, 2, 50) + noise
         with its.trace(tmp_path / name, summaries=True):
@@ -223,7 +229,7 @@ def test_nothing_but_a_trace_is_replaced(tmp_path):
 
 
 def test_a_killed_process_leaves_what_it_did(tmp_path):
-    """It is read, and the end that is missing is told."""
+    """It is read, and the end that is missing is reported."""
     script = (
         "import sys, time, torch, ipytorchseed as its\n"
         "with its.trace(sys.argv[1]):\n"
@@ -297,7 +303,7 @@ def test_a_bad_file_is_refused_in_one_line(tmp_path, monkeypatch, name):
 
 
 def test_the_chunk_that_bad_ones_are_made_of_is_a_good_one(tmp_path):
-    """Else those tests would prove nothing."""
+    """Otherwise those tests would prove nothing."""
     path = tmp_path / "a.trace"
     whole = _record(path, steps=1).path.read_bytes()
     path.write_bytes(_spoiled(whole, CHUNK))

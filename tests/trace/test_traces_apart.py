@@ -1,4 +1,7 @@
-"""Two processes, one planted difference: it is found, with its line, and nothing else is."""
+"""Two processes, one planted difference.
+
+It is found, with its line, and nothing else is.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ CASES = [(model, name) for model in MODELS for name in PLANTINGS]
 
 @pytest.fixture(scope="module")
 def originals(tmp_path_factory):
-    """Traces of each training as it is, from a process of their own."""
+    """Traces of each training as it is, from its own process."""
     folder = tmp_path_factory.mktemp("originals")
     subprocess.run(
         [sys.executable, "-m", "tests.trace.plantings", str(folder)],
@@ -33,7 +36,10 @@ def originals(tmp_path_factory):
 
 @pytest.mark.parametrize(("model", "name"), CASES, ids=[" ".join(case) for case in CASES])
 def test_what_was_planted_is_found(originals, tmp_path, model, name):
-    """Its kind and its line, in runs of unequal length; nothing where runs compute the same."""
+    """Its kind and its line, in runs of unequal length.
+
+    Nothing if runs compute the same.
+    """
     planting = PLANTINGS[name]
     at = sum(map(ord, model + name)) % (STEPS - 1)
     longer = planting.kind is not None

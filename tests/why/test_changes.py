@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ipytorchseed.fingerprint import fingerprint
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.why.changes import find_changes, results_differ
-from ipytorchseed.why.value_changes import how_far, has_other_name, say_parts, write_step
+from ipytorchseed.why.value_changes import has_other_name, how_far, say_parts, write_step
 from tests.render.explanations import run, value
 
 
@@ -88,7 +88,7 @@ def test_a_number_is_written_so_that_the_difference_is_seen(before, after, expec
          value("02", "module", "Net", parts={"mode": "eval", "p:w": "2", "p:b": "1", "b:m": "2"}),
          "switched to eval mode, changed 1 of 2 parameters (w), changed 1 of 1 buffer"),
         (value("01", "dict", "dict", parts={"k:a": "1", "k:b": "1"}),
-         value("02", "dict", "dict", parts={"k:a": "2", "k:b": "1"}), "changed a"),
+         value("02", "dict", "dict", parts={"k:a": "2", "k:b": "1"}), "changed `a`"),
     ],
 )  # fmt: skip
 def test_how_far_a_value_moved(before, after, expected):
@@ -115,10 +115,10 @@ def test_how_far_items_moved(before, after, expected):
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        ({"a": 1}, {"a": 1, "b": 2, "c": 3}, "added b, c"),
-        ({"a": 1, "b": 2}, {"a": 3}, "removed b, changed a"),
+        ({"a": 1}, {"a": 1, "b": 2, "c": 3}, "added `b`, `c`"),
+        ({"a": 1, "b": 2}, {"a": 3}, "removed `b`, changed `a`"),
         ({1, 2, 3}, {1}, "removed 2 items"),
-        ({}, {"a": 1}, "added a"),
+        ({}, {"a": 1}, "added `a`"),
         ({"a": 1}, dict.fromkeys("abcdefghijklmnopqrstuvwxyzABCDEFGH"), "added 33 items"),
         (
             pd.DataFrame({"a": [1]}),
@@ -128,7 +128,7 @@ def test_how_far_items_moved(before, after, expected):
         ({1}, {1, 2}, "added 1 item"),
         ([1], ["x", 2], "appended 1 item"),
         (pd.DataFrame({"a": [1, 2], "b": 0}), pd.DataFrame({"a": [1], "b": 0}), "removed 1 row"),
-        (pd.DataFrame({"a": [1]}), pd.DataFrame({"a": [1], "b": 0}), "added column b"),
+        (pd.DataFrame({"a": [1]}), pd.DataFrame({"a": [1], "b": 0}), "added column `b`"),
         (_sgd(), _sgd(momentum=0.5), "momentum 0 → 0.5"),
         (_sgd(), _sgd(nesterov=True, momentum=0.9), "momentum 0 → 0.9, nesterov False → True"),
         (_sgd(), _sgd(groups=2), "added 1 parameter group"),
@@ -249,7 +249,7 @@ FRAME = Fingerprint("1", "frame", "DataFrame 3 x 2", parts={"k:load": "1", "inde
     [
         (BOX, {"a:_width", "a:name"}, "changed .name"),
         (BOX, {"a:_width"}, ""),
-        (FRAME, {"k:load"}, "changed column load"),
+        (FRAME, {"k:load"}, "changed column `load`"),
         (FRAME, {"index"}, "changed the index"),
     ],
 )

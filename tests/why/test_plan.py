@@ -226,7 +226,7 @@ def test_what_no_replay_puts_back_is_a_doubt():
         ).doubts == (doubt,)
     brought = _use(2, OLD, OLD, before={}, after={"numpy": TRAINED})
     (doubt,) = _plan(brought, _use(4, OLD, NEW)).doubts
-    assert doubt == "where numpy began is not known: it came with In[2] itself"
+    assert doubt == "In[2] imported numpy, whose state was not recorded before that"
     hashes = _use(2, OLD, OLD, nondeterministic_calls=("hash",), kernel="j")
     (doubt,) = _plan(hashes, _use(4, OLD, NEW)).doubts
     assert (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
-from ipytorchseed.fingerprint.value import BELONGS, Fingerprint, same
+from ipytorchseed.fingerprint.value import BELONGS, DATABASE, Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.why.evidence import Evidence
@@ -26,8 +26,8 @@ from ipytorchseed.why.finders.changers import (
 from ipytorchseed.why.unread import say_unread
 from ipytorchseed.why.value_changes import (
     changed_parts,
-    how_far,
     has_other_name,
+    how_far,
     owners_lost,
     say_parts,
 )
@@ -88,7 +88,7 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
         message = _say_changed(case, name, defined, said, otherwise)
     elif any(name in run.timed for run in makers[-1:]):
         message = f"`{name}` {READING}{case.doings(blame)}"
-    elif after.opaque:
+    elif after.opaque and after.kind != DATABASE:
         message = f"`{name}` had moved on{case.doings(blame)}"
     else:
         message = _say_changed(case, name, blame, how_far(before, after))
@@ -98,6 +98,7 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
         message=message,
         proof=f"content {before.digest[:8]} → {after.digest[:8]}",
         blame=tuple(blame),
+        prevents=after.kind == DATABASE,
     )
 
 

@@ -1,4 +1,4 @@
-"""The cell prints an object whose address is another one each time.
+"""The cell prints an object whose address differs each time.
 
 run: setup show show
 ask: show

@@ -1,4 +1,4 @@
-"""The setup imports torch and seeds numpy alone: its layer is another one when it is made again.
+"""The setup imports torch and seeds numpy alone: its layer differs when it is made again.
 
 run: setup q change q
 ask: q

@@ -1,4 +1,4 @@
-"""The arguments that a parser reads were set anew; a default that they replace changed as well.
+"""The arguments that a parser reads were set again; a default that they replace changed as well.
 
 run: setup train change train
 ask: train

@@ -1,4 +1,4 @@
-"""The dataset holds a numpy generator of its own.
+"""The dataset holds its own numpy generator.
 
 run: setup epoch peek epoch
 ask: epoch

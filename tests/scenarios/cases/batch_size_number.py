@@ -1,4 +1,4 @@
-"""Evaluated in batches of another size, the same rows sum up to the same but for rounding.
+"""Evaluated in batches of another size, the same rows sum up to the same except rounding.
 
 run: setup size ask other ask
 ask: ask

@@ -1,4 +1,4 @@
-"""Only the count of batches of a frozen layer moved on, which its momentum does not heed.
+"""Only the count of batches of a frozen layer moved on, which its momentum does not depend on.
 
 run: setup q other q
 ask: q

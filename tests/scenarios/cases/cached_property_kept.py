@@ -1,4 +1,4 @@
-"""A cached property was filled at random in one object, anew in the other, and nothing else differs.
+"""A cached property was filled at random in one object, and again in the other; nothing else differs.
 
 run: setup fill q setup fill q
 ask: q

@@ -1,4 +1,4 @@
-"""Another cell read a cached property, a second one a property with a cache of its own making.
+"""Another cell read a cached property, a second one a property with a cache that it wrote.
 
 run: setup q other ins q
 ask: q

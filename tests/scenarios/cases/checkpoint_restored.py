@@ -1,4 +1,4 @@
-"""The model was put back from its checkpoint before it was trained again.
+"""The model was restored from its checkpoint before it was trained again.
 
 run: setup save train load train
 ask: train

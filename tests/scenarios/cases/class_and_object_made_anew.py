@@ -1,4 +1,4 @@
-"""A class was edited and its object made anew: the way back makes both.
+"""A class was edited and its object made again: the way back makes both.
 
 run: cls make f cls@2 make f
 ask: f

@@ -1,4 +1,4 @@
-"""An object of a former class is made anew, of the class as it is now.
+"""An object of a former class is made again, of the class as it is now.
 
 run: kinds setup kinds ask setup ask
 ask: ask

@@ -1,4 +1,4 @@
-"""A model's class is defined anew, code asks for other classes, and what changed nothing explains.
+"""A model's class is defined again, code asks for other classes, and what changed nothing explains.
 
 run: kinds setup use kinds use
 ask: use

@@ -1,4 +1,4 @@
-"""A class's cell is run again unchanged, and nothing asks of which class its object is.
+"""A class's cell is run again unchanged, and nothing asks for the class of its object.
 
 run: kinds setup use kinds use
 ask: use

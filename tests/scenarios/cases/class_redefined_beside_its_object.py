@@ -1,4 +1,4 @@
-"""A class was defined anew, and the object is still of the old one: what moved is the source.
+"""A class was defined again, and the object is still of the old one: what moved is the source.
 
 run: setup q other q
 ask: q

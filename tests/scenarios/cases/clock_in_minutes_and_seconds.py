@@ -1,4 +1,4 @@
-"""A span of time is told in minutes and seconds, and the data were changed.
+"""A span of time is shown in minutes and seconds, and the data were changed.
 
 run: setup train add train
 ask: train

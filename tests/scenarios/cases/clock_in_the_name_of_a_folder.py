@@ -1,4 +1,4 @@
-"""A run folder has a time stamp; the result hangs on the seed read from argparse defaults.
+"""A run folder has a time stamp; the result depends on the seed read from argparse defaults.
 
 run: setup args go args@2 go
 ask: go

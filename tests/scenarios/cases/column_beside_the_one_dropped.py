@@ -1,4 +1,4 @@
-"""Columns were put in another order, one of which the cell drops; and the power was set.
+"""Columns were reordered, and the cell drops one; and the power was set.
 
 run: setup use order power use
 ask: use

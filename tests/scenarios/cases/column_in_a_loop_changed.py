@@ -1,4 +1,4 @@
-"""A loop goes over the columns that a list names, of which one was changed.
+"""A loop goes over the columns in a list; one column was changed.
 
 run: setup sums change sums
 ask: sums

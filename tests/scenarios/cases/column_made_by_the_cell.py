@@ -1,4 +1,4 @@
-"""The cell makes columns of others before it reads them: those of its own earlier run do not act.
+"""The cell makes columns of others before it reads them: those from its earlier run do not act.
 
 run: setup label change label
 ask: label

@@ -1,4 +1,4 @@
-"""A helper reads a configuration from a file that another cell wrote anew.
+"""A helper reads a configuration from a file that another cell wrote again.
 
 run: setup q other q
 ask: q

@@ -1,4 +1,4 @@
-"""A function counts its calls in a global that nothing heeds; its argument changed.
+"""A function counts its calls in a global that nothing depends on; its argument changed.
 
 run: setup use change use
 ask: use

@@ -1,4 +1,4 @@
-"""A dialect of CSV was registered anew, under its old name.
+"""A dialect of CSV was registered again, under its old name.
 
 run: setup read again read
 ask: read

@@ -1,4 +1,4 @@
-"""A preallocated array is filled anew by index; the split drawn is the cause.
+"""A preallocated array is filled again by index; the split drawn is the cause.
 
 run: setup compare compare
 ask: compare

@@ -1,4 +1,4 @@
-"""The data were made anew and torch moved on: the data are told first.
+"""The data were made again and torch moved on: the data come first.
 
 run: setup data train data@2 train
 ask: train

@@ -1,4 +1,4 @@
-"""The data were drawn anew from where the source then stood, and the cell draws from it as well.
+"""The data were drawn again from where the source then stood, and the cell draws from it as well.
 
 run: setup data q data q
 ask: q

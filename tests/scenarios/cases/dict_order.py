@@ -1,4 +1,4 @@
-"""The same keys and values stand in another order.
+"""The same keys and values are in another order.
 
 run: setup write move write
 ask: write

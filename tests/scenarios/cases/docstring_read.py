@@ -1,4 +1,4 @@
-"""The cell reads the docstring of its own function, which was edited; the list changed as well.
+"""The cell reads the docstring of its function, which was edited; the list changed as well.
 
 run: setup use grow use@2
 ask: use

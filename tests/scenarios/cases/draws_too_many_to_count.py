@@ -1,4 +1,4 @@
-"""Millions of numbers were drawn, cell by cell: nobody reseeded what nobody seeded.
+"""Millions of numbers were drawn, cell by cell: no one reseeded what no one seeded.
 
 run: setup draw noise noise draw
 ask: draw

@@ -1,4 +1,4 @@
-"""The best score of the first run stands in the way of the second.
+"""The best score of the first run is in the way of the second.
 
 run: setup fit fit
 ask: fit

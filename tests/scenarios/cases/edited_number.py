@@ -1,4 +1,4 @@
-"""The cell that sets a number was edited: said once, not again as what lies behind it.
+"""The cell that sets a number was edited: said once, not again as what is behind it.
 
 run: rate pay rate@2 pay
 ask: pay

@@ -1,4 +1,4 @@
-"""An environment variable scales the data; the number of threads is another, and rounds at most.
+"""An environment variable scales the data; the number of threads differs, and rounds at most.
 
 run: setup work setup@2 work
 ask: work

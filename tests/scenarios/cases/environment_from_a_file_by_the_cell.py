@@ -1,4 +1,4 @@
-"""Settings come from a .env file that another cell wrote anew; override makes what was set before of no effect.
+"""Another cell rewrote the .env file; override cancels what was set before.
 
 run: write use rewrite use
 ask: use

@@ -1,4 +1,4 @@
-"""The data were made by a helper that asks for a variable, which is another now: it is put back.
+"""The data were made by a helper that asks for a variable, which is another now: it is restored.
 
 run: setup make q ins make q
 ask: q

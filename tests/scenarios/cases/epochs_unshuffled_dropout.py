@@ -1,4 +1,4 @@
-"""Batches in their order, and a dropout that draws anew: both it and the training are causes.
+"""Batches in their order, and a dropout that draws again: both it and the training are causes.
 
 run: setup train train
 ask: train

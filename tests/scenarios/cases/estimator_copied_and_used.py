@@ -1,4 +1,4 @@
-"""A model is validated on copies of it and asked itself: that another cell fitted it anew acts.
+"""A model is validated on copies of it and asked itself: that another cell fitted it again acts.
 
 run: setup fit score fit@2 score
 ask: score

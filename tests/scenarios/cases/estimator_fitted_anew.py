@@ -1,4 +1,4 @@
-"""An estimator that another cell fitted is fitted anew; the data to predict for changed.
+"""An estimator that another cell fitted is fitted again; the data to predict for changed.
 
 run: setup use other use
 ask: use

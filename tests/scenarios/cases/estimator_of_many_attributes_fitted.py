@@ -1,4 +1,4 @@
-"""An estimator that keeps more than 32 attributes once fitted is fitted anew by the cell, unseeded.
+"""The cell fits an estimator with more than 32 attributes again, unseeded.
 
 run: setup fit fit
 ask: fit

@@ -1,4 +1,4 @@
-"""Evaluated again after more training; the loader's pass draws a seed that nobody uses.
+"""Evaluated again after more training; the loader's pass draws a seed that no one uses.
 
 run: setup score train score
 ask: score

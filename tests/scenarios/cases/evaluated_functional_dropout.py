@@ -1,4 +1,4 @@
-"""Functional dropout is told by the mode: in evaluation the loader alone draws, to no effect.
+"""Functional dropout follows the mode: in evaluation the loader alone draws, to no effect.
 
 run: setup helpers evaluate train evaluate
 ask: evaluate

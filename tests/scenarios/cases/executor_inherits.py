@@ -1,4 +1,4 @@
-"""Forked processes draw from random, which Python seeds anew in each; another cell drew from it.
+"""Forked processes draw from random, which Python seeds again in each; another cell drew from it.
 
 run: setup q other q
 ask: q

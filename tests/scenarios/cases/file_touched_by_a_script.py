@@ -1,4 +1,4 @@
-"""A script is run that was written anew with the same text; a source moved.
+"""A script is run that was written again with the same text; a source moved.
 
 run: setup q other q
 ask: q

@@ -1,4 +1,4 @@
-"""A file is written once more with the same content: nobody asks when.
+"""A file is written once more with the same content: no one asks when.
 
 run: setup load write scale load
 ask: load

@@ -1,4 +1,4 @@
-"""The file was written anew by another cell, which is named.
+"""The file was written again by another cell, which is named.
 
 run: setup read other write read
 ask: read

@@ -1,4 +1,4 @@
-"""What fitting set in the estimators is set anew by each run: the data changed.
+"""What fitting set in the estimators is set again by each run: the data changed.
 
 run: setup fit data fit
 ask: fit

@@ -1,4 +1,4 @@
-"""Two flags were set, of which one only rounds otherwise; the result is of another type.
+"""Two flags were set; one only rounds differently, and the result has another type.
 
 run: setup make change make
 ask: make

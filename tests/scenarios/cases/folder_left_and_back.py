@@ -1,4 +1,4 @@
-"""The folder was changed and changed back; the file was written anew.
+"""The folder was changed and changed back; the file was written again.
 
 run: setup q ins back write q
 ask: q

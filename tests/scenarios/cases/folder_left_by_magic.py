@@ -1,4 +1,4 @@
-"""The folder was changed by a magic: the file of the same name there is another.
+"""The folder was changed by a magic: the file of the same name there differs.
 
 run: setup q ins q
 ask: q

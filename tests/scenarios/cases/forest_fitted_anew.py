@@ -1,4 +1,4 @@
-"""A forest without a seed is fitted again: what its own run filled in is made anew.
+"""A forest without a seed is fitted again: what its own run filled in is made again.
 
 run: setup fit fit
 ask: fit

@@ -1,4 +1,4 @@
-"""A parameter is shown, which was frozen: the numbers are the same, and its text is another.
+"""A parameter is shown, which was frozen: the numbers are the same, and its text differs.
 
 run: setup show freeze show
 ask: show

@@ -1,4 +1,4 @@
-"""Another cell froze a layer before the second training; all was made anew in the same way.
+"""Another cell froze a layer before the second training; all was made again in the same way.
 
 run: setup model train model freeze train
 ask: train

@@ -1,4 +1,4 @@
-"""A function made anew holds, as its argument's default, a generator that has no seed.
+"""A function made again holds, as its argument's default, a generator that has no seed.
 
 run: setup draw setup draw
 ask: draw

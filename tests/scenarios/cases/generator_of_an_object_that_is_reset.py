@@ -1,4 +1,4 @@
-"""To reset an environment does not seed its generator anew.
+"""To reset an environment does not seed its generator again.
 
 run: setup roll roll
 ask: roll

@@ -1,4 +1,4 @@
-"""A class of the cell's makes a generator without a seed; a method of it that nobody calls was edited.
+"""A class makes a generator without a seed; a method that is never called was edited.
 
 run: cls q cls@2 q
 ask: q

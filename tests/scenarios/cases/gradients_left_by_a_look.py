@@ -1,4 +1,4 @@
-"""As people debug: backward on one batch in a cell of its own; training zeroes gradients after the step only.
+"""A cell calls backward on one batch to debug; training zeroes gradients only after the step.
 
 run: setup train debug train
 ask: train

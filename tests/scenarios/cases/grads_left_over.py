@@ -1,4 +1,4 @@
-"""The cell adds to gradients that nobody cleared.
+"""The cell adds to gradients that no one cleared.
 
 run: setup measure measure
 ask: measure

@@ -1,4 +1,4 @@
-"""A model of a library in C was made anew with another setting, and fitted, in cells apart.
+"""A model of a library in C was made again with another setting, and fitted, in cells apart.
 
 run: imports data make fit predict make@2 fit predict
 ask: predict

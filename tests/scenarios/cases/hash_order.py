@@ -1,4 +1,4 @@
-"""The order of a set of words is another one under another hash seed.
+"""The order of a set of words differs under another hash seed.
 
 run: setup order !env PYTHONHASHSEED=7 !restart setup order
 ask: order

@@ -1,4 +1,4 @@
-"""The order of words hangs on the kernel's hash seed, and a word was added.
+"""The order of words depends on the kernel's hash seed, and a word was added.
 
 run: setup list !restart setup add list
 ask: list

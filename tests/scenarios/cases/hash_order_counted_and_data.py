@@ -1,4 +1,4 @@
-"""Only the number of different words is told, in whatever order; a word was added.
+"""Only the number of different words is used, in whatever order; a word was added.
 
 run: setup count !restart setup add count
 ask: count

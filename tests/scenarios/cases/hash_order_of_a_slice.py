@@ -1,4 +1,4 @@
-"""Every seventh of a set of words is taken: which ones hangs on the hash seed.
+"""Every seventh of a set of words is taken: which ones depends on the hash seed.
 
 run: setup pick !restart setup pick
 ask: pick

@@ -1,4 +1,4 @@
-"""What the cell imports draws a number, and so does the cell, from a source nobody seeded.
+"""What the cell imports draws a number, and so does the cell, from a source no one seeded.
 
 run: draw !restart draw
 ask: draw

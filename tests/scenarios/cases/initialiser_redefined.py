@@ -1,4 +1,4 @@
-"""The function that resets the weights was defined anew, and draws from another distribution.
+"""The function that resets the weights was defined again, and draws from another distribution.
 
 run: setup q other q
 ask: q

@@ -1,4 +1,4 @@
-"""The iterator was made anew before the cell took from it again.
+"""The iterator was made again before the cell took from it again.
 
 run: data iterate take iterate take
 ask: take

@@ -1,4 +1,4 @@
-"""A key was put into a dictionary, and a column into a data frame, of which the cell reads these.
+"""A key was added to a dictionary, and a column to a data frame; the cell reads both.
 
 run: setup use other use
 ask: use

@@ -1,4 +1,4 @@
-"""A layer is initialised anew from a source that moved on.
+"""A layer is initialised again from a source that moved on.
 
 run: setup init init
 ask: init

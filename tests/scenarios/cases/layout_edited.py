@@ -1,4 +1,4 @@
-"""The cell was only laid out anew.
+"""The cell was only laid out again.
 
 run: setup use use@2
 ask: use

@@ -1,4 +1,4 @@
-"""Only the lengths of loaders and data sets are asked; their rows were made anew, and the epochs edited.
+"""Only lengths of loaders and data sets are read; their rows were made again, and the epochs edited.
 
 run: setup epochs data plan data@2 epochs@2 plan
 ask: plan

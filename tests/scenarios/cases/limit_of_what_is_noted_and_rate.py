@@ -1,4 +1,4 @@
-"""How often is noted changed type only, and the learning rate: one training hangs on it.
+"""How often is noted changed type only, and the learning rate: one training depends on it.
 
 run: imports cfg train cfg@2 train
 ask: train

@@ -1,4 +1,4 @@
-"""A shuffled loader without a generator of its own draws from torch's.
+"""A shuffled loader without its own generator draws from torch's.
 
 run: setup seed epoch epoch
 ask: epoch

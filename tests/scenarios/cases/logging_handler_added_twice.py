@@ -1,4 +1,4 @@
-"""A cell that adds a handler is run again, and each line is told twice.
+"""A cell that adds a handler is run again, and each line is logged twice.
 
 run: setup work setup work
 ask: work

@@ -1,4 +1,4 @@
-"""The level of the log was set too, but the result is a number that hangs on the data.
+"""The level of the log was set too, but the result is a number that depends on the data.
 
 run: setup q ins q
 ask: q

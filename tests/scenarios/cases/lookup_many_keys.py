@@ -1,4 +1,4 @@
-"""One of sixty prices is another one, and the cell finds them by a variable.
+"""One of sixty prices differs, and the cell finds them by a variable.
 
 run: setup q more q
 ask: q

@@ -1,4 +1,4 @@
-"""A function that another cell calls makes the model anew: no text names it there.
+"""A function that another cell calls makes the model again: no text names it there.
 
 run: setup q reset q
 ask: q

@@ -1,4 +1,4 @@
-"""All sources were put back before the second run.
+"""All sources were restored before the second run.
 
 run: setup save draw restore draw
 ask: draw

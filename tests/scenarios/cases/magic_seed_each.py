@@ -1,4 +1,4 @@
-"""Every cell begins with numbers of its own, whatever ran before.
+"""Every cell begins with its own numbers, whatever ran before.
 
 run: setup each draw noise draw
 ask: draw

@@ -1,4 +1,4 @@
-"""The numbers lie in another order in memory, and another input changed.
+"""The numbers are in another order in memory, and another input changed.
 
 run: setup q other q
 ask: q

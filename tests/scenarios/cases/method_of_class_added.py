@@ -1,4 +1,4 @@
-"""A class gets another method that nobody calls, and the account moved.
+"""A class gets another method that no one calls, and the account moved.
 
 run: setup month patch month
 ask: month

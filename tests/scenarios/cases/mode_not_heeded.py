@@ -1,4 +1,4 @@
-"""The mode was switched of a model that has no layer that heeds it.
+"""The mode was switched of a model that has no layer that depends on it.
 
 run: setup pred mode data pred
 ask: pred

@@ -1,4 +1,4 @@
-"""The first run imports the module itself; it was written anew and loaded again.
+"""The first run imports the module itself; it was written again and loaded again.
 
 run: w use w2 rel use
 ask: use

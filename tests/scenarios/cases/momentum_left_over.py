@@ -1,4 +1,4 @@
-"""The weights were put back, but the optimizer kept its momentum.
+"""The weights were restored, but the optimizer kept its momentum.
 
 run: setup train reset train
 ask: train

@@ -1,4 +1,4 @@
-"""np.random.normal gives the second value of a pair that it kept, and then draws anew.
+"""np.random.normal gives the second value of a pair that it kept, and then draws again.
 
 run: setup first draw draw
 ask: draw

@@ -1,4 +1,4 @@
-"""Nobody seeded numpy, and the first run was the first to draw from it.
+"""No one seeded numpy, and the first run was the first to draw from it.
 
 run: setup draw draw
 ask: draw

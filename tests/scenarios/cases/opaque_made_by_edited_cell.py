@@ -1,4 +1,4 @@
-"""What cannot be seen into was made anew, by another text; made so again, it brings the result back.
+"""An opaque object was made again by another text; making it as before brings the result back.
 
 run: imports database total database@2 total
 ask: total

@@ -1,4 +1,4 @@
-"""The model is made anew, and the optimizer still moves the parameters of the one before.
+"""The model is made again, and the optimizer still moves the parameters of the one before.
 
 run: setup model opt train model train
 ask: train

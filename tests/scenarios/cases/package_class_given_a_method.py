@@ -1,4 +1,4 @@
-"""A method that the notebook hangs on DataFrame is redefined.
+"""A method that the notebook adds to DataFrame is redefined.
 
 run: setup patch norm patch@2 norm
 ask: norm

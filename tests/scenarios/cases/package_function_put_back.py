@@ -1,4 +1,4 @@
-"""The replaced function is put back: the result of before returns, against a patched run.
+"""The replaced function is restored: the result of before returns, against a patched run.
 
 run: setup patch fwd back fwd
 ask: fwd

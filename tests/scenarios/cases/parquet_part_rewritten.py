@@ -1,4 +1,4 @@
-"""A folder of parquet parts is read as one table; another cell wrote one of them anew.
+"""A folder of parquet parts is read as one table; another cell wrote one of them again.
 
 run: setup load redo load
 ask: load

@@ -1,4 +1,4 @@
-"""The path of a Parquet file stands in a variable that a helper reads.
+"""The path of a Parquet file is in a variable that a helper reads.
 
 run: setup q other q
 ask: q

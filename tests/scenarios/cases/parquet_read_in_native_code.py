@@ -1,4 +1,4 @@
-"""A helper reads a Parquet file, which no Python code opens; another cell wrote it anew.
+"""A helper reads a Parquet file, which no Python code opens; another cell wrote it again.
 
 run: setup q other q
 ask: q

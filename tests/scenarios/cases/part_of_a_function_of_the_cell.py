@@ -1,4 +1,4 @@
-"""A function that the cell itself defines is given a config of which another field changed, beside the data.
+"""A function of the cell gets a config whose other field changed, and so did the data.
 
 run: setup q change q
 ask: q

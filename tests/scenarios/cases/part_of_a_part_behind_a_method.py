@@ -1,4 +1,4 @@
-"""A trainer and a model keep a configuration, of which another field and the data changed.
+"""A trainer and a model keep a configuration; another field of it and the data changed.
 
 run: setup use other data use
 ask: use

@@ -1,4 +1,4 @@
-"""Rows were dropped: every column is another one.
+"""Rows were dropped: every column differs.
 
 run: setup use other use
 ask: use

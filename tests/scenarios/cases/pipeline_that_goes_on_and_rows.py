@@ -1,4 +1,4 @@
-"""A pipeline ends in an estimator with warm_start, which goes on; the rows were drawn anew too.
+"""A pipeline ends in an estimator with warm_start, which goes on; the rows were drawn again too.
 
 run: setup fit draw fit
 ask: fit

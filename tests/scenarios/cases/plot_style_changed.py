@@ -1,4 +1,4 @@
-"""Lines are drawn thicker since another cell: the picture is another one, its numbers are not.
+"""Lines are drawn thicker since another cell: the picture differs, its numbers do not.
 
 run: setup plot other plot
 ask: plot

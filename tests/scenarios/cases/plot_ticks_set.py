@@ -1,4 +1,4 @@
-"""A setting of ticks that few people change was set in another cell: the picture is another one.
+"""A setting of ticks that few people change was set in another cell: the picture differs.
 
 run: setup plot other plot
 ask: plot

@@ -1,4 +1,4 @@
-"""pl.Config was told to show fewer rows.
+"""pl.Config was set to show fewer rows.
 
 run: setup show conf show
 ask: show

@@ -1,4 +1,4 @@
-"""A helper runs another program, of which nothing is recorded.
+"""A helper runs another program, which is not recorded.
 
 run: setup name name
 ask: name

@@ -1,4 +1,4 @@
-"""A cell that speaks of a seed runs a program, and draws from what nobody seeded.
+"""A cell that speaks of a seed runs a program, and draws from what no one seeded.
 
 run: draw edit !restart draw
 ask: draw

@@ -1,4 +1,4 @@
-"""After the restart nobody seeded python's source.
+"""After the restart no one seeded python's source.
 
 run: setup seed draw !restart setup draw
 ask: draw

@@ -1,4 +1,4 @@
-"""The data were read again from a file that was written anew in between.
+"""The data were read again from a file that was written again in between.
 
 run: setup load use write load use
 ask: use

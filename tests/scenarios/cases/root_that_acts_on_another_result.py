@@ -1,4 +1,4 @@
-"""The cell that made an input was edited, and drew, for another variable: data lies behind it.
+"""The cell that made an input was edited, and drew, for another variable: data is behind it.
 
 run: raw split fit raw@2 split@2 fit
 ask: fit

@@ -1,4 +1,4 @@
-"""The cell comes from some rows of an array to all of it, of which another row changed.
+"""The cell gets from some rows of an array to all of it; another row changed.
 
 run: setup use change use
 ask: use

@@ -1,4 +1,4 @@
-"""A grid was made anew of one row three times: the same numbers, and one list.
+"""A grid was made again of one row three times: the same numbers, and one list.
 
 run: grid mark grid@2 mark
 ask: mark

@@ -1,4 +1,4 @@
-"""A sampler with a generator of its own was used by another cell.
+"""A sampler with its own generator was used by another cell.
 
 run: setup pick peek pick
 ask: pick

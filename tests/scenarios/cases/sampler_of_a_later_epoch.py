@@ -1,4 +1,4 @@
-"""A sampler shuffles by its epoch, which was set, from a generator of its own.
+"""A sampler shuffles by its epoch, which was set, from its own generator.
 
 run: setup ep set ep
 ask: ep

@@ -1,4 +1,4 @@
-"""A sampler of the user's shuffles with a generator of its own; the loader's seed is unused.
+"""A sampler of the user's shuffles with its own generator; the loader's seed is unused.
 
 run: setup epoch epoch
 ask: epoch

@@ -1,4 +1,4 @@
-"""The optimizer is made anew, and the scheduler still sets the rate of the one before.
+"""The optimizer is made again, and the scheduler still sets the rate of the one before.
 
 run: setup model opt sched train model opt train
 ask: train

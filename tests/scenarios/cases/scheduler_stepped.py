@@ -1,4 +1,4 @@
-"""Another cell stepped the scheduler; the model was made anew, as it was.
+"""Another cell stepped the scheduler; the model was made again, as it was.
 
 run: setup model train schedule restore train
 ask: train

@@ -1,4 +1,4 @@
-"""A function is given a model and settings, of which only what it does not read changed.
+"""A function gets a model and settings; only parts that it does not read changed.
 
 run: setup score note score
 ask: score

@@ -1,4 +1,4 @@
-"""A model is loaded by C++ code from a file that another cell saved anew.
+"""A model is loaded by C++ code from a file that another cell saved again.
 
 run: setup q other q
 ask: q

@@ -1,4 +1,4 @@
-"""An estimator makes its generator of a seed that nobody set.
+"""An estimator makes its generator of a seed that no one set.
 
 run: setup fit fit
 ask: fit

@@ -1,4 +1,4 @@
-"""Experiments over a list of seeds, each a generator of its own; a seed was added.
+"""Experiments over a list of seeds, each its own generator; a seed was added.
 
 run: setup repeat add repeat
 ask: repeat

@@ -1,4 +1,4 @@
-"""A list is turned around, of which the cell makes a set and goes through it in its order.
+"""A list is reversed; the cell makes a set of it and iterates over that.
 
 run: setup look turn look
 ask: look

@@ -1,4 +1,4 @@
-"""The data were made under another precision, of which the cell itself knows nothing.
+"""The data were made under another precision, which the cell does not use.
 
 run: setup make q ins make q
 ask: q

@@ -1,4 +1,4 @@
-"""A program is run beside a draw, and it is the draw that began elsewhere.
+"""A program is run beside a draw, and it is the draw that started from another state.
 
 run: setup draw other draw
 ask: draw

@@ -1,4 +1,4 @@
-"""The cell counts a list alone, of which an item changed.
+"""The cell only counts a list; an item changed.
 
 run: setup f other f
 ask: f

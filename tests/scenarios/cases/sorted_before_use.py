@@ -1,4 +1,4 @@
-"""A list is sorted elsewhere, which the cell sorts itself; identifiers are made anew each time.
+"""A list is sorted elsewhere, which the cell sorts itself; identifiers are made again each time.
 
 run: setup label mix label
 ask: label

@@ -1,4 +1,4 @@
-"""A method of the user's sets anew what the cell left in an object; another attribute changed.
+"""A method of the user's sets again what the cell left in an object; another attribute changed.
 
 run: setup roll other roll
 ask: roll

@@ -1,4 +1,4 @@
-"""A report is rendered from a template that another cell wrote anew.
+"""A report is rendered from a template that another cell wrote again.
 
 run: setup render edit render
 ask: render

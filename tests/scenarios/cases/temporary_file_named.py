@@ -1,4 +1,4 @@
-"""The name of a temporary file is another each time.
+"""The name of a temporary file differs each time.
 
 run: setup q q
 ask: q

@@ -1,4 +1,4 @@
-"""The cell was edited and torch moved on: the edit is told first.
+"""The cell was edited and torch moved on: the edit comes first.
 
 run: setup train train@2
 ask: train

@@ -1,4 +1,4 @@
-"""The model was made anew from where the source stood, and trained with other draws.
+"""The model was made again from where the source stood, and trained with other draws.
 
 run: setup model train model train
 ask: train

@@ -1,4 +1,4 @@
-"""Other sources moved; the cell makes a generator of its own.
+"""Other sources moved; the cell makes its own generator.
 
 run: setup draw noise draw
 ask: draw

@@ -1,4 +1,4 @@
-"""A function that numpy calls for each number reads a table, of which an item was set.
+"""A function that numpy calls for each number reads a table; an item was set.
 
 run: setup make score change score
 ask: score

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ipytorchseed.patterns import lazy_pattern
 
-# Recorded actions of one run, and recorded characters of each.
+# The most recorded actions of one run, and the most characters of each.
 MAX_ACTIONS = 200
 
 # Last parts of the names of functions that seed or set a state.

@@ -17,17 +17,10 @@ from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.scope import Reader, TooMuchError
 from ipytorchseed.reads.source import find_source
 
-# Bytes; for longer code, only names are collected. Takes about 25 ms.
+# Bytes, which take about 25 ms. For longer code, only names are collected.
 _MAX_CODE = 50_000
 
-_HARMLESS = {*vars(builtins)} - {
-    "__import__",
-    "compile",
-    "eval",
-    "exec",
-    "globals",
-    "vars",
-}
+_HARMLESS = {*vars(builtins)} - {"__import__", "compile", "eval", "exec", "globals", "vars"}
 
 
 def _effects_of_code(code: CodeType) -> Effects:

@@ -14,7 +14,7 @@ from ipytorchseed.reads.patches import find_at
 is_result = re.compile(r"_{1,3}|_\d+|_i{1,3}|_i\d+|Out|In").fullmatch
 
 
-# Characters; takes about 20 ms to parse, or 100 ms for a list of digits.
+# Characters of a cell; parsing them takes about 20 ms, or 100 ms for a list of digits.
 _MAX_LENGTH = 32_000
 
 

@@ -29,7 +29,7 @@ def hash_basis(value: object) -> str:
 
     Returns:
         ``BY_HASH`` if any depends on the hash seed, else ``BY_PLACE`` if any depends on the item's
-            address, and "" if all are the same in every process.
+        address, and "" if all are the same in every process.
     """
     kind = type(value)
     if id(kind) in _BUILTIN:

@@ -52,7 +52,7 @@ class State(Struct, frozen=True):
     dead: bool = False
 
 
-# Nodes of one cell or function; takes about 50 ms.
+# Nodes of one cell or function; evaluating them takes about 50 ms.
 _MAX_NODES = 8_000
 
 

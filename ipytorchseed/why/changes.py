@@ -37,7 +37,7 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
 
     Returns:
         What differs. A name that only one of them made counts only if the text was edited and
-            nothing else that they made or showed can be compared.
+        nothing else that they made or showed can be compared.
     """
     changes, compared = list[Change](), False
     timed = {*against.timed} & {*run.timed}
@@ -216,7 +216,7 @@ def find_distance(change: Change) -> float | None:
 
     Returns:
         None if it is unknown; infinity if the counts of numbers or any whole numbers differ, since
-            whole numbers are counts.
+        whole numbers are counts.
     """
     before, after = change.before, change.after
     if before is None or after is None or before == after:

@@ -50,8 +50,8 @@ class Cause(Struct, frozen=True):
         proof: Digests before and after; for code, its edited lines.
         fix: A command that fixes it, if any.
         blame: The runs that caused it, oldest first, as far as they are known.
-        prevents: The fix does not restore the earlier result: it makes the cell repeat from then
-            on.
+        prevents: Whether the fix makes the cell repeat from then on and does not restore the
+            earlier result.
         finding: The result of experiments.
     """
 
@@ -165,7 +165,7 @@ class Explanation(Struct, frozen=True):
         again: An earlier run of the cell, before ``against``, with the same result as ``run``.
         tested: Whether experiments have tested all suspects.
         makers: Pairs of runs on the way to the roots, later and earlier, that differ in several
-            things and whose experiments are still to be made.
+            things and were not tested.
         repeats: If nothing explains the difference, the result of running the cell again.
     """
 

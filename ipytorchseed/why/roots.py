@@ -48,8 +48,8 @@ def with_roots(
 
     Returns:
         The causes, which now also blame the runs of their roots; the roots, without duplicates, in
-            the order of the causes; and pairs of runs on the way that differ in several things, if
-            experiments have not yet shown which ones matter.
+        the order of the causes; and pairs of runs on the way that differ in several things, if
+        experiments have not yet shown which ones matter.
     """
     tracer = _Tracer()
     found = [tracer.trace(case, cause, (), (cause.kind, cause.name))[0] for cause in causes]

@@ -187,7 +187,7 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
     parts = changed_parts(before, after)
     said = _belonging(*parts.pop(BELONGS, (None, None)))
     said += _model_changes(before, after, parts)
-    if not (tells_items(before) and tells_items(after)):
+    if not (lists_items(before) and lists_items(after)):
         parts = {name: pair for name, pair in parts.items() if name[:2] != "k:"}
     said += _content_changes(after.kind, parts)
     said += _step_parts(parts)
@@ -243,7 +243,7 @@ def _content_changes(kind: str, parts: _Parts) -> list[str]:
     return said
 
 
-def is_another(before: Fingerprint, after: Fingerprint) -> bool:
+def has_other_name(before: Fingerprint, after: Fingerprint) -> bool:
     """Return whether a name now holds a function or class with another name."""
     kinds = before.kind == after.kind and after.kind in ("class", "function")
     was, now = (each.summary.partition(",")[0] for each in (before, after))
@@ -285,7 +285,7 @@ def _group_changes(before: Fingerprint, after: Fingerprint, parts: _Parts) -> li
 _SETTING_PREFIX = "s:"
 
 
-def tells_items(value: Fingerprint) -> bool:
+def lists_items(value: Fingerprint) -> bool:
     """Return whether parts of a dictionary or table name its items, unless too many."""
     empty = value.parts.get("length") == "0" or value.parts.get("shape", "").endswith(" x 0")
     several = value.kind in ("dict", "frame") and not empty

@@ -1,4 +1,4 @@
-"""What a cell does, as its record lists it, and what that says about sources."""
+"""The recorded actions of a cell, and what they say about sources."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def actions_of(source: str, **namespace: object) -> list[str]:
     ],
 )
 def test_actions_are_listed_in_order(source, actions):
-    """Calls by the names one would import, attributes and items set, names deleted, magics."""
+    """They are calls by import name, set attributes and items, deletions and magics."""
     assert actions_of(source, model=object()) == actions
 
 
 def test_actions_of_functions_follow_their_call():
-    """Functions that the cell defines, and those of earlier cells."""
+    """This includes functions that the cell defines, and those of earlier cells."""
     define, use = "def start():\n    torch.manual_seed(0)\n", "start()\nnp.zeros(3)"
     names: dict[str, Any] = {"__name__": "__main__", "torch": torch, "np": np}
     exec(compile(define, "<cell>", "exec"), names)  # noqa: S102
@@ -74,7 +74,7 @@ def test_actions_of_functions_follow_their_call():
     ],
 )
 def test_draws_before_the_first_seed_are_found(source, sources):
-    """Later draws, those of functions that are only defined, and other libraries' do not count."""
+    """Later draws, functions that are only defined and other libraries do not count."""
     actions = actions_of(source)
     assert {name for name in EVERY if may_draw_first(actions, name)} == sources
 
@@ -104,7 +104,7 @@ EVERY = ("python", "numpy", "torch.cpu")
     ],
 )
 def test_a_cell_seeds_a_source_by_what_it_calls(source, sources):
-    """Not by a text, a comment, an import, or a function that it does not call."""
+    """Strings, comments, imports and functions that it does not call do not count."""
     actions = actions_of(source)
     assert {name for name in EVERY if may_set_state(actions, name)} == sources
 
@@ -123,10 +123,10 @@ def test_a_cell_seeds_a_source_by_what_it_calls(source, sources):
     ],
 )
 def test_a_generator_may_be_drawn_from_before_it_is_set(source, before):
-    """By a method, or by a call that may have been given it."""
+    """A method, or a call with the generator as an argument, may draw from it."""
     assert may_draw_first(actions_of(source, g=np.random.default_rng(0)), "g") is before
 
 
-def test_imports_are_told_by_their_packages():
+def test_imports_are_listed_by_their_packages():
     """``import a.b`` imports ``a``."""
     assert imports_of(["import os.path", "import math", "os.getcwd"]) == {"os", "math"}

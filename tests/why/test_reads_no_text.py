@@ -11,12 +11,12 @@ import ipytorchseed.why
 
 FILES = sorted(Path(ipytorchseed.why.__file__).parent.rglob("*.py"))
 
+# Files that compare, show or measure a text, and why.
 LOOKS_AT_TEXT = {
     "finders/code.py": "shows which lines were edited",
     "unknown.py": "measures how long it is",
     "doubts.py": "measures how long it is",
 }
-"""Where a text is compared, shown or measured, and why."""
 
 
 def names_of(file: Path) -> str:
@@ -25,7 +25,7 @@ def names_of(file: Path) -> str:
 
 
 def reads_source(text: str) -> list[int]:
-    """Return the lines on which some attribute ``source`` is read."""
+    """Return the lines on which an attribute ``source`` is read."""
     return [
         node.lineno
         for node in ast.walk(ast.parse(text))
@@ -35,7 +35,7 @@ def reads_source(text: str) -> list[int]:
 
 @pytest.mark.parametrize("file", FILES, ids=names_of)
 def test_no_finder_reads_the_text_of_a_cell(file):
-    """A rule that needs to know what a cell did reads the actions that its run recorded."""
+    """Finders must use the recorded actions of a run."""
     assert not reads_source(file.read_text("utf-8")) or names_of(file) in LOOKS_AT_TEXT
 
 

@@ -11,7 +11,7 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.evidence import Evidence, differ
 from ipytorchseed.why.explanation import Blame
-from ipytorchseed.why.value_changes import changed_parts, is_another, say_parts
+from ipytorchseed.why.value_changes import changed_parts, has_other_name, say_parts
 
 # Verbs at the beginning of a phrase about what a run did with a value.
 _VERB = lazy_pattern(
@@ -190,7 +190,7 @@ def _may_have_caused(moved: Mapping[str, object], before: Fingerprint, after: Fi
 
 
 def _how(before: Fingerprint, after: Fingerprint, *, is_new: bool) -> str:
-    if is_new and (after.kind in SCALARS or is_another(before, after)):
+    if is_new and (after.kind in SCALARS or has_other_name(before, after)):
         return SET
     if "code" in changed_parts(before, after):
         return REDEFINED if is_new else "changed it"

@@ -26,8 +26,8 @@ from ipytorchseed.why.finders.changers import (
 from ipytorchseed.why.unread import say_unread
 from ipytorchseed.why.value_changes import (
     changed_parts,
+    has_other_name,
     how_far,
-    is_another,
     owners_lost,
     say_parts,
 )
@@ -49,7 +49,7 @@ def find_inputs(case: Evidence) -> Iterator[Cause | Cleared]:
             continue  # reported with the package's function that it replaced
         if name in case.run.generators_before or after.kind == "rng":
             continue  # another finder reports its state
-        if before is not None and same(before, after) is False:  # None: the cell made it itself
+        if before is not None and same(before, after) is False:  # no before: the cell made it
             unread = say_unread(case, name, before, after)
             yield (
                 Cleared("input", name, unread, is_tested=False)
@@ -59,7 +59,7 @@ def find_inputs(case: Evidence) -> Iterator[Cause | Cleared]:
 
 
 def _made_owners(case: Evidence, owners: Iterable[str]) -> Iterator[Blame]:
-    """Yield the runs that remade a value's owner, so that it belongs to the old one."""
+    """Yield the runs that made the objects again that a value belonged to."""
     since = [run for run in case.history if run.started > case.against.started]
     for owner in owners:
         makers = [run for run in since if owner in run.writes and is_created_by(run, owner)]
@@ -78,7 +78,7 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
     ]  # fmt: skip
     if cut_off:
         message = f"`{name}` no longer belongs to {listed(owners)}{case.doings(blame)}"
-    elif is_another(before, after):
+    elif has_other_name(before, after):
         was, now = (each.summary.partition(",")[0] for each in (before, after))
         message = _say_changed(case, name, blame, f"{was} → {now}")
     elif redefined or "code" in changed_parts(before, after):

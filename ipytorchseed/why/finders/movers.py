@@ -278,7 +278,7 @@ def _moves(runs: Sequence[Run], name: str) -> list[tuple[Run | None, str | None,
 
     Returns:
         For each move the run, or None for something between runs, and the states before and after
-            it; oldest first. Moves in other kernels than the last run's are ignored.
+        it; oldest first. Moves in other kernels than the last run's are ignored.
     """
     moves: list[tuple[Run | None, str | None, str]] = []
     last = runs[-1]

@@ -135,7 +135,7 @@ def _trial_of_input(run: Run, against: Run, name: str, kept: Collection[str]) ->
     return Trial(values=frozenset({name}))
 
 
-def as_if(run: Run, against: Run, trial: Trial) -> Run:
+def mixed_run(run: Run, against: Run, trial: Trial) -> Run:
     """Return the record of a run that started like another, except for a trial.
 
     Args:

@@ -169,5 +169,5 @@ def read_if_there(value: Any, walk: Walk, look: Callable[[], bytes]) -> tuple[by
     try:
         return look(), ""
     except UnreadableError as error:
-        walk.unsee(full_name(type(value)))
+        walk.mark_unseen(full_name(type(value)))
         return b"unreadable", f", {error}"

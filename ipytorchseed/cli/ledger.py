@@ -124,7 +124,9 @@ def verify(ctx: click.Context) -> None:
             click.echo(finding)
         held = opened.counts()
     if findings:
-        click.echo(f"{opened.path} is damaged: move it away, and a new one is begun", err=True)
+        click.echo(
+            f"{opened.path} is damaged: move it away, and a new one will be created", err=True
+        )
         ctx.exit(1)
     click.echo(
         f"{opened.path} is sound: {many(held.runs, 'run')}, {many(held.states, 'state')},"

@@ -192,9 +192,9 @@ def make_sure(value: object) -> None:
         if _is_in_foreign_memory(each):
             found = fingerprint(each, budget=Budget(float("inf")))
             if found.opaque or "unseen" in found.parts:
-                raise UnreadableError("its memory was given back")
+                raise UnreadableError("its memory was released")
         if _is_gone(each):
-            raise UnreadableError("its memory was given back")
+            raise UnreadableError("its memory was released")
 
 
 _CODE = (type, types.ModuleType, types.FunctionType)

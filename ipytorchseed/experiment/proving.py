@@ -144,13 +144,13 @@ class Experiments(Mixture):
 
     def _find_obstacle(self) -> str:
         if self._causes and not (self.trials or self._unrepeated):
-            return "nothing of it can be put back"
+            return "none of it can be restored"
         blocked = self._later.blocked or self._earlier.blocked
         if blocked:
             return blocked.rpartition(": ")[0] or blocked  # without the advice for a replay
         commands = [step.run for step in self.plan.steps if _COMMANDS.search(step.run.source)]
         if commands:
-            return f"{run_name(commands[0], self._present.kernel)} gives commands of this extension"
+            return f"{run_name(commands[0], self._present.kernel)} uses commands of this extension"
         return ""
 
     def build(

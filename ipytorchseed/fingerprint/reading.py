@@ -60,7 +60,7 @@ def copy(source: int, target: int, size: int) -> None:
             done += os.readv(out, [buffers.writable(target + done, end - done)])
     except OSError as error:
         if error.errno == errno.EFAULT:
-            raise UnreadableError("its memory was given back") from error
+            raise UnreadableError("its memory was released") from error
         raise
     finally:
         os.close(out)

@@ -323,7 +323,7 @@ class Database:
         # Only after closing: SQLite does not touch the log of a renamed file.
         self._disconnect()
         if aside is not None:
-            self.notices.append(f"{what}: it is kept as {aside.name}, and a new one began")
+            self.notices.append(f"{what}: it was renamed to {aside.name}; a new one is used")
         return True
 
     # ----------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ def compare(a: Loaded, b: Loaded, rtol: float | None = None) -> Comparison:
     for each in (a, b) if rtol is not None else ():
         if not each.header.summaries:
             raise TraceError(
-                f"{each.path} keeps digests alone, and --rtol needs more: record it with"
+                f"{each.path} has only digests, and --rtol needs summaries: record it with"
                 " its.trace(FILE, summaries=True), or %%deterministic --trace FILE --summaries"
             )
     return _Comparing(a, b, rtol).comparison()

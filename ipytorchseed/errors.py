@@ -5,17 +5,17 @@
     IPyTorchSeedError
     ├── SeedError (ValueError)     a seed is not an integer from 0 to 2**32-1
     ├── SourceError (ValueError)   a source is unknown, registered twice or malformed
-    ├── LookupFailure (LookupError) a run, name or path that is asked for is not there
+    ├── LookupFailure (LookupError) a run, name or path does not exist
     ├── StateError (ValueError)    a state does not fit the source it is given to, or cannot be read
     ├── ScopeError (RuntimeError)  a scope is begun or ended in the wrong order
-    ├── RanksError (RuntimeError)  ranks cannot be compared, as where there is only one process
+    ├── RanksError (RuntimeError)  ranks cannot be compared, for example in a single process
     │   └── RanksDiffer           ranks that should be alike are not, or distinct and are not
     ├── ReplayError (RuntimeError) a cell that was to run again did not run to its end
     ├── ResumeError (RuntimeError) a training cannot be run in two halves
     │   └── ResumeDiffers          its second half did not get everything back
     ├── LedgerError (RuntimeError) the ledger's file cannot be opened, read or written
     ├── ReceiptError (ValueError)  a receipt cannot be read, or is of another notebook
-    ├── TraceError (RuntimeError)  a file of operations cannot be written, or is none
+    ├── TraceError (RuntimeError)  a trace file cannot be written, or is not one
     └── UncheckableError (RuntimeError) a notebook cannot be read, or not be run to its end
 
 Each message says what happened, to which thing, and what to do.

@@ -52,7 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--ipytorchseed",
         action="store_true",
-        help="Run each notebook in two fresh kernels, and fail where an output differs.",
+        help="Run each notebook in two fresh kernels, and fail if an output differs.",
     )
     group.addoption(
         "--ipytorchseed-rerun",
@@ -62,7 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--ipytorchseed-strict",
         action="store_true",
-        help="Fail also where a cell shows the same and leaves other values behind.",
+        help="Also fail if a cell has the same output but leaves other values.",
     )
     group.addoption(
         "--ipytorchseed-seed",

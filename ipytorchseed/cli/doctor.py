@@ -233,13 +233,13 @@ def _other_extensions() -> Iterator[Finding]:
             loaded += found if isinstance(found, list) else []
     for name in dict.fromkeys(loaded):
         if name in _REPLACING:
-            yield _note(name, _REPLACING[name], "leave it out while you look for a cause")
+            yield _note(name, _REPLACING[name], "disable it while you look for a cause")
         elif name != "ipytorchseed" and find_spec(name.partition(".")[0]) is None:
-            what = "is to be loaded by the profile, and is not installed"
-            yield _note(name, what, f"take it out of {ipython}")
+            what = "the profile loads it, but it is not installed"
+            yield _note(name, what, f"remove it from {ipython}")
     scripts = ", ".join(each.name for each in sorted((ipython / "startup").glob("*.*py")))
     if scripts:
-        what = f"{scripts} run before the first cell, and are not on record"
+        what = f"{scripts} run before the first cell and are not recorded"
         yield _note("startup files", what, "look for seeds and patches in them")
 
 
@@ -259,7 +259,7 @@ def _other_pythons() -> Iterator[Finding]:
         if not Path(python).exists():
             yield _note(f"kernel {name}", f"{python} is gone", "remove the kernel")
         elif os.path.abspath(python) != os.path.abspath(sys.executable):  # noqa: PTH100 -- no links
-            what = f"runs {python}, not the Python that answers here"
+            what = f"runs {python}, not this Python"
             yield _note(f"kernel {name}", what, f"{python} -m ipytorchseed doctor")
 
 
@@ -285,7 +285,7 @@ def _ledger() -> tuple[Health, list[Finding]]:
     except (LedgerError, OSError) as error:
         what, _, fix = str(error).partition(": ")
         return unusable, [_problem("ledger", what, fix)]
-    fix = "move it away: a new one is begun"
+    fix = "move it away: a new one will be created"
     damaged = [_problem("ledger", f"is damaged: {each}", fix) for each in wrong[:1]]
     return Health(str(path), "damaged" if wrong else "sound", held.runs, held.bytes), damaged
 
@@ -298,8 +298,8 @@ def _text(found: Diagnosis) -> str:
     problems = [wrap(each.line, "  ✗ ") for each in found.findings if each.level == "problem"]
     notes = [wrap(each.line, "  · ") for each in found.findings if each.level == "note"]
     count = len(problems)
-    lines = [f"{count} thing{'s are' if count > 1 else ' is'} in the way:"] if problems else []
-    lines += problems or ["Nothing is in the way."]
+    lines = [f"{count} problem{'s' if count > 1 else ''}:"] if problems else []
+    lines += problems or ["No problems found."]
     lines += ["", "Good to know:", *notes] if notes else []
     lines += ["", f"Ledger: {visible(found.ledger.path)}, {found.ledger.line}"]
     return "\n".join([*lines, "", "To copy into an issue:", "", found.block])

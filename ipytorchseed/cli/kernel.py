@@ -65,7 +65,7 @@ def kernel() -> None:
 
 
 @kernel.command()
-@option("--name", "NAME", "What it is called in Jupyter.", callback=_check_name, default=_MARK)
+@option("--name", "NAME", "Its name in Jupyter.", callback=_check_name, default=_MARK)
 @option(
     "--hash-seed",
     "N",
@@ -76,7 +76,7 @@ def kernel() -> None:
 @option(
     "--threads",
     "N",
-    "Threads of torch and MKL; as many as torch takes on this machine where none is given.",
+    "Threads of torch and MKL; torch's default on this machine if not given.",
     Whole(1, _MOST_THREADS),
 )
 def install(*, name: str, hash_seed: int, threads: int | None) -> None:

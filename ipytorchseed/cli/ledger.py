@@ -63,7 +63,7 @@ def path() -> None:
 
 
 @ledger.command()
-@option("--notebook", "N", "Only this one: its name, or how its path ends.")
+@option("--notebook", "N", "Only this notebook: its name, or the end of its path.")
 @click.option(
     "-n", "count", type=Whole(min=1), default=20, show_default=True, help="How many runs."
 )
@@ -86,7 +86,7 @@ def show(*, notebook: str | None, count: int, as_json: bool) -> None:
 @option(
     "--days",
     "N",
-    "Drop runs that are older, and the states of sources, which go before that anyway.",
+    "Drop older runs; states of sources are dropped earlier anyway.",
     Number(min=0),
 )
 @option("--size", "MB", "Drop the oldest above this size.", Number(min=1))
@@ -124,7 +124,9 @@ def verify(ctx: click.Context) -> None:
             click.echo(finding)
         held = opened.counts()
     if findings:
-        click.echo(f"{opened.path} is damaged: move it away, and a new one is begun", err=True)
+        click.echo(
+            f"{opened.path} is damaged: move it away, and a new one will be created", err=True
+        )
         ctx.exit(1)
     click.echo(
         f"{opened.path} is sound: {many(held.runs, 'run')}, {many(held.states, 'state')},"

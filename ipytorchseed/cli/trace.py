@@ -21,8 +21,8 @@ def trace() -> None:
 @option(
     "--rtol",
     "R",
-    "Take results for the same that differ by at most R, beside their greatest value or their norm;"
-    " for traces with summaries.",
+    "Treat results that differ by at most R as equal, relative to their greatest value or norm;"
+    " needs traces with summaries.",
     Number(min=0),
 )
 @in_json()

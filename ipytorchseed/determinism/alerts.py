@@ -158,7 +158,7 @@ class AlertCollector:
         stack = [*walk_stack(sys._getframe(1))]  # noqa: SLF001 -- the documented way to it
         place = self._pick(stack)
         line = None if place is None else place[1]
-        forward = self._forward() if _by_engine(stack, place) else None
+        forward = self._forward() if _is_called_by_engine(stack, place) else None
         code = "" if place is None else _line((place[0], forward or place[1]))
         self._counts[operation, line, code, forward] += 1
 
@@ -179,12 +179,12 @@ def note_alert(error: BaseException, pick: PickPlace, forward: int | None = None
         return None
     stack = [*walk_tb(error.__traceback__)][::-1]
     place = pick(stack)
-    note = _note(operation, place, forward, backward=_by_engine(stack, place))
+    note = _note(operation, place, forward, backward=_is_called_by_engine(stack, place))
     error.add_note(note)
     return note
 
 
-def _by_engine(stack: list[Place], place: Place | None) -> bool:
+def _is_called_by_engine(stack: list[Place], place: Place | None) -> bool:
     """Return whether a place started a backward pass.
 
     The stack is given with the innermost frame first.

@@ -67,7 +67,7 @@ def set_variable(name: str, value: str | None) -> None:
         os.environ[name] = value
 
 
-def _old_cublas(machine: Machine) -> bool:
+def _has_old_cublas(machine: Machine) -> bool:
     return machine.cuda and machine.torch < (2, 10)
 
 
@@ -119,9 +119,9 @@ FLAGS: tuple[Flag, ...] = (
         "Needed up to torch 2.9, exactly :4096:8 or :16:8 (:4096:2, which old posts give, is"
         " refused); from 2.10 torch allocates cuBLAS's workspace itself.",
         "https://docs.nvidia.com/cuda/cublas/index.html#results-reproducibility",
-        wanted=lambda machine: _CUBLAS_FITS[0] if _old_cublas(machine) else ANY,
+        wanted=lambda machine: _CUBLAS_FITS[0] if _has_old_cublas(machine) else ANY,
         fits=lambda value, _: value in _CUBLAS_FITS,
-        applies=_old_cublas,
+        applies=_has_old_cublas,
         late=lambda machine: "read once, and CUDA has started" if machine.started else None,
         risk="cuBLAS may use its workspace in another order",
         remedy="start Jupyter with CUBLAS_WORKSPACE_CONFIG=:4096:8",

@@ -63,7 +63,7 @@ def inductor_flag(
     return Flag(name=f"{_INDUCTOR}.{path}", get=get, set=set_, why=why, source=source, **fields)
 
 
-def _on_triton(machine: Machine) -> bool:
+def _has_triton(machine: Machine) -> bool:
     return machine.cuda or machine.xpu
 
 
@@ -89,20 +89,20 @@ COMPILED: tuple[Flag, ...] = (  # numerics first: "strict" sets the four rows be
         " numerics.",
         variable="TORCHINDUCTOR_EMULATE_DIVISION_ROUNDING",
         follows=_NUMERICS,
-        applies=_on_triton,
+        applies=_has_triton,
     ),
     inductor_flag(
         "eager_numerics.disable_ftz",
         "Compiled code on GPU keeps the tiniest numbers, as eager code does, or replaces them by 0;"
         " implied by strict numerics.",
         follows=_NUMERICS,
-        applies=_on_triton,
+        applies=_has_triton,
     ),
     inductor_flag(
         "eager_numerics.use_pytorch_libdevice",
         "Compiled code on GPU takes exp, erf and their like from CUDA's library, as eager code"
         " does, or from Triton's.",
-        applies=_on_triton,
+        applies=_has_triton,
     ),
     inductor_flag(
         "batch_invariant",

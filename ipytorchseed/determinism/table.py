@@ -71,13 +71,13 @@ def restore_flags(saved: Mapping[str, object]) -> list[str]:
     """
     with held_interrupts():
         now = read_flags()
-        touched = [flag for flag in FLAGS if _put_back(flag, now[flag.name], saved[flag.name])]
+        touched = [flag for flag in FLAGS if _restore(flag, now[flag.name], saved[flag.name])]
         with suppress(Exception):  # as below
             precision.restore(saved)
         return [flag.name for flag in touched if flag.read() != saved[flag.name]]
 
 
-def _put_back(flag: Flag, now: object, value: object) -> bool:
+def _restore(flag: Flag, now: object, value: object) -> bool:
     """Restore a flag, and return whether it had changed."""
     if flag in _IN_ORDER:  # a row above may have written it since
         now = flag.read()

@@ -109,19 +109,18 @@ class Check:
             return []
         self._first = outcome
         names = ", ".join(self._cell.engine.brought)
-        return [f"{names}: imported by the first run, so it is left out of what is compared"]
+        return [f"{names}: imported by the first run, so it is not compared"]
 
     def _notes(self) -> list[str]:
         notes = [
-            f"no copy could be made of {path} ({why}): what the runs change in it stays, and what"
-            " they make of it may differ for that alone"
+            f"{path} cannot be copied ({why}): changes to it stay, and may be why the runs differ"
             for path, why in [*self._cell.engine.shared.items()][:_NAMED]
         ]
         if self._cell.engine.cut:
             names = ", ".join(self._cell.engine.cut[:_NAMED])
             notes.append(
-                f"{names}: made by an earlier cell, whose autograd graph cannot be copied: in the"
-                " runs that are compared, no gradient flows back into it"
+                f"{names}: the autograd graph of an earlier cell cannot be copied, so in the"
+                " compared runs no gradient flows back into it"
             )
         if self._cell.dependencies.timed:
             names = ", ".join(sorted(self._cell.dependencies.timed))

@@ -174,7 +174,7 @@ class ObjectCopier(ABC):
         if own is not None:
             make_sure(value)
             return own(value, self._memo)
-        if _points(value):
+        if _copies_foreign_memory(value):
             return self.share(value, "its memory may be another's")
         table = copyreg.dispatch_table
         reducer = next((table[each] for each in list(table) if each is kind), None)
@@ -271,7 +271,7 @@ def _name(kind: type) -> str:
     return name_of_class(kind) if is_short else full_name(kind)
 
 
-def _points(value: Any) -> bool:
+def _copies_foreign_memory(value: Any) -> bool:
     """Return whether a value copies itself from foreign memory."""
     ctypes: Any = sys.modules.get("_ctypes")
     pillow: Any = sys.modules.get("PIL.Image")

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget, fingerprint, reading
-from ipytorchseed.fingerprint.elements import is_borrowed, is_there, made_of
+from ipytorchseed.fingerprint.elements import has_memory, is_borrowed, made_of
 from ipytorchseed.fingerprint.native import native, reads_natively
 from ipytorchseed.fingerprint.owners import address_of_array, is_inside, owns_array, owns_storage
 from ipytorchseed.fingerprint.reading import UnreadableError, copied
@@ -189,12 +189,12 @@ def make_sure(value: object) -> None:
             continue
         seen.add(id(each))
         waiting += gc.get_referents(each)
-        if _borrows(each):
+        if _is_in_foreign_memory(each):
             found = fingerprint(each, budget=Budget(float("inf")))
             if found.opaque or "unseen" in found.parts:
-                raise UnreadableError("its memory was given back")
+                raise UnreadableError("its memory was released")
         if _is_gone(each):
-            raise UnreadableError("its memory was given back")
+            raise UnreadableError("its memory was released")
 
 
 _CODE = (type, types.ModuleType, types.FunctionType)
@@ -207,10 +207,10 @@ def _is_gone(value: Any) -> bool:
     at = native()
     plain = at.layout(value) is at.strided and not at.is_nested(value)
     parts = [value] if plain else made_of(value)
-    return any(at.numel(each) and not is_there(each) for each in parts)
+    return any(at.numel(each) and not has_memory(each) for each in parts)
 
 
-def _borrows(value: Any) -> bool:
+def _is_in_foreign_memory(value: Any) -> bool:
     """Return whether a value is in foreign memory, which may be unmapped."""
     kind = type(value)
     numpy: Any = sys.modules.get("numpy")

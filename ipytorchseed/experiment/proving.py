@@ -24,7 +24,7 @@ from ipytorchseed.experiment.captured import CapturedState
 from ipytorchseed.experiment.engine import Engine, named
 from ipytorchseed.experiment.imports import IN_DEPENDENCIES
 from ipytorchseed.experiment.mixture import Mixture
-from ipytorchseed.experiment.trials import UNREPEATED, Trial, as_if, find_trials, merged
+from ipytorchseed.experiment.trials import UNREPEATED, Trial, find_trials, merged, mixed_run
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.introspection.values import shell_name
 from ipytorchseed.ledger.records import Run
@@ -144,13 +144,13 @@ class Experiments(Mixture):
 
     def _find_obstacle(self) -> str:
         if self._causes and not (self.trials or self._unrepeated):
-            return "nothing of it can be put back"
+            return "none of it can be restored"
         blocked = self._later.blocked or self._earlier.blocked
         if blocked:
             return blocked.rpartition(": ")[0] or blocked  # without the advice for a replay
         commands = [step.run for step in self.plan.steps if _COMMANDS.search(step.run.source)]
         if commands:
-            return f"{run_name(commands[0], self._present.kernel)} gives commands of this extension"
+            return f"{run_name(commands[0], self._present.kernel)} uses commands of this extension"
         return ""
 
     def build(
@@ -200,7 +200,7 @@ class Experiments(Mixture):
         open_instead({path: self._copy_of(path) for path in trial.files})
         for name in {*self._run.missing, *trial.unbound} - trial.values:
             self._namespace.pop(name, None)
-        record = as_if(self._run, self._against, trial)
+        record = mixed_run(self._run, self._against, trial)
         return record, partial(self._begin_as, Step(record, record.settings))
 
     @property

@@ -92,7 +92,7 @@ class Tracing:
             # with equal operations, so it depends on the time
             if self._differ and not found.suspects:
                 found.suspects = tuple(map(sentence, sorted(self._cell.dependencies.timing)))
-        if not found.first_only and self._compiles():
+        if not found.first_only and self._uses_compiled_code():
             found.notes += (_COMPILED,)
         return found
 
@@ -273,7 +273,7 @@ class Tracing:
         names = self._cell.namespace
         return [(name, names[name]) for name in self._cell.engine.copied if name in names]
 
-    def _compiles(self) -> bool:
+    def _uses_compiled_code(self) -> bool:
         """Return whether the cell uses compiled code."""
         frames: Any = sys.modules.get("torch._dynamo.eval_frame")
         if frames is None:

@@ -103,7 +103,7 @@ def _trial(run: Run, against: Run, cause: Cause, kept: Collection[str]) -> Trial
 
 def _trial_of_source(run: Run, against: Run, name: str, kept: Collection[str]) -> Trial | str:
     if name not in against.begun or name not in run.begun:
-        return "where it began is not on record"
+        return "its earlier state was not recorded"
     known = against.begun[name] in kept
     return Trial(states=frozenset({name})) if known else "its earlier state is no longer kept"
 
@@ -117,7 +117,7 @@ def _trial_of_file(run: Run, against: Run, path: str, kept: Collection[str]) -> 
 
 def _trial_of_setting(against: Run, name: str) -> Trial | str:
     if name in BY_NAME and not BY_NAME[name].can_be(against.settings.get(name)):
-        return "there is no call that puts it back"
+        return "no function restores it"
     read_at_start = name in {flag.name for flag in FLAGS}
     settable = name in BY_NAME or name[:6] == "torch." or (name.isupper() and not read_at_start)
     followers = {flag.name for flag in FLAGS if flag.follows == name}
@@ -129,13 +129,13 @@ def _trial_of_input(run: Run, against: Run, name: str, kept: Collection[str]) ->
     values = against.reads.get(name), run.reads.get(name)
     if values[0] is None and name not in kept:
         known = name in against.missing and "." not in name
-        return Trial(unbound=frozenset({name})) if known else "what it was is not on record"
+        return Trial(unbound=frozenset({name})) if known else "its earlier value was not recorded"
     if any(value is not None and value.opaque for value in values):
         return "it cannot be inspected"
     return Trial(values=frozenset({name}))
 
 
-def as_if(run: Run, against: Run, trial: Trial) -> Run:
+def mixed_run(run: Run, against: Run, trial: Trial) -> Run:
     """Return the record of a run that started like another, except for a trial.
 
     Args:

@@ -234,7 +234,7 @@ def write_generator_state(value: Any, walk: Walk) -> Writing:
                 return Draft(xxh3_128_digest(b"random" + text(kind.type)), "rng")
             digest = xxh3_128_digest(b"random" + text(kind.type) + token)
             return Draft(digest, "rng", kind.type, {"state": digest_of(token)} | _spawned(value))
-    walk.unsee(made.name)
+    walk.mark_unseen(made.name)
     return Draft(xxh3_128_digest(b"random" + text(made.name)), "rng", made.title, opaque=True)
 
 

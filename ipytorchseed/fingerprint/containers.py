@@ -86,14 +86,14 @@ def write_items(items: Sequence[object], walk: Walk) -> Bytes:
 _PACKED = {id(float): "d", id(int): "q", id(bool): "b", id(str): ""}
 
 
-def _all_of(kind: type, items: Sequence[object]) -> bool:
+def _are_all(kind: type, items: Sequence[object]) -> bool:
     return all(map(is_, map(type, items), repeat(kind)))
 
 
 def _packed(items: Sequence[Any], walk: Walk) -> bytes | None:
     """Digest items of one builtin type at once; return None for others."""
     kind = type(items[0])
-    if id(kind) not in _PACKED or not _all_of(kind, items):
+    if id(kind) not in _PACKED or not _are_all(kind, items):
         return None
     if kind is str:
         lengths = array("q", map(len, items))
@@ -115,7 +115,7 @@ def series_of(items: Sequence[Any]) -> tuple[float, ...] | None:
     """Return integers and floats as floats; None for others, none or too many."""
     if not 0 < len(items) <= SERIES:
         return None
-    if _all_of(float, items) or _all_of(int, items):
+    if _are_all(float, items) or _are_all(int, items):
         try:
             return tuple(map(float, items))
         except OverflowError:

@@ -128,7 +128,7 @@ def warm_up(device: torch.device, meter: Meter) -> None:
     torch = sys.modules["torch"]
     with_gaps = torch.zeros(4, dtype=torch.int64, device=device)[::2]
     digest_on_device(with_gaps, lambda _: None)
-    meter.forgive(time.thread_time() - began)
+    meter.exempt(time.thread_time() - began)
 
 
 def digest_on_device(tensor: Tensor, charge: Callable[[int], None], words: int = WORDS) -> bytes:

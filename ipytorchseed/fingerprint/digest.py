@@ -86,7 +86,7 @@ def _look(
 ) -> Fingerprint:
     """Read a value whole if there is time or it is small; else read a sample."""
     left = budget.left
-    modes = [Mode.KNOWN] if left <= 0 or memo.refuses(value, left) else [Mode.FULL, Mode.KNOWN]
+    modes = [Mode.KNOWN] if left <= 0 or memo.is_too_slow(value, left) else [Mode.FULL, Mode.KNOWN]
     for mode in modes:
         walk = walk_in(mode)
         try:
@@ -95,7 +95,7 @@ def _look(
             raise
         except SpentError as end:
             if mode is Mode.FULL:
-                memo.refuse(value, left)
+                memo.mark_too_slow(value, left)
             elif isinstance(end, LateError):
                 raise  # it may be small, and then the sample would look like the whole
             if walk.large:

@@ -48,7 +48,7 @@ def contents(walk: Walk, tensor: Any, *, flag: bool = True) -> bytes:
     try:
         return readable_contents(walk, tensor, flag=flag)
     except UnreadableError:
-        walk.unsee(anatomy(type(tensor)).name)
+        walk.mark_unseen(anatomy(type(tensor)).name)
         return xxh3_128_digest(_UNREADABLE)
 
 
@@ -111,7 +111,7 @@ def dtype_of(tensor: Any) -> str:
 
 def _elements(walk: Walk, tensor: Any, size: int, device: str) -> bytes:
     at = native()
-    if not is_there(tensor):
+    if not has_memory(tensor):
         return _UNREADABLE
     if device in DEVICES and at.device(tensor) not in walk.settled:
         settle(at.device(tensor), walk.budget)
@@ -225,7 +225,7 @@ def readable(tensor: Any) -> Any:
         UnreadableError: Its memory was released, or is too large to copy.
     """
     torch, at = sys.modules["torch"], native()
-    if not (at.numel(tensor) and is_borrowed(tensor) and is_there(tensor)):
+    if not (at.numel(tensor) and is_borrowed(tensor) and has_memory(tensor)):
         return at.detach(tensor)
     array = as_array(tensor)
     if array.nbytes > _MOST_COPIED:
@@ -236,7 +236,7 @@ def readable(tensor: Any) -> Any:
     return torch._neg_view(made) if at.is_neg(tensor) else made  # noqa: SLF001 -- no public way
 
 
-def is_there(tensor: Any) -> bool:
+def has_memory(tensor: Any) -> bool:
     """Return whether the memory is large enough for the shape of a tensor."""
     at = native()
     if at.data_ptr(tensor) == 0:

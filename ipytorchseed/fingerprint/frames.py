@@ -123,11 +123,11 @@ def _rest(value: Any, fields: dict[Any, Any], walk: Walk) -> Bytes:
 
 
 def _name_accessors(kind: type) -> frozenset[str]:
-    names = (name for base in mro(kind) for name, entry in own(base).items() if _accesses(entry))
+    names = (name for base in mro(kind) for name, entry in own(base).items() if _is_accessor(entry))
     return frozenset(names)
 
 
-def _accesses(entry: object) -> bool:
+def _is_accessor(entry: object) -> bool:
     return name_of_class(type(entry)) in {"Accessor", "CachedAccessor"}
 
 

@@ -27,7 +27,7 @@ def write_ctypes(value: Any, walk: Walk) -> Writing:
     if not issubclass(type(value), _POINTERS):
         return (yield from _write_number(value, walk))
     name = anatomy(type(value)).name
-    walk.unsee(name)
+    walk.mark_unseen(name)
     return Draft(xxh3_128_digest(name.encode()), "opaque", f"{name}, a pointer", opaque=True)
 
 
@@ -71,7 +71,7 @@ def write_polars_series(value: Any, walk: Walk) -> Writing:
     if numbers is not None:
         token += yield numbers
     elif "Object" in dtype or walk.maps_files or _left_behind:  # objects have their own hashes
-        walk.unsee(f"polars.{dtype}")
+        walk.mark_unseen(f"polars.{dtype}")
     else:
         for start, count in _rows(walk, length, kind.estimated_size(value)):
             piece = value if count == length else kind.slice(value, start, count)

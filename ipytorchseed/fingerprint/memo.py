@@ -43,14 +43,14 @@ class Memo:
         self._refused: dict[int, float] = {}
         self._samples: dict[bytes, str] = {}
 
-    def refuses(self, value: object, seconds: float) -> bool:
+    def is_too_slow(self, value: object, seconds: float) -> bool:
         """Return whether a value took too long before, and there is no more time now.
 
         It is identified by its address; a new value at the same address is read one look later.
         """
         return self._refused.get(id(value), 0.0) * _MORE > seconds
 
-    def refuse(self, value: object, seconds: float) -> None:
+    def mark_too_slow(self, value: object, seconds: float) -> None:
         """Record that reading a value whole takes longer than ``seconds``."""
         if len(self._refused) >= _FEW:
             self._refused.clear()

@@ -113,7 +113,7 @@ class Meter:
             self._unchecked = 0
             self._clock()
 
-    def forgive(self, seconds: float) -> None:
+    def exempt(self, seconds: float) -> None:
         """Do not charge some of this thread's time, which was spent on a one-time task."""
         self._deadline += seconds
         self.budget.used -= seconds
@@ -140,12 +140,12 @@ class Meter:
         self._enlarge()
         if self.mode is Mode.FULL:
             if size > buffers.CHUNK:
-                self._refuse_hopeless(size)
+                self._stop_if_too_large(size)
             return True
         self.exact = False
         return False
 
-    def _refuse_hopeless(self, size: int) -> None:
+    def _stop_if_too_large(self, size: int) -> None:
         """Stop if ``size`` bytes cannot be read in time: other values may need that time."""
         if size > self.memo.speed * (self._deadline - time.thread_time()):
             self.memo.speed *= 1.05  # the measurement may be from a busy moment

@@ -257,6 +257,6 @@ def write_script_module(value: Any, walk: Walk) -> Writing:
     # The readers that torch.jit itself uses.
     readers: list[Any] = [torch._C.ParameterDict, torch._C.BufferDict, torch._C.ModuleDict]  # noqa: SLF001
     kept = [sorted(reader(script).items(), key=itemgetter(0)) for reader in readers]
-    walk.unsee(anatomy(type(value)).name)
+    walk.mark_unseen(anatomy(type(value)).name)
     token = yield [kept[:2], [name for name, _ in kept[2]]]
     return Draft(xxh3_128_digest(b"script" + token), "module", "ScriptModule", opaque=True)

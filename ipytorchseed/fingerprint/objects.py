@@ -136,7 +136,7 @@ def object_writer(*skip: str, kind: str = "object") -> Writer:
         )
         hidden = made.hidden and kind != "namespace"  # a namespace is only its dictionary
         if hidden:
-            walk.unsee(made.name)
+            walk.mark_unseen(made.name)
         if not walk.top:
             return Draft(digest, kind)
         summary = f"{made.title}, {count(len(items), 'attribute')}"

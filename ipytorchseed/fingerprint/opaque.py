@@ -30,7 +30,7 @@ def write_opaque(value: Any, walk: Walk) -> Writing:
     """Write an object whose inside is not read."""
     yield from ()
     made = anatomy(type(value))
-    walk.unsee(made.name)
+    walk.mark_unseen(made.name)
     digest = xxh3_128_digest(b"opaque" + text(made.name))
     return Draft(digest, "opaque", made.title, opaque=True)
 
@@ -45,7 +45,7 @@ def positioned(word: str, position: Callable[[Any], tuple[str, object]]) -> Writ
 
     def write(value: Any, walk: Walk) -> Writing:
         made = anatomy(type(value))
-        walk.unsee(made.name)
+        walk.mark_unseen(made.name)
         line, where = position(value)
         token = yield where
         digest = xxh3_128_digest(word.encode() + text(made.name) + token)
@@ -110,7 +110,7 @@ def write_generator(value: Any, walk: Walk) -> Writing:
     copy there, which keeps old values alive.
     """
     made = anatomy(type(value))
-    walk.unsee(made.name)
+    walk.mark_unseen(made.name)
     prefix = _FRAMES[type(value)]
     frame = getattr(value, f"{prefix}_frame")
     where = None if frame is None else frame.f_lasti

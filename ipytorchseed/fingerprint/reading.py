@@ -60,7 +60,7 @@ def copy(source: int, target: int, size: int) -> None:
             done += os.readv(out, [buffers.writable(target + done, end - done)])
     except OSError as error:
         if error.errno == errno.EFAULT:
-            raise UnreadableError("its memory was given back") from error
+            raise UnreadableError("its memory was released") from error
         raise
     finally:
         os.close(out)
@@ -169,5 +169,5 @@ def read_if_there(value: Any, walk: Walk, look: Callable[[], bytes]) -> tuple[by
     try:
         return look(), ""
     except UnreadableError as error:
-        walk.unsee(full_name(type(value)))
+        walk.mark_unseen(full_name(type(value)))
         return b"unreadable", f", {error}"

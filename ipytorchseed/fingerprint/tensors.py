@@ -77,7 +77,7 @@ def _write_wrapper(value: Any, walk: Walk) -> Writing:
     digest = xxh3_128_digest(b"wrapper" + text(made.name) + join(tokens))
     opaque = not tokens
     if opaque:
-        walk.unsee(made.name)
+        walk.mark_unseen(made.name)
     parts = {f"a:{name}": digest_of(token) for name, token in tokens}
     return Draft(digest, "tensor", made.title, parts, opaque=opaque)
 
@@ -109,7 +109,11 @@ def series_of(tensor: Any) -> tuple[float, ...] | None:
     most = 1 if len(at.shape(tensor)) > 1 else SERIES
     if not 0 < at.numel(tensor) <= most:
         return None
-    if at.device(tensor).type == "meta" or not elements.is_there(tensor) or at.is_quantized(tensor):
+    if (
+        at.device(tensor).type == "meta"
+        or not elements.has_memory(tensor)
+        or at.is_quantized(tensor)
+    ):
         return None
     try:
         there = elements.readable(tensor)
@@ -131,7 +135,7 @@ def write_storage(value: Any, walk: Walk) -> Writing:
         borrowed = not owns_storage(value)
         body, lost = read_if_there(value, walk, lambda: read(held, walk, borrowed=borrowed))
     elif size:
-        walk.unsee("torch.UntypedStorage")
+        walk.mark_unseen("torch.UntypedStorage")
     digest = xxh3_128_digest(f"storage {size} {device}".encode() + body)
     line = f"storage of {size:,} bytes{lost}"
     return Draft(digest, "storage", line, {"length": str(size)}, opaque=bool(lost))

@@ -221,7 +221,7 @@ class Walk(Meter):
         self.failed.append(f"{name} ({type(error).__name__})")
         return Draft(xxh3_128_digest(b"!" + name.encode()), "opaque", opaque=True)
 
-    def unsee(self, name: str) -> None:
+    def mark_unseen(self, name: str) -> None:
         """Record that the content of a ``name`` is not visible."""
         if len(self.unseen) < _UNSEEN:
             self.unseen.add(name)

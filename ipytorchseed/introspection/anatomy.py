@@ -190,14 +190,16 @@ def _dissect(kind: type) -> Anatomy:
             elif type(entry) is MemberDescriptorType and name not in _ADDRESSES:
                 slots.append((name, at))
     full, title = full_name(kind), name_of_class(kind).rpartition(".")[2]
-    return Anatomy(weakref.ref(kind), full, title, tuple(slots), tuple(dictionaries), _hides(kind))
+    return Anatomy(
+        weakref.ref(kind), full, title, tuple(slots), tuple(dictionaries), _has_hidden_memory(kind)
+    )
 
 
 def _is_descriptor(entry: object) -> bool:
     return type(entry) is MemberDescriptorType or type(entry) is GetSetDescriptorType
 
 
-def _hides(kind: type) -> bool:
+def _has_hidden_memory(kind: type) -> bool:
     """Return whether a class reserves more memory than its slots need."""
     while kind is not object:
         base = _of_type["__base__"].__get__(kind)

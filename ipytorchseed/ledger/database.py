@@ -107,7 +107,7 @@ class Database:
         with self._lock:
             self._closed = True
             if self._connection is not None and self.path is not None:
-                self._mend_shm(self.path, place.look(self.path)[1])
+                self._restore_shm(self.path, place.look(self.path)[1])
             self._disconnect()
 
     # ----------------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ class Database:
                 try:
                     return attempt(do)
                 except sqlite3.Error as error:
-                    if not self._mend(error):
+                    if not self._recover(error):
                         raise
                 return attempt(do)
             except sqlite3.Error as error:
@@ -186,7 +186,7 @@ class Database:
             try:
                 return self._connect()
             except migrations.OutdatedError as error:
-                if not self._set_aside("old", str(error)):
+                if not self._rename_damaged("old", str(error)):
                     self._disconnect()
                     raise
             except LedgerError:
@@ -197,7 +197,7 @@ class Database:
                 if faults.kind_of(error) is Fault.BUSY and time.monotonic() < deadline:
                     self._disconnect()
                     time.sleep(0.02)
-                elif not self._mend(error):
+                elif not self._recover(error):
                     self._disconnect()
                     if self.path is not None and self._made:
                         place.remove_empty(self.path)
@@ -265,7 +265,9 @@ class Database:
         """Find out what was lost of an earlier ledger, and rename the rest."""
         self._files, sizes = place.look(path)
         if sizes.ledger == 0 and sizes.wal:  # SQLite would delete the log
-            self._set_aside("damaged", f"the ledger {path} was empty or gone, and its log was not")
+            self._rename_damaged(
+                "damaged", f"the ledger {path} was empty or gone, and its log was not"
+            )
         elif sizes.ledger == 0 and self._files.ledger is not None:
             if abs(time.time() - path.stat().st_mtime) > _SECONDS_TO_MAKE:
                 self.notices.append(f"the ledger {path} was empty: what it held is lost")
@@ -276,13 +278,13 @@ class Database:
     def _check_files(self, path: Path) -> None:
         """Check whether the open files were replaced, emptied or truncated."""
         files, sizes = place.look(path)
-        self._mend_shm(path, sizes)
+        self._restore_shm(path, sizes)
         if files == self._files and sizes.ledger:
             return
         if files.ledger != self._files.ledger:
             self.notices.append(f"the ledger {path} was moved or removed: a new one is used")
         elif sizes.ledger == 0 and self._filled:
-            self._set_aside("damaged", f"the ledger {path} was emptied while it was in use")
+            self._rename_damaged("damaged", f"the ledger {path} was emptied while it was in use")
         elif all(was in (None, now) for was, now in zip(self._files, files, strict=True)):
             return
         else:
@@ -294,7 +296,7 @@ class Database:
                 place.shm_of(path).unlink(missing_ok=True)
         self._disconnect()
 
-    def _mend_shm(self, path: Path, sizes: place.Sizes) -> None:
+    def _restore_shm(self, path: Path, sizes: place.Sizes) -> None:
         """Restore the size of the log's index if another program truncated it.
 
         SQLite never shrinks it, and maps it: reading past the end of the file would crash this
@@ -304,24 +306,24 @@ class Database:
             place.renew_shm(path, max(self._shm, place.shm_size(sizes.wal // _PAGE)))
         self._shm = max(self._shm, sizes.shm)
 
-    def _mend(self, error: BaseException) -> bool:
+    def _recover(self, error: BaseException) -> bool:
         """Rename the file if it is damaged; return whether to try again."""
-        return faults.kind_of(error) is Fault.DAMAGED and self._set_aside(
+        return faults.kind_of(error) is Fault.DAMAGED and self._rename_damaged(
             "damaged", f"the ledger {self.path} was damaged ({error})"
         )
 
-    def _set_aside(self, word: str, what: str) -> bool:
+    def _rename_damaged(self, word: str, what: str) -> bool:
         """Rename the ledger and its log; return whether it was done."""
         if self.path is None or self._read_only or self._child:
             return False
         try:
-            aside = place.set_aside(self.path, self._files, word)
+            aside = place.rename_damaged(self.path, self._files, word)
         except OSError as failed:
             raise faults.explain(failed, self.path) from failed
         # Only after closing: SQLite does not touch the log of a renamed file.
         self._disconnect()
         if aside is not None:
-            self.notices.append(f"{what}: it is kept as {aside.name}, and a new one began")
+            self.notices.append(f"{what}: it was renamed to {aside.name}; a new one is used")
         return True
 
     # ----------------------------------------------------------------------------------------------

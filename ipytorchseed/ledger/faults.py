@@ -30,7 +30,7 @@ class Fault(Enum):
         f"free some space, drop old runs with `ipytorchseed ledger prune`, {_ELSEWHERE}",
     )
     DENIED = ("cannot be written", f"make the file and its folder writable for you, {_ELSEWHERE}")
-    DAMAGED = ("is damaged", "move it away: a new one is begun")
+    DAMAGED = ("is damaged", "move it away: a new one will be created")
     OTHER = ("cannot be used", f"look at its disk, {_ELSEWHERE}")
 
 

@@ -45,9 +45,9 @@ def refuse_unsafe(path: Path) -> None:
         if not stat.S_ISREG(found.st_mode):
             what = _kind(found.st_mode)
             raise LedgerError(f"the ledger's file {each} is {what}, no regular file: {_AWAY}")
-        if _foreign(found):
+        if _is_foreign(found):
             raise LedgerError(f"the ledger's file {each} belongs to another user: {_AWAY}")
-        if _others_write(found):
+        if _is_writable_by_others(found):
             raise LedgerError(
                 f"the ledger's file {each} can be written by other users: {_AWAY};"
                 " if you trust what it holds, `chmod 600` it"
@@ -60,9 +60,9 @@ def _check_folder(folder: Path) -> None:
     except FileNotFoundError:
         return
     for each in (link, found):
-        if each.st_uid != 0 and _foreign(each):
+        if each.st_uid != 0 and _is_foreign(each):
             raise LedgerError(f"the ledger's folder {folder} belongs to another user: {_AWAY}")
-    shared = _others_write(found) and not found.st_mode & stat.S_ISVTX
+    shared = _is_writable_by_others(found) and not found.st_mode & stat.S_ISVTX
     if shared and stat.S_ISDIR(found.st_mode):  # anything else is reported later
         raise LedgerError(
             f"the ledger's folder {folder} can be written by other users: `chmod go-w` it,"
@@ -70,19 +70,19 @@ def _check_folder(folder: Path) -> None:
         )
 
 
-def _foreign(found: os.stat_result) -> bool:
+def _is_foreign(found: os.stat_result) -> bool:
     return hasattr(os, "geteuid") and found.st_uid != os.geteuid()
 
 
-def _others_write(found: os.stat_result) -> bool:
+def _is_writable_by_others(found: os.stat_result) -> bool:
     if not hasattr(os, "geteuid"):  # Windows, where these bits are not real
         return False
     if found.st_mode & stat.S_IWOTH:
         return True
-    return bool(found.st_mode & stat.S_IWGRP) and not _private(found.st_gid)
+    return bool(found.st_mode & stat.S_IWGRP) and not _is_private(found.st_gid)
 
 
-def _private(group: int) -> bool:
+def _is_private(group: int) -> bool:
     """Return whether a group is the user's private group, as far as is known.
 
     With private groups, new files are often writable for the group.

@@ -106,7 +106,7 @@ def look(path: Path) -> tuple[Files, Sizes]:
     return Files(ledger, wal, shm), Sizes(size, wal_size, shm_size)
 
 
-def set_aside(path: Path, files: Files, word: str) -> Path | None:
+def rename_damaged(path: Path, files: Files, word: str) -> Path | None:
     """Rename a ledger and its log, which may have the last runs, without overwriting.
 
     Args:

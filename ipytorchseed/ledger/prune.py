@@ -100,7 +100,7 @@ def prune(database: Database, limits: Limits, now: float, seconds: float | None 
         if not database.write(lambda connection: rules.drop(connection, removed), otherwise=False):
             return removed
         steps += 1
-    while _too_spare(spare := database.read(_spare), thorough=seconds is None):
+    while _has_spare_pages(spare := database.read(_spare), thorough=seconds is None):
         if steps and time.perf_counter() >= deadline:
             removed.finished = False
             return removed
@@ -209,7 +209,7 @@ def _spare(connection: sqlite3.Connection) -> tuple[int, int]:
     return free, pages
 
 
-def _too_spare(spare: tuple[int, int], *, thorough: bool) -> bool:
+def _has_spare_pages(spare: tuple[int, int], *, thorough: bool) -> bool:
     """Return whether to return free pages.
 
     If there are few, they will be needed again.

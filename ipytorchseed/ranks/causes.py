@@ -11,7 +11,7 @@ from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.why.words import first_of
 
 # The ranks that differ, the sentence, the extra draws, and the line that drew.
-Told = tuple[list[int], str, int | None, Site | None]
+Explanation = tuple[list[int], str, int | None, Site | None]
 
 # The most draws to count, which takes about a tenth of a second.
 _BOUND = 20_000_000
@@ -34,7 +34,7 @@ _SHOWN = {
 
 def explain(
     name: str, step: int, tracks: Mapping[int, Track], groups: Sequence[list[int]], *, begun: bool
-) -> Told:
+) -> Explanation:
     """Explain which ranks differ in a source, and what drew.
 
     Args:
@@ -78,7 +78,7 @@ def seeded(name: str, tracks: Mapping[int, Track]) -> bool:
     )
 
 
-def in_one_stream(name: str, tracks: Mapping[int, Track]) -> bool:
+def are_in_one_stream(name: str, tracks: Mapping[int, Track]) -> bool:
     """Return whether differing ranks are in one stream, one ahead of another."""
     states = [kept[-1][1] for each in tracks.values() if (kept := each.states.get(name))]
     return any(same_stream(states[0], each, _CLOSE) for each in states[1 : _HELD + 1])
@@ -90,7 +90,7 @@ def describe(site: Site) -> str:
     return f"{_SHOWN.get(what, what)}{rest}"
 
 
-def _from_start(name: str, tracks: Mapping[int, Track], groups: Sequence[list[int]]) -> Told:
+def _from_start(name: str, tracks: Mapping[int, Track], groups: Sequence[list[int]]) -> Explanation:
     """Explain a source that was never equal in all ranks."""
     clear = len(groups[0]) > len(groups[1])
     odd = [number for group in groups[clear:] for number in group]

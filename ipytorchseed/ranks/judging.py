@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from ipytorchseed.errors import RanksError, did_you_mean
-from ipytorchseed.ranks.causes import explain, in_one_stream, list_ranks, seeded
+from ipytorchseed.ranks.causes import are_in_one_stream, explain, list_ranks, seeded
 from ipytorchseed.ranks.looking import own_name
 from ipytorchseed.ranks.records import Look, Rank, Site, Track
 
@@ -164,7 +164,7 @@ class Judgement:
         for name in _shared([track.settings for track in active.values()]):
             key = "setting", name
             shown[name] = {number: _shown(each.settings[name]) for number, each in active.items()}
-            if key not in self._settled and self._parts(key, step, shown[name]):
+            if key not in self._settled and self._diverges(key, step, shown[name]):
                 parted.setdefault(repr(grouped(shown[name])), []).append(name)
         for name, *others in parted.values():
             groups = grouped(shown[name])
@@ -178,12 +178,12 @@ class Judgement:
         key = "source", name
         marks = {number: track.marks[name].digest for number, track in active.items()}
         wish = self._expect.get(name)
-        if key in self._settled or wish == "distinct" or not self._parts(key, step, marks):
+        if key in self._settled or wish == "distinct" or not self._diverges(key, step, marks):
             return
         begun = key in self._alike
         all_apart = len({*marks.values()}) == len(marks)
         if (wish is None and all_apart) and (
-            seeded(name, active) if begun else not in_one_stream(name, active)
+            seeded(name, active) if begun else not are_in_one_stream(name, active)
         ):
             self._settled.add(key)
             self.distinct.append(name)
@@ -232,7 +232,7 @@ class Judgement:
                     )
                     self._add("source", row.name, self._tracks[group[0]].step, group, message)
 
-    def _parts(self, key: tuple[str, str], step: int, values: Mapping[int, str]) -> bool:
+    def _diverges(self, key: tuple[str, str], step: int, values: Mapping[int, str]) -> bool:
         """Return whether values differ between ranks; if not, remember the step."""
         if len({*values.values()}) > 1:
             return True

@@ -53,7 +53,7 @@ def describe(model: object = None, every: int = 0) -> Rank:
     with named_recursion("model"):
         masks = any(
             type(each).__name__.startswith(_DROPS) and each.training and getattr(each, "p", 1) != 0
-            for each in getattr(bare(model), "modules", lambda: ())()
+            for each in getattr(unwrap(model), "modules", lambda: ())()
         )
     return Rank(
         rank=own_rank() or 0,
@@ -96,7 +96,7 @@ def _shares_buffers(replica: Any) -> bool:
     )
 
 
-def bare(model: Any) -> Any:
+def unwrap(model: Any) -> Any:
     """Return a model without DistributedDataParallel and torch.compile."""
     while True:
         inner = getattr(model, "module", None) if _is_replica(model) else None
@@ -143,7 +143,7 @@ class Looker:
     def values(self) -> dict[str, dict[str, str]]:
         """Digest the model's tensors and the named objects, part by part."""
         found: dict[str, dict[str, str]] = {}
-        model = bare(self._model())
+        model = unwrap(self._model())
         names: dict[int, str] = {}
         if hasattr(model, "named_parameters"):
             parameters = [*model.named_parameters()]

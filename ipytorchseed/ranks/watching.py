@@ -15,7 +15,7 @@ import msgspec
 
 from ipytorchseed.errors import RanksError, in_brief
 from ipytorchseed.ranks.callers import Callers
-from ipytorchseed.ranks.looking import Looker, bare, describe, mark, named_recursion
+from ipytorchseed.ranks.looking import Looker, describe, mark, named_recursion, unwrap
 from ipytorchseed.ranks.records import FOLDER, Look, Mark, Rank
 
 # Seconds for which lines may be buffered: a killed process loses no more.
@@ -62,7 +62,7 @@ def watch(
         msg = f"every is the number of steps between two looks, at least 1, not {every!r}"
         raise RanksError(msg)
     with named_recursion("model"):
-        is_module = hasattr(bare(model), "parameters")
+        is_module = hasattr(unwrap(model), "parameters")
     if not is_module:
         raise RanksError(f"the model to watch is a torch.nn.Module, not {type(model).__name__}")
     if _current is not None:
@@ -93,7 +93,7 @@ class Watch(AbstractContextManager["Watch"]):
         self._marks: dict[str, Mark] = {}
         self._sites: Any = None
         self._settings: dict[str, Any] = {}
-        self._parameters = {id(each) for each in bare(model).parameters()}
+        self._parameters = {id(each) for each in unwrap(model).parameters()}
         self._looker = Looker(weakref.ref(model), named)
         self._callers = Callers()
         try:
@@ -111,7 +111,7 @@ class Watch(AbstractContextManager["Watch"]):
         self._hook = register_optimizer_step_post_hook(self._stepped)
         # Runs in children of multiprocessing too, unlike `atexit` before Python 3.13.
         self._end = util.Finalize(None, self._finish, exitpriority=10)
-        util.register_after_fork(self, Watch._leave)
+        util.register_after_fork(self, Watch._stop_in_child)
 
     def __exit__(self, *_: object) -> None:
         self.stop()
@@ -130,9 +130,9 @@ class Watch(AbstractContextManager["Watch"]):
         if not self._file.closed:
             self._note(Look(self.step))
             self._write()
-            self._leave()
+            self._stop_in_child()
 
-    def _leave(self) -> None:
+    def _stop_in_child(self) -> None:
         """Stop without writing: in a forked child, the file is its parent's."""
         self._hook.remove()
         self._callers.stop()
@@ -145,12 +145,12 @@ class Watch(AbstractContextManager["Watch"]):
             if self._is_clock(optimizer):
                 self.step += 1
                 whole = self.step % self._every == 0
-                (self._look if whole else self._glance)()
+                (self._look if whole else self._look_at_sources)()
                 if whole or time.monotonic() - self._written > _SECONDS:
                     self._write()
         except Exception as error:  # noqa: BLE001 -- the user's training goes on
             self._write()
-            self._leave()
+            self._stop_in_child()
             warnings.warn(f"ranks are no longer watched: {in_brief(error)}", stacklevel=2)
 
     def _is_clock(self, optimizer: Any) -> bool:
@@ -170,7 +170,7 @@ class Watch(AbstractContextManager["Watch"]):
         kept = {name for name, each in look.marks.items() if self._marks.get(name) != each}
         self._keep(look, {name: state for name, state in look.states.items() if name in kept})
 
-    def _glance(self) -> None:
+    def _look_at_sources(self) -> None:
         """Look only at the sources."""
         states = self._looker.states()
         self._keep(Look(self.step, {name: mark(state) for name, state in states.items()}), {})

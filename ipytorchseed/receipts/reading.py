@@ -24,7 +24,7 @@ from ipytorchseed.receipts.record import (
     SCHEMA,
     VALUES,
     Receipt,
-    Stand,
+    StatePosition,
     each_text,
     each_value,
 )
@@ -48,7 +48,7 @@ class _Head(Struct):
 class _File(Struct):
     notebook: str
     settings: dict[str, Any]
-    states: dict[str, Stand]
+    states: dict[str, StatePosition]
     values: dict[str, dict[str, Any]]
     cells: list[dict[str, Any]]
 

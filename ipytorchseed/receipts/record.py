@@ -21,7 +21,7 @@ KIND = "ipytorchseed receipt"
 VALUES = "reads", "writes", "result", "shown", "stdout", "displays"
 
 
-class Stand(Struct, frozen=True, omit_defaults=True):
+class StatePosition(Struct, frozen=True, omit_defaults=True):
     """The position of a state in its stream.
 
     Attributes:
@@ -47,7 +47,7 @@ class Receipt(Struct, frozen=True):
 
     notebook: str
     runs: tuple[Run, ...]
-    stands: Mapping[str, Stand]
+    stands: Mapping[str, StatePosition]
 
     def latest(self, run: Run) -> Sequence[Run]:  # noqa: ARG002 -- as ``HistoryLookup``
         """Return nothing: no run of a receipt is one of this kernel's."""
@@ -60,7 +60,7 @@ class Receipt(Struct, frozen=True):
 
     def draws(self, before: str, after: str) -> int | None:
         """Count the numbers between two states; None if unknown."""
-        first, last = (self.stands.get(digest, Stand()) for digest in (before, after))
+        first, last = (self.stands.get(digest, StatePosition()) for digest in (before, after))
         if first.draws is None or last.draws is None or first.seed is None:
             return None
         ahead = last.draws - first.draws
@@ -72,11 +72,11 @@ class Receipt(Struct, frozen=True):
 
     def is_fresh(self, digest: str) -> bool | None:
         """Return whether nothing was drawn since seeding; None if unknown."""
-        return self.stands.get(digest, Stand()).fresh
+        return self.stands.get(digest, StatePosition()).fresh
 
     def leads(self, before: str, after: str, most: int = 0) -> bool:  # noqa: ARG002 -- as above
         """Return whether draws may lead from one state to the other."""
-        first, last = (self.stands.get(digest, Stand()) for digest in (before, after))
+        first, last = (self.stands.get(digest, StatePosition()) for digest in (before, after))
         known = None not in {first.seed, first.draws, last.seed, last.draws}
         return not known or self.draws(before, after) is not None
 

@@ -19,7 +19,7 @@ from ipytorchseed.receipts.record import (
     KIND,
     SCHEMA,
     VALUES,
-    Stand,
+    StatePosition,
     completed,
     each_text,
     each_value,
@@ -112,23 +112,23 @@ def _shared(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _stands(
     runs: Sequence[Run], find_states: Callable[[], HistoryLookup | None]
-) -> dict[str, Stand]:
+) -> dict[str, StatePosition]:
     """Return the positions of the states that runs began and ended in, by digest."""
     moves = [states for run in runs for states in (run.begun, run.ended)]
     named = {digest: name for states in moves for name, digest in states.items()}
-    found: dict[str, Stand] = {}
+    found: dict[str, StatePosition] = {}
     for digest, name in named.items():
         with suppress(StateError):  # of another version of a library
             found[digest] = _stand(name, digest, find_states())
-    return {digest: stand for digest, stand in found.items() if stand != Stand()}
+    return {digest: stand for digest, stand in found.items() if stand != StatePosition()}
 
 
-def _stand(name: str, digest: str, states: HistoryLookup | None) -> Stand:
+def _stand(name: str, digest: str, states: HistoryLookup | None) -> StatePosition:
     if states is None:
-        return Stand()
+        return StatePosition()
     place = states.position(name, digest) or UNKNOWN
     known = place.seed is not None and place.seed < 1 << 63  # the limit of exact integers in JSON
-    return Stand(place.seed if known else None, place.draws, states.is_fresh(digest))
+    return StatePosition(place.seed if known else None, place.draws, states.is_fresh(digest))
 
 
 def _cell(run: Run, settings: dict[str, Any], values: _Values) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ipytorchseed.render.text import escaped, width, wrap
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View
-from ipytorchseed.trace.comparison import Comparison, Operation, Parting, Span
+from ipytorchseed.trace.comparison import Comparison, FirstDifference, Operation, Span
 from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def _side_json(operation: Operation | None) -> dict[str, Any] | None:
     return None if operation is None else {**_place_json(operation), "given": operation.given}
 
 
-def _parting_json(parting: Parting | None, rtol: float | None) -> dict[str, Any] | None:
+def _parting_json(parting: FirstDifference | None, rtol: float | None) -> dict[str, Any] | None:
     if parting is None:
         return None
     return {
@@ -264,7 +264,7 @@ def _span_json(span: Span) -> dict[str, Any]:
 # Sentences
 
 
-def sentence(parting: Parting, rtol: float | None) -> str:
+def sentence(parting: FirstDifference, rtol: float | None) -> str:
     """Say where and how runs part."""
     shown, span = parting.shown, parting.span
     if span is not None:
@@ -285,7 +285,7 @@ def sentence(parting: Parting, rtol: float | None) -> str:
     return f"{which} {said[parting.kind]}"
 
 
-def _span_sentence(parting: Parting, span: Span) -> str:
+def _span_sentence(parting: FirstDifference, span: Span) -> str:
     """Say how operations that only one run has make a difference."""
     if parting.kind == "fused":
         one, other = ("A", "B") if parting.shown is span.a else ("B", "A")
@@ -323,7 +323,7 @@ def where(operation: Operation) -> str:
     return f"{line} ({place.module})" if place.module else line
 
 
-def sides(parting: Parting) -> list[tuple[str, Operation]]:
+def sides(parting: FirstDifference) -> list[tuple[str, Operation]]:
     """Return the operations at which runs part, each with its trace's name."""
     return [(name, each) for name, each in (("A", parting.a), ("B", parting.b)) if each is not None]
 

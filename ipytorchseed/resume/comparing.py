@@ -99,7 +99,7 @@ def compare(whole: Course, half: Course, rest: Course, saved: Mapping[str, Any])
     if first and not matters:
         message = (
             "differs although everything that was compared came back; does the step itself repeat?"
-            " `with its.deterministic(42):` around both tells"
+            " `with its.deterministic(42):` around both shows that"
         )
         matters = [Finding("train", "train", first.step, message)]
     return Comparison(tuple(matters), tuple(harmless), first)

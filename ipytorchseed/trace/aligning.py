@@ -100,12 +100,12 @@ def _anchors(x: Any, y: Any) -> Pairs:
     kept = _longest_rising(right)
     left, right = left[kept], right[kept]
     if len(x) * len(y) > _SMALL:
-        kept = _in_company(left, right)
+        kept = _have_neighbours(left, right)
         left, right = left[kept], right[kept]
     return left, right
 
 
-def _in_company(left: Any, right: Any) -> Any:
+def _have_neighbours(left: Any, right: Any) -> Any:
     """Return which pairs have others close by.
 
     In runs that diverged, single ones agree by chance.

@@ -9,7 +9,7 @@ import numpy as np
 
 from ipytorchseed.errors import TraceError
 from ipytorchseed.trace.aligning import Alignment, align
-from ipytorchseed.trace.comparison import Bucket, Comparison, Parting, Rounding, Span
+from ipytorchseed.trace.comparison import Bucket, Comparison, FirstDifference, Rounding, Span
 from ipytorchseed.trace.format import STATE, Where
 from ipytorchseed.trace.keys import Keys, keys
 from ipytorchseed.trace.loading import Loaded, Tensors
@@ -40,7 +40,7 @@ def compare(a: Loaded, b: Loaded, rtol: float | None = None) -> Comparison:
     for each in (a, b) if rtol is not None else ():
         if not each.header.summaries:
             raise TraceError(
-                f"{each.path} keeps digests alone, and --rtol needs more: record it with"
+                f"{each.path} has only digests, and --rtol needs summaries: record it with"
                 " its.trace(FILE, summaries=True), or %%deterministic --trace FILE --summaries"
             )
     return _Comparing(a, b, rtol).comparison()
@@ -59,7 +59,7 @@ class _Comparing:
         if rtol is not None and self._swap(other.named, rtol):
             self._judge(one, other)
         if rtol is not None:
-            self._excuse(rtol)
+            self._accept_rounding(rtol)
         mine, theirs = (Side(at, (a, b), (one, other), self.pairs) for at in range(2))
         self.spans, self._span_of = find_spans(mine, theirs, self.given_same, self._distances, rtol)
 
@@ -105,7 +105,7 @@ class _Comparing:
         pairs.a[wrong], pairs.ordered[wrong[moved]] = at[mine], False
         return bool(len(moved))
 
-    def _excuse(self, rtol: float) -> None:
+    def _accept_rounding(self, rtol: float) -> None:
         """Accept differences within the rounding of the inputs, up to a divergence.
 
         Rounding errors grow with what is added up: the gradient of a bias before a norm is only
@@ -142,7 +142,7 @@ class _Comparing:
     # -- where they diverge
     # -------------------------------------------------------------------------
 
-    def _first(self) -> tuple[Parting | None, int]:
+    def _first(self) -> tuple[FirstDifference | None, int]:
         """Find where the runs diverge, with the pair's number, or that past the last."""
         wrong = np.flatnonzero(~self.good)
         real = [each for each in self.spans if not each.accounted]
@@ -164,7 +164,7 @@ class _Comparing:
             _of_span(before[-1]) if before else self._parting("input", pair)
         ), pair
 
-    def _came_from(self, tensors: list[tuple[int, int, int]], pair: int) -> Parting | None:
+    def _came_from(self, tensors: list[tuple[int, int, int]], pair: int) -> FirstDifference | None:
         """Find what made the differing inputs of a pair; None if no operation here did."""
         at, to = int(self.pairs.a[pair]), int(self.pairs.b[pair])
         made = [
@@ -193,9 +193,9 @@ class _Comparing:
         columns = one.digests[mine], other.digests[theirs], other.kinds[theirs]
         return [*zip(*(each.tolist() for each in columns), strict=False)]
 
-    def _parting(self, kind: str, pair: int) -> Parting:
+    def _parting(self, kind: str, pair: int) -> FirstDifference:
         apart = float(self.apart[pair])
-        return Parting(
+        return FirstDifference(
             kind=kind,
             a=operation(self.a, int(self.pairs.a[pair])),
             b=operation(self.b, int(self.pairs.b[pair])),
@@ -258,6 +258,6 @@ class _Comparing:
             )
 
 
-def _of_span(span: Span) -> Parting:
+def _of_span(span: Span) -> FirstDifference:
     kind = "replaced" if span.a and span.b else "only-a" if span.a else "only-b"
-    return Parting("fused" if span.fused else kind, span.a, span.b, span=span)
+    return FirstDifference("fused" if span.fused else kind, span.a, span.b, span=span)

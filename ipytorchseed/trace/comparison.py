@@ -65,7 +65,7 @@ class Span(Struct):
     fused: bool
 
 
-class Parting(Struct, frozen=True):
+class FirstDifference(Struct, frozen=True):
     """The first divergence of the runs.
 
     Attributes:
@@ -150,8 +150,8 @@ class Comparison(Struct):
     aligned: int
     moved: int
     differing: int
-    first: Parting | None
-    operation: Parting | None
+    first: FirstDifference | None
+    operation: FirstDifference | None
     spans: list[Span]
     roundings: list[Rounding]
     curve: list[Bucket]

@@ -15,8 +15,8 @@ from ipytorchseed.fingerprint.device import DEVICES, ON_HOST, digest_on_device, 
 from ipytorchseed.fingerprint.elements import (
     as_array,
     bits,
+    has_memory,
     is_borrowed,
-    is_there,
     made_of,
     readable,
 )
@@ -99,7 +99,7 @@ def _borrowed(tensor: Any, *, as_it_lies: bool) -> int:
     import numpy as np
 
     at = native()
-    if not is_there(tensor):
+    if not has_memory(tensor):
         return UNSEEN
     array = as_array(tensor)
     head: tuple[object, ...] = (at.shape(tensor), kind_number(at.dtype(tensor)))
@@ -140,7 +140,7 @@ def _plain_sizes() -> dict[Any, tuple[int, int]]:
 def _copied(tensor: Any) -> int:
     """Digest a tensor with gaps between its elements, by a copy."""
     at = native()
-    if not is_there(tensor):
+    if not has_memory(tensor):
         return UNSEEN
     head = hash((at.shape(tensor), kind_number(at.dtype(tensor)))) & MASK
     with Unseen():
@@ -170,7 +170,7 @@ def _other(tensor: Any, *, portable: bool) -> int:  # noqa: PLR0911 -- as above
         tensor = tensor.resolve_conj().resolve_neg()
         if at.numel(tensor) == 0:
             return hash((*head, 0))
-        if not is_there(tensor):
+        if not has_memory(tensor):
             return UNSEEN
         if is_captured(at.device(tensor).type):
             return UNSEEN

@@ -89,7 +89,7 @@ class TraceFile:
             if self.path.exists() and self.path.stat().st_size:
                 with self.path.open("rb") as before:
                     if before.read(len(MAGIC)) != MAGIC:
-                        raise TraceError(f"{path} is no trace, and is not replaced by one")
+                        raise TraceError(f"{path} is not a trace, so it is not overwritten")
             self._out = self.path.open("wb", buffering=0)  # a forked process has nothing to flush
             self._out.write(MAGIC + b"%d\n" % VERSION)
         except OSError as error:

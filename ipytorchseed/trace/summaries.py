@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ipytorchseed.fingerprint.elements import is_there
+from ipytorchseed.fingerprint.elements import has_memory
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
 from ipytorchseed.trace.loading import Loaded, Tensors
 
@@ -35,7 +35,7 @@ def summarize(tensor: Any) -> tuple[float, float, float]:
             or at.is_quantized(tensor)
             or at.layout(tensor) is not at.strided
             or at.device(tensor).type == "meta"
-            or not is_there(tensor)
+            or not has_memory(tensor)
         ):
             return UNKNOWN
         flat = at.detach(tensor).resolve_conj().resolve_neg()

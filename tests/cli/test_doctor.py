@@ -68,7 +68,7 @@ def test_where_all_is_well_it_says_so(home):
     assert {"python", "torch", "ipython", "ipykernel", "anywidget"} <= found["versions"].keys()
     done = CliRunner().invoke(main, ["doctor"])
     assert done.exit_code == 0
-    assert done.stdout.startswith("Nothing is in the way.\n")
+    assert done.stdout.startswith("No problems found.\n")
     assert f"torch {found['versions']['torch']}" in " ".join(found["block"].split())
     block = done.stdout.partition("```")[2]
     assert max(map(len, block.splitlines())) <= 80
@@ -156,7 +156,7 @@ def test_kernels_of_another_python_are_named(home):
     other.touch()
     level, what, fix = level_of(told(0), "kernel old")
     assert (level, fix) == ("note", f"{other} -m ipytorchseed doctor")
-    assert "not the Python that answers here" in what
+    assert "not this Python" in what
     assert str(home) not in told(0)["block"]
     file.write_text(json.dumps({**spec, "display_name": "O", "argv": [sys.executable]}))
     assert "kernel old" not in [each["which"] for each in told(0)["findings"]]

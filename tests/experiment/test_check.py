@@ -293,7 +293,7 @@ def test_what_only_the_first_run_finds_is_told():
 def test_what_cannot_be_copied_is_named():
     """And what may follow from it."""
     found, _ = check("x = next(numbers)", _names(numbers=(i for i in range(9))))
-    assert found.notes[0].startswith("no copy could be made of numbers (generator: ")
+    assert found.notes[0].startswith("numbers cannot be copied (generator: ")
 
 
 def test_a_cell_that_makes_nothing_has_nothing_to_compare():

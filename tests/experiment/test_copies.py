@@ -282,7 +282,7 @@ def test_a_tensor_whose_memory_was_freed_is_not_copied(kind):
     memory.untyped_storage().resize_(0)
     made, copier = _copied(value=value)
     assert made["value"] is value
-    assert "its memory was given back" in copier.shared["value"]
+    assert "its memory was released" in copier.shared["value"]
 
 
 CHAINS = """

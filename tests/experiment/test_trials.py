@@ -81,7 +81,7 @@ def test_what_goes_back(kind, name, then, now, trial):
 
 KEPT = {
     "source that was not there": (
-        "rng", "torch.cpu", {}, begins(TRAINED), "where it began is not on record",
+        "rng", "torch.cpu", {}, begins(TRAINED), "its earlier state was not recorded",
     ),
     "pruned state": (
         "rng", "torch.cpu", begins(SHUFFLED), begins(TRAINED), "its earlier state is no longer kept",
@@ -94,11 +94,11 @@ KEPT = {
         {"settings": THERE}, "its earlier content is not kept",
     ),
     "input that was not recorded": (
-        "input", "x", {}, {"reads": {"x": Y}}, "what it was is not on record",
+        "input", "x", {}, {"reads": {"x": Y}}, "its earlier value was not recorded",
     ),
     "absent attribute": (
         "input", "conf.x", {"missing": ("conf.x",)}, {"reads": {"conf.x": Y}},
-        "what it was is not on record",
+        "its earlier value was not recorded",
     ),
     "opaque input": (
         "input", "x", {"reads": {"x": value("03", opaque=True)}}, {"reads": {"x": Y}},
@@ -109,7 +109,7 @@ KEPT = {
     "setting that holds a function": (
         "flag", "torch.nn.modules.module.hooks",
         {"settings": {"torch.nn.modules.module.hooks": {"register": ["f"]}}}, {},
-        "there is no call that puts it back",
+        "no function restores it",
     ),
     "entropy": ("entropy", "os.urandom", {}, {}, "it is different every time"),
     "operation": ("operation", "aten::index_put_", {}, {}, "it does not repeat"),

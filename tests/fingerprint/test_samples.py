@@ -164,8 +164,8 @@ def test_where_no_time_is_left_nothing_is_claimed():
 def test_a_value_that_did_not_fit_is_sampled_at_once_the_next_time():
     """The time is spent once; where there is much more of it, reading is tried again."""
     value, memo = [[n] for n in range(100 * N)], Memo()
-    assert not memo.refuses(value, 0.04)
+    assert not memo.is_too_slow(value, 0.04)
     assert not fingerprint(value, memo=memo, budget=Budget(0.05)).exact
-    assert memo.refuses(value, 0.04)
+    assert memo.is_too_slow(value, 0.04)
     assert not fingerprint(value, memo=memo, budget=Budget(0.05)).exact
     assert fingerprint(value, memo=memo, budget=Budget(60)).exact

@@ -177,7 +177,7 @@ def test_what_is_only_looked_at_is_never_set_aside(filled):
     """The command line says what is wrong and changes nothing."""
     garbage(filled)
     before = filled.read_bytes()
-    with one_line(filled, "is damaged", "move it away: a new one is begun"):
+    with one_line(filled, "is damaged", "move it away: a new one will be created"):
         Ledger.open(filled, read_only=True)
     assert filled.read_bytes() == before
     assert aside(filled) == []

@@ -44,7 +44,7 @@ def test_the_kernel_lives_on(kernel, name):
     assert kernel.run("type(value).__name__", cell_id=name).status == "ok"
     after = kernel.runs()[-1].reads["value"]
     if after.opaque:
-        assert "its memory was given back" in after.summary
+        assert "its memory was released" in after.summary
     else:  # something else has got its place by then
         assert after.digest != before.digest
     assert kernel.run("del value; 1").shown == "1"

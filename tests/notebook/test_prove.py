@@ -695,7 +695,7 @@ def test_a_cell_that_gives_commands_is_not_run(play):
     cell = "%seed off\ny = x"
     kernel = play("x = 1", (cell, "c"), "x = 2", (cell, "c"))
     assert prove(kernel) == {
-        "x": ("may-matter", "not tested: In[5] gives commands of this extension")
+        "x": ("may-matter", "not tested: In[5] uses commands of this extension")
     }
 
 

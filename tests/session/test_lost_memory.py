@@ -58,7 +58,7 @@ def test_a_tracked_session_lives_on(name):
 
 
 def _checked(name):
-    """Check a cell that reads a value, before and after its memory was given back."""
+    """Check a cell that reads a value, before and after its memory was released."""
     value, lose = lost.MAKERS[name]()
     well, _ = check("kind = type(value)", {"value": value})
     lose()

@@ -18,7 +18,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ipytorchseed.errors import SourceError, in_brief
-from ipytorchseed.rng import cupy_random, numpy_random, python_random, torch_random
+from ipytorchseed.rng import (
+    cupy_random,
+    library_random,
+    numpy_random,
+    python_random,
+    torch_random,
+)
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.ranks import own_rank, seed_by_rank
 from ipytorchseed.rng.seeds import check_seed, tell_seed
@@ -32,6 +38,7 @@ BUILT_IN: tuple[Library, ...] = (
     numpy_random.LIBRARY,
     torch_random.LIBRARY,
     cupy_random.LIBRARY,
+    *library_random.LIBRARIES,
 )
 
 ENTRY_POINTS = "ipytorchseed.sources"

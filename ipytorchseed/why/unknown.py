@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import re
 from collections.abc import Mapping, Sequence
 
+from ipytorchseed.determinism.library_calls import NATIVE
 from ipytorchseed.fingerprint.value import PENDING, Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import programs_of, say_programs
-from ipytorchseed.reads.parsing import is_too_long
+from ipytorchseed.reads.parsing import dotted_name, is_too_long, nodes_in, parse_text
 from ipytorchseed.why.changes import UNSEEN, not_compared
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Unknown
@@ -78,16 +81,38 @@ def hides(value: Fingerprint) -> bool:
 
 
 def say_unseen(against: Run, run: Run) -> str:
-    """Say what of a cell is not known: programs that it runs, caches, what cannot be inspected."""
+    """Say what is not known of a cell: programs, native code, caches, what cannot be inspected."""
     programs = programs_of(run.nondeterministic_calls)
     hidden = unseen(against.reads, run.reads)[:_NAMED]
     said = [f"the cell {say_programs(programs)}"] if programs else []
+    takers = {name: _taker(run.source, name) for name in hidden}
+    said += [f"`{call}()` was given `{name}`" for name, call in takers.items() if call]
     said += [say_hidden(hidden)] if hidden else []
     cached = [f"`{name}`" for name, value in run.reads.items() if "kept" in value.parts]
     if cached:
         keep = "keeps" if len(cached) == 1 else "keep"
         said.append(f"{first_of(cached, _NAMED, ' and ')} {keep} cached results, not inspected")
+    native = [called for package, called in NATIVE.items() if package in run.packages]
+    if native:
+        runs = "runs" if len(native) == 1 else "run"
+        names = first_of(native, _NAMED, " and ")
+        said.append(
+            f"{names} {runs} native code, whose threads and random numbers are not recorded"
+        )
     return ", and ".join(said)
+
+
+def _taker(source: str, name: str) -> str:
+    """Return the first call in a cell, but of builtins, that is given a variable, or nothing."""
+    tree = parse_text(source)
+    calls = [each for each in nodes_in(tree) if isinstance(each, ast.Call)] if tree else []
+    for node in calls:
+        called = dotted_name(node.func)
+        given = [*node.args, *(each.value for each in node.keywords)]
+        taken = any(isinstance(each, ast.Name) and each.id == name for each in given)
+        if taken and called and not hasattr(builtins, called):
+            return called
+    return ""
 
 
 def say_hidden(names: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import builtins
 import re
 from collections.abc import Mapping, Sequence
 
-from ipytorchseed.determinism.library_calls import NATIVE
+from ipytorchseed.determinism.library_calls import known_calls
 from ipytorchseed.fingerprint.value import PENDING, Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import programs_of, say_programs
@@ -92,7 +92,7 @@ def say_unseen(against: Run, run: Run) -> str:
     if cached:
         keep = "keeps" if len(cached) == 1 else "keep"
         said.append(f"{first_of(cached, _NAMED, ' and ')} {keep} cached results, not inspected")
-    native = [called for package, called in NATIVE.items() if package in run.packages]
+    native = [called for package, called in known_calls().native.items() if package in run.packages]
     if native:
         runs = "runs" if len(native) == 1 else "run"
         names = first_of(native, _NAMED, " and ")

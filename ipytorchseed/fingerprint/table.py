@@ -138,6 +138,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (builtin.write_generator_state, random.Random, "numpy.random:RandomState",
      "numpy.random:Generator", "torch:Generator"),
     (builtin.write_bit_generator, "numpy.random:BitGenerator"),
+    (_state("seed sequence", builtin.seeds), "numpy.random:SeedSequence"),
     # numpy
     (arrays.write_array, "numpy:ndarray"),
     (arrays.write_number, "numpy:generic"),

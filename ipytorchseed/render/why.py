@@ -19,7 +19,7 @@ from ipytorchseed.why.experiments import MAY_MATTER
 from ipytorchseed.why.explanation import Blame, Cause, Change, Explanation, Root, suspect
 from ipytorchseed.why.remedy import find_keep
 from ipytorchseed.why.train_mode import find_train_mode
-from ipytorchseed.why.unknown import are_pending, say_hidden, say_unseen
+from ipytorchseed.why.unknown import are_pending, say_hidden
 from ipytorchseed.why.words import sentence
 
 _MOST_CHANGES = 6
@@ -188,9 +188,8 @@ class WhyView(View):
                 return ""
             pending = said.against and are_pending(said.unknown, said.against, said.run)
             return _WAIT if pending else _ALLOW
-        unseen = "" if said.against is None else say_unseen(said.against, said.run)
-        if unseen:
-            parts = said.repeats.how, unseen, f"if it is not that, {_CHECK}"
+        if said.hidden:
+            parts = said.repeats.how, said.hidden, f"if it is not that, {_CHECK}"
             return " ".join(filter(None, map(sentence, parts)))
         notes = "; ".join(dict.fromkeys([*said.run.notes, *(said.against or said.run).notes]))
         return " ".join(filter(None, map(sentence, (said.repeats.how, notes, _CHECK))))

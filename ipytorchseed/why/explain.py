@@ -65,7 +65,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
     roots: tuple[Root, ...] = ()
     makers: tuple[tuple[Run, Run], ...] = ()
     begin = f"{case.name(run)} differs from {case.name(against)}"
-    remedy = Remedy()
+    remedy, hidden = Remedy(), ""
     if causes:
         causes, roots, makers = with_roots(case, ranked(case, causes))
         message = f"{begin}; {say(case, unknown)}" if unknown else begin
@@ -76,7 +76,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
     elif case.two_cells:
         message = f"{begin}, which is another cell: nothing recorded but their text accounts for it"
     else:
-        hidden = say_unseen(against, run)
+        hidden = say_unseen(against, run, states.written(run).calls)
         message = (
             f"{begin}, but no recorded input changed{f'; {hidden}' if hidden else ''}"
             f"{NEXT_STEP}%%deterministic --check on top of the cell, which tells whether it"
@@ -94,6 +94,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
         remedy,
         unknown,
         makers=makers,
+        hidden=hidden,
     )
 
 

@@ -76,8 +76,8 @@ class SavedVerdict(Verdict, frozen=True):
 
 
 def has_outputs(notebook: Notebook) -> bool:
-    """Return whether any cell was run before the file was saved, even without outputs."""
-    return any(_was_run(notebook, cell) for cell in notebook.cells)
+    """Return whether the file shows an output of any cell; some tools clear them, and no more."""
+    return any(notebook.node.cells[cell.index].outputs for cell in notebook.cells)
 
 
 def let_raise(notebook: Notebook) -> None:

@@ -27,9 +27,6 @@ _WORDS = {
     Found.SKIPPED: "left out",
 }
 
-_GRADES = {Found.DIFFERENT: "differs"}
-"""Words of the JSON that differ from those of a check between kernels."""
-
 
 def words(verdict: SavedVerdict) -> tuple[str, str]:
     """Return the words for a notebook whose saved outputs are still true, and for the opposite."""
@@ -107,11 +104,10 @@ def _cell(cell: SavedCell) -> Iterator[str]:
 def more_json(cell: SavedCell) -> dict[str, object]:
     """Return the fields of a cell's JSON that only this check has."""
     return {
-        "outputs": _GRADES.get(cell.outputs, cell.outputs.value),
         "changes": [
             {
                 **pick(each, "what", "detail", "saved"),
-                "outputs": _GRADES.get(each.found, each.found.value),
+                "outputs": each.found.value,
                 "now": each.fresh,
             }
             for each in cell.grades

@@ -324,8 +324,18 @@ def _numbers(run: Run | None, name: str, draws: int) -> str:
     return f"{many(draws, 'number')}{bits}"
 
 
-def never_seeded(name: str, before: str, after: str) -> Cause:
-    """Name a source that both runs brought in, and left in these states."""
-    message = f"{owner_of(name)} was never seeded, so it starts differently after every restart"
+def never_seeded(name: str, before: str, after: str, *, since_restart: bool = False) -> Cause:
+    """Name a source that was not seeded in the later run's kernel.
+
+    Args:
+        name: Its name.
+        before: The state in which the earlier run left it.
+        after: That in which the later run did.
+        since_restart: Whether it was seeded before the restart.
+    """
+    how = "not seeded since the restart"
+    if not since_restart:
+        how = "never seeded, so it starts differently after every restart"
+    message = f"{owner_of(name)} was {how}"
     proof = f"state {before[:8]} → {after[:8]}"
     return Cause("rng", name, message, proof, _SEED, prevents=True)

@@ -21,6 +21,7 @@ from ipytorchseed.checking.outputs import (
 )
 from ipytorchseed.checking.passes import Pass, Records
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
+from ipytorchseed.checking.widgets import Views, states_of, views_of
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import (
@@ -98,13 +99,28 @@ def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> SavedV
     """
     with Records(fresh.ledger, notebook) as records:
         cells = [
-            _compare(notebook, cell, fresh.outputs.get(cell.index, ()), records, rtol)
+            _compare(notebook, cell, *_shown(notebook, cell, fresh), records, rtol)
             for cell in notebook.cells
             if cell.count is None or cell.index in fresh.outputs
         ]
     counts = [_count(notebook, cell) for cell in notebook.cells]
     ran = [count for count in counts if count is not None]
     return SavedVerdict(notebook.path, cells, in_order=ran == [*range(1, len(ran) + 1)])
+
+
+def _shown(notebook: Notebook, cell: Cell, fresh: Pass) -> tuple[Outputs, Outputs]:
+    """Return the outputs of a cell in the file and in a pass, with what their widgets show.
+
+    Where the file does not keep the widgets, neither has any.
+    """
+    pair = notebook.node.cells[cell.index].outputs, fresh.outputs.get(cell.index, ())
+    states = states_of(notebook.node.metadata), fresh.widgets
+    if not states[0].keys() >= {*views_of(pair[0])}:
+        return pair
+    saved, now = (
+        [*each, *Views().changed(each, of)] for each, of in zip(pair, states, strict=True)
+    )
+    return saved, now
 
 
 def _count(notebook: Notebook, cell: Cell) -> int | None:
@@ -116,8 +132,13 @@ def _was_run(notebook: Notebook, cell: Cell) -> bool:
     return bool(notebook.node.cells[cell.index].outputs) or _count(notebook, cell) is not None
 
 
-def _compare(
-    notebook: Notebook, cell: Cell, fresh: Outputs, records: Records, rtol: float | None
+def _compare(  # noqa: PLR0913, PLR0917 -- two outputs, and how to compare them
+    notebook: Notebook,
+    cell: Cell,
+    saved: Outputs,
+    fresh: Outputs,
+    records: Records,
+    rtol: float | None,
 ) -> SavedCell:
     line, count = notebook.line(cell), _count(notebook, cell)
     if cell.count is None:
@@ -129,7 +150,6 @@ def _compare(
     notes: list[str] = []
     apart: tuple[Grade, ...] = ()
     if not only_asks(cell.source):  # what we say of runs and states is no result
-        saved: Outputs = notebook.node.cells[cell.index].outputs
         if run is not None and tells_addresses(cell.source, run.missing):
             saved, fresh = map(without_addresses, (saved, fresh))
         timed = reads_clock(calls)

@@ -20,6 +20,7 @@ from ipytorchseed.checking.outputs import (
     without_ours,
 )
 from ipytorchseed.checking.passes import Pass, Records
+from ipytorchseed.checking.prose import StaleNumber, find_stale
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
 from ipytorchseed.checking.widgets import Views, states_of, views_of
 from ipytorchseed.ledger.records import Run
@@ -58,9 +59,11 @@ class SavedVerdict(Verdict, frozen=True):
 
     Attributes:
         in_order: Whether the cells were run once each, from the first to the last, before saving.
+        stale: Numbers in the text that no output shows any more.
     """
 
     in_order: bool = True
+    stale: Sequence[StaleNumber] = ()
 
     @property
     def reproducible(self) -> bool | None:
@@ -97,15 +100,28 @@ def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> SavedV
         fresh: One pass through it.
         rtol: As for ``compare_outputs``.
     """
+    pairs = {
+        cell.index: _shown(notebook, cell, fresh)
+        for cell in notebook.cells
+        if cell.count is None or cell.index in fresh.outputs
+    }
     with Records(fresh.ledger, notebook) as records:
         cells = [
-            _compare(notebook, cell, *_shown(notebook, cell, fresh), records, rtol)
+            _compare(notebook, cell, *pairs[cell.index], records, rtol)
             for cell in notebook.cells
-            if cell.count is None or cell.index in fresh.outputs
+            if cell.index in pairs
         ]
+    told = {
+        cell.index: pairs[cell.index]
+        for cell in notebook.cells
+        if cell.index in fresh.outputs
+        and not only_asks(cell.source)
+        and not prints_no_result(cell.source)
+    }
     counts = [_count(notebook, cell) for cell in notebook.cells]
     ran = [count for count in counts if count is not None]
-    return SavedVerdict(notebook.path, cells, in_order=ran == [*range(1, len(ran) + 1)])
+    in_order = ran == [*range(1, len(ran) + 1)]
+    return SavedVerdict(notebook.path, cells, in_order=in_order, stale=find_stale(notebook, told))
 
 
 def _shown(notebook: Notebook, cell: Cell, fresh: Pass) -> tuple[Outputs, Outputs]:

@@ -59,7 +59,7 @@ def explain(verdict: SavedVerdict) -> Iterator[str]:
     cells = [each for each in verdict.cells if isinstance(each, SavedCell)]
     told = [each for each in cells if each.grades or each.notes]
     unsaved = verdict.count(Found.UNKNOWN)
-    if not told and not (verdict.cells and unsaved):
+    if not told and not verdict.stale and not (verdict.cells and unsaved):
         return
     counts = ((found, verdict.count(found)) for found in _WORDS)
     said = ", ".join(f"{_WORDS[found]} {count}" for found, count in counts if count)
@@ -67,6 +67,7 @@ def explain(verdict: SavedVerdict) -> Iterator[str]:
     yield wrap(f"cells {said}", first="  ")
     for each in told:
         yield from _cell(each)
+    yield from (wrap(each.message, first="  ▲ ") for each in verdict.stale)
     if verdict.first is not None:
         yield from (wrap(each, first="  ") for each in _next_steps(verdict))
 

@@ -188,8 +188,10 @@ def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str 
         return Grade(
             found, what, "" if within else SHOWN_OTHERWISE, *_differing_lines(*shown, rtol)
         )
-    rounding = found is Found.ROUNDING and distance is not None
-    detail = say_rounding(distance) if rounding else _say_texts(before, after)
+    if found is Found.ROUNDING and distance is not None:
+        detail = say_rounding(distance)
+    else:
+        detail = _say_texts(before, after)
     detail = detail if plain else f"{kind}: {detail}"
     return Grade(found, what, detail, *_differing_lines(before, after, rtol))
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, distribution
-from itertools import zip_longest
 
 from msgspec import Struct
 
@@ -79,12 +78,13 @@ def find_stale(notebook: Notebook, pairs: Pairs) -> list[StaleNumber]:
     saved: dict[float, tuple[Cell, str]] = {}
     shown: set[float] = set()
     for cell in notebook.cells:
-        before, after = pairs.get(cell.index, (notebook.node.cells[cell.index].outputs,) * 2)
-        texts = [*map(_numbers, _texts(before))], [*map(_numbers, _texts(after))]
+        unchanged = (notebook.node.cells[cell.index].outputs,) * 2  # of a cell that was not run
+        texts = [[*map(_numbers, _texts(each))] for each in pairs.get(cell.index, unchanged)]
         shown.update(float(each) for some in texts[1] for each in some)
-        for some, others in zip_longest(*texts, fillvalue=[]):
-            aligned = len(texts[0]) == len(texts[1]) and len(some) == len(others)
-            for each, now in zip_longest(some, others if aligned else (), fillvalue=""):
+        for place, some in enumerate(texts[0]):
+            others = texts[1][place] if len(texts[0]) == len(texts[1]) else []
+            there = others if len(others) == len(some) else [""] * len(some)
+            for each, now in zip(some, there, strict=True):
                 saved.setdefault(float(each), (cell, now))
     return [
         StaleNumber(number, place, index, *saved[value])

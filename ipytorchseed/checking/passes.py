@@ -72,7 +72,9 @@ async def run_through(notebook: Notebook, options: Options, folder: Path, step: 
             first.begun.add(cell.index)
             error = await kernel.run(cell, node)
             outputs = copy.deepcopy(node.cells[cell.index].outputs)
-            changed[cell.index] = views.changed(outputs, kernel.widgets)
+            first.widgets = kernel.widgets
+            shown = views.changed(outputs, first.widgets)
+            changed[cell.index] = [] if options.saved else shown  # the file has their last states
             first.outputs[cell.index] = [*outputs, *changed[cell.index]]
             step()
             if error is not None and not notebook.shows_error(cell, error.partition(":")[0]):
@@ -90,10 +92,8 @@ async def run_through(notebook: Notebook, options: Options, folder: Path, step: 
                     again.outputs[cell.index] = [*outputs, *shown]
                 step()
         else:
-            first.widgets = kernel.widgets
             first.outputs = {
-                place: [*node.cells[place].outputs, *(() if options.saved else changed[place])]
-                for place in first.outputs
+                place: [*node.cells[place].outputs, *changed[place]] for place in first.outputs
             }
         calm = True
     except UncheckableError as error:

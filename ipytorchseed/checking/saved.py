@@ -131,7 +131,7 @@ def _shown(notebook: Notebook, cell: Cell, fresh: Pass) -> tuple[Outputs, Output
     """
     pair = notebook.node.cells[cell.index].outputs, fresh.outputs.get(cell.index, ())
     states = states_of(notebook.node.metadata), fresh.widgets
-    if not states[0].keys() >= {*views_of(pair[0])}:
+    if not states[0] or not states[0].keys() >= {*views_of(pair[0])}:
         return pair
     saved, now = (
         [*each, *Views().changed(each, of)] for each, of in zip(pair, states, strict=True)

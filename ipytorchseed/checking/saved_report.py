@@ -67,7 +67,7 @@ def explain(verdict: SavedVerdict) -> Iterator[str]:
     yield wrap(f"cells {said}", first="  ")
     for each in told:
         yield from _cell(each)
-    yield from (wrap(each.message, first="  ▲ ") for each in verdict.stale)
+    yield from (wrap(visible(each.message), first="  ▲ ") for each in verdict.stale)
     if verdict.first is not None:
         yield from (wrap(each, first="  ") for each in _next_steps(verdict))
 

@@ -55,8 +55,8 @@ class Fingerprint(Struct, frozen=True, omit_defaults=True):
             ``items`` in any order where they are few. What a part
             names does not depend on the rest of the value. ``unseen`` lists types inside the
             value whose content cannot be seen; ``random`` names the states of the generators of
-            random numbers inside it, and ``kept`` how many results a function's cache has, both of
-            which its digest leaves out.
+            random numbers inside it, ``kept`` how many results a function caches, and ``times``
+            a printed text with its times: its digest leaves them out.
         series: Its numbers, where it is a number or a series of at most 8,192.
         sample: The digest of a sample of a value too large to be read whole at every look, whether
             or not it was this time: its length, its ends, and the same places between whenever it

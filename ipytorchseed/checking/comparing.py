@@ -31,7 +31,7 @@ from ipytorchseed.why.evidence import HistoryLookup, most_draws
 from ipytorchseed.why.explain import explain
 from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.finders.changers import is_created_by
-from ipytorchseed.why.finders.movers import has_seeded
+from ipytorchseed.why.finders.movers import has_seeded, never_seeded
 from ipytorchseed.why.unknown import hides
 from ipytorchseed.why.value_changes import changed_parts
 
@@ -120,7 +120,7 @@ class Pair:
         marked = self._marked(against, run) if shown or not left else (against, run)
         causes = self._causes(*marked, states) if shown or kept else ()
         seeded = {change.name for change in kept if change.what == "source"}
-        causes = _without(causes, seeded)
+        causes = _without(causes, seeded) or self._never_seeded(against, run, seeded)
         if not shown and self._only_clocks(kept, against, run, causes):
             kept, causes = (), ()
         state = Found.DIFFERENT if kept else Found.SAME
@@ -209,6 +209,17 @@ class Pair:
         if self._one_kernel:
             return tuple(map(for_rerun, said.causes))
         return tuple(for_fresh_kernels(cause, self.unseeded) for cause in said.causes)
+
+    def _never_seeded(self, against: Run, run: Run, left: set[str]) -> tuple[Cause, ...]:
+        """Return causes for the sources that a cell found and left in states that no seed chose."""
+        pairs = {name: (against.after.get(name, ""), run.after.get(name, "")) for name in left}
+        found = (
+            never_seeded(name, *pair)
+            for name, pair in sorted(pairs.items())
+            if name not in run.before
+            or (name in self.unseeded and against.before.get(name) != run.before[name])
+        )
+        return tuple(for_fresh_kernels(each, self.unseeded) for each in found)
 
     def _only_clocks(
         self, changes: Sequence[Change], against: Run, run: Run, causes: Sequence[Cause]

@@ -77,7 +77,7 @@ def stream_text(outputs: Outputs, name: str, *, timed: bool) -> str:
         if each["output_type"] == "stream" and each["name"] == name
     )
     if name == "stderr":
-        text = STAMP.sub("", _OURS.sub("", text))  # when a line was logged
+        text = STAMP.sub(noise.MASK, _OURS.sub("", text))  # when a line was logged
     if _CURSOR.search(text):  # bars above bars, drawn as often as there was time for
         lines = _CURSOR.sub("", text.replace("\r", "\n")).split("\n")
         text = "\n".join(each for each in lines if each.strip() and not _BAR.search(each)).strip()

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from ipytorchseed.checking.kernel import FreshKernel, Options
 from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.outputs import Outputs
+from ipytorchseed.checking.widgets import States, Views
 from ipytorchseed.errors import LedgerError, UncheckableError
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
@@ -30,6 +31,7 @@ class Pass(Struct):
         begun: The indices of the cells that were started, also of one that ended the pass.
         failed: The cell that raised without a tag that allows it, and its error in a line.
         fault: Why the pass did not reach its end, in a line.
+        widgets: The widgets at its end.
     """
 
     ledger: Path
@@ -37,6 +39,7 @@ class Pass(Struct):
     begun: set[int] = set()
     failed: tuple[Cell, str] | None = None
     fault: str | None = None
+    widgets: States = {}
 
 
 Step = Callable[[], None]
@@ -61,27 +64,37 @@ async def run_through(notebook: Notebook, options: Options, folder: Path, step: 
     node = copy.deepcopy(notebook.node)
     first = Pass(kernel.ledger)
     passes = [first]
-    calm = False
+    changed: dict[int, Outputs] = {}
+    views, calm = Views(), False
     try:
         await kernel.start(node)
         for cell in notebook.runnable:
             first.begun.add(cell.index)
             error = await kernel.run(cell, node)
-            first.outputs[cell.index] = copy.deepcopy(node.cells[cell.index].outputs)
+            outputs = copy.deepcopy(node.cells[cell.index].outputs)
+            first.widgets = kernel.widgets
+            shown = views.changed(outputs, first.widgets)
+            changed[cell.index] = [] if options.saved else shown  # the file has their last states
+            first.outputs[cell.index] = [*outputs, *changed[cell.index]]
             step()
             if error is not None and not notebook.shows_error(cell, error.partition(":")[0]):
                 first.failed = cell, error
                 break
         if options.rerun:
             passes.append(again := Pass(kernel.ledger))
+            views = Views()
             for cell in reversed(notebook.runnable):
                 if cell.index in first.outputs:
                     again.begun.add(cell.index)
                     await kernel.run(cell, node)
-                    again.outputs[cell.index] = node.cells[cell.index].outputs
+                    outputs = node.cells[cell.index].outputs
+                    shown = views.changed(outputs, kernel.widgets)
+                    again.outputs[cell.index] = [*outputs, *shown]
                 step()
         else:
-            first.outputs = {place: node.cells[place].outputs for place in first.outputs}
+            first.outputs = {
+                place: [*node.cells[place].outputs, *changed[place]] for place in first.outputs
+            }
         calm = True
     except UncheckableError as error:
         passes[-1].fault = str(error)

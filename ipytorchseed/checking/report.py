@@ -317,6 +317,14 @@ def _notebook(verdict: Verdict) -> dict[str, object]:
         told["error"] = verdict.fault
     if verdict.note:
         told["note"] = verdict.note
+    if isinstance(verdict, SavedVerdict):
+        told["text"] = [
+            {
+                **pick(each, "index", "number", "now", "message"),
+                "shown_by": pick(each.cell, "index", "id"),
+            }
+            for each in verdict.stale
+        ]
     if verdict.edits is not None:
         told["edits"] = [
             {

@@ -14,6 +14,7 @@ from ipytorchseed.render.text import escaped, visible, wrap
 from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View, fill
+from ipytorchseed.why.changes import say_same
 from ipytorchseed.why.evidence import run_name, run_word
 from ipytorchseed.why.experiments import MAY_MATTER
 from ipytorchseed.why.explanation import Blame, Cause, Change, Explanation, Root, suspect
@@ -89,7 +90,8 @@ class WhyView(View):
                 other = f"in {other}"
             elif said.run.kernel != said.against.kernel:
                 other = f"before the restart ({other}, {_clock(said.against)})"
-            return f"{name}{self._past}: same result, bit for bit, as {other}{self._but}"
+            same = say_same(said.against, said.run, other)
+            return f"{name}{self._past}: {same}{self._but}"
         if said.verdict != "explained" and said.unknown:
             named = said.message.startswith(f"{name} ")
             return said.message if named else f"{name}{self._past}: {said.message}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ipytorchseed.ledger.records import Operation, Run
-from ipytorchseed.why.changes import find_changes
+from ipytorchseed.why.changes import find_changes, say_same
 from ipytorchseed.why.evidence import Evidence, HistoryLookup, run_name, run_word
 from ipytorchseed.why.explanation import (
     NEXT_STEP,
@@ -159,7 +159,7 @@ def _explain_same(
         hidden = unseen(case.against.writes, case.run.writes) if causes else []
         unknown = tuple(map(Unknown, hidden))
         but = f"; {say_hidden(hidden)}" if hidden else ""
-        verdict, message = "same", f"same result, bit for bit, as {other}{but}"
+        verdict, message = "same", f"{say_same(case.against, case.run, other)}{but}"
     return Explanation(case.run, case.against, verdict, message, cleared=told, unknown=unknown)
 
 

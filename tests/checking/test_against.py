@@ -155,4 +155,4 @@ def test_what_is_told_of_the_first_cell(there, tmp_path):
     assert [each["outputs"] for each in told["cells"]] == [
         "same", "different", "same", "rounding", "same",
     ]  # fmt: skip
-    assert "rounding: at most" in verdict.cells[SUM].changes[0].detail
+    assert "; rounding, at most" in verdict.cells[SUM].changes[0].detail

@@ -51,6 +51,11 @@ def books(tmp_path_factory):
             "x = np.random.rand(rows)",
         ),
         book(
+            folder / "seeds_itself",
+            "import numpy as np\nx = np.random.rand(3)\nnp.random.seed(int(x[0] * 1e6))",
+            "print(1)",
+        ),
+        book(
             folder / "handles",
             "import os\nclass Figure:\n    def __init__(self): self._handle = os.getpid()\n"
             "figure = Figure()",
@@ -196,6 +201,12 @@ def test_a_notebook_that_shows_the_same_repeats(books):
     assert (strict.reproducible, strict.exit_code) == (False, 1)
     assert strict.first == strict.origin == verdict.origin
     assert "In[2] is the first to differ" in explanation(strict)
+
+
+def test_a_state_that_follows_from_numbers_of_no_seed(books):
+    """The cell seeds from what it drew: what is missing is a seed before that."""
+    said = "repeats; In[1] leaves other values behind: numpy, never seeded"
+    assert said in explanation(books["seeds_itself"])
 
 
 def test_an_object_that_no_result_hangs_on(books):

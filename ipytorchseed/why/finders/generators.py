@@ -51,14 +51,15 @@ def find_rng(case: Evidence) -> Iterator[Cause | Cleared]:
             yield replace(cleared, is_tested=case.run.code == case.against.code)
         else:
             yield rng_cause(case, name, before, after)
-    for name in sorted(ends[1].keys() & ends[0].keys() - begins[1].keys() - begins[0].keys()):
+    for name in sorted(ends[1].keys() & ends[0].keys() - begins[1].keys()):
         before, after = ends[0][name], ends[1][name]
-        if name not in case.run.generators_after and before != after:
+        idle = before in (after, begins[0].get(name))
+        if name not in case.run.generators_after and not idle:
             yield _brought_in(case, name, before, after)
 
 
 def _brought_in(case: Evidence, name: str, before: str, after: str) -> Cause | Cleared:
-    """Judge a source that both runs imported: nobody seeded it, if the cell did not."""
+    """Judge a source that the later run imported: nobody seeded it, if the cell did not."""
     if _only_imports(case, name):
         return Cleared("rng", name, _IMPORTS)
     if any(case.states.is_fresh(each) for each in (before, after)):
@@ -70,7 +71,9 @@ def _brought_in(case: Evidence, name: str, before: str, after: str) -> Cause | C
     asks = any(not is_program(each) for each in calls)
     if one or (any("seed" in each for each in case.run.actions) and asks):
         return Cleared("rng", name, _BY_ITSELF, never_seeded(name, before, after))
-    return never_seeded(name, before, after)
+    begin = case.against.begun.get(name)
+    left = begin is not None and _is_chosen(case, name, begin)
+    return never_seeded(name, before, after, since_restart=left)
 
 
 def _is_used(name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]) -> bool:

@@ -328,8 +328,18 @@ def _numbers(run: Run | None, name: str, draws: int) -> str:
     return f"{many(draws, 'number')}{bits}"
 
 
-def never_seeded(name: str, before: str, after: str) -> Cause:
-    """Return the cause for a source that both runs created, with these states."""
-    message = f"{owner_of(name)} was never seeded, so it starts differently after every restart"
+def never_seeded(name: str, before: str, after: str, *, since_restart: bool = False) -> Cause:
+    """Return the cause for a source that was not seeded in the later run's kernel.
+
+    Args:
+        name: Its name.
+        before: Its state when the earlier run ended.
+        after: Its state when the later run ended.
+        since_restart: Whether it was seeded before the restart.
+    """
+    how = "not seeded since the restart"
+    if not since_restart:
+        how = "never seeded, so it starts differently after every restart"
+    message = f"{owner_of(name)} was {how}"
     proof = f"state {before[:8]} → {after[:8]}"
     return Cause("rng", name, message, proof, _SEED, prevents=True)

@@ -58,6 +58,8 @@ async def fix_notebook(
     notebook = read(path)
     if save and not _may_write(path):
         raise UncheckableError("it is read-only: no edit can be written")
+    if save and not anyway and (why := unsaved(path)):
+        raise UncheckableError(f"{why}; `--yes` writes it anyway, `--diff` shows it")
     own_file = _remember_files(path)
     found = replace(await run(notebook, setup), edits=())
     if found.reproducible is not False:
@@ -65,10 +67,6 @@ async def fix_notebook(
     if _stopped(found):
         allow = _ALLOW.format(found.failed[0].name, RAISES) if found.failed else ""
         return replace(found, obstacles=[f"{_STOPS}{allow}"])
-    if save and not anyway and (why := unsaved(path)):
-        raise UncheckableError(
-            f"it would be written and could not be brought back: {why}; --yes allows it"
-        )
     trials = _Trials(notebook, setup)
     search = _Search(Program(notebook), own_file, tag=tag)
     verdict, differed = found, None
@@ -89,7 +87,7 @@ async def fix_notebook(
 
 
 def unsaved(path: Path) -> str:
-    """Return why git could not restore a file's present content, as a clause; empty if it could.
+    """Return why an edit of a file could not be undone by git, as a clause; empty if it could.
 
     Args:
         path: The file.
@@ -102,12 +100,12 @@ def unsaved(path: Path) -> str:
             command, cwd=target.parent, capture_output=True, text=True, check=False, timeout=60
         )
     except (OSError, subprocess.SubprocessError):
-        return "git is not there to bring it back"
-    if said.returncode:
-        return "it is in no git repository"
-    if said.stdout[:2] in {"??", "!!"}:
-        return "git does not keep it"
-    return "it has changes that git does not keep" if said.stdout[1:2].strip() else ""
+        why = "git does not run here"
+    else:
+        why = "it has uncommitted changes" if said.stdout[1:2].strip() else ""
+        if said.returncode or said.stdout[:2] in {"??", "!!"}:
+            why = "it is not in a git repository" if said.returncode else "git does not track it"
+    return why and f"{why}, so the edit could not be undone"
 
 
 class _Trials:

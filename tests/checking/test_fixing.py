@@ -6,10 +6,13 @@ import asyncio
 import json
 import shutil
 import subprocess
+import sys
 import time
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import partial
+from types import SimpleNamespace
 
+import click
 import nbformat
 import pytest
 from click.testing import CliRunner
@@ -17,6 +20,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from nbclient import NotebookClient
 
+from ipytorchseed.checking import progress, running
 from ipytorchseed.checking.fixing import fix_notebook, unsaved
 from ipytorchseed.checking.kernel import Options
 from ipytorchseed.checking.report import as_json, diffs, explanation
@@ -410,20 +414,20 @@ def test_what_git_could_not_bring_back(tmp_path, git, monkeypatch):
     path = tmp_path / "a b.ipynb"
     path.write_text("{}")
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    assert "no git repository" in unsaved(path)
+    assert "not in a git repository" in unsaved(path)
     git("init")
-    assert "does not keep it" in unsaved(path)
+    assert "does not track it" in unsaved(path)
     git("add", path.name)
     assert unsaved(path) == ""
     git("commit", "-m", "a")
     assert unsaved(path) == ""
     path.write_text("{ }")
-    assert "has changes" in unsaved(path)
+    assert "has uncommitted changes" in unsaved(path)
     (tmp_path / ".gitignore").write_text("*.log\n")
     (tmp_path / "x.log").touch()
-    assert "does not keep it" in unsaved(tmp_path / "x.log")
+    assert "does not track it" in unsaved(tmp_path / "x.log")
     monkeypatch.setenv("PATH", "")
-    assert "git is not there" in unsaved(path)
+    assert "git does not run here" in unsaved(path)
 
 
 def command(*words):
@@ -438,17 +442,17 @@ def test_the_command(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = book(tmp_path / "draws", "import random\nprint(random.random())")
     before = path.read_bytes()
-    asked = command("--fix", path.name)
+    begun = []
+    with monkeypatch.context() as patch:
+        patch.setattr(Watcher, "begin", lambda *given: begun.append(given))
+        asked = command("--fix", path.name)
     assert asked.exit_code == 2
     assert (
-        "it would be written and could not be brought back: it is in no git repository;"
-        " --yes allows it"
+        "it is not in a git repository, so the edit could not be undone; `--yes` writes it anyway,"
+        " `--diff` shows it"
     ) in " ".join(asked.stdout.split())
-    repeats = book(tmp_path / "repeats", "print(1)")
-    untouched = command("--fix", repeats.name)
-    assert untouched.exit_code == 0
+    assert begun == []
     for words in (
-        ["--fix", "--diff"],
         ["--fix", "--rerun"],
         ["--diff", "--seed", "0"],
         ["--fix", "-p", "a", "1"],
@@ -456,13 +460,32 @@ def test_the_command(tmp_path, monkeypatch):
     ):
         assert CliRunner().invoke(main, ["check", *words, str(path)]).exit_code == 2
     assert path.read_bytes() == before
-    diff = command("--diff", path.name, "-j", "2")
-    assert diff.exit_code == 1
-    assert "\n+random.seed(42)\n" in diff.stdout
-    assert "\x1b" not in diff.stdout
-    assert path.read_bytes() == before
+    for words in (["--diff"], ["--fix", "--diff"]):
+        diff = command(*words, path.name, "-j", "2")
+        assert diff.exit_code == 1
+        assert "\n+random.seed(42)\n" in diff.stdout
+        assert "\x1b" not in diff.stdout
+        assert path.read_bytes() == before
     done = command("--fix", "--yes", path.name, "--json", "-j", "2")
     assert done.exit_code == 0
     assert json.loads(done.stdout)["notebooks"][0]["edits"][0]["kind"] == "seed"
     assert "random.seed(42)" in path.read_text()
     assert time.time() > path.stat().st_mtime
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_a_person_is_asked_before_anything_runs(tmp_path, monkeypatch, answer):
+    """Yes writes the edits, no shows them."""
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda: True))
+    asked, ways = [], []
+    monkeypatch.setattr(click, "confirm", lambda words, **_: asked.append(words) or answer)
+    monkeypatch.setattr(running, "check", lambda *given: ways.append(given[-1].keywords) or [])
+    monkeypatch.setattr(progress, "Bars", lambda: nullcontext(Watcher()))
+    path = book(tmp_path / "draws", "print(1)")
+    with suppress(ValueError):  # there is no verdict
+        main(["check", "--fix", str(path)], standalone_mode=False)
+    (words,) = asked
+    assert "it is not in a git repository, so the edit could not be undone" in words
+    assert ways == [{"save": answer, "tag": False, "anyway": answer}]

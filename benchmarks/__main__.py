@@ -23,6 +23,7 @@ ALL = [
     "trace_files",
     "checking",
     "check",
+    "fix",
     "experiment",
     "seeds",
     "inspector",

@@ -20,12 +20,15 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from nbclient import NotebookClient
 
-from ipytorchseed.checking import progress, running
+from ipytorchseed.checking import fixing, progress, running
 from ipytorchseed.checking.fixing import fix_notebook, unsaved
 from ipytorchseed.checking.kernel import Options
+from ipytorchseed.checking.notebook import read
 from ipytorchseed.checking.report import as_json, diffs, explanation
 from ipytorchseed.checking.running import Watcher, check
+from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
 from ipytorchseed.cli import main
+from ipytorchseed.why.explanation import Cause
 from tests.checking.books import book
 from tests.forking import forking
 
@@ -96,6 +99,12 @@ BOOKS = {
     ),
     "atomics": (THREADS, COUNT, "print(count.tolist())"),
     "threads": (THREADS, f"{COUNT}\n{PUT}", "print(count.tolist())"),
+    "written": (
+        "import numpy as np\nname = 'x'",
+        "np.savetxt(f'{name}.txt', np.random.rand(3))",
+        "x = np.loadtxt('x.txt')",
+        "print(x)",
+    ),
     "files": (
         "from pathlib import Path\nlog = Path('made') / 'made.log'",
         "log.parent.mkdir(exist_ok=True)\nopen('made/made.log', 'a').write('one line, ')",
@@ -114,6 +123,7 @@ KINDS = {
     "module": ["seed"],
     "atomics": ["operation"],
     "threads": ["threads"],
+    "written": ["seed"],
     "files": ["file"],
 }
 
@@ -122,13 +132,18 @@ class Counting(Watcher):
     """Counts the runs of notebooks, and remembers what is tried."""
 
     def __init__(self, act=None):
-        self.tried, self.act = [], act
+        self.tried, self.steps, self.act, self.ran = [], [], act, 0
 
     def begin(self, path, steps, trying=""):  # noqa: ARG002 -- as its base
         """Remember, and do what a test wants to happen then."""
         self.tried.append(trying)
+        self.steps.append(steps)
         if self.act is not None:
             self.act(len(self.tried))
+
+    def step(self, path):  # noqa: ARG002 -- as its base
+        """Count the cells that were run."""
+        self.ran += 1
 
 
 def fix(*paths, cold=False, tag=False, write=True, watcher=None, **options):
@@ -177,7 +192,9 @@ def fixed(tmp_path_factory):
             (folder / name / "data" / each).touch()
         paths.append(book(folder / name / name, *cells))
     before = {path.stem: path.read_text() for path in paths}
-    apart = [path for path in paths if path.stem == "files"]  # two kernels share what it writes
+    apart = [
+        path for path in paths if path.stem in {"files", "written"}
+    ]  # two kernels share what it writes
     verdicts = fix(*(path for path in paths if path not in apart)) + fix(*apart, jobs=1)
     return {each.path.stem: (each, before[each.path.stem]) for each in verdicts}
 
@@ -242,6 +259,22 @@ def test_the_order_of_a_set(tmp_path, golden):
     lines = "\n".join(diffs([verdict])).replace(f"{tmp_path}/", "")
     golden("fix-hashes", lines)
     assert len(watcher.tried) == 3  # as it is, an edit that fails, and the one that is kept
+    assert watcher.ran == 2 * 3 + 2 + 3 * 3  # no second run of a cell that the edit makes fail
+
+
+def test_edits_are_proved_together_and_left_out_one_by_one(tmp_path):
+    """In one kernel each, up to the last cell that differed; what is not needed is dropped."""
+    cells = "import random, numpy as np", "a, b = random.random(), np.random.rand()"
+    path = book(tmp_path / "both", *cells, "print(a, b)", "done = True")
+    watcher = Counting()
+    (verdict,) = fix(path, watcher=watcher)
+    assert sorted(diffs([verdict]))[-2:] == ["+np.random.seed(42)", "+random.seed(42)"]
+    assert watcher.steps == [2 * 4, 3 * 4, 3, 3]
+    path = book(tmp_path / "one", *cells, "print(a, b > 0)", "done = True")
+    watcher = Counting()
+    (verdict,) = fix(path, watcher=watcher)
+    assert len(verdict.edits) == 1
+    assert watcher.steps == [2 * 4, 3 * 4, 3, 3, 3 * 4]
 
 
 ALONE = (
@@ -352,6 +385,26 @@ def test_files_that_cannot_be_written(tmp_path):
     (verdict,) = fix(path, watcher=Counting(overwrite))
     assert "somebody else has written it meanwhile" in verdict.fault
     assert path.read_text() == "{}"
+
+
+def test_an_error_of_an_edit_is_not_the_notebooks(tmp_path, monkeypatch):
+    """What is told is what was found of the notebook as it is."""
+    path = book(tmp_path / "hashes", "s = {'a', 'b'}", "print(*s)")
+    cell = read(path).cells[1]
+    cause = Cause("environment", "PYTHONHASHSEED", "hashes are random")
+    fault = "In[2] raises TypeError: no"
+    verdicts = [
+        Verdict(path, [CellVerdict(cell, Found.DIFFERENT, Found.SAME, causes=(cause,))]),
+        *[Verdict(path, fault=fault, failed=(cell, "TypeError: no"))] * 3,
+    ]
+
+    async def run(*_):
+        return verdicts.pop(0)
+
+    monkeypatch.setattr(fixing, "run", run)
+    (verdict,) = fix(path, cold=True)
+    assert verdict.fault is None
+    assert verdict.obstacles[0].startswith("In[2]: it hangs on hashes of texts")
 
 
 CAUSES = {

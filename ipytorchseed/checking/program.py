@@ -24,6 +24,10 @@ _REPEATING = (
 """Code whose body may run more than once."""
 
 
+_RETURN = ("torch.manual_seed(",)
+"""Calls that we insert and that return something other than None."""
+
+
 class Call(NamedTuple):
     """A call in a notebook's code.
 
@@ -97,12 +101,15 @@ class Program:
         codes: Its cells that are run, in their order.
         names: The module or function of each imported name: ``numpy`` for ``np``.
         bound: Names that a cell binds in another way, or to another module, as well.
+        made: The function or class of each name that is only ever assigned the result of one:
+            ``sklearn.svm.SVC`` for ``model``.
     """
 
     def __init__(self, notebook: Notebook) -> None:
         self.codes = [Code(cell, parse_beside_magics(cell.source)) for cell in notebook.runnable]
         self.names: dict[str, str] = {}
         self.bound: set[str] = set()
+        assigned: dict[str, set[str]] = {}
         for code in self.codes:
             for node in ast.walk(code.tree):
                 if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -113,6 +120,12 @@ class Program:
                     self.bound.add(node.id)
                 elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                     self.bound.add(node.name)
+                elif isinstance(node, ast.Assign):
+                    value = node.value.func if isinstance(node.value, ast.Call) else None
+                    for target in node.targets:
+                        paths = assigned.setdefault(ast.unparse(target), set())
+                        paths.add("" if value is None else self.path(value))
+        self.made = {name: path for name, (path, *more) in assigned.items() if not more}
 
     def of(self, cell: Cell) -> Code:
         """Return the code of a cell that is run."""
@@ -135,6 +148,15 @@ class Program:
             return ".".join(["", *reversed(parts)]) if parts else ""  # a method of something
         whole = ".".join([self.names.get(node.id, node.id), *reversed(parts)])
         return ALIASES.get(whole, whole)
+
+    def taker(self, call: Call) -> str:
+        """Return the dotted name of the function, class or method that a call is of."""
+        func = call.node.func
+        if not isinstance(func, ast.Attribute):
+            return call.path
+        of = func.value
+        made = self.path(of.func) if isinstance(of, ast.Call) else self.made.get(ast.unparse(of))
+        return f"{made}.{func.attr}" if made else call.path
 
     def calls(self, codes: Sequence[Code]) -> Iterator[Call]:
         """Yield the calls in the code of cells, in the order of the text."""
@@ -173,13 +195,15 @@ class Site(Struct, frozen=True):
         seed: The seed to use in edits.
         own_file: Returns the path, relative to the notebook's folder, of a file that the notebook
             created since it first ran; an empty text for any other file.
+        cells: The verdicts on all cells.
     """
 
     program: Program
     found: CellVerdict
     cause: Cause | None
     seed: int
-    own_file: Callable[[str], str]
+    own_file: Callable[[str], str] = lambda _: ""
+    cells: Sequence[CellVerdict] = ()
 
     @property
     def code(self) -> Code:
@@ -195,6 +219,12 @@ class Site(Struct, frozen=True):
     def name(self) -> str:
         """The name of the cause; empty where there is none."""
         return "" if self.cause is None else self.cause.name
+
+    @property
+    def writers(self) -> list[Code]:
+        """The code of the cells before it, and its own, that wrote the file that is the cause."""
+        names = {each.cell.index for each in self.cells if self.name in each.wrote}
+        return [each for each in self.until if each.cell.index in names]
 
     @property
     def before(self) -> list[Code]:
@@ -314,6 +344,8 @@ def _insert_after(  # noqa: PLR0913, PLR0917 -- an edit, and where it stands
 ) -> Edit:
     """Insert a line after a statement of a cell."""
     lines = spell(program, code, last, call)
+    if last is code.tree.body[-1] and call.startswith(_RETURN):
+        lines[-1] += ";"  # else the cell would show what it returns
     if code.shares_line(last):
         end, text = code.end(last), "".join(f"; {line}" for line in lines)
     else:

@@ -6,7 +6,8 @@ import ast
 import json
 import subprocess
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache
 
 from ipytorchseed.checking.edits import Edit, Edits, Splice
 from ipytorchseed.checking.program import (
@@ -228,15 +229,18 @@ def _seeded(call: Call, name: str, seed: str) -> Edit:
 
 
 _ASK = """
-import importlib, inspect, json, sys
-taken = {}
+import inspect, json, pkgutil, sys
+taken, names = {}, ("random_state", "seed", "rng")
 for path in sys.argv[1:]:
-    module, _, name = path.rpartition(".")
+    of, _, name = path.rpartition(".")
     try:
-        known = inspect.signature(getattr(importlib.import_module(module), name)).parameters
-        name = next(each for each in ("random_state", "seed", "rng") if each in known)
-        by_name = known[name].kind is inspect.Parameter.KEYWORD_ONLY
-        taken[path] = name, sys.maxsize if by_name else [*known].index(name)
+        owner = pkgutil.resolve_name(of)
+        known = [*inspect.signature(getattr(owner, name)).parameters.values()]
+        if inspect.isclass(owner) and inspect.isfunction(inspect.getattr_static(owner, name)):
+            known = known[1:]
+        seeds = [each for name in names for each in known if each.name == name]
+        by_name = seeds[0].kind is inspect.Parameter.KEYWORD_ONLY
+        taken[path] = seeds[0].name, sys.maxsize if by_name else known.index(seeds[0])
     except BaseException:
         continue
 sys.__stdout__.write("\\n" + json.dumps(taken))
@@ -248,31 +252,51 @@ _PATIENCE = 60
 
 
 def name_seed(site: Site) -> Iterator[Edits]:
-    """Add the seed argument to the calls of a cell whose functions and classes have one.
+    """Add the seed argument to the calls of a cell whose functions and methods have one.
 
     Where one of them is the cause, only to its calls, wherever the notebook calls it until then.
     """
-    libraries = {*site.program.names.values()}
-    calls = [call for call in site.program.calls(site.until) if call.path == site.name] or [
+    program = site.program
+    libraries = {*program.names.values()}
+    calls = [call for call in program.calls(site.until) if call.path == site.name] or [
         call
-        for call in site.program.calls([site.code])
-        if any(f"{call.path}.".startswith(f"{each}.") for each in libraries)
+        for call in program.calls([site.code])
+        if any(f"{program.taker(call)}.".startswith(f"{each}.") for each in libraries)
     ]
-    taken = _taken({call.path for call in calls})
+    taken = _taken(frozenset(map(program.taker, calls)))
     edits: list[Edit] = []
     for call in calls:
-        splice = call.path in taken and _name(call, *taken[call.path], site.seed + len(edits))
-        if splice:
-            why = f"gives {label_of(ast.unparse(call.node.func), 40)} the seed that it takes"
+        named = taken.get(program.taker(call))
+        seed = site.seed + len(edits)
+        splice = named and _name(call, *named, seed)
+        if named and splice:
+            function = label_of(ast.unparse(call.node.func), 40)
+            why = f"{_PASSES} `{named[0]}={seed}` to `{function}()`"
             edits.append(Edit(call.code.cell, "generator", why, (splice,)))
     yield tuple(edits)
 
 
-def _taken(paths: Collection[str]) -> dict[str, tuple[str, int]]:
-    """Return the seed parameter, and its place, of those functions and classes that have one.
+_PASSES = "passes"
+
+
+def say_seed(site: Site) -> str:
+    """Say which seeds to pass in a cell, or where its cause is called; empty where none is known.
 
     Args:
-        paths: Functions and classes, as one would import them.
+        site: The cell, and the cause.
+    """
+    edits = [edit for edits in name_seed(site) for edit in edits]
+    places = ["" if each.cell is site.found.cell else f" in {each.cell.name}" for each in edits]
+    said = (f"{each.why}{place}" for each, place in zip(edits, places, strict=True))
+    return "\n".join(each.replace(_PASSES, "pass", 1) for each in said)
+
+
+@cache
+def _taken(paths: frozenset[str]) -> dict[str, tuple[str, int]]:
+    """Return the seed parameter, and its place, of those functions and methods that have one.
+
+    Args:
+        paths: Functions, classes and methods, as one would import them.
     """
     if not paths:
         return {}

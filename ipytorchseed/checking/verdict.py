@@ -231,9 +231,13 @@ def _writers(cell: CellVerdict) -> set[str]:
 
 
 def own_causes(cell: CellVerdict, earlier: Sequence[CellVerdict]) -> list[Cause]:
-    """Return the causes of a cell's difference that do not come from an earlier cell."""
-    before = (each.left for each in earlier if each.cell.index < cell.cell.index)
-    left: set[str] = set().union(*before)
+    """Return the causes of a cell's difference that do not come from an earlier cell.
+
+    A file that an earlier cell wrote is such a cause where it is known why that cell differs.
+    """
+    before = [each for each in earlier if each.cell.index < cell.cell.index]
+    left: set[str] = set().union(*(each.left for each in before))
+    left.update(*(each.wrote for each in before if each.causes))
     return [
         each
         for each in cell.causes

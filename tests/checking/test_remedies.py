@@ -24,7 +24,9 @@ NP = "import numpy as np\n"
 def site(tmp_path):
     """Make a site: the last cell, or that of a number, differs for a cause."""
 
-    def make(*cells, cause=None, at=-1, made=None, moved=(), blame=None):
+    def make(  # noqa: PLR0913 -- what a test gives
+        *cells, cause=None, at=-1, made=None, moved=(), blame=None, wrote=None
+    ):
         notebook = read(book(tmp_path / "book", *cells))
         program = Program(notebook)
         cell = program.codes[at].cell
@@ -32,9 +34,12 @@ def site(tmp_path):
         found = CellVerdict(cell, Found.DIFFERENT, Found.SAME, changes)
         blamed = () if blame is None else (Blame(SimpleNamespace(cell=f"cell-{blame}"), "made it"),)
         known = None if cause is None else Cause(*cause, "it differs", blame=blamed)
-        return Site(
-            program, found, known, chosen_seed(program), lambda name: (made or {}).get(name, "")
-        )
+        writers = [
+            CellVerdict(program.codes[place].cell, Found.SAME, Found.SAME, wrote=(name,))
+            for place, name in (wrote or {}).items()
+        ]
+        seed = chosen_seed(program)
+        return Site(program, found, known, seed, lambda name: (made or {}).get(name, ""), writers)
 
     return make
 
@@ -42,6 +47,8 @@ def site(tmp_path):
 LIBRARY = """\
 class Forest:
     def __init__(self, trees=10, kernel="", *, random_state=None): pass
+    def grow(self, years=1, seed=None): pass
+    def cut(self, trees=1): pass
 def shuffle(*arrays, random_state=None): pass
 """
 
@@ -66,9 +73,10 @@ def results(site):
 
 
 SEEDED = [
-    ("torch.cpu", "import torch", "import torch\ntorch.manual_seed(42)"),
-    ("torch.cuda:0", "import torch as t  # it", "import torch as t  # it\nt.manual_seed(42)"),
-    ("torch.cpu", "from torch import nn", "from torch import nn\nimport torch\ntorch.manual_seed(42)"),
+    ("torch.cpu", "import torch", "import torch\ntorch.manual_seed(42);"),
+    ("torch.cuda:0", "import torch as t  # it", "import torch as t  # it\nt.manual_seed(42);"),
+    ("torch.cpu", "from torch import nn", "from torch import nn\nimport torch\ntorch.manual_seed(42);"),
+    ("torch.cpu", "import torch\nx = torch.rand(1)", "import torch\ntorch.manual_seed(42)\nx = torch.rand(1)"),
     ("numpy", "import numpy as np, torch\nx = 1", "import numpy as np, torch\nnp.random.seed(42)\nx = 1"),
     ("numpy", "from numpy import random", "from numpy import random\nrandom.seed(42)"),
     ("numpy", "from numpy.random import seed, rand", "from numpy.random import seed, rand\nseed(42)"),
@@ -237,6 +245,15 @@ def test_a_function_of_a_library_that_seeds_by_itself(site, library):
     assert results(found) == [{1: helper.replace("shuffle(x)", "shuffle(x, random_state=42)")}]
 
 
+def test_a_method_that_takes_a_seed(site, library):
+    """Of an object that the notebook makes in one place, or right where it is called."""
+    made = "from woods import Forest\ntree, other = Forest(random_state=1), 2\none = Forest(2)"
+    cause = ("entropy", "numpy.random.default_rng")
+    first, *_ = results(site(made, "one.grow()\nForest(3, random_state=4).grow(5)", cause=cause))
+    assert first == {1: "one.grow(seed=42)\nForest(3, random_state=4).grow(5, seed=43)"}
+    assert results(site(made, "one = load()\none.grow()", cause=cause)) == []
+
+
 BELOW = (
     ("Forest(\n    trees=2,\n)", "Forest(\n    trees=2,\n    random_state=42,\n)"),
     (
@@ -276,7 +293,18 @@ def test_a_file_that_the_notebook_makes_itself(site):
     ]
     there = site(*cells, cause=cause)
     assert propose(there) == []
-    assert "was there before" in obstacle(there)
+    assert "that no cell was seen to write" in obstacle(there)
+
+
+def test_a_file_is_removed_before_the_first_cell_that_writes_it(site):
+    """Even where only the cell that reads it, or one that appends to it, names it."""
+    cells = "from pathlib import Path\nlog = Path('a') / f'{1}'", "log.touch()", "open('a/1', 'a')"
+    cause = ("file", "/home/a/1")
+    where = {"made": {cause[1]: "a/1"}, "wrote": {1: cause[1], 2: cause[1]}}
+    assert results(site(*cells, "print(open('a/1').read())", cause=cause, **where)) == [
+        {1: "Path('a/1').unlink(missing_ok=True)\nlog.touch()"}
+    ]
+    assert obstacle(site(*cells, cause=cause, wrote={1: cause[1]})) == "In[3]: it differs"
 
 
 NEAR = [

@@ -13,6 +13,7 @@ from ipytorchseed.checking.program import Program, Site
 from ipytorchseed.checking.seeds import chosen_seed, say_seed, seeder
 from ipytorchseed.checking.verdict import Verdict
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.seed_arguments import takes_seed
 from ipytorchseed.render.text import escaped, wrap
 from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.finders.operations import MENDS
@@ -91,7 +92,7 @@ def for_notebook(notebook: Notebook, verdict: Verdict) -> Verdict:
 
 def _fix_cell(site: Site, *, rerun: bool) -> str:
     """Return what to change in a cell for a cause; empty if its own fix is the best."""
-    if site.kind == "entropy":
+    if takes_seed(site.kind, site.name):
         return say_seed(site)
     if rerun and site.kind == "rng" and site.name in {"numpy", "python"}:
         module = f"{seeder(site.name).rpartition('.')[0]}."

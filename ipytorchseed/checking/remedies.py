@@ -19,7 +19,8 @@ from ipytorchseed.checking.seeds import (
     seed_source,
     seeder,
 )
-from ipytorchseed.reads.entropy import NONDETERMINISTIC, sentence
+from ipytorchseed.reads.entropy import sentence
+from ipytorchseed.reads.seed_arguments import takes_seed
 from ipytorchseed.render.timeline import label_of
 
 _CALM = frozenset({
@@ -262,12 +263,6 @@ def _is_source(site: Site) -> bool:
     return site.kind == "rng" and bool(seeder(site.name))
 
 
-def _may_take_seed(site: Site) -> bool:
-    """Return whether the cause may be a library's function that takes a seed."""
-    fixed = NONDETERMINISTIC.keys() - WITHOUT_SEED
-    return site.cause is None or (site.kind == "entropy" and site.name not in fixed)
-
-
 REMEDIES: tuple[Remedy, ...] = (
     Remedy(lambda site: site.kind in {"entropy", "input"}, fix_seed),
     Remedy(lambda site: site.name in WITHOUT_SEED, give_seed),
@@ -281,7 +276,7 @@ REMEDIES: tuple[Remedy, ...] = (
         " `ipytorchseed kernel install` makes",
     ),
     Remedy(lambda site: site.cause is None, _sort_listings),
-    Remedy(_may_take_seed, name_seed),
+    Remedy(lambda site: site.cause is None or takes_seed(site.kind, site.name), name_seed),
     Remedy(_uses_torch, _use_deterministic),
     Remedy(_uses_torch, _use_one_thread),
     Remedy(lambda site: site.kind == "file", _remove_file),

@@ -20,6 +20,7 @@ from ipytorchseed.checking.program import (
     spell,
 )
 from ipytorchseed.reads.entropy import NONDETERMINISTIC
+from ipytorchseed.reads.seed_arguments import SEED_FROM_SYSTEM, SEED_NAMES
 from ipytorchseed.render.timeline import label_of
 
 _SEEDS = {
@@ -31,15 +32,6 @@ _SEEDS = {
 """The function that seeds a source, by the first part of the source's name."""
 
 _DEFAULT = 42
-
-_TAKE_A_SEED = frozenset({
-    "numpy.random.MT19937", "numpy.random.PCG64", "numpy.random.PCG64DXSM", "numpy.random.Philox",
-    "numpy.random.RandomState", "numpy.random.SFC64", "numpy.random.SeedSequence",
-    "numpy.random.default_rng", "numpy.random.seed", "random.Random", "random.seed",
-    "torch.cuda.manual_seed", "torch.cuda.manual_seed_all", "torch.manual_seed",
-    "lightning.seed_everything", "pytorch_lightning.seed_everything", "transformers.set_seed",
-})  # fmt: skip
-"""Functions and classes whose first argument is a seed."""
 
 _SEED_THEMSELVES = {
     "torch.seed": "manual_seed",
@@ -55,7 +47,7 @@ _SEED_METHODS = {
 }
 """The same for methods."""
 
-WITHOUT_SEED = frozenset({*_TAKE_A_SEED, *_SEED_THEMSELVES, *_SEED_METHODS})
+WITHOUT_SEED = frozenset({*SEED_FROM_SYSTEM, *_SEED_THEMSELVES, *_SEED_METHODS})
 """Calls of these that are given no seed take one from the system."""
 
 _DRAWN = {
@@ -132,7 +124,7 @@ def fix_seed(site: Site) -> Iterator[Edits]:
     """Replace a seed that is computed from a clock, or from another varying value, by a number."""
     edits, varying = [], _varying(site)
     for call in site.program.calls(site.until):
-        named = call.path in _TAKE_A_SEED or call.path.endswith(".manual_seed")
+        named = call.path in SEED_FROM_SYSTEM or call.path.endswith(".manual_seed")
         if not named or not call.node.args:
             continue
         given, code = call.node.args[0], call.code
@@ -230,15 +222,15 @@ def _seeded(call: Call, name: str, seed: str) -> Edit:
 
 _ASK = """
 import inspect, json, pkgutil, sys
-taken, names = {}, ("random_state", "seed", "rng")
-for path in sys.argv[1:]:
+taken, (names, *paths) = {}, sys.argv[1:]
+for path in paths:
     of, _, name = path.rpartition(".")
     try:
         owner = pkgutil.resolve_name(of)
         known = [*inspect.signature(getattr(owner, name)).parameters.values()]
         if inspect.isclass(owner) and inspect.isfunction(inspect.getattr_static(owner, name)):
             known = known[1:]
-        seeds = [each for name in names for each in known if each.name == name]
+        seeds = [each for name in names.split() for each in known if each.name == name]
         by_name = seeds[0].kind is inspect.Parameter.KEYWORD_ONLY
         taken[path] = seeds[0].name, sys.maxsize if by_name else known.index(seeds[0])
     except BaseException:
@@ -302,7 +294,7 @@ def _taken(paths: frozenset[str]) -> dict[str, tuple[str, int]]:
         return {}
     try:
         said = subprocess.run(  # noqa: S603 -- this Python, with names of a notebook's libraries
-            [sys.executable, "-c", _ASK, *sorted(paths)],
+            [sys.executable, "-c", _ASK, " ".join(SEED_NAMES), *sorted(paths)],
             cwd=sys.prefix,  # where no module of the user's lies
             capture_output=True,
             text=True,

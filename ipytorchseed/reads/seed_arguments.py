@@ -1,0 +1,78 @@
+"""Which calls of a cell take a seed and are given none, by the functions that they are of."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from types import FunctionType
+from typing import Any
+
+from ipytorchseed.introspection.anatomy import find_member
+from ipytorchseed.introspection.values import is_class, is_module, module_names
+from ipytorchseed.reads.entropy import NONDETERMINISTIC
+from ipytorchseed.reads.magics import parse_beside_magics
+
+SEED_NAMES = ("random_state", "rng", "seed")
+"""What libraries call the argument; of two names, the one that is not deprecated first."""
+
+SEED_FROM_SYSTEM = frozenset({
+    "numpy.random.MT19937", "numpy.random.PCG64", "numpy.random.PCG64DXSM", "numpy.random.Philox",
+    "numpy.random.RandomState", "numpy.random.SFC64", "numpy.random.SeedSequence",
+    "numpy.random.default_rng", "numpy.random.seed", "random.Random", "random.seed",
+    "torch.cuda.manual_seed", "torch.cuda.manual_seed_all", "torch.manual_seed",
+    "lightning.seed_everything", "pytorch_lightning.seed_everything", "transformers.set_seed",
+})  # fmt: skip
+"""Functions and classes whose first argument is a seed; without one, the system is asked."""
+
+
+def takes_seed(kind: str, name: str) -> bool:
+    """Return whether a cause may be a call that takes a seed, or one that makes such a call."""
+    is_path = "." in name and name.replace(".", "").isidentifier()  # and no program
+    known = name in NONDETERMINISTIC and name not in SEED_FROM_SYSTEM
+    return kind == "entropy" and is_path and not known
+
+
+def without_seed(source: str, namespace: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield each call without its seed, as the function's text and the argument's name.
+
+    No code of the user's or of a library is run.
+
+    Args:
+        source: The cell's text.
+        namespace: The user's names.
+    """
+    for node in ast.walk(parse_beside_magics(source)):
+        if not isinstance(node, ast.Call) or any(isinstance(it, ast.Starred) for it in node.args):
+            continue
+        places = _places(*_find(node.func, namespace))
+        name = next((each for each in SEED_NAMES if each in places), None)
+        given = {keyword.arg for keyword in node.keywords}
+        if name is not None and not given & {name, None} and places[name] >= len(node.args):
+            yield ast.unparse(node.func), name
+
+
+def _find(node: ast.expr, namespace: Mapping[str, Any]) -> tuple[Any, bool]:
+    """Return what an expression names, and whether it is a method of an object; None if unknown."""
+    if isinstance(node, ast.Name):
+        return namespace.get(node.id), False
+    if not isinstance(node, ast.Attribute):
+        return None, False
+    owner, _ = _find(node.value, namespace)
+    if is_module(owner):
+        return module_names(owner).get(node.attr), False
+    kind = owner if is_class(owner) else type(owner)
+    return find_member(kind, node.attr), kind is not owner
+
+
+def _places(function: Any, is_method: bool) -> dict[str, float]:  # noqa: ANN401, FBT001 -- of anything
+    """Return the places of the parameters of a function written in Python, or of a class."""
+    if is_class(function):
+        function, is_method = find_member(function, "__init__"), True
+    while type(function) is FunctionType and "__wrapped__" in vars(function):
+        function = vars(function)["__wrapped__"]
+    if type(function) is not FunctionType:
+        return {}
+    code = function.__code__
+    names = code.co_varnames[is_method : code.co_argcount + code.co_kwonlyargcount]
+    last = code.co_argcount - is_method
+    return {name: at if at < last else float("inf") for at, name in enumerate(names)}

@@ -79,7 +79,7 @@ def for_notebook(notebook: Notebook, verdict: Verdict) -> Verdict:
     seed = chosen_seed(program)
     cells = []
     for cell in verdict.cells:
-        sites = [Site(program, cell, cause, seed) for cause in cell.causes]
+        sites = [Site(program, cell, cause, seed, cells=verdict.cells) for cause in cell.causes]
         fixes = [
             (_fix_cell(site, rerun=verdict.rerun) if cell in told else "")
             or (cause.fix if loads else _plain(cause))

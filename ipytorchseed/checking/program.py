@@ -101,15 +101,12 @@ class Program:
         codes: Its cells that are run, in their order.
         names: The module or function of each imported name: ``numpy`` for ``np``.
         bound: Names that a cell binds in another way, or to another module, as well.
-        made: The function or class of each name that is only ever assigned the result of one:
-            ``sklearn.svm.SVC`` for ``model``.
     """
 
     def __init__(self, notebook: Notebook) -> None:
         self.codes = [Code(cell, parse_beside_magics(cell.source)) for cell in notebook.runnable]
         self.names: dict[str, str] = {}
         self.bound: set[str] = set()
-        assigned: dict[str, set[str]] = {}
         for code in self.codes:
             for node in ast.walk(code.tree):
                 if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -120,12 +117,6 @@ class Program:
                     self.bound.add(node.id)
                 elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                     self.bound.add(node.name)
-                elif isinstance(node, ast.Assign):
-                    value = node.value.func if isinstance(node.value, ast.Call) else None
-                    for target in node.targets:
-                        paths = assigned.setdefault(ast.unparse(target), set())
-                        paths.add("" if value is None else self.path(value))
-        self.made = {name: path for name, (path, *more) in assigned.items() if not more}
 
     def of(self, cell: Cell) -> Code:
         """Return the code of a cell that is run."""
@@ -148,15 +139,6 @@ class Program:
             return ".".join(["", *reversed(parts)]) if parts else ""  # a method of something
         whole = ".".join([self.names.get(node.id, node.id), *reversed(parts)])
         return ALIASES.get(whole, whole)
-
-    def taker(self, call: Call) -> str:
-        """Return the dotted name of the function, class or method that a call is of."""
-        func = call.node.func
-        if not isinstance(func, ast.Attribute):
-            return call.path
-        of = func.value
-        made = self.path(of.func) if isinstance(of, ast.Call) else self.made.get(ast.unparse(of))
-        return f"{made}.{func.attr}" if made else call.path
 
     def calls(self, codes: Sequence[Code]) -> Iterator[Call]:
         """Yield the calls in the code of cells, in the order of the text."""

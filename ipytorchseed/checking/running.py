@@ -261,7 +261,11 @@ def _judge(notebook: Notebook, passes: Sequence[Pass], options: Options) -> Verd
     elif options.against is not None:
         verdict = compare_receipt(notebook, passes[0], options.against)
     else:
-        cells = compare(notebook, passes) if len(passes) > 1 else ()
+        lacking = passes[0].lacking
+        cells = [
+            replace(each, lacking=lacking.get(each.cell.index, ()))
+            for each in (compare(notebook, passes) if len(passes) > 1 else ())
+        ]
         verdict = Verdict(notebook.path, cells, rerun=options.rerun, strict=options.strict)
     if options.receipt:
         verdict = replace(verdict, receipt=make_receipt(notebook, passes[0]))

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import ast
-import json
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
-from functools import cache
 
 from ipytorchseed.checking.edits import Edit, Edits, Splice
 from ipytorchseed.checking.program import (
@@ -20,7 +16,7 @@ from ipytorchseed.checking.program import (
     spell,
 )
 from ipytorchseed.reads.entropy import NONDETERMINISTIC
-from ipytorchseed.reads.seed_arguments import SEED_FROM_SYSTEM, SEED_NAMES
+from ipytorchseed.reads.seed_arguments import SEED_FROM_SYSTEM
 from ipytorchseed.render.timeline import label_of
 
 _SEEDS = {
@@ -220,50 +216,20 @@ def _seeded(call: Call, name: str, seed: str) -> Edit:
     return Edit(code.cell, "generator", why, tuple(splices))
 
 
-_ASK = """
-import inspect, json, pkgutil, sys
-taken, (names, *paths) = {}, sys.argv[1:]
-for path in paths:
-    of, _, name = path.rpartition(".")
-    try:
-        owner = pkgutil.resolve_name(of)
-        known = [*inspect.signature(getattr(owner, name)).parameters.values()]
-        if inspect.isclass(owner) and inspect.isfunction(inspect.getattr_static(owner, name)):
-            known = known[1:]
-        seeds = [each for name in names.split() for each in known if each.name == name]
-        by_name = seeds[0].kind is inspect.Parameter.KEYWORD_ONLY
-        taken[path] = seeds[0].name, sys.maxsize if by_name else known.index(seeds[0])
-    except BaseException:
-        continue
-sys.__stdout__.write("\\n" + json.dumps(taken))
-"""
-"""Run in a process of its own, as importing a library takes time and may have side effects."""
-
-_PATIENCE = 60
-"""The most seconds for these imports."""
-
-
 def name_seed(site: Site) -> Iterator[Edits]:
     """Add the seed argument to the calls of a cell whose functions and methods have one.
 
     Where one of them is the cause, only to its calls, wherever the notebook calls it until then.
     """
-    program = site.program
-    libraries = {*program.names.values()}
-    calls = [call for call in program.calls(site.until) if call.path == site.name] or [
-        call
-        for call in program.calls([site.code])
-        if any(f"{program.taker(call)}.".startswith(f"{each}.") for each in libraries)
-    ]
-    taken = _taken(frozenset(map(program.taker, calls)))
+    lacking = {(each.cell.index, it[0]): it for each in site.cells for it in each.lacking}
+    named = [call for call in site.program.calls(site.until) if call.path == site.name]
     edits: list[Edit] = []
-    for call in calls:
-        named = taken.get(program.taker(call))
-        seed = site.seed + len(edits)
-        splice = named and _name(call, *named, seed)
-        if named and splice:
-            function = label_of(ast.unparse(call.node.func), 40)
-            why = f"{_PASSES} `{named[0]}={seed}` to `{function}()`"
+    for call in named or site.program.calls([site.code]):
+        function, seed = ast.unparse(call.node.func), site.seed + len(edits)
+        _, name, place = lacking.get((call.code.cell.index, function), ("", "", 0))
+        splice = _name(call, name, place, seed) if name else None
+        if splice:
+            why = f"{_PASSES} `{name}={seed}` to `{label_of(function, 40)}()`"
             edits.append(Edit(call.code.cell, "generator", why, (splice,)))
     yield tuple(edits)
 
@@ -281,30 +247,6 @@ def say_seed(site: Site) -> str:
     places = ["" if each.cell is site.found.cell else f" in {each.cell.name}" for each in edits]
     said = (f"{each.why}{place}" for each, place in zip(edits, places, strict=True))
     return "\n".join(each.replace(_PASSES, "pass", 1) for each in said)
-
-
-@cache
-def _taken(paths: frozenset[str]) -> dict[str, tuple[str, int]]:
-    """Return the seed parameter, and its place, of those functions and methods that have one.
-
-    Args:
-        paths: Functions, classes and methods, as one would import them.
-    """
-    if not paths:
-        return {}
-    try:
-        said = subprocess.run(  # noqa: S603 -- this Python, with names of a notebook's libraries
-            [sys.executable, "-c", _ASK, " ".join(SEED_NAMES), *sorted(paths)],
-            cwd=sys.prefix,  # where no module of the user's lies
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=_PATIENCE,
-        )
-        taken: dict[str, tuple[str, int]] = json.loads(said.stdout.rpartition("\n")[2])
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return {}
-    return taken
 
 
 def _name(call: Call, name: str, place: int, seed: int) -> Splice | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator, Mapping
 from types import FunctionType
 from typing import Any
@@ -32,8 +33,12 @@ def takes_seed(kind: str, name: str) -> bool:
     return kind == "entropy" and is_path and not known
 
 
-def without_seed(source: str, namespace: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield each call without its seed, as the function's text and the argument's name.
+Lacking = tuple[str, str, int]
+"""A call without its seed: the text of its function, and the name and place of the argument."""
+
+
+def without_seed(source: str, namespace: Mapping[str, Any]) -> Iterator[Lacking]:
+    """Yield the calls without their seed, where that is None.
 
     No code of the user's or of a library is run.
 
@@ -48,7 +53,7 @@ def without_seed(source: str, namespace: Mapping[str, Any]) -> Iterator[tuple[st
         name = next((each for each in SEED_NAMES if each in places), None)
         given = {keyword.arg for keyword in node.keywords}
         if name is not None and not given & {name, None} and places[name] >= len(node.args):
-            yield ast.unparse(node.func), name
+            yield ast.unparse(node.func), name, places[name]
 
 
 def _find(node: ast.expr, namespace: Mapping[str, Any]) -> tuple[Any, bool]:
@@ -64,15 +69,17 @@ def _find(node: ast.expr, namespace: Mapping[str, Any]) -> tuple[Any, bool]:
     return find_member(kind, node.attr), kind is not owner
 
 
-def _places(function: Any, is_method: bool) -> dict[str, float]:  # noqa: ANN401, FBT001 -- of anything
-    """Return the places of the parameters of a function written in Python, or of a class."""
+def _places(function: Any, is_method: bool) -> dict[str, int]:  # noqa: ANN401, FBT001 -- of anything
+    """Return the places of parameters that are None by default, of Python functions and classes."""
     if is_class(function):
         function, is_method = find_member(function, "__init__"), True
     while type(function) is FunctionType and "__wrapped__" in vars(function):
         function = vars(function)["__wrapped__"]
     if type(function) is not FunctionType:
         return {}
-    code = function.__code__
-    names = code.co_varnames[is_method : code.co_argcount + code.co_kwonlyargcount]
-    last = code.co_argcount - is_method
-    return {name: at if at < last else float("inf") for at, name in enumerate(names)}
+    count, defaults = function.__code__.co_argcount, function.__defaults__ or ()
+    names = function.__code__.co_varnames[count - len(defaults) : count]
+    places = {name: count - at - is_method for at, name in enumerate(reversed(names), 1)}
+    by_name = dict.fromkeys(function.__kwdefaults__ or {}, sys.maxsize)
+    given = {**dict(zip(names, defaults, strict=True)), **(function.__kwdefaults__ or {})}
+    return {name: at for name, at in (places | by_name).items() if given[name] is None}

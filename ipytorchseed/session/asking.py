@@ -83,7 +83,7 @@ def with_seeds(said: Explanation, namespace: Mapping[str, Any]) -> Explanation:
     if not any(takes_seed(cause.kind, cause.name) for cause in said.causes):
         return said
     calls = dict.fromkeys(without_seed(said.run.source, namespace))
-    fix = "; ".join(f"pass `{name}=42` to `{function}()`" for function, name in calls)
+    fix = "; ".join(f"pass `{name}=42` to `{function}()`" for function, name, _ in calls)
     causes = [
         replace(cause, fix=fix) if fix and takes_seed(cause.kind, cause.name) else cause
         for cause in said.causes

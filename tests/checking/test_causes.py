@@ -10,10 +10,11 @@ from ipytorchseed.checking.causes import for_notebook
 from ipytorchseed.checking.notebook import read
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
 from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.reads.seed_arguments import without_seed
 from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.finders.operations import MENDS
 from tests.checking.books import book
-from tests.checking.test_remedies import library  # noqa: F401 -- a fixture
+from tests.checking.test_remedies import library, ran  # noqa: F401 -- a fixture
 
 DRAWS = "entropy", "numpy.random.default_rng"
 
@@ -22,13 +23,14 @@ DRAWS = "entropy", "numpy.random.default_rng"
 def fix(tmp_path):
     """Return the fix of a cause of the last cell of a notebook."""
 
-    def reword(*cells, cause, fix="", rerun=False, kind=""):
+    def reword(*cells, cause, fix="", rerun=False, kind="", names=None):
         notebook = read(book(tmp_path / "book", *cells))
         cell = notebook.cells[-1]
         writes = {cause[1]: Fingerprint("0" * 16, kind)}
         blame = (Blame(SimpleNamespace(cell=cell.id, writes=writes), "changed it"),) if kind else ()
         known = Cause(*cause, "it differs", fix=fix, blame=blame)
-        found = CellVerdict(cell, Found.DIFFERENT, Found.SAME, causes=(known,))
+        lacking = [*without_seed(cell.source, names or {})]
+        found = CellVerdict(cell, Found.DIFFERENT, Found.SAME, causes=(known,), lacking=lacking)
         verdict = for_notebook(notebook, Verdict(notebook.path, [found], rerun=rerun))
         return verdict.cells[0].causes[0].fix
 
@@ -72,7 +74,6 @@ def test_a_cell_that_changes_its_own_input(fix, cell, kind, wanted):
 METHODS = [
     ("shuffle([1])", "pass `random_state=42` to `shuffle()`"),
     ("tree.grow(3)", "pass `seed=42` to `tree.grow()`"),
-    ("Forest(random_state=3).grow()", "pass `seed=42` to `Forest(random_state=3).grow()`"),
     ("tree.grow(3, 4)", ""),
     ("tree.cut(3)", ""),
 ]
@@ -82,13 +83,15 @@ METHODS = [
 def test_the_seed_of_a_function_or_method(fix, library, cell, wanted):  # noqa: F811
     """The one that takes it is named, and not the generator that it makes inside."""
     cells = "from woods import Forest, shuffle", "tree = Forest(random_state=1)", cell
-    assert fix(*cells, cause=DRAWS, fix="default_rng(42)") == (wanted or "default_rng(42)")
+    given = {"fix": "default_rng(42)", "names": ran(*cells[:2])}
+    assert fix(*cells, cause=DRAWS, **given) == (wanted or "default_rng(42)")
 
 
 def test_the_one_call_that_draws_is_given_a_seed(fix, library):  # noqa: F811
     """Rather than its cell; a cell that also draws by itself is seeded."""
     cells = "import numpy as np\nfrom woods import shuffle", "shuffle([1])"
-    given = {"cause": ("rng", "numpy"), "fix": "%%deterministic 42", "rerun": True}
+    given = {"cause": ("rng", "numpy"), "fix": "%%deterministic 42", "names": ran(cells[0])}
+    given["rerun"] = True
     assert fix(*cells, **given) == "pass `random_state=42` to `shuffle()`"
     drawn = fix(*cells[:1], f"{cells[1]}\nnp.random.rand()", **given)
     assert drawn == "numpy.random.seed(42)  # at the top of this cell"

@@ -254,7 +254,7 @@ def test_the_order_of_a_set(tmp_path, golden):
     """Only where it counts; items that cannot be compared are sorted as texts."""
     path = book(tmp_path / "hashes", *HASHES)
     watcher = Counting()
-    (verdict,) = fix(path, cold=True, watcher=watcher)
+    (verdict,) = fix(path, cold=True, watcher=watcher, jobs=1)
     assert (verdict.written, verdict.reproducible) == (True, True), explanation(verdict)
     lines = "\n".join(diffs([verdict])).replace(f"{tmp_path}/", "")
     golden("fix-hashes", lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +14,7 @@ from ipytorchseed.checking.program import Program, Site
 from ipytorchseed.checking.remedies import obstacle, propose
 from ipytorchseed.checking.seeds import chosen_seed
 from ipytorchseed.checking.verdict import CellVerdict, Found
+from ipytorchseed.reads.seed_arguments import without_seed
 from ipytorchseed.why.explanation import Blame, Cause, Change
 from tests.checking.books import book
 
@@ -25,7 +27,7 @@ def site(tmp_path):
     """Make a site: the last cell, or that of a number, differs for a cause."""
 
     def make(  # noqa: PLR0913 -- what a test gives
-        *cells, cause=None, at=-1, made=None, moved=(), blame=None, wrote=None
+        *cells, cause=None, at=-1, made=None, moved=(), blame=None, wrote=None, names=None
     ):
         notebook = read(book(tmp_path / "book", *cells))
         program = Program(notebook)
@@ -34,12 +36,18 @@ def site(tmp_path):
         found = CellVerdict(cell, Found.DIFFERENT, Found.SAME, changes)
         blamed = () if blame is None else (Blame(SimpleNamespace(cell=f"cell-{blame}"), "made it"),)
         known = None if cause is None else Cause(*cause, "it differs", blame=blamed)
-        writers = [
-            CellVerdict(program.codes[place].cell, Found.SAME, Found.SAME, wrote=(name,))
-            for place, name in (wrote or {}).items()
+        others = [
+            CellVerdict(
+                code.cell,
+                Found.SAME,
+                Found.SAME,
+                wrote=((wrote or {}).get(code.cell.index, ""),),
+                lacking=[*without_seed(code.cell.source, names or {})],
+            )
+            for code in program.codes
         ]
         seed = chosen_seed(program)
-        return Site(program, found, known, seed, lambda name: (made or {}).get(name, ""), writers)
+        return Site(program, found, known, seed, lambda name: (made or {}).get(name, ""), others)
 
     return make
 
@@ -55,9 +63,19 @@ def shuffle(*arrays, random_state=None): pass
 
 @pytest.fixture
 def library(tmp_path, monkeypatch):
-    """A library ``woods`` whose class and function take a seed; it is imported at once."""
+    """A library ``woods`` whose class, functions and methods take a seed."""
     (tmp_path / "woods.py").write_text(LIBRARY)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(tmp_path)
+    yield
+    sys.modules.pop("woods", None)
+
+
+def ran(*cells):
+    """Run cells in this process, and return the names that they leave."""
+    names = {}
+    for cell in cells:
+        exec(cell, names)  # noqa: S102 -- a test's own text
+    return names
 
 
 def results(site):
@@ -213,16 +231,16 @@ def test_listings_are_sorted(site):
     ]
 
 
-def test_a_class_that_takes_a_seed_of_its_own(site):
+def test_a_class_that_takes_a_seed_of_its_own(site, library):
     """By the name that it has for it; what is given one, or may be, is left alone."""
-    imports = "from sklearn.svm import SVC\nfrom sklearn.utils import shuffle, Bunch\nimport numpy as np\nstate, more = 3, {}"
+    imports = "from woods import Forest, shuffle\nimport random\nstate, more = 3, {}"
     cell = (
-        "SVC(), SVC(C=2,), SVC(random_state=None), shuffle([1], [2])\n"
-        "SVC(random_state=state), SVC(**more), Bunch(a=1), np.ones(3), np.random.default_rng(state)"
+        "Forest(), Forest(trees=2,), Forest(random_state=None), shuffle([1], [2])\n"
+        "Forest(random_state=state), Forest(**more), dict(a=1), random.Random(state)"
     )
-    assert results(site(imports, cell)) == [
+    assert results(site(imports, cell, names=ran(imports))) == [
         {
-            1: "SVC(random_state=42), SVC(C=2,random_state=43), SVC(random_state=44),"
+            1: "Forest(random_state=42), Forest(trees=2,random_state=43), Forest(random_state=44),"
             " shuffle([1], [2], random_state=45)\n" + cell.split("\n")[1]
         }
     ]
@@ -239,19 +257,24 @@ def test_a_function_of_a_library_that_seeds_by_itself(site, library):
             "Forest(random_state=42), shuffle([1], [2], random_state=43)",
         ),
     ):
-        assert results(site(imports, cell, cause=("entropy", name))) == [{1: seeded}]
+        there = site(imports, cell, cause=("entropy", name), names=ran(imports))
+        assert results(there) == [{1: seeded}]
     helper = "def mixed(x):\n    return shuffle(x)"
-    found = site(imports, helper, "mixed([1, 2])", cause=("entropy", "woods.shuffle"))
+    given = {"cause": ("entropy", "woods.shuffle"), "names": ran(imports)}
+    found = site(imports, helper, "mixed([1, 2])", **given)
     assert results(found) == [{1: helper.replace("shuffle(x)", "shuffle(x, random_state=42)")}]
 
 
 def test_a_method_that_takes_a_seed(site, library):
-    """Of an object that the notebook makes in one place, or right where it is called."""
-    made = "from woods import Forest\ntree, other = Forest(random_state=1), 2\none = Forest(2)"
-    cause = ("entropy", "numpy.random.default_rng")
-    first, *_ = results(site(made, "one.grow()\nForest(3, random_state=4).grow(5)", cause=cause))
-    assert first == {1: "one.grow(seed=42)\nForest(3, random_state=4).grow(5, seed=43)"}
-    assert results(site(made, "one = load()\none.grow()", cause=cause)) == []
+    """Of whatever the object is; one that is given a seed by place is left alone."""
+    made = "from woods import Forest\none = Forest(2)"
+    given = {"cause": ("entropy", "numpy.random.default_rng"), "names": ran(made)}
+    first, *_ = results(
+        site(made, "one.grow(), one.cut()\nForest(3).grow(5), one.grow(1, 2)", **given)
+    )
+    assert first == {
+        1: "one.grow(seed=42), one.cut()\nForest(3, random_state=43).grow(5), one.grow(1, 2)"
+    }
 
 
 BELOW = (
@@ -271,7 +294,8 @@ BELOW = (
 @pytest.mark.parametrize(("cell", "seeded"), BELOW)
 def test_a_seed_is_on_its_own_line_where_arguments_are(site, library, cell, seeded):
     """As the other arguments are written."""
-    assert results(site("from woods import Forest", cell))[0] == {1: seeded}
+    imports = "from woods import Forest"
+    assert results(site(imports, cell, names=ran(imports)))[0] == {1: seeded}
 
 
 def test_operations_and_threads(site):

@@ -268,13 +268,13 @@ def test_edits_are_proved_together_and_left_out_one_by_one(tmp_path):
     path = book(tmp_path / "both", *cells, "print(a, b)", "done = True")
     watcher = Counting()
     (verdict,) = fix(path, watcher=watcher)
-    assert sorted(diffs([verdict]))[-2:] == ["+np.random.seed(42)", "+random.seed(42)"]
+    assert {"+np.random.seed(42)", "+random.seed(42)"} <= {*diffs([verdict])}
     assert watcher.steps == [2 * 4, 3 * 4, 3, 3]
     path = book(tmp_path / "one", *cells, "print(a, b > 0)", "done = True")
     watcher = Counting()
     (verdict,) = fix(path, watcher=watcher)
     assert len(verdict.edits) == 1
-    assert watcher.steps == [2 * 4, 3 * 4, 3, 3, 3 * 4]
+    assert watcher.steps == [2 * 4, 3 * 4, 3, 3 * 4]  # without both it was seen to differ
 
 
 ALONE = (

@@ -73,6 +73,8 @@ def for_notebook(notebook: Notebook, verdict: Verdict) -> Verdict:
         notebook: The notebook.
         verdict: The verdict on it.
     """
+    if not any(cell.causes for cell in verdict.cells):
+        return verdict
     told = verdict.differing if verdict.rerun else [verdict.first, verdict.origin]
     loads = any(_LOADS.search(cell.source) for cell in notebook.runnable)
     program = Program(notebook)
@@ -98,9 +100,8 @@ def _fix_cell(site: Site, *, rerun: bool) -> str:
         module = f"{seeder(site.name).rpartition('.')[0]}."
         draws = any(each.path.startswith(module) for each in site.program.calls([site.code]))
         return "" if draws else say_seed(site)
-    blame = () if site.cause is None else site.cause.blame
-    own = {each.run and each.run.cell for each in blame} == {site.found.cell.id}
-    return _keep_input(site) if rerun and own and site.kind == "input" else ""
+    own = site.kind == "input" and site.name in site.found.left
+    return _keep_input(site) if rerun and own else ""
 
 
 def _keep_input(site: Site) -> str:

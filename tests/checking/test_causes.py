@@ -11,7 +11,7 @@ from ipytorchseed.checking.notebook import read
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.reads.seed_arguments import without_seed
-from ipytorchseed.why.explanation import Blame, Cause
+from ipytorchseed.why.explanation import Blame, Cause, Change
 from ipytorchseed.why.finders.operations import MENDS
 from tests.checking.books import book
 from tests.checking.test_remedies import library, ran  # noqa: F401 -- a fixture
@@ -30,7 +30,10 @@ def fix(tmp_path):
         blame = (Blame(SimpleNamespace(cell=cell.id, writes=writes), "changed it"),) if kind else ()
         known = Cause(*cause, "it differs", fix=fix, blame=blame)
         lacking = [*without_seed(cell.source, names or {})]
-        found = CellVerdict(cell, Found.DIFFERENT, Found.SAME, causes=(known,), lacking=lacking)
+        left = (Change("variable", cause[1]),) if kind else ()
+        found = CellVerdict(
+            cell, Found.DIFFERENT, Found.SAME, left, causes=(known,), lacking=lacking
+        )
         verdict = for_notebook(notebook, Verdict(notebook.path, [found], rerun=rerun))
         return verdict.cells[0].causes[0].fix
 
@@ -69,6 +72,7 @@ CHANGED = [
 def test_a_cell_that_changes_its_own_input(fix, cell, kind, wanted):
     """A new name or a copy, where a second run of the cell would go on from the first."""
     assert fix(cell, cause=("input", "t"), kind=kind, rerun=True) == wanted
+    assert fix(cell, cause=("input", "t"), kind=kind) == ""
 
 
 METHODS = [

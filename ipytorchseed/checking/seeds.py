@@ -15,8 +15,7 @@ from ipytorchseed.checking.program import (
     at_top,
     spell,
 )
-from ipytorchseed.reads.entropy import NONDETERMINISTIC
-from ipytorchseed.reads.seed_arguments import SEED_FROM_SYSTEM
+from ipytorchseed.reads.entropy import ENTROPY, NONDETERMINISTIC
 from ipytorchseed.render.timeline import label_of
 
 _SEEDS = {
@@ -28,6 +27,9 @@ _SEEDS = {
 """The function that seeds a source, by the first part of the source's name."""
 
 _DEFAULT = 42
+
+_SEED_LAST = {"manual_seed", "manual_seed_all", "seed_everything", "set_seed"}
+"""The last parts of the names of further functions whose first argument is a seed."""
 
 _SEED_THEMSELVES = {
     "torch.seed": "manual_seed",
@@ -43,7 +45,8 @@ _SEED_METHODS = {
 }
 """The same for methods."""
 
-WITHOUT_SEED = frozenset({*SEED_FROM_SYSTEM, *_SEED_THEMSELVES, *_SEED_METHODS})
+_TAKE_A_SEED = frozenset(name for name, count in ENTROPY.items() if not count)
+WITHOUT_SEED = frozenset({*_TAKE_A_SEED, *_SEED_THEMSELVES, *_SEED_METHODS})
 """Calls of these that are given no seed take one from the system."""
 
 _DRAWN = {
@@ -120,7 +123,7 @@ def fix_seed(site: Site) -> Iterator[Edits]:
     """Replace a seed that is computed from a clock, or from another varying value, by a number."""
     edits, varying = [], _varying(site)
     for call in site.program.calls(site.until):
-        named = call.path in SEED_FROM_SYSTEM or call.path.endswith(".manual_seed")
+        named = call.path in _TAKE_A_SEED or call.path.rpartition(".")[2] in _SEED_LAST
         if not named or not call.node.args:
             continue
         given, code = call.node.args[0], call.code

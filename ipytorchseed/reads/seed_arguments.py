@@ -10,27 +10,18 @@ from typing import Any
 
 from ipytorchseed.introspection.anatomy import find_member
 from ipytorchseed.introspection.values import is_class, is_module, module_names
-from ipytorchseed.reads.entropy import NONDETERMINISTIC
+from ipytorchseed.reads.entropy import ENTROPY, NONDETERMINISTIC
 from ipytorchseed.reads.magics import parse_beside_magics
 
 SEED_NAMES = ("random_state", "rng", "seed")
 """What libraries call the argument; of two names, the one that is not deprecated first."""
 
-SEED_FROM_SYSTEM = frozenset({
-    "numpy.random.MT19937", "numpy.random.PCG64", "numpy.random.PCG64DXSM", "numpy.random.Philox",
-    "numpy.random.RandomState", "numpy.random.SFC64", "numpy.random.SeedSequence",
-    "numpy.random.default_rng", "numpy.random.seed", "random.Random", "random.seed",
-    "torch.cuda.manual_seed", "torch.cuda.manual_seed_all", "torch.manual_seed",
-    "lightning.seed_everything", "pytorch_lightning.seed_everything", "transformers.set_seed",
-})  # fmt: skip
-"""Functions and classes whose first argument is a seed; without one, the system is asked."""
-
 
 def takes_seed(kind: str, name: str) -> bool:
     """Return whether a cause may be a call that takes a seed, or one that makes such a call."""
     is_path = "." in name and name.replace(".", "").isidentifier()  # and no program
-    known = name in NONDETERMINISTIC and name not in SEED_FROM_SYSTEM
-    return kind == "entropy" and is_path and not known
+    answers = name in NONDETERMINISTIC and ENTROPY.get(name) != 0
+    return kind == "entropy" and is_path and not answers
 
 
 Lacking = tuple[str, str, int]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from pathlib import PurePath
 
 from msgspec.structs import replace
 
@@ -37,6 +38,7 @@ from ipytorchseed.why.value_changes import changed_parts
 
 _CODE = frozenset({"class", "function"})
 _LEFT = frozenset({"variable", "source"})
+_CONTENT = "other content"
 
 
 def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
@@ -62,7 +64,10 @@ def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
                 known = verdicts.get(cell.index)
                 if known is None or not known.differs:
                     found = pair.judge(cell, first, other)
-                    behind = [] if found is None else pair.importers(found, [*verdicts.values()])
+                    known_now = [*verdicts.values()]
+                    behind = [] if found is None else [
+                        *pair.importers(found, known_now), *pair.writers(found, known_now)
+                    ]  # fmt: skip
                     for each in (*behind, *filter(None, [found])):
                         verdicts[each.cell.index] = replace(each, line=notebook.line(each.cell))
     return [verdicts[place] for place in sorted(verdicts)]
@@ -166,6 +171,23 @@ class Pair:
                 found = self.weigh(known.cell, against, run, outputs)
                 others = [each for each in known.changes if each not in found.changes]
                 yield replace(found, changes=(*found.changes, *others))
+
+    def writers(self, shown: CellVerdict, earlier: Sequence[CellVerdict]) -> Iterator[CellVerdict]:
+        """Yield new verdicts on cells that seem the same and wrote what a later cell read.
+
+        Args:
+            shown: The verdict on the later cell.
+            earlier: Those on the cells before it.
+        """
+        files = {cause.name for cause in shown.causes if cause.kind == "file"}
+        for known in () if self._one_kernel else earlier:
+            wrote = [each for each in known.wrote if each in files]
+            runs = None if known.differs or not wrote else self._runs(known.cell)
+            if runs is not None:
+                changes = tuple(Change("file", PurePath(each).name, _CONTENT) for each in wrote)
+                found = self.weigh(known.cell, *runs, changes)
+                if found.causes:  # else nothing is known that it wrote something else for
+                    yield replace(found, outputs=known.outputs, state=Found.DIFFERENT)
 
     def _code(self, cell: Cell, run: Run) -> str:
         """Return the text of a cell, and of the cells that defined the functions that it reads."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -18,8 +19,13 @@ from ipytorchseed.checking.widgets import States, Views
 from ipytorchseed.errors import LedgerError, UncheckableError
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
+from ipytorchseed.questions import Seeds
+from ipytorchseed.reads.seed_arguments import Lacking
 from ipytorchseed.session.states import LedgerStates
 from ipytorchseed.why.evidence import HistoryLookup
+
+_PATIENCE = 10
+"""Seconds to wait for what is asked about the calls in cells."""
 
 
 class Pass(Struct):
@@ -28,6 +34,7 @@ class Pass(Struct):
     Attributes:
         outputs: The outputs of each cell that ran, by its index.
         ledger: The file in which the runs are recorded.
+        lacking: The calls of each cell that take a seed and are given none, by its index.
         begun: The indices of the cells that were started, also of one that ended the pass.
         failed: The cell that raised without a tag that allows it, and its error in a line.
         fault: Why the pass did not reach its end, in a line.
@@ -36,6 +43,7 @@ class Pass(Struct):
 
     ledger: Path
     outputs: dict[int, Outputs] = {}
+    lacking: dict[int, list[Lacking]] = {}
     begun: set[int] = set()
     failed: tuple[Cell, str] | None = None
     fault: str | None = None
@@ -96,6 +104,11 @@ async def run_through(notebook: Notebook, options: Options, folder: Path, step: 
                 place: [*node.cells[place].outputs, *changed[place]] for place in first.outputs
             }
         calm = True
+        with suppress(Exception):  # a cell may have ended the kernel
+            asked = kernel.ask(Seeds(tuple(cell.source for cell in notebook.runnable)))
+            told = await asyncio.wait_for(asked, _PATIENCE)
+            for cell, calls in zip(notebook.runnable, told.get("calls", ()), strict=False):
+                first.lacking[cell.index] = [(text, name, place) for text, name, place in calls]
     except UncheckableError as error:
         passes[-1].fault = str(error)
     finally:

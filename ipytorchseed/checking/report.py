@@ -253,7 +253,7 @@ def _next_step(verdict: CellVerdict) -> str:
 
 
 def _change(change: Change) -> str:
-    name = change.name if change.what in ("variable", "source") else change.what
+    name = change.name if change.what in ("variable", "source", "file") else change.what
     return f"{name}: {change.detail}"
 
 

@@ -31,6 +31,7 @@ from ipytorchseed.session.asking import (
     why,
     why_all,
     why_elsewhere,
+    with_seeds,
 )
 from ipytorchseed.session.session import Session
 from ipytorchseed.why.tested import with_roots_of
@@ -125,7 +126,7 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
         if said.makers and state.proofs.test_makers(said):
             fresh = why(session, said.run, said.against, tested=False)
             said = with_roots_of(said, fresh)
-    view = WhyView(said, session.kernel)
+    view = WhyView(with_seeds(said, state.shell.user_ns), session.kernel)
     if as_json:
         click.echo(view.to_json(session.identity.ident_of(said.run.cell)))
     else:

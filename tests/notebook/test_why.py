@@ -492,3 +492,13 @@ def test_a_cell_is_called_by_its_code(kernel, above):
         kernel.run(f"{above}named = __import__('random').random()\nnamed * 2", "named")
     said = kernel.run("%why", "asks").displays[0]["text/plain"]
     assert said.startswith("`named")
+
+
+def test_the_call_that_takes_a_seed_is_named(kernel):
+    """And not the generator that the library makes inside it."""
+    begin(kernel).run("from scipy.stats import qmc")
+    for _ in range(2):
+        kernel.run("sampler = qmc.Sobol(2)\nsampler.random(2)", "sample")
+    told = said(kernel.run("%why"))
+    assert "pass `rng=42` to `qmc.Sobol()`" in told
+    assert "default_rng(42)" not in told

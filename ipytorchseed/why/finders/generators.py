@@ -11,7 +11,7 @@ from ipytorchseed.reads.actions import may_draw_first, may_set_state
 from ipytorchseed.reads.entropy import MEMORY, is_program
 from ipytorchseed.why.evidence import Evidence, most_draws
 from ipytorchseed.why.explanation import Cause, Cleared
-from ipytorchseed.why.finders.movers import never_seeded, rng_cause
+from ipytorchseed.why.finders.movers import is_chosen, never_seeded, rng_cause
 
 _BY_ITSELF = "reseeded by the cell itself"
 
@@ -72,7 +72,8 @@ def _brought_in(case: Evidence, name: str, before: str, after: str) -> Cause | C
     if one or (any("seed" in each for each in case.run.actions) and asks):
         return Cleared("rng", name, _BY_ITSELF, never_seeded(name, before, after))
     begin = case.against.begun.get(name)
-    left = begin is not None and _is_chosen(case, name, begin)
+    was = None if begin is None else case.states.position(name, begin)
+    left = was is not None and is_chosen(was)
     return never_seeded(name, before, after, since_restart=left)
 
 

@@ -135,7 +135,10 @@ class Kernel:
 
     Attributes:
         ledger: The file in which it records its runs.
+        attended: Whether somebody is there to be asked, as a front end says of each cell.
     """
+
+    attended = True
 
     def __init__(
         self,
@@ -315,7 +318,7 @@ class Kernel:
             "silent": silent,
             "store_history": store_history,
             "user_expressions": expressions,
-            "allow_stdin": False,
+            "allow_stdin": self.attended,
             "stop_on_error": False,
         }
         message = self._client.session.msg("execute_request", content, metadata=metadata)

@@ -148,6 +148,12 @@ class State:
         return bool(self.threads)
 
     @property
+    def unattended(self) -> bool:
+        """Whether a program runs the cells: it says, as nbclient does, that nobody can be asked."""
+        message = getattr(self.shell, "parent_header", None) or {}
+        return (message.get("content") or {}).get("allow_stdin") is False
+
+    @property
     def used_scopes(self) -> Scopes | None:
         """The scopes, where they were used before."""
         return vars(self).get("scopes")

@@ -117,7 +117,6 @@ class Magic:
                 return self._run(self.command, line, cell)
         except KeyboardInterrupt as interrupt:  # which of our lines it met says nothing
             raise interrupt.with_traceback(None) from None
-        return None
 
     @contextmanager
     def _looking(self) -> Iterator[None]:

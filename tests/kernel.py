@@ -243,7 +243,7 @@ class Kernel:
         ident = self._send(code, {**sent, **(metadata or {})}, silent, store_history)
         reply = Reply()
         while True:
-            message = self._published()
+            message = self.published()
             if message["parent_header"].get("msg_id") != ident:
                 continue
             reply.take(message)
@@ -263,7 +263,7 @@ class Kernel:
         idents, replies = [self._send(code, {}, silent=False, store_history=True)], []
         running = 1
         while running:
-            message = self._published()
+            message = self.published()
             if message["parent_header"].get("msg_id") not in idents:
                 continue
             replies += [Reply() for _ in idents[len(replies) :]]
@@ -326,7 +326,7 @@ class Kernel:
         self._client.shell_channel.send(message)
         return message["header"]["msg_id"]
 
-    def _published(self) -> dict[str, Any]:
+    def published(self) -> dict[str, Any]:
         """Return the next message to all; where there is none, have the processes say why."""
         try:
             return self._client.get_iopub_msg(timeout=PATIENCE)

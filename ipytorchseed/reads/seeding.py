@@ -15,7 +15,7 @@ from ipytorchseed.reads.parsing import base_of, dotted_name, nodes_in, parse_tex
 _SEEDS = lazy_pattern(r"(.*_)?seed(_.*)?|set_?(rng_)?state")
 """The last parts of names of functions that seed, or set a state."""
 
-_SETS_STATE = lazy_pattern(r"seed|set_?(rng_)?state|bit_generator")
+_SETS_STATE = lazy_pattern(r"(?<!ipytorch)seed|set_?(rng_)?state|bit_generator")
 """What they have in them, or those of what else puts a source elsewhere than draws do."""
 
 _LIBRARIES = {"np": "numpy", "numpy": "numpy", "random": "python", "torch": "torch"}

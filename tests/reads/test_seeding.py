@@ -55,6 +55,7 @@ def test_what_is_drawn_before_the_first_seed_is_found(source, sources):
         ("%seed 42", {"python", "numpy", "torch.cpu"}),
         ("%%time\ntorch.manual_seed(0)", {"torch.cpu"}),
         ("!pip install seedbank\nimport numpy", set()),
+        ("%load_ext ipytorchseed\nimport numpy", set()),
         ("kept = torch.get_rng_state()", set()),
         ("seed = 42\nrng = np.random.default_rng(seed)", set()),
         ("print('no seed yet')  # seeded later", set()),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ipytorchseed.session.restart import FileCell, Restart
+from ipytorchseed.session.identity import FileCell
+from ipytorchseed.session.restart import Restart
 
 
 def remarks(notebook, cells, saved=1e12):
@@ -69,6 +70,7 @@ def test_a_name_whose_cell_was_edited_or_not_saved(notebook):
         ("only-here", f"{read} sets it now; `In[1]` did, and that cell was edited since")
     ]
     assert told(notebook, {"b": "z = x + y"}, saved=0.0) == [
+        ("edited", "`In[1]`, `In[2]`: not in the file yet. Save it and ask again"),
         ("only-here", f"{read} of the file sets it; `In[1]` did, and that cell is not saved"),
         (
             "only-here",
@@ -94,10 +96,9 @@ def test_a_name_that_may_be_set_is_not_accused(notebook, cell):
 
 
 def test_a_name_that_nobody_reads_breaks_nothing(notebook):
-    """It is listed last, on one line."""
+    """It is not told."""
     run(notebook, {"s": "scratch = 1; more = 2", "a": "x = 1"})
-    message = "`scratch`, `more`: only in this kernel, and read by no cell of the file"
-    assert told(notebook, {"a": "x = 1"}) == [("unused", message)]
+    assert told(notebook, {"a": "x = 1"}) == []
 
 
 def test_a_name_that_is_set_below(notebook):
@@ -106,7 +107,7 @@ def test_a_name_that_is_set_below(notebook):
     file = {"a": "y = x", "b": "x = 1"}
     assert told(notebook, file) == [
         ("order", "`x` is read by `In[2]`, and only set below it, by `In[1]`"),
-        ("order", "`In[2]`: not run in the order of the file"),
+        ("order", "`In[2]`: ran after a cell below"),
     ]
 
 
@@ -116,13 +117,13 @@ def test_an_output_that_is_older_than_its_input(notebook):
     run(notebook, cells)
     assert told(notebook, cells) == []
     notebook.run("x = [1]", "a")
-    assert told(notebook, cells)[0][1] == "`In[4]`: not run in the order of the file"
+    assert told(notebook, cells)[0][1] == "`In[4]`: ran after a cell below"
     edited = {**cells, "a": "x = [2]"}
     notebook.run("x = [2]", "a")
     assert told(notebook, edited) == [
         ("stale", "`In[2]` used an earlier `x`: `In[5]` set it later"),
         ("stale", "`In[3]` used an earlier `x`: `In[5]` set it later"),
-        ("order", "`In[5]`: not run in the order of the file"),
+        ("order", "`In[5]`: ran after a cell below"),
     ]
 
 
@@ -148,19 +149,25 @@ def test_cells_that_are_edited_or_did_not_run(notebook):
     ]
 
 
-def test_sources_that_no_cell_seeds(notebook):
-    """Never; by a cell that is gone; by one below; and with one above, nothing is said."""
-    draw = {"i": "import random", "d": "x = random.random()"}
+def test_sources_that_are_never_seeded(notebook):
+    """Which cell draws first is told; a seed above it, also one that has not run, is enough."""
+    draw = {"i": "import random", "d": "x = random.random()", "e": "y = random.random()"}
     run(notebook, draw)
     never = ("unseeded", "Python's `random` is never seeded, and `In[2]` draws from it")
     assert told(notebook, draw) == [never] == told(notebook, None)
-    run(notebook, {"s": "random.seed(3)", "d": "x = random.random()"})
-    gone = "Python's `random` was seeded by `In[3]`, which is not in the file, and `In[4]` draws from it"
-    assert told(notebook, draw) == [("unseeded", gone)]
-    seeded = {"i": "import random", "s": "random.seed(3)", **draw}
-    assert told(notebook, seeded) == []
-    below = "Python's `random` is seeded by `In[3]`, below `In[4]`, which draws from it"
-    assert told(notebook, {**draw, "s": "random.seed(3)"})[0] == ("unseeded", below)
+    edited = {**draw, "i": "import random\nrandom.seed(3)"}
+    assert [kind for kind, _ in told(notebook, edited)] == ["edited"]
+    below = {**draw, "s": "random.seed(3)"}
+    assert [kind for kind, _ in told(notebook, below)] == ["unseeded", "not-run"]
+
+
+def test_a_cell_that_ran_before_we_were_loaded(notebook):
+    """Is not on record, and it is not said that it did not run, or did not seed."""
+    before = "import random\ndef fix(n, f=random.seed):\n    f(n)\nfix(3)"
+    exec(before, notebook.names)  # noqa: S102 -- a cell
+    notebook.names["In"].append(before)
+    notebook.run("x = random.random()", "b")
+    assert told(notebook, {"a": before, "b": "x = random.random()"}) == []
 
 
 def test_a_helper_that_seeds_under_another_name(notebook):

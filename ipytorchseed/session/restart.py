@@ -167,8 +167,9 @@ class Restart:
         """Yield the names that a cell reads and that no cell sets, or only one below it."""
         for name in self._only_here:
             readers = [cell for cell in self._cells if name in cell.reads]
-            if readers:
-                setter = self._setter(name)
+            setter = self._setter(name) if readers else None
+            typed = (text for text in self._inputs if name in self._effects(text).writes)
+            if setter is not None or (readers and next(typed, "")):  # not what was there before
                 no_cell = "no cell of the file sets it" if self._in_file else "no cell sets it now"
                 message = f"`{name}` is read by {_listed(readers)}, and {no_cell}"
                 message += self._say_setter(setter)
@@ -186,12 +187,10 @@ class Restart:
 
     def _setter(self, name: str) -> Run | None:
         """Return the last run that set a name by a text that is not in the file."""
-        runs = (
-            run
-            for run in self._strays[::-1]
-            if name in run.writes or name in self._effects(run.source).writes
-        )
-        return next(runs, None)
+        for run in reversed(self._strays):
+            if name in run.writes or name in self._effects(run.source).writes:
+                return run
+        return None
 
     def _say_setter(self, run: Run | None) -> str:
         if run is None:
@@ -226,7 +225,8 @@ class Restart:
     def _stale(self) -> Iterator[Remark]:
         """Yield the cells whose inputs were set again after they ran, from above or outside."""
         for cell in self._cells:
-            after = self._runs[self._runs.index(cell.runs[-1]) + 1 :] if cell.runs else []
+            ended = cell.runs[-1].id if cell.runs else None
+            after = [run for run in self._runs if ended and (run.id or 0) > ended]
             for name, value in cell.runs[-1].reads.items() if after else ():
                 setter = next((run for run in reversed(after) if name in run.writes), None)
                 home = None if setter is None else self._of.get(setter.id)
@@ -252,11 +252,8 @@ class Restart:
         """Yield the cells that ran in another order or by another text, or not at all."""
         cells = [cell for cell in self._cells if not only_asks(cell.file.source)]
         ran = [cell for cell in cells if cell.runs]
-        late = [
-            cell
-            for place, cell in enumerate(ran)
-            if any(cell.runs[-1].started > below.runs[-1].started for below in ran[place + 1 :])
-        ]
+        began = [cell.runs[-1].id or 0 for cell in ran]
+        late = [cell for at, cell in enumerate(ran) if min(began[at:]) < began[at]]
         edited = [cell for cell in ran if not cell.is_current]
         told = {self._session.code_of(text) for text in self._inputs} if ran != cells else set()
         idle = [cell for cell in cells if not cell.runs and cell.code not in told]

@@ -101,6 +101,16 @@ def test_a_name_that_nobody_reads_breaks_nothing(notebook):
     assert told(notebook, {"a": "x = 1"}) == []
 
 
+def test_a_name_that_no_cell_has_set(notebook):
+    """As one that the kernel starts with: a restart brings it again."""
+    notebook.names["spark"] = object()
+    cells = {"a": "x = spark"}
+    run(notebook, cells)
+    assert told(notebook, cells) == []
+    notebook.names["In"].append("spark = 3")  # before we were loaded
+    assert [each.name for each in remarks(notebook, cells)] == ["spark"]
+
+
 def test_a_name_that_is_set_below(notebook):
     """Restart and run all would raise a NameError."""
     run(notebook, {"b": "x = 1", "a": "y = x"})

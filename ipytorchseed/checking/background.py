@@ -1,7 +1,7 @@
-"""A check in a process of its own, for ``%check``: the kernel that asks for it stays as it is.
+"""The process in which ``%check`` runs the notebook's file: the kernel that asks is not touched.
 
-It reads one request from standard input and writes what it finds as lines of JSON. It ends with its
-kernels when standard input is closed, as it is when the asking kernel dies.
+It reads one request from standard input and writes its progress and its findings as lines of JSON.
+It ends, with its kernels, when standard input is closed, as it is when the asking kernel dies.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def _same_python(folder: Path) -> str:
 
 
 def _copied(path: Path, folder: Path) -> Path:
-    """Copy a notebook's folder, and link to what is beside it; return the notebook there.
+    """Copy a notebook's folder, and link to its siblings; return the notebook there.
 
     Raises:
         UncheckableError: The folder is too large.

@@ -38,8 +38,8 @@ def line(target: Target, word: str | None, *, now: bool, yes: bool, as_json: boo
     """Say whether Restart & Run All gives what this notebook shows.
 
     Says at once what exists only in this kernel, what ran out of order and what was never seeded.
-    Then the saved file runs once in a fresh kernel, beside this one: each cell is compared with
-    what it last showed here, and the first that differs is explained.
+    Then the saved file runs once in a fresh kernel, in the background: each cell is compared
+    with what it last showed here, and the first that differs is explained.
     """
     state = target[0]
     if state.unattended:

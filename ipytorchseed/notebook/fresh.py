@@ -1,4 +1,4 @@
-"""The run of the notebook's file that ``%check`` has in a process of its own, and its display."""
+"""The run of the notebook's file by ``%check``, in a separate process, and its display."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EVERY = 0.3
 
 
 class FreshRun:
-    """Runs the notebook's file beside this kernel, and shows how far it is and what it found.
+    """Runs the notebook's file in a separate process, and shows the progress and the result.
 
     Args:
         state: Of the extension.
@@ -62,7 +62,7 @@ class FreshRun:
         """End the run and its kernels, if it is under way.
 
         Args:
-            why: What is told where it has not come to its end.
+            why: What to show if it has not come to its end.
         """
         process, self._process = self._process, None
         if process is None or process.stdin is None:
@@ -71,7 +71,7 @@ class FreshRun:
         if fresh.progress:
             fresh.progress, fresh.note = "", why
         with suppress(OSError):
-            process.stdin.close()  # which it takes for the end
+            process.stdin.close()  # the process then ends
         if self._shown:
             self._show()
         if self._button is not None:
@@ -94,7 +94,7 @@ class FreshRun:
         return self._process.stdout
 
     def _follow(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Start, and take what it writes in this thread, between cells."""
+        """Start it, and handle what it writes in this thread, between cells."""
         lines, guarded = self._start(), self._state.guard.call
 
         def read() -> None:

@@ -120,10 +120,10 @@ class Magic:
 
     @contextmanager
     def _looking(self) -> Iterator[None]:
-        """Let nothing that is shown in the block be an output of the cell: it only looks.
+        """Keep what the block shows out of the cell's outputs: the line only looks.
 
-        Left over in a notebook that a program runs, such a line ends no run. Beside other code,
-        what it prints is displayed instead: printed text cannot be marked as ours.
+        In a notebook that a program runs, a leftover line of this kind does not end the run. In a
+        cell with other code, what it prints is displayed: printed text cannot be marked as ours.
         """
         state = self._state
         with (

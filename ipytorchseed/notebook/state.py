@@ -165,7 +165,7 @@ class State:
 
     @property
     def unattended(self) -> bool:
-        """Whether a program runs the cells: it says, as nbclient does, that nobody can be asked."""
+        """Whether a program such as nbclient runs the cells: its requests do not allow input."""
         message = getattr(self.shell, "parent_header", None) or {}
         return (message.get("content") or {}).get("allow_stdin") is False
 

@@ -380,7 +380,7 @@ class Tracking:
 
     @contextmanager
     def unheard(self) -> Iterator[str]:
-        """Take nothing shown in the block for an output of the cell under way; give its text."""
+        """Ignore what is shown in the block; yield the text of the cell under way."""
         before, pending = self._unheard, None if self._session is None else self._session.pending
         self._unheard = pending
         try:

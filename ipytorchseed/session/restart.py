@@ -64,7 +64,7 @@ class _Cell(Struct, dict=True):
 
     @property
     def is_open(self) -> bool:
-        """Whether it may set names that do not stand in its text."""
+        """Whether it may set names that its text does not contain."""
         return not self.effects.complete or bool(self.effects.stars or self.effects.files)
 
     @property
@@ -90,7 +90,7 @@ class Restart:
         session: Whose ledger to ask.
         namespace: The user's names.
         file: The code cells of the file; None where it is not known: then the last text of each
-            cell stands for it.
+            cell is used.
         saved: When the file was written, in seconds since 1970.
     """
 
@@ -148,7 +148,7 @@ class Restart:
     def _is_saved(self, run: Run) -> bool:
         """Return whether a run was of a text that is in the file, or only asked us."""
         cell = self._of.get(run.id)
-        return only_asks(run.source) if cell is None else run.code == cell.code
+        return only_asks(run.source) or (cell is not None and run.code == cell.code)
 
     def remarks(self) -> list[Remark]:
         """Return all that is found, what breaks first."""
@@ -249,7 +249,7 @@ class Restart:
                         yield _remark("repeated", message, [cell], name)
 
     def _about_cells(self) -> Iterator[Remark]:
-        """Yield the cells that ran in another order or by another text, or not at all."""
+        """Yield the cells that ran in a different order, with a different text, or not at all."""
         cells = [cell for cell in self._cells if not only_asks(cell.file.source)]
         ran = [cell for cell in cells if cell.runs]
         began = [cell.runs[-1].id or 0 for cell in ran]
@@ -259,7 +259,7 @@ class Restart:
         idle = [cell for cell in cells if not cell.runs and cell.code not in told]
         for kind, what, some in (
             ("order", "ran after a cell below", late),
-            ("edited", "the file has another text than the one last run", edited),
+            ("edited", "the text in the file is not the one that ran last", edited),
             ("not-run", "not run in this kernel", idle),
         ):
             if some:

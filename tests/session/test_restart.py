@@ -154,7 +154,7 @@ def test_cells_that_are_edited_or_did_not_run(notebook):
     run(notebook, {"a": "x = 1", "b": "y = 1"})
     file = {"a": "x = 2", "b": "y = 3", "c": "plot(x)", "d": "%why 5"}
     assert told(notebook, file) == [
-        ("edited", "`In[1]` and `In[2]`: the file has another text than the one last run"),
+        ("edited", "`In[1]` and `In[2]`: the text in the file is not the one that ran last"),
         ("not-run", "`plot(x)`: not run in this kernel"),
     ]
 

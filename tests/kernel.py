@@ -137,7 +137,10 @@ class Kernel:
 
     Attributes:
         ledger: The file in which it records its runs.
+        attended: Whether somebody is there to be asked, as a front end says of each cell.
     """
+
+    attended = True
 
     def __init__(
         self,
@@ -245,7 +248,7 @@ class Kernel:
         ident = self._send(code, {**sent, **(metadata or {})}, silent, store_history)
         reply = Reply()
         while True:
-            message = self._published()
+            message = self.published()
             if message["parent_header"].get("msg_id") != ident:
                 continue
             reply.take(message)
@@ -265,7 +268,7 @@ class Kernel:
         idents, replies = [self._send(code, {}, silent=False, store_history=True)], []
         running = 1
         while running:
-            message = self._published()
+            message = self.published()
             if message["parent_header"].get("msg_id") not in idents:
                 continue
             replies += [Reply() for _ in idents[len(replies) :]]
@@ -320,7 +323,7 @@ class Kernel:
             "silent": silent,
             "store_history": store_history,
             "user_expressions": expressions,
-            "allow_stdin": False,
+            "allow_stdin": self.attended,
             "stop_on_error": False,
         }
         message = self._client.session.msg("execute_request", content, metadata=metadata)
@@ -328,7 +331,7 @@ class Kernel:
         self._client.shell_channel.send(message)
         return message["header"]["msg_id"]
 
-    def _published(self) -> dict[str, Any]:
+    def published(self) -> dict[str, Any]:
         """Return the next message to all; where there is none, have the processes say why."""
         try:
             return self._client.get_iopub_msg(timeout=PATIENCE)

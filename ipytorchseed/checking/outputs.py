@@ -13,6 +13,7 @@ from typing import Any
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import ADDRESS
+from ipytorchseed.reads.magics import MARK
 from ipytorchseed.session import noise
 from ipytorchseed.session.noise import STAMP, is_markup, without_noise
 
@@ -44,12 +45,8 @@ def tells_addresses(source: str, builtins: Container[str]) -> bool:
     return ADDRESS in builtins or _ADDRESS_OF.search(source) is not None
 
 
-MARK = "ipytorchseed"
-"""The key in an output's metadata that marks it as ours: it is no output of the cell."""
-
-
 def without_ours(outputs: Outputs) -> Outputs:
-    """Return outputs without what ``%why on`` displays below the cell."""
+    """Return outputs without what lines of ours display that only look."""
     return [each for each in outputs if MARK not in (each.get("metadata") or {})]
 
 

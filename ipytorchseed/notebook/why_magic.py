@@ -10,7 +10,6 @@ import click
 from IPython.core.inputtransformer2 import TransformerManager
 from IPython.display import display
 
-from ipytorchseed.checking.outputs import MARK
 from ipytorchseed.commands import examples, flag, in_json, option
 from ipytorchseed.errors import LookupFailure, did_you_mean, quoted
 from ipytorchseed.ledger.records import Run
@@ -19,7 +18,7 @@ from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, known_runs, rec
 from ipytorchseed.notebook.state import Target
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.questions import Why
-from ipytorchseed.reads.magics import only_asks
+from ipytorchseed.reads.magics import MARK, only_asks
 from ipytorchseed.receipts.privacy import Places
 from ipytorchseed.receipts.reading import read
 from ipytorchseed.render.why import WhyView

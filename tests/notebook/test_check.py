@@ -280,8 +280,9 @@ def test_what_cannot_be_checked_is_refused_before_it_runs(kernel, cell, words):
     assert kernel.value("x") == 0
 
 
-def test_input_that_is_only_met_while_running_is_refused_to_the_further_runs(kernel):
+def test_input_that_is_only_met_while_running_is_refused_to_the_further_runs(kernel, monkeypatch):
     """No text tells of it before; here the first run is not given any either."""
+    monkeypatch.setattr(kernel, "attended", False)
     body = "try:\n    vars(__import__('builtins'))['in' + 'put']()\nexcept Exception as error:\n    why = type(error).__name__"
     said = json.loads(kernel.run(f"%%deterministic --check --json\n{body}").stdout)
     assert [(each["what"], each["name"]) for each in said["differences"]] == [("variable", "why")]

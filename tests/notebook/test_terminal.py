@@ -309,3 +309,12 @@ def test_who_drew_is_listed_as_text(shell, capsys):
     shown = capsys.readouterr().out
     assert "Who drew in" in shown
     assert "aten::rand" in shown
+
+
+def test_check_looks_at_the_session_alone(shell, capsys):
+    """There is no file to run; what was never seeded is still told."""
+    shell.run_cell("import random; drawn = random.random()", store_history=True)
+    shell.run_cell("%check")
+    said = capsys.readouterr().out
+    assert "Python's `random` is never seeded" in said
+    assert "The notebook's file is not known here" in said

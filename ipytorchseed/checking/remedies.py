@@ -20,7 +20,7 @@ from ipytorchseed.checking.seeds import (
     seeder,
 )
 from ipytorchseed.reads.entropy import NONDETERMINISTIC, sentence
-from ipytorchseed.render.timeline import label_of
+from ipytorchseed.render.labels import label_of
 
 _CALM = frozenset({
     "all", "any", "bool", "frozenset", "isinstance", "len", "max", "min", "set", "sorted", "sum",

@@ -13,8 +13,8 @@ from ipytorchseed.errors import StateError
 from ipytorchseed.experiment.rewind import Restored
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.seeds import SeedEntry
+from ipytorchseed.render.labels import label_of
 from ipytorchseed.render.text import draw_table, visible, wrap
-from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import pick, short_digest, write_value
 from ipytorchseed.render.view import View
 from ipytorchseed.rng.generators import Found

@@ -30,7 +30,8 @@ _PIECE = 1 << 16
 
 _MOST_NUMBERS = 8_192
 _MOST_DISPLAYS = 1_000
-_NUMBER = lazy_pattern(r"(?<![\w.])[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?(?![\w.])")
+NUMBER = lazy_pattern(r"(?<![\w.])[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?(?![\w.])")
+"""A number in a text."""
 
 _WIDGETS = "application/vnd.jupyter.widget-"
 
@@ -44,7 +45,7 @@ def text_value(text: str, *, timed: bool = False, addressed: bool = False) -> Fi
         addressed: Whether it shows addresses, as in ``Outputs``.
     """
     clean = _clean(text, timed=timed, addressed=addressed)
-    found = islice(_NUMBER.finditer(clean), _MOST_NUMBERS + 1)
+    found = islice(NUMBER.finditer(clean), _MOST_NUMBERS + 1)
     numbers = tuple(float(match.group()) for match in found)
     lines = clean.count("\n") + (not clean.endswith("\n"))
     digest, size = _digest(clean).hexdigest(), many(lines, "line")

@@ -169,7 +169,7 @@ class Extension:
         if run is not None and state.options.explain_on_change:
             from ipytorchseed.notebook.why_magic import explain_change
 
-            guard.call(explain_change, state.tracking.session, run)
+            guard.call(explain_change, state, run)
         if state.viewer is not None and not state.runs.busy:
             state.threads.discard(threading.get_ident())
             guard.call(state.viewer.ran, run)

@@ -166,6 +166,11 @@ class WhyView(View):
         return visible(f"{headline} · {other}{again} · %why {run_word(said.run, self.kernel)}")
 
     @property
+    def line_html(self) -> str:
+        """The same line as HTML, in grey."""
+        return fill("line", view=self)
+
+    @property
     def _not_known(self) -> str:
         """Name what may be another cause beside those that were found."""
         said = self.explanation
@@ -285,6 +290,18 @@ class WhyView(View):
                 told.append(each)
         return told
 
+    @property
+    def is_provable(self) -> bool:
+        """Whether experiments, which have not been done, may say more of the causes."""
+        said = self.explanation
+        return not said.tested and any(map(_may_matter, said.causes))
+
+    @property
+    def asks(self) -> set[str]:
+        """The variables in the answer that one can ask about: other cells made them."""
+        causes = {each.name for each in self.explanation.causes if each.kind == "input"}
+        return causes.union(*(root.path for root in self.explanation.roots))
+
     def begun(self, name: str) -> tuple[str | None, str | None]:
         """Return the states in which a source or generator was when each run began.
 
@@ -397,9 +414,15 @@ def _may_matter(cause: Cause) -> bool:
     return cause.finding.level == MAY_MATTER
 
 
-def say_path(root: Root) -> str:
-    """Write the way from a root to the cell that was asked about."""
-    return " → ".join(("", *root.path, "this cell")).lstrip()
+def say_path(root: Root, mark: str = "") -> str:
+    """Write the way from a root to the cell that was asked about; empty if there is none.
+
+    Args:
+        root: The root.
+        mark: What each variable is set in.
+    """
+    names = (f"{mark}{name}{mark}" for name in root.path)
+    return " → ".join(("", *names, "this cell")).lstrip() if root.path else ""
 
 
 def root_json(root: Root) -> dict[str, object]:

@@ -50,7 +50,7 @@ def opened(request, server, browser, saved):
     """The saved notebook, opened anew."""
     with opener(server, browser, "reading-again") as open_notebook:
         notebook = open_notebook(name=saved.name, app=request.param)
-        notebook.page.locator(".its-static").wait_for()
+        notebook.page.locator(".its-static").first.wait_for()
         yield notebook
 
 

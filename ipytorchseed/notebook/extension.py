@@ -18,6 +18,7 @@ from ipytorchseed.notebook.magic import Magic
 from ipytorchseed.notebook.state import Opener, State
 from ipytorchseed.notebook.transform import deterministic_cells, help_on_words
 from ipytorchseed.rng.seeds import listeners
+from ipytorchseed.rng.torch_random import AWAITED
 
 _loaded: WeakKeyDictionary[Any, Extension] = WeakKeyDictionary()
 
@@ -90,6 +91,8 @@ class Extension:
         ended = [] if state.seeding.each is None else [f"%seed each {state.seeding.each.seed}"]
         if state.used_scopes is not None and state.used_scopes.switch_off():
             ended.append("%deterministic on")
+        if AWAITED.cancel():
+            ended.append("the wait to seed torch at its import")
         if ended:  # the loading that may follow begins again
             import click
 

@@ -18,7 +18,6 @@ from ipytorchseed.notebook.magic import Magic
 from ipytorchseed.notebook.state import Opener, State
 from ipytorchseed.notebook.transform import deterministic_cells, help_on_words
 from ipytorchseed.rng.seeds import listeners
-from ipytorchseed.rng.torch_random import AWAITED
 
 _loaded: WeakKeyDictionary[Any, Extension] = WeakKeyDictionary()
 
@@ -91,6 +90,8 @@ class Extension:
         ended = [] if state.seeding.each is None else [f"%seed each {state.seeding.each.seed}"]
         if state.used_scopes is not None and state.used_scopes.switch_off():
             ended.append("%deterministic on")
+        from ipytorchseed.rng.torch_random import AWAITED  # much, for loading
+
         if AWAITED.cancel():
             ended.append("the wait to seed torch at its import")
         if ended:  # the loading that may follow begins again

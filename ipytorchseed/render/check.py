@@ -47,10 +47,8 @@ class CheckView(View):
             why = "" if checked.notes else ": the cell made no variable and showed nothing"
             return f"There is nothing to compare{why}."
         if checked.reproducible:
-            many = _times(checked.runs)
-            return (
-                f"The cell repeats: {many} from the same state gave the same result, bit for bit."
-            )
+            runs = f"{_times(checked.runs)} from the same state"
+            return f"The cell repeats, bit for bit: {runs} gave one result."
         return self._fault
 
     @property

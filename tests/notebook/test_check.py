@@ -211,7 +211,7 @@ def test_a_seed_seeds_each_run_and_isolate_puts_the_sources_back(kernel):
     """The same numbers as under the seed alone."""
     kernel.run("torch.manual_seed(5)")
     reply = kernel.run("%%deterministic 42 --check 3 --isolate\ntorch.rand(2)")
-    assert "The cell repeats: 3 runs" in reply.displays[-1]["text/plain"]
+    assert "The cell repeats, bit for bit: 3 runs" in reply.displays[-1]["text/plain"]
     after = kernel.run("torch.rand(2)").shown
     assert after == kernel.run("torch.manual_seed(5)\ntorch.rand(2)").shown
     assert reply.shown == kernel.run("torch.manual_seed(42)\ntorch.rand(2)").shown

@@ -63,7 +63,7 @@ export class Answer extends Channel {
       if (it.matches("code") && !said.asks.includes(it.textContent ?? "")) continue;
       if (it.matches("code")) it.classList.add("its-name-of");
       it.setAttribute("role", "button");
-      it.setAttribute("tabindex", "0");
+      if (!it.closest(".its-head")) it.setAttribute("tabindex", "0"); // its buttons come first
     }
   }
 

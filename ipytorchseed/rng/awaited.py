@@ -58,9 +58,7 @@ class Awaited:
         """Seed the library once it is imported."""
         self._seed, self._state = value, self._seeded(value)
         if self not in sys.meta_path:
-            others = [*sys.meta_path]
-            last = others.index(PathFinder) if PathFinder in others else len(others)
-            sys.meta_path.insert(last, self)
+            sys.meta_path.insert(0, self)  # before the finders of others, which it asks
 
     def _write(self, state: bytes) -> None:
         self._state = state

@@ -125,7 +125,7 @@ class Inspector extends Answer {
     this.timeline.ran(ran);
     this.drawNow();
     this.drawStatus(false);
-    fill(this.news, [ran.words]);
+    this.news.textContent = ran.words;
     this.soon();
   }
 
@@ -210,7 +210,7 @@ class Inspector extends Answer {
     super.draw(said);
     this.lockActs();
     const { title, roots, causes } = said;
-    fill(this.news, [[title, ...roots.map(([message]) => message), ...causes.map((each) => each.message)].join(". ")]);
+    this.news.textContent = [title, ...roots.map(([message]) => message), ...causes.map((each) => each.message)].join(". ");
   }
 
   /** @param {Why} said */

@@ -47,6 +47,7 @@ help:
 	@sed -n '/^# /!d; s/^# \{0,3\}//; /^make /p' Makefile
 
 lab: $(VENV)/.installed-lab
+	$(BIN)/python -m nbformat.sign notebooks/*.ipynb notebooks/gallery/*.ipynb
 	$(BIN)/python -m jupyterlab notebooks/quickstart.ipynb $(AS_ROOT) $(ARGS)
 
 .SECONDEXPANSION:

@@ -33,6 +33,9 @@ ROOT = Path(__file__).parents[1]
 PATIENCE = 120
 """Seconds to wait for the next message; a kernel that says nothing for so long hangs."""
 
+LIVE = "application/vnd.jupyter.widget-view+json"
+"""The MIME type of a widget."""
+
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 _OURS = re.compile(r"ipytorchseed/(?!ipytorchseed/|tests/)((?:\w+/)*\w+\.py)")
@@ -72,6 +75,7 @@ class Reply:
         stderr: What was written to standard error.
         results: The bundles shown as ``Out[...]``, by MIME type.
         displays: The bundles shown by ``display``.
+        views: The bundles that are live views of what was displayed before, and nothing else.
         receipts: The lines that deterministic cells leave, which are displays too.
         pages: What was shown beside the notebook, as help is.
         next_input: What was put into the next cell, as ``%recall`` does.
@@ -84,6 +88,7 @@ class Reply:
     stderr: str = ""
     results: list[dict[str, Any]] = field(default_factory=list)
     displays: list[dict[str, Any]] = field(default_factory=list)
+    views: list[dict[str, Any]] = field(default_factory=list)
     receipts: list[str] = field(default_factory=list)
     pages: list[str] = field(default_factory=list)
     next_input: str | None = None
@@ -104,7 +109,9 @@ class Reply:
             self.results.append(content["data"])
         elif kind == "display_data":
             text = content["data"].get("text/plain", "")
-            if text.startswith("%%deterministic: "):
+            if content["data"].keys() == {LIVE}:
+                self.views.append(content)
+            elif text.startswith("%%deterministic: "):
                 self.receipts.append(text)
             else:
                 self.displays.append(content["data"])

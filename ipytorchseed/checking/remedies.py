@@ -21,7 +21,7 @@ from ipytorchseed.checking.seeds import (
 )
 from ipytorchseed.reads.entropy import sentence
 from ipytorchseed.reads.seed_arguments import takes_seed
-from ipytorchseed.render.timeline import label_of
+from ipytorchseed.render.labels import label_of
 
 _CALM = frozenset({
     "all", "any", "bool", "frozenset", "isinstance", "len", "max", "min", "set", "sorted", "sum",

@@ -15,8 +15,8 @@ from ipytorchseed.checking.saved import SavedCell, SavedVerdict
 from ipytorchseed.checking.saved_report import LABEL, MOST
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict, find_origins, own_causes
 from ipytorchseed.reads.entropy import say_programs
+from ipytorchseed.render.labels import label_of
 from ipytorchseed.render.text import draw_table, escaped, visible, wrap
-from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.why import cause_json
 from ipytorchseed.why.explanation import Cause, Change

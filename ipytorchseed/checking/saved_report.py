@@ -9,8 +9,8 @@ from ipytorchseed.checking.notebook import VARIES
 from ipytorchseed.checking.saved import SavedCell, SavedVerdict
 from ipytorchseed.checking.verdict import Found
 from ipytorchseed.reads.entropy import say_programs
+from ipytorchseed.render.labels import label_of
 from ipytorchseed.render.text import visible, wrap
-from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import pick
 
 LABEL = 68

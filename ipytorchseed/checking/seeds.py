@@ -16,7 +16,7 @@ from ipytorchseed.checking.program import (
     spell,
 )
 from ipytorchseed.reads.entropy import ENTROPY, NONDETERMINISTIC
-from ipytorchseed.render.timeline import label_of
+from ipytorchseed.render.labels import label_of
 
 _SEEDS = {
     "python": "random.seed",

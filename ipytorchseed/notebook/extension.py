@@ -92,6 +92,10 @@ class Extension:
         ended = [] if state.seeding.each is None else [f"%seed each {state.seeding.each.seed}"]
         if state.used_scopes is not None and state.used_scopes.switch_off():
             ended.append("%deterministic on")
+        from ipytorchseed.rng.torch_random import AWAITED  # much, for loading
+
+        if AWAITED.cancel():
+            ended.append("the wait to seed torch at its import")
         if ended:  # the loading that may follow begins again
             import click
 
@@ -171,7 +175,7 @@ class Extension:
         if run is not None and state.options.explain_on_change:
             from ipytorchseed.notebook.why_magic import explain_change
 
-            guard.call(explain_change, state.tracking.session, run)
+            guard.call(explain_change, state, run)
         if state.viewer is not None and not state.runs.busy:
             state.threads.discard(threading.get_ident())
             guard.call(state.viewer.ran, run)

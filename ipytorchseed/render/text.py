@@ -117,6 +117,13 @@ def wrap(words: str, first: str) -> str:
     )
 
 
+def set_width(text: str, width: int) -> str:
+    """Cut or fill a line to so many columns of a terminal, where some letters take two."""
+    from rich.cells import set_cell_size
+
+    return set_cell_size(visible(text), width)
+
+
 @contextmanager
 def rich_apart() -> Iterator[None]:
     """Import rich and use it inside, unseen by the user, who may import it later.

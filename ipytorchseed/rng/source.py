@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.errors import StateError, in_brief
 from ipytorchseed.rng.position import UNKNOWN, Position
+
+if TYPE_CHECKING:
+    from ipytorchseed.rng.awaited import Awaited
 
 Locate = Callable[[bytes, Sequence[int]], Position]
 
@@ -93,6 +96,7 @@ class Library(Struct, frozen=True):
         sources: The sources that can be read now, without starting anything.
         essential: True where seeding imports the library, so that a later import finds it
             seeded; False where only a library already imported is seeded.
+        awaited: What seeds it at its import, if that may come later.
     """
 
     name: str
@@ -100,6 +104,7 @@ class Library(Struct, frozen=True):
     seeder: Callable[[], Callable[[int], object]]
     sources: Callable[[], Sequence[Source]]
     essential: bool = False
+    awaited: Awaited | None = None
 
 
 def digest(state: bytes) -> str:

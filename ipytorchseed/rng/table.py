@@ -79,6 +79,8 @@ def _present() -> list[Source]:
     for library in (*BUILT_IN, *_registered.values()):
         if library.module in sys.modules:
             found += library.sources()
+        elif library.awaited is not None:
+            found += library.awaited.sources
     return found
 
 
@@ -105,11 +107,12 @@ def seed(value: int, *, rank: bool = False) -> None:
     tell_seed(number, "call")
 
 
-def seed_all(number: int) -> None:
+def seed_all(number: int, *, wait: bool = False) -> None:
     """Seed every source, as ``seed`` does, without telling the listeners.
 
     Args:
         number: A valid seed.
+        wait: Whether torch is seeded at its import, if it is not imported yet.
 
     Raises:
         SourceError: As by ``seed``.
@@ -121,8 +124,10 @@ def seed_all(number: int) -> None:
     failed = []
     for library in libraries():
         if library.essential or library.module in sys.modules:
+            waits = wait and library.awaited is not None and library.awaited.can_wait()
             try:
-                library.seeder()(number)
+                seed = library.awaited.seed if library.awaited and waits else library.seeder()
+                seed(number)
             except Exception as error:  # noqa: BLE001 -- what others registered, or a GPU's
                 failed.append(f"{library.name!r} ({in_brief(error)})")
     if failed:

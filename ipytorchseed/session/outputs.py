@@ -30,8 +30,8 @@ _PIECE = 1 << 16
 
 _MOST_NUMBERS = 8_192
 _MOST_DISPLAYS = 1_000
-_NUMBER = lazy_pattern(
-    # digits that begin with a zero, or of which a float does not hold all, are a name
+# A number in a text. Digits that begin with a zero, or too many for a float, are a name.
+NUMBER = lazy_pattern(
     r"(?<![\w.])[-+]?(?!0\d|\d{16})(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?(?![\w.])"
 )
 
@@ -47,7 +47,7 @@ def text_value(text: str, *, timed: bool = False, addressed: bool = False) -> Fi
         addressed: Whether it shows addresses, as in ``Outputs``.
     """
     clean = _clean(text, timed=timed, addressed=addressed)
-    found = islice(_NUMBER.finditer(clean), _MOST_NUMBERS + 1)
+    found = islice(NUMBER.finditer(clean), _MOST_NUMBERS + 1)
     numbers = tuple(float(match.group()) for match in found)
     lines = clean.count("\n") + (not clean.endswith("\n"))
     digest, size = _digest(clean).hexdigest(), many(lines, "line")

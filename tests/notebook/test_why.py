@@ -309,6 +309,22 @@ def test_a_change_is_announced_where_that_is_wished(kernel):
     assert {said(each) for each in (first, silent, *same)} == {""}
 
 
+def test_what_makes_an_answer_live_follows_it(kernel):
+    """A widget and nothing else: a front end that has none shows the static answer only."""
+    for _ in range(2):
+        kernel.run(DRAW, "draw")
+    reply = kernel.run("%why")
+    (shown,), (view,) = reply.displays, reply.views
+    assert 'data-run="' in shown["text/html"]
+    assert view["metadata"] == {}
+    kernel.run("%why on")
+    reply = kernel.run(DRAW, "draw")
+    (line,), (view,) = reply.displays, reply.views
+    assert 'data-line="1"' in line["text/html"]
+    assert view["metadata"] == {"ipytorchseed": {"what": "why"}}
+    assert kernel.run("%why 99").views == kernel.run("%why --json").views == []
+
+
 def test_a_variable_asks_about_the_run_that_last_set_it(kernel):
     """Wherever it was set, also before a restart."""
     for value in (0.5, 0.75):

@@ -89,7 +89,7 @@ def test_of_containers_and_objects():
 
 
 def test_of_items_by_number():
-    """The items at both ends of a sequence, and those of a dictionary with integer keys."""
+    """Items at both ends of a sequence, and of a dictionary with integer keys."""
     few = [1, [2], 3]
     assert changed(few, lambda: few[1].append(3)) == {"items", "k:[1]", "k:[-2]"}
     many = [*range(1000)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import itertools
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,7 @@ from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint.containers import write_items
 from ipytorchseed.fingerprint.scalars import text
+from ipytorchseed.fingerprint.value import DATABASE
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
 from ipytorchseed.introspection.anatomy import anatomy
 
@@ -167,6 +169,19 @@ def file_position(value: Any) -> tuple[str, object]:
         # For a pipe, or a file being iterated over, use the position of the file below.
         position = _coarse(buffered)
     return f"file, mode {mode}", (name if type(name) in (str, bytes, int) else None, mode, position)
+
+
+def write_database(value: Any, walk: Walk) -> Writing:
+    """Write a connection of SQLite by how many rows were written through it."""
+    yield from ()
+    sqlite3: Any = sys.modules["sqlite3"]
+    walk.unsee("sqlite3.Connection")
+    try:
+        wrote = str(sqlite3.Connection.total_changes.__get__(value))
+    except sqlite3.Error:  # it is closed, or belongs to another thread
+        wrote = "unknown"
+    parts = {"rows written": wrote}
+    return Draft(xxh3_128_digest(wrote.encode()), DATABASE, DATABASE, parts, opaque=True)
 
 
 def _coarse(buffered: Any) -> int | None:

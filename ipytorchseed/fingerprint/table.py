@@ -229,6 +229,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
      "io:BufferedWriter", "io:BufferedRandom", "io:TextIOWrapper"),
     (opaque.write_opaque, "torch.utils.tensorboard.writer:SummaryWriter",
      "tensorboardX.writer:SummaryWriter", "ipytorchseed.notebook.rng_magic:Inspection"),
+    (opaque.write_database, "sqlite3:Connection"),
     (_at("lock", opaque.lock_position), "_thread:LockType"),
 )  # fmt: skip
 

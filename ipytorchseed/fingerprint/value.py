@@ -32,6 +32,9 @@ OUTDATED = "outdated"
 FORMS = ("random", "strides", "order", SHARED, OUTDATED)
 
 
+# The kind of a connection to a database, whose content is not read.
+DATABASE = "database"
+
 # The kind of a value that was not read because a GPU was still computing.
 PENDING = "pending"
 

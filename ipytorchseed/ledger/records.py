@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from ipytorchseed.fingerprint.value import Fingerprint
-from ipytorchseed.patterns import lazy_pattern
 
 # Seconds since 1970, for about two thousand years: what ``time`` can format.
 Moment = Annotated[float, Meta(ge=0, le=1 << 36)]
@@ -202,6 +201,8 @@ class Run(Struct, frozen=True, omit_defaults=True):
         settings: Flags, environment, versions and hardware, as JSON values by name.
         named: Variables that its own text reads.
         reads: What it read, also through functions: value by name, when it began.
+        actions: What its code, and code of the user's that it may call, does, in order, as
+            ``Dependencies.actions``.
         observed: What it was seen to read while it ran; None before Python 3.12.
         replaced: Functions of packages that it reads and in whose place the user put others.
         missing: Names that its code may look up and that did not exist: builtins, and unset names.
@@ -252,6 +253,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     settings: Mapping[str, Any] = {}
     named: tuple[str, ...] = ()
     reads: Mapping[str, Fingerprint] = {}
+    actions: tuple[str, ...] = ()
     observed: Observed | None = None
     replaced: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
@@ -296,14 +298,14 @@ class Run(Struct, frozen=True, omit_defaults=True):
 
     @property
     def asks_when_written(self) -> bool:
-        """Whether its text reads modification times, which then count as content."""
-        return _WHEN.search(self.source) is not None
+        """Whether it may ask when a file was written, which then counts as content."""
+        return not _ASK_WHEN.isdisjoint(action.rpartition(".")[2] for action in self.actions)
 
 
 # Seconds by which a file system's clock may be late.
 _TICK = 0.01
 
-_WHEN = lazy_pattern(r"\bget[cm]time\(|\.st_[cm]time")
+_ASK_WHEN = frozenset({"fstat", "getctime", "getmtime", "lstat", "stat"})
 
 
 def _digests(generators: Mapping[str, GeneratorState]) -> dict[str, str]:

@@ -8,8 +8,10 @@ from contextlib import suppress
 from types import CodeType, FunctionType
 from typing import Any
 
+from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
 from ipytorchseed.introspection.values import imported
 from ipytorchseed.ledger.records import Observed
+from ipytorchseed.observe.parts import Parts
 from ipytorchseed.observe.uses import SHELL, Use, names_in, words_in
 from ipytorchseed.observe.watch import Seen
 
@@ -44,12 +46,14 @@ def observed(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) 
     """
     read: dict[str, tuple[str, ...]] = {}
     set_first = []
+    of = Parts(seen, namespace)
     for name, uses in seen.uses.items():
         if not next(iter(uses)).is_read:
             set_first.append(name)
         else:
-            parts = {use.part for use in uses if use.is_read}
-            read[name] = () if "" in parts else tuple(sorted(parts))
+            parts = of.read(name)
+            if parts:
+                read[name] = () if "" in parts else tuple(sorted(parts))
     for name in _beside(seen, namespace, wanted):
         read[name] = ()
     ran = {code.co_qualname for code in seen.codes.values()} - {"<module>"}
@@ -57,7 +61,7 @@ def observed(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) 
         read={name: parts for name, parts in read.items() if name in wanted},
         set_first=tuple(sorted({*set_first} & {*wanted} - read.keys())),
         ran=tuple(sorted(ran)[:_MOST_FUNCTIONS]),
-        unseen=_unseen(seen),
+        unseen=unseen(seen),
     )
 
 
@@ -69,15 +73,19 @@ def _beside(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) -
     """
     words = set[str]().union(*map(words_in, seen.codes.values()))
     ran = {code.co_qualname.partition(".")[0] for code in seen.codes.values()}
-    found = {name for name in wanted if name in words or name in ran}
-    todo = [*seen.uses]
+    scripted = [*_scripted()]
+    names = set(map(name_of_class, scripted)).union(
+        *(names_in(code) for kind in scripted for code in codes_of(kind, namespace))
+    )
+    found = {name for name in wanted if name in words | ran | names}
+    todo = [*seen.uses, *names]
     done: set[str] = set()
     while todo:
         name = todo.pop()
         if name in done or name not in namespace:
             continue
         done.add(name)
-        for code in _codes_of(namespace[name], namespace):
+        for code in codes_of(namespace[name], namespace):
             if id(code) not in seen.codes:
                 reached = {each for each in names_in(code) if each in namespace}
                 found |= reached
@@ -85,7 +93,7 @@ def _beside(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) -
     return found
 
 
-def _codes_of(value: object, namespace: Mapping[str, Any], deep: int = 0) -> Iterator[CodeType]:
+def codes_of(value: object, namespace: Mapping[str, Any], deep: int = 0) -> Iterator[CodeType]:
     """Yield the notebook's code behind a function or class, also if a decorator wrapped it."""
     inner: Iterable[object] = _wrapped_in(value)
     if isinstance(value, FunctionType) and value.__globals__ is namespace:
@@ -95,7 +103,7 @@ def _codes_of(value: object, namespace: Mapping[str, Any], deep: int = 0) -> Ite
         inner = [*vars(value).values(), *value.__bases__] if own else []
     if deep < _DEEPEST:
         for each in inner:
-            yield from _codes_of(each, namespace, deep + 1)
+            yield from codes_of(each, namespace, deep + 1)
 
 
 def _wrapped_in(value: object) -> Iterator[object]:
@@ -106,7 +114,15 @@ def _wrapped_in(value: object) -> Iterator[object]:
                 yield inner
 
 
-def _unseen(seen: Seen) -> str:
+def _scripted() -> Iterator[type]:
+    """Yield the notebook's classes whose methods TorchScript has compiled in this process."""
+    modules = getattr(imported("torch.jit._recursive", "concrete_type_store"), "type_store", ())
+    for kind in (*modules, *(imported("torch.jit._state", "_script_classes") or ())):
+        if module_of_class(kind) == "__main__":
+            yield kind
+
+
+def unseen(seen: Seen) -> str:
     """Say why a run may have read more than was seen; empty if it cannot."""
     words = {*seen.uses}.union(*map(words_in, seen.codes.values()))
     reasons = (

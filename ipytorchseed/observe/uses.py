@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dis
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from types import CodeType
 
 from msgspec import Struct
@@ -16,62 +17,154 @@ class Use(Struct, frozen=True):
     """One place in code that reads or sets a variable.
 
     Attributes:
-        name: The variable.
+        name: The variable, or a parameter of the function.
         is_read: Whether it is read there; else it is set or deleted.
         part: The part of it that is read: ``.lr``, ``['rate']``; empty for all of it.
-        call: If it is the shell, what is called there: ``run_cell_magic time``.
+        call: The method of it that is called there, and constants that follow, one a line.
+        to: The variable that it is an argument of, if it is called with it.
+        at: Which argument: its position or its keyword.
+        defined: Where it is set by a ``def``, the offset; else 0.
+        is_local: Whether it is a parameter.
     """
 
     name: str
     is_read: bool
     part: str = ""
     call: str = ""
+    to: str = ""
+    at: int | str = 0
+    defined: int = 0
+    is_local: bool = False
 
 
 _LOADS = frozenset({"LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"})
 _STORES = frozenset({"STORE_NAME", "STORE_GLOBAL", "DELETE_NAME", "DELETE_GLOBAL"})
 _NAMES = {dis.opmap[name]: name for name in _LOADS | _STORES if name in dis.opmap}
-_SHIFTED = frozenset({"LOAD_GLOBAL"})
-"""Instructions whose argument has a flag in its lowest bit, before the number of the name."""
+_GLOBAL, _NULL = dis.opmap["LOAD_GLOBAL"], dis.opmap["PUSH_NULL"]
+
+_NULL_ABOVE = sys.version_info >= (3, 13)
+"""Whether the null that ``LOAD_GLOBAL`` adds for a call lies above the function."""
+
+_SHIFTS = {_GLOBAL: 1, dis.opmap["LOAD_ATTR"]: 1, dis.opmap.get("LOAD_SUPER_ATTR", -1): 2}
+"""Flags in the lowest bits of an argument, before the number of the name."""
+
+_LOCALS = {op: name.count("LOAD_FAST") for name, op in dis.opmap.items() if "LOAD_FAST" in name}
+_PAIRED = {op for op in _LOCALS if dis.opname[op].count("_FAST") > 1}
+"""Instructions that load local variables, and how many; and those with two in their argument."""
 
 _CACHE, _EXTENDED = dis.opmap.get("CACHE", 0), dis.EXTENDED_ARG
 _ATTRIBUTE, _CONSTANT = dis.opmap["LOAD_ATTR"], dis.opmap["LOAD_CONST"]
 _ITEM = dis.opmap.get("BINARY_SUBSCR", -1)
-_CALLED = frozenset({dis.opmap.get("PUSH_NULL", -1), dis.opmap.get("CALL", -1)})
+_CALL, _CALL_KW = dis.opmap.get("CALL", -1), dis.opmap.get("CALL_KW", -1)
+_CALLED = frozenset({_NULL, _CALL})
+_KEYWORDS = dis.opmap.get("KW_NAMES", -1)
+_DEFINES = frozenset({dis.opmap["MAKE_FUNCTION"], dis.opmap.get("SET_FUNCTION_ATTRIBUTE", -1)})
+_PURE = re.compile(
+    "LOAD_|PUSH_NULL|CALL(_KW)?$|(BINARY|COMPARE|UNARY)_|(IS|CONTAINS)_OP"
+    "|BUILD_(LIST|MAP|SET|SLICE|STRING|TUPLE)$"
+).match
+_STEADY = {op for name, op in dis.opmap.items() if _PURE(name)}
+"""Instructions that only take values from the top of the stack and put one there, or load some."""
 
 SHELL = "get_ipython"
 """The function by which what is written with ``%`` and ``!`` calls the shell."""
 
+_Step = tuple[int, int, int, int]
+_Argument = tuple[str, int | str]
 
-def find_uses(code: CodeType, *, sets: bool) -> dict[int, Use]:
+
+def find_uses(code: CodeType, *, sets: bool, closely: bool = False) -> dict[int, tuple[Use, ...]]:
     """Return the places where code reads or sets a variable of its module.
 
     Args:
         code: Of a cell, or a function of the user's; not what is nested in it.
         sets: Whether names that it sets are the module's: those of a class body are not.
+        closely: Whether to find arguments, definitions and uses of parameters too, which takes
+            ten times as long.
 
     Returns:
         Each by the offset of its instruction, as ``sys.monitoring`` tells it.
     """
-    found: dict[int, Use] = {}
+    found: dict[int, tuple[Use, ...]] = {}
     steps = [*_steps(code)]
+    given = _arguments(code, steps) if closely and sets else {}
     for place, (begin, offset, op, arg) in enumerate(steps):
         kind = _NAMES.get(op)
-        if kind is None or not (sets or kind not in ("STORE_NAME", "DELETE_NAME")):
-            continue
-        name = code.co_names[arg >> 1 if kind in _SHIFTED else arg]
         if kind in _LOADS:
-            after = place + 1
-            while name == SHELL and after < len(steps) and steps[after][2] in _CALLED:
-                after += 1
-            use = Use(name, True, *_follow(code, steps, after))  # noqa: FBT003 -- its field
-        else:
-            use = Use(name, False)  # noqa: FBT003 -- as above
-        found[begin] = found[offset] = use
+            name = code.co_names[arg >> 1 if op == _GLOBAL else arg]
+            part = _follow(code, steps, place, name)
+            use = Use(name, True, *part, *given.get((place, 0), ("", 0)))  # noqa: FBT003 -- its field
+            found[begin] = found[offset] = (use,)
+        elif kind is not None and (sets or kind not in ("STORE_NAME", "DELETE_NAME")):
+            defined = begin if closely and steps[place - 1][2] in _DEFINES else 0
+            use = Use(code.co_names[arg], False, defined=defined)  # noqa: FBT003 -- as above
+            found[begin] = found[offset] = (use,)
+        elif closely and op in _LOCALS:
+            found[begin] = found[offset] = _of_parameters(code, steps, place, given)
     return found
 
 
-def _steps(code: CodeType) -> Iterator[tuple[int, int, int, int]]:
+def _of_parameters(
+    code: CodeType, steps: list[_Step], place: int, given: Mapping[tuple[int, int], _Argument]
+) -> tuple[Use, ...]:
+    """Return the uses of parameters by an instruction that loads one or two local variables."""
+    _, _, op, arg = steps[place]
+    count = _LOCALS[op]
+    numbers = (arg >> 4, arg & 15)[-count:] if op in _PAIRED else (arg,)
+    uses = []
+    for nth, number in enumerate(numbers):
+        if number < code.co_argcount + code.co_kwonlyargcount:
+            name = code.co_varnames[number]
+            part = _follow(code, steps, place, name) if nth + 1 == count else ("", "")
+            to = given.get((place, nth), ("", 0))
+            uses.append(Use(name, True, *part, *to, is_local=True))  # noqa: FBT003 -- its field
+    return tuple(uses)
+
+
+def _arguments(code: CodeType, steps: list[_Step]) -> dict[tuple[int, int], _Argument]:
+    """Return which loads are arguments of calls of variables, by place and number of the load."""
+    taken: dict[int, list[tuple[int, int, int]]] = {}  # by call: depth, place and number
+    for place, (_, _, op, arg) in enumerate(steps):
+        for nth in range(_LOCALS.get(op, op in _NAMES)):
+            above = _LOCALS[op] - 1 - nth if op in _LOCALS else op == _GLOBAL and arg & _NULL_ABOVE
+            call, depth = _find_taker(steps, place + 1, above)
+            if call:
+                taken.setdefault(call, []).append((depth, place, nth))
+    found: dict[tuple[int, int], _Argument] = {}
+    for call, loads in taken.items():
+        _, _, op, count = steps[call]
+        names = steps[call - 1]  # of keywords; in 3.12 their instruction stands before the call
+        by_name = code.co_consts[names[3]] if op == _CALL_KW or names[2] == _KEYWORDS else ()
+        ats = (*range(count - len(by_name)), *by_name)[::-1]
+        callee = next((at for depth, at, _ in loads if depth >= count + (op == _CALL_KW)), None)
+        if callee is not None and steps[callee][2] in _NAMES:
+            _, _, load, number = steps[callee]
+            to = code.co_names[number >> 1 if load == _GLOBAL else number]
+            for depth, place, nth in loads:
+                if place != callee:
+                    found[place, nth] = to, ats[depth - (op == _CALL_KW)]
+    return found
+
+
+def _find_taker(steps: list[_Step], place: int, above: int) -> tuple[int, int]:
+    """Return the place of the call that takes a value from the stack, and how much is above it.
+
+    Zeros if something else takes it, or after a jump.
+    """
+    for at in range(place, len(steps)):
+        _, _, op, arg = steps[at]
+        if op == _KEYWORDS:
+            continue
+        if op not in _STEADY:
+            break
+        effect = dis.stack_effect(op, arg if op >= dis.HAVE_ARGUMENT else None)
+        if above < (1 if op == _ATTRIBUTE else max(0, 1 - effect)):
+            return (at, above) if op in (_CALL, _CALL_KW) else (0, 0)
+        above += effect
+    return 0, 0
+
+
+def _steps(code: CodeType) -> Iterator[_Step]:
     """Yield each instruction: the offsets where it and its operation begin, operation, argument."""
     text = code.co_code
     begin, extended = 0, 0
@@ -88,8 +181,11 @@ def _steps(code: CodeType) -> Iterator[tuple[int, int, int, int]]:
         begin, extended = offset + 2, 0
 
 
-def _follow(code: CodeType, steps: list[tuple[int, int, int, int]], place: int) -> tuple[str, str]:
-    """Return which part of a value is read by what follows its load, and what is called on it."""
+def _follow(code: CodeType, steps: list[_Step], place: int, name: str) -> tuple[str, str]:
+    """Return which part of a name's value the steps after its load read, and what they call."""
+    place += 1
+    while name == SHELL and place < len(steps) and steps[place][2] in _CALLED:
+        place += 1
     if place >= len(steps):
         return "", ""
     _, _, op, arg = steps[place]
@@ -119,3 +215,12 @@ def names_in(code: CodeType) -> set[str]:
     """Return the names that code, and what is nested in it, may look up."""
     nested = (const for const in code.co_consts if isinstance(const, CodeType))
     return {*code.co_names}.union(*map(names_in, nested))
+
+
+def names_at(code: CodeType, places: set[int]) -> set[str]:
+    """Return the names of variables, attributes and modules in instructions at offsets."""
+    return {
+        code.co_names[arg >> _SHIFTS.get(op, 0)]
+        for begin, offset, op, arg in _steps(code)
+        if op in dis.hasname and not places.isdisjoint((begin, offset))
+    }

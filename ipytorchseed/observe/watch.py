@@ -16,7 +16,10 @@ from types import CodeType
 from typing import Any
 from weakref import ref
 
+from ipytorchseed.introspection.values import is_function, qualified_name
 from ipytorchseed.observe.uses import Use, find_uses
+from ipytorchseed.reads.entropy import TAILS
+from ipytorchseed.reads.resolution import public_name
 
 _TOOLS = (4, 3)
 """Numbers of tools that nobody else has by convention, the first that is free."""
@@ -33,6 +36,8 @@ class Seen:
     Attributes:
         uses: Variables, each with the uses in the order in which they were met first.
         codes: The code that ran.
+        places: The offsets of its instructions that ran.
+        called: Functions of ``reads.entropy`` that it called, as one would import them.
         forked: Whether this process was forked.
         failed: Whether some code could not be watched, for an error of ours.
     """
@@ -40,6 +45,8 @@ class Seen:
     def __init__(self) -> None:
         self.uses: dict[str, dict[Use, None]] = {}
         self.codes: dict[int, CodeType] = {}
+        self.places: dict[int, set[int]] = {}
+        self.called: set[str] = set()
         self.forked = False
         self.failed = False
 
@@ -53,7 +60,7 @@ class Watch:
         self._seen: Seen | None = None
         self._on_read: OnFirstRead | None = None
         self._known: dict[int, ref[CodeType]] = {}
-        self._uses: dict[int, dict[int, Use]] = {}
+        self._uses: dict[int, dict[int, tuple[Use, ...]]] = {}
         self._spent: dict[int, CodeType] = {}
 
     def start(self, namespace: Mapping[str, Any], on_read: OnFirstRead) -> bool:
@@ -92,7 +99,7 @@ class Watch:
         for known in self._known.values():
             if (code := known()) is not None:
                 _monitoring.set_local_events(tool, code, events.NO_EVENTS)
-        for event in (events.PY_START, events.INSTRUCTION):
+        for event in (events.PY_START, events.INSTRUCTION, events.CALL):
             _monitoring.register_callback(tool, event, None)
         _monitoring.free_tool_id(tool)
         self.__init__()  # type: ignore[misc]
@@ -113,6 +120,7 @@ class Watch:
         _monitoring.use_tool_id(tool, "ipytorchseed")
         _monitoring.register_callback(tool, events.PY_START, self._begins)
         _monitoring.register_callback(tool, events.INSTRUCTION, self._runs)
+        _monitoring.register_callback(tool, events.CALL, self._calls)
         _monitoring.set_events(tool, events.PY_START)
         self._tool = tool
         return True
@@ -122,7 +130,7 @@ class Watch:
         tool, events = self._tool, _monitoring.events
         if tool is not None:
             _monitoring.set_local_events(tool, code, events.NO_EVENTS)
-            _monitoring.set_local_events(tool, code, events.INSTRUCTION)
+            _monitoring.set_local_events(tool, code, events.INSTRUCTION | events.CALL)
 
     def _begins(self, code: CodeType, _offset: int) -> object:
         """Note that code begins to run for the first time, if it runs with our variables."""
@@ -134,7 +142,7 @@ class Watch:
                 # that ``%run`` runs has a file.
                 copies = scope.get("__name__") == "__main__" and _is_of_a_cell(code.co_filename)
                 return None if copies else _DISABLE
-            return self._meet(code, sets=_sets(code) or frame.f_locals is scope)
+            return self._meet(code, sets=sets_globally(code) or frame.f_locals is scope)
         except Exception:  # noqa: BLE001 -- it would reach the user's code
             self._fail()
             return None
@@ -168,9 +176,22 @@ class Watch:
             self._spent.setdefault(key, code)
             if seen is not None:
                 seen.codes.setdefault(key, code)
-                use = self._uses[key].get(offset)
-                if use is not None:
+                places = seen.places.get(key)
+                if places is None:
+                    places = seen.places[key] = set()
+                places.add(offset)
+                for use in self._uses[key].get(offset, ()):
                     self._note(seen, use)
+        except Exception:  # noqa: BLE001 -- as above
+            self._fail()
+        return _DISABLE
+
+    def _calls(self, _code: CodeType, _offset: int, called: object, _first: object) -> object:
+        """Note which clock or entropy is called by its place in code, perhaps by another name."""
+        try:
+            name = qualified_name(called) if is_function(called) else ""
+            if self._seen is not None and name.rpartition(".")[2] in TAILS:
+                self._seen.called.add(public_name(called))
         except Exception:  # noqa: BLE001 -- as above
             self._fail()
         return _DISABLE
@@ -194,7 +215,7 @@ def _is_of_a_cell(file: str) -> bool:
     return file[:1] == "<" or "ipykernel_" in file
 
 
-def _sets(code: CodeType) -> bool:
+def sets_globally(code: CodeType) -> bool:
     """Return whether what a function's code sets by name is global: that of a class body is not."""
     return bool(code.co_flags & CO_OPTIMIZED)
 

@@ -1,1 +1,1 @@
-"""Static analysis: what a cell reads and writes, from its code alone, without running it."""
+"""Static analysis: what a cell reads and writes, without running it."""

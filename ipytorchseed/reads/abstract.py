@@ -1,4 +1,4 @@
-"""Abstract values: what static analysis knows of a value before the code has run."""
+"""Abstract values: what static analysis infers about a value before the code runs."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ADDRESSES
 
-_MOST = 8
-"""Dotted names that are kept of one value, whichever way it came about."""
+# How many dotted names are kept for one value.
+_MAX_PATHS = 8
 
-_LONGEST = 120
-"""Characters of a dotted name; what is longer leads nowhere that we know."""
+# Characters; longer dotted names are dropped.
+_MAX_PATH_LENGTH = 120
 
-MOST_TEXTS = 64
-"""Texts that a value may be, of which each is kept."""
+# Values with more possible strings count as unknown.
+MAX_TEXTS = 64
 
+# Methods called by a call, ``in`` and ``len``.
 CALL, CONTAINS, LENGTH = "__call__", "__contains__", "__len__"
-"""Methods of an object that are used by a call, ``in`` and ``len``."""
 
+# Placeholder in a string for the string that a name holds; with a star, for each string in it.
 HELD = lazy_pattern("\0([*]?)(\\w+)\0")
-"""In a text, what stands for the text that a name holds; with a star, for each text in it."""
 
 
 class Body(Struct, frozen=True):
-    """Code of the cell's own that runs when a value is used.
+    """Code defined by the cell that runs when a value is used.
 
     Attributes:
-        effects: What it does with names.
-        then: Code that the result holds: the methods, for a call of a class.
+        effects: The effects of the code.
+        then: Code that the result holds: the methods, when a class is called.
     """
 
     effects: Effects
@@ -42,20 +42,19 @@ class Body(Struct, frozen=True):
 
 
 class AbstractValue(Struct, frozen=True):
-    """What can be told of a value.
+    """What is inferred about a value.
 
     Attributes:
-        paths: Dotted names that lead to it. One that begins with a colon begins with a module's
-            full name, any other with a name of the namespace; ``()`` stands for a call, as in
-            ``:torch.Generator().seed``.
-        tail: The last part of its name, also where nothing is known of the first: ``.vocab``.
-        bodies: Code of the cell's own that runs when it is used.
-        taint: Calls, such as ``time.time()``, and names of the namespace that it is made of.
-        only_taint: Whether it is made of its taint and numbers alone.
+        paths: Dotted names that lead to it. They begin with a name of the namespace, or with a
+            colon and a module's full name; ``()`` means a call, as in ``:torch.Generator().seed``.
+        tail: The last part of its name, also if the first is unknown: ``.vocab``.
+        bodies: Code defined by the cell that runs when the value is used.
+        taint: Calls, such as ``time.time()``, and names of the namespace that it is computed from.
+        only_taint: Whether it is computed only from its taint and numbers.
         neutral: Whether it is a number, None or an empty container.
         nothing: Whether it is None.
-        texts: Texts of which it is one, or which it holds, where all of them are known. Parts of
-            one may be left open, as ``HELD`` tells.
+        texts: The strings that it may be or contain, if all are known. They may contain
+            placeholders, see ``HELD``.
     """
 
     paths: tuple[str, ...] = ()
@@ -68,19 +67,19 @@ class AbstractValue(Struct, frozen=True):
     texts: tuple[str, ...] = ()
 
     def attribute(self, name: str) -> AbstractValue:
-        """Return what is known of an attribute."""
-        paths = tuple([f"{path}.{name}" for path in self.paths if len(path) < _LONGEST])
+        """Return the abstract value of an attribute."""
+        paths = tuple([f"{path}.{name}" for path in self.paths if len(path) < _MAX_PATH_LENGTH])
         return replace(self, paths=paths, tail=f".{name}", neutral=False, nothing=False, texts=())
 
     def item(self) -> AbstractValue:
-        """Return what is known of an item."""
+        """Return the abstract value of an item."""
         texts = self.texts or self._texts_of_names("*")
         return AbstractValue(
             bodies=self.bodies, taint=self.taint, only_taint=self.only_taint, texts=texts
         )
 
     def text(self) -> tuple[str, ...]:
-        """Return the texts of which it is one, supposing that it is a text."""
+        """Return the strings that it may be, assuming that it is a string."""
         return self.texts or self._texts_of_names()
 
     def _texts_of_names(self, each: str = "") -> tuple[str, ...]:
@@ -91,21 +90,22 @@ class AbstractValue(Struct, frozen=True):
 UNKNOWN = AbstractValue()
 NOTHING = AbstractValue(neutral=True, nothing=True)
 NEUTRAL = AbstractValue(neutral=True)
+
+# A container whose keys are addresses. Two of them cannot be compared.
 BY_ADDRESS = AbstractValue(taint=ADDRESSES, only_taint=True)
-"""A container whose keys are addresses: two of them cannot be compared."""
 
 
 def named(path: str) -> AbstractValue:
-    """Return what is known of the value of a name."""
+    """Return the abstract value of a name."""
     return AbstractValue((path,), path)
 
 
 def join(one: AbstractValue, other: AbstractValue) -> AbstractValue:
-    """Return what is known of a value that is one of two."""
+    """Return the abstract value of a value that is one of two."""
     if one is other or one == other:
         return one
     return AbstractValue(
-        paths=tuple(dict.fromkeys([*one.paths, *other.paths]))[:_MOST],
+        paths=tuple(dict.fromkeys([*one.paths, *other.paths]))[:_MAX_PATHS],
         tail=one.tail or other.tail,
         bodies=bodies_of(one, other),
         taint=one.taint | other.taint,
@@ -116,14 +116,14 @@ def join(one: AbstractValue, other: AbstractValue) -> AbstractValue:
 
 
 def either(*texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Return all texts that a value may be, which is one of several; none where any is unknown."""
+    """Return all strings of several values; none if those of any value are unknown."""
     every = tuple(dict.fromkeys(each for some in texts for each in some))
-    return every if all(texts) and len(every) <= MOST_TEXTS else ()
+    return every if all(texts) and len(every) <= MAX_TEXTS else ()
 
 
-def in_a_row(*texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the texts that are put together of several; none where any is unknown."""
-    if math.prod(map(len, texts)) > MOST_TEXTS:
+def concatenations(*texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return all concatenations of several strings; none if any string is unknown."""
+    if math.prod(map(len, texts)) > MAX_TEXTS:
         return ()
     return tuple(map("".join, itertools.product(*texts)))
 
@@ -135,7 +135,7 @@ def bodies_of(*abstracts: AbstractValue) -> tuple[Body, ...]:
 
 
 def contents(items: Iterable[AbstractValue]) -> AbstractValue:
-    """Return what is known of what holds these values."""
+    """Return the abstract value of a container of these values."""
     items = [*items]
     taint = frozenset().union(*(item.taint for item in items))
     only_taint = bool(taint) and all(item.only_taint or item.neutral for item in items)

@@ -1,4 +1,4 @@
-"""Tells whether a cell shows where objects lie in memory, which is another place each time."""
+"""Detects cells that show memory addresses, which differ in every run."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ipytorchseed.reads.parsing import nodes_in
 
 @lru_cache(maxsize=64)
 def shows_addresses(source: str) -> bool:
-    """Return whether what a cell prints or shows may be the answer of ``id``.
+    """Return whether what a cell prints or shows may be the result of ``id``.
 
     Args:
-        source: Its text. Only an answer that it hands on at once is seen, as ``print(id(x))`` does.
+        source: Its text. Only direct uses are found, such as ``print(id(x))``.
     """
     if f"{ADDRESS}(" not in source:
         return False

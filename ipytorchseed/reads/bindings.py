@@ -1,4 +1,4 @@
-"""Which names are local to a function, and which belong to the scopes around it."""
+"""Determines which names are local to a function."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def targets_of(target: ast.expr) -> set[str]:
 
 
 def names_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
-    """Return the names that belong to a function."""
+    """Return the names that are local to a function."""
     outer: set[str] = set()
     local = arguments_of(function.args) | type_parameters(function)
     stack: list[ast.AST] = list(function.body)
@@ -62,7 +62,7 @@ def names_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
             outer.update(node.names)
         elif isinstance(node, (*FUNCTIONS, ast.ClassDef)):
             stack += node.decorator_list
-        elif isinstance(node, ast.comprehension):  # whose targets are its own, unlike those of :=
+        elif isinstance(node, ast.comprehension):  # its targets are local to it, except those of :=
             stack += [node.iter, *node.ifs]
         elif not isinstance(node, ast.Lambda):
             stack += children_of(node)
@@ -70,7 +70,7 @@ def names_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
 
 
 def bound_by(node: ast.AST) -> set[str]:
-    """Return the names that a node binds itself, apart from those inside it."""
+    """Return the names that a node itself binds, without those inside it."""
     if isinstance(node, ast.Name):
         return set() if isinstance(node.ctx, ast.Load) else {node.id}
     if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
@@ -83,14 +83,14 @@ def bound_by(node: ast.AST) -> set[str]:
 
 
 def set_by(nodes: Sequence[ast.AST]) -> set[str]:
-    """Return the names that nodes set, but those that comprehensions keep for themselves."""
+    """Return the names that nodes set, except the local names of comprehensions."""
     comprehensions = [each for each in nodes if isinstance(each, ast.comprehension)]
     own = {id(name) for each in comprehensions for name in nodes_in(each.target)}
     return set().union(*(bound_by(each) for each in nodes if id(each) not in own))
 
 
 def captures_of(pattern: ast.pattern) -> set[str]:
-    """Return the names that a pattern of ``match`` sets."""
+    """Return the names that a ``match`` pattern captures."""
     found = (getattr(part, "name", None) or getattr(part, "rest", None) for part in _parts(pattern))
     return {name for name in found if isinstance(name, str)}
 

@@ -1,8 +1,8 @@
 """Evaluates compound statements in the order in which they run.
 
-The bodies of loops, ``with`` and ``try`` are taken to run, an error to come from the last
-statement of its ``try``. Of the branches of ``if`` and ``match``, only what all of them set is
-certain. What a function looks up counts from where the function is called, or given away.
+It assumes that the bodies of loops, ``with`` and ``try`` run, and that an error comes from the last
+statement of its ``try``. After ``if`` and ``match``, only names that all branches set are certain.
+A function's reads count where the function is called or passed on.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ def _while(scope: Scope, node: ast.While) -> None:
 def _loop(
     scope: Scope, node: ast.For | ast.AsyncFor | ast.While, never: State, *, endless: bool
 ) -> None:
-    """Follow the body of a loop, taken to run at least once.
+    """Evaluate a loop, assuming that its body runs at least once.
 
     Args:
-        scope: Where it stands.
+        scope: The scope of the loop.
         node: The loop.
-        never: What holds where it does not.
+        never: The state if the body does not run.
         endless: Whether it ends only by ``break``.
     """
     breaks: list[State] = []
@@ -55,7 +55,7 @@ def _loop(
     scope.join([scope.state(), *again])
     if any(abstract.bodies != before.get(name, ()) for name, abstract in scope.bound.items()):
         again.clear()
-        scope.block(node.body)  # a function that it makes may be called from its beginning
+        scope.block(node.body)  # functions that it defines may be called at its start
         scope.join([scope.state(), *again])
     scope.loops.pop()
     if endless:
@@ -156,6 +156,8 @@ def _handler(scope: Scope, handler: ast.ExceptHandler) -> None:
     if handler.name:
         scope.store(handler.name)
     scope.block(handler.body)
+    if handler.name:
+        scope.effects.actions[f"del {handler.name}"] = None
 
 
 def _irrefutable(pattern: ast.pattern) -> bool:

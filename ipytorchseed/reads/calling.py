@@ -1,4 +1,4 @@
-"""Evaluates calls: follows the cell's own functions, texts of ``exec`` and bodies of magics."""
+"""Evaluates calls of functions of the cell, of ``exec`` and of magics."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ from ipytorchseed.reads.parsing import dotted_name, parse_text
 from ipytorchseed.reads.queries import names_in_query
 from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.source import remember
-from ipytorchseed.reads.taint import note_call
+from ipytorchseed.reads.taint import record_call
 
 _SETS = frozenset({"frozenset", "set"})
-_ORDERLESS = _SETS | {"all", "any", "isinstance", "len", "max", "min", "sorted"}
-"""Builtins that make sets, and that do not ask for the order of one."""
 
-_LOOK_UP = frozenset({"get", "pop", "setdefault"})
-_FILLS = frozenset({"add", "append", "appendleft", "extend", "insert"})
+# Builtins that make sets, or that ignore the order of a set.
+_ORDERLESS = _SETS | {"all", "any", "isinstance", "len", "max", "min", "sorted"}
+
+_LOOKUP_METHODS = frozenset({"get", "pop", "setdefault"})
+_FILL_METHODS = frozenset({"add", "append", "appendleft", "extend", "insert"})
 _QUERIES = frozenset({"eval", "query", "sql"})
 
 
@@ -44,8 +45,8 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
         if magic is not None:
             scope.visit(callee)
             return _magic(scope, magic)
-    if isinstance(callee, ast.Attribute) and callee.attr in _LOOK_UP and node.args:
-        look_up_text(scope, callee.value, node.args[0])
+    if isinstance(callee, ast.Attribute) and callee.attr in _LOOKUP_METHODS and node.args:
+        _look_up_item(scope, callee, node.args[0])
     func = _callee(scope, node)
     outer, scope.orderless = scope.orderless, name in _ORDERLESS
     args = [
@@ -56,20 +57,27 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
     for arg in args:
         scope.run_all(arg.bodies)
     if name in _SETS and func.paths == (name,) and (not args or args[0].tail != "range()"):
-        scope.note_set(next(iter(args[0].paths), "") if args else "")
+        scope.record_set(next(iter(args[0].paths), "") if args else "")
     _set_attribute(scope, func, args)
     if isinstance(callee, ast.Attribute) and callee.attr in _QUERIES:
         _look_up_query(scope, args)
     if isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name):
         owner = callee.value.id
-        if args and callee.attr in _FILLS and _fills(scope, owner, args[-1]):
+        if args and callee.attr in _FILL_METHODS and _fills(scope, owner, args[-1]):
             return UNKNOWN
-    abstract = note_call(scope.effects, func, args, more=_spreads(node))
+    abstract = record_call(scope.effects, func, args, more=_has_uncounted(node))
     return _enter(scope, func, abstract, certain=bool(name)) if func.bodies else abstract
 
 
+def _look_up_item(scope: Scope, callee: ast.Attribute, key: ast.expr) -> None:
+    """Look up the name in ``globals().get("name")`` and ``pop``, which deletes it."""
+    held = look_up_text(scope, callee.value, key)
+    if held is not None and callee.attr == "pop":
+        scope.effects.actions |= dict.fromkeys(f"del {name}" for name in held.paths)
+
+
 def _callee(scope: Scope, node: ast.Call) -> AbstractValue:
-    """Follow what is called: ``numpy.datetime64("now")`` as ``numpy.datetime64.now``."""
+    """Evaluate the callee: ``numpy.datetime64("now")`` as ``numpy.datetime64.now``."""
     func = scope.visit_by(node.func, CALL)
     if dotted_name(node.func).rpartition(".")[2] not in SAYS_WHEN:
         return func
@@ -78,7 +86,7 @@ def _callee(scope: Scope, node: ast.Call) -> AbstractValue:
 
 
 def _look_up_query(scope: Scope, args: list[AbstractValue]) -> None:
-    """Follow the names in ``frame.query("price > @limit")`` and ``polars.sql("… FROM rides")``."""
+    """Load the names in ``frame.query("price > @limit")`` and SQL queries."""
     for text in [text for each in args for text in each.text()]:
         scope.effects.held |= {("query", text)} if "\0" in text else set()
         for name in names_in_query(text):
@@ -86,7 +94,7 @@ def _look_up_query(scope: Scope, args: list[AbstractValue]) -> None:
 
 
 def _attribute(scope: Scope, node: ast.Call) -> AbstractValue | None:
-    """Follow ``getattr(cfg, "rate")``; None where nobody knows the attribute before it runs."""
+    """Evaluate ``getattr(cfg, "rate")``; return None if the attribute is unknown."""
     owner, *others = node.args or [node]
     texts = scope.visit(others.pop(0)).text() if others else ()
     if not texts or "\0" in "".join(texts):
@@ -103,7 +111,7 @@ def _attribute(scope: Scope, node: ast.Call) -> AbstractValue | None:
 def _enter(
     scope: Scope, func: AbstractValue, result: AbstractValue, *, certain: bool
 ) -> AbstractValue:
-    """Run the code that is called, and return what its result holds."""
+    """Run the code of the callee and return the result with the code that it holds."""
     after: list[Body] = []
     for body in func.bodies:
         scope.run(body, certain=certain)
@@ -112,14 +120,14 @@ def _enter(
 
 
 def _set_attribute(scope: Scope, func: AbstractValue, args: list[AbstractValue]) -> None:
-    """Follow ``setattr(torch, "relu", mine)``."""
+    """Record the attribute that ``setattr(torch, "relu", mine)`` sets."""
     if "setattr" in func.paths and len(args) > 1:
         named = [text for text in args[1].texts if text.isidentifier()]
         scope.effects.paths.update(f"{path}.{name}=" for path in args[0].paths for name in named)
 
 
 def _fills(scope: Scope, name: str, item: AbstractValue) -> bool:
-    """Follow ``times.append(now - then)``, which keeps readings among readings."""
+    """Return whether a call fills a list with its taint: ``times.append(now - then)``."""
     before = scope.bound.get(name, UNKNOWN)
     if name not in scope.assigned:
         scope.fill(name, AbstractValue(bodies=item.bodies))
@@ -129,6 +137,8 @@ def _fills(scope: Scope, name: str, item: AbstractValue) -> bool:
 
 
 def _magic(scope: Scope, magic: Magic) -> AbstractValue:
+    scope.effects.actions.pop("get_ipython", None)  # IPython's translation of the magic
+    scope.effects.actions[magic.text] = None
     for text in magic.expressions:
         tree = parse_text(text.strip())
         if tree is not None:
@@ -152,7 +162,7 @@ def _magic(scope: Scope, magic: Magic) -> AbstractValue:
 
 
 def _run_text(scope: Scope, node: ast.Call) -> AbstractValue:
-    """Follow ``exec`` and ``eval`` of a text that stands there, or that a name holds."""
+    """Evaluate ``exec`` and ``eval`` of a literal string, or one that a name holds."""
     scope.visit(node.func)
     texts = scope.visit(node.args[0]).text() if len(node.args) == 1 else ()
     text = texts[0] if len(texts) == 1 and "\0" not in texts[0] else None
@@ -169,12 +179,12 @@ def _run_text(scope: Scope, node: ast.Call) -> AbstractValue:
     return UNKNOWN
 
 
+# Functions that look up what a string argument names.
 _BY_TEXT = {"eval": _run_text, "exec": _run_text, "getattr": _attribute}
-"""Functions that are told by a text what they look up."""
 
 
-def _spreads(node: ast.Call) -> bool:
-    """Return whether there are arguments that cannot be counted: ``*args`` and ``**options``."""
+def _has_uncounted(node: ast.Call) -> bool:
+    """Return whether the arguments cannot be counted: ``*args`` and ``**options``."""
     for each in node.args:
         if type(each) is ast.Starred:
             return True

@@ -1,4 +1,4 @@
-"""The code of a cell as IPython runs it, the bodies of magics such as ``%%time`` included."""
+"""Reads the code of a cell as IPython runs it, with the bodies of magics."""
 
 from __future__ import annotations
 
@@ -11,25 +11,27 @@ from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.bindings import bound_by
+from ipytorchseed.reads.dependencies import is_too_long
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.magics import magic_of
-from ipytorchseed.reads.parsing import is_too_long, nodes_in, parse_cell
+from ipytorchseed.reads.parsing import nodes_in, parse_cell
 from ipytorchseed.reads.scope import Parse, Reader, TooMuchError
 
-_MOST = 512
-_MOST_NODES = 4_000
-"""Nodes but constants of a cell that is followed; of a longer one, the names are collected."""
+_MAX_CELLS = 512
+
+# Nodes, without constants. For longer cells, only the names are collected.
+_MAX_NODES = 4_000
 
 
+# The options of ``%%deterministic`` that only check, without seeding first.
 _CHECK = lazy_pattern(r"(?=.*--check\b)(?:--check(?:[ =]\d+)?|--json|--isolate|\s)+")
-"""What follows the magic where it is only to check: no seed before it."""
 
 _CLOSE = object()
 
 
 class _Cell(Struct, frozen=True):
-    """What is kept of a cell's text."""
+    """The cached results for a cell's text."""
 
     effects: Effects
     digest: str
@@ -39,21 +41,21 @@ _cells: dict[str, _Cell] = {}
 
 
 def effects_of_cell(source: str, transform: Callable[[str], str]) -> Effects:
-    """Follow the code of a cell.
+    """Return the effects of a cell's code.
 
     Args:
         source: The cell's text.
-        transform: Turns a cell's text into Python, as the shell does. It is asked only where the
-            text is not Python as it stands, and not kept.
+        transform: Turns a cell's text into Python, as the shell does. It is only called if the text
+            is not valid Python, and it is not kept.
 
     Returns:
-        What it does with names; nothing where it does not parse, since then it does not run.
+        What the cell does with names; empty if it does not parse, since then it does not run.
     """
     return _read(source, transform).effects
 
 
 def code_digest(source: str, transform: Callable[[str], str]) -> str:
-    """Name a cell's text as the interpreter sees it: comments and layout do not count.
+    """Return a digest of a cell's code, ignoring comments and layout.
 
     Args:
         source: The cell's text.
@@ -63,7 +65,7 @@ def code_digest(source: str, transform: Callable[[str], str]) -> str:
 
 
 def _read(source: str, transform: Callable[[str], str]) -> _Cell:
-    """Parse a cell, once for all that is asked of it."""
+    """Return the results for a cell's text, which is parsed only once."""
     if is_too_long(source):
         return _Cell(Effects(complete=False), _hash((source,)))
     found = _cells.get(source)
@@ -74,12 +76,12 @@ def _read(source: str, transform: Callable[[str], str]) -> _Cell:
 
 
 def _parser(transform: Callable[[str], str]) -> Parse:
-    """Return what parses a cell, and the bodies of its magics, once for all who ask."""
+    """Return a cached parser for a cell and the bodies of its magics."""
     return cache(partial(parse_cell, transform=transform))
 
 
 def _keep(key: str, cell: _Cell) -> _Cell:
-    if len(_cells) >= _MOST:
+    if len(_cells) >= _MAX_CELLS:
         _cells.pop(next(iter(_cells)), None)
     _cells[key] = cell
     return cell
@@ -105,22 +107,23 @@ def _effects(source: str, parse: Parse) -> Effects:
     if tree is None:
         return Effects()
     nodes = [each for statement in tree.body for each in nodes_in(statement)]
-    if sum(type(each) is not ast.Constant for each in nodes) > _MOST_NODES:
+    if sum(type(each) is not ast.Constant for each in nodes) > _MAX_NODES:
         return _every_name(nodes)
     try:
         effects = follow(tree, Reader(parse))
     except (RecursionError, TooMuchError):
         return _every_name(nodes)
-    # Also those of code that it defines and may hand to others to call.
+    # Also attributes in code that the cell defines, which other code may call.
     effects.attributes.update(node.attr for node in nodes if isinstance(node, ast.Attribute))
     effects.inert = all(map(_is_inert, tree.body))
     return effects
 
 
 def _is_inert(statement: ast.stmt) -> bool:
-    """Return whether a statement runs no code: it names constants, lists of them, or a function.
+    """Return whether a statement only binds constants, lists of them, or a function.
 
-    Not what another name holds: IPython can be told to show what is assigned, by code of its class.
+    Assigning the value of another name does not count: IPython can be configured to show assigned
+    values, which runs code of their class.
     """
     if isinstance(statement, ast.FunctionDef):
         given = statement.args
@@ -136,7 +139,7 @@ def _is_inert(statement: ast.stmt) -> bool:
 
 
 def _is_constant(value: ast.expr | None) -> bool:
-    """Return whether an expression, if there is one, is made of nothing but constants."""
+    """Return whether an expression, if any, consists only of constants."""
     if isinstance(value, ast.Tuple | ast.List):
         return all(map(_is_constant, value.elts))
     if isinstance(value, ast.Dict):
@@ -148,7 +151,7 @@ def _is_constant(value: ast.expr | None) -> bool:
 
 
 def _every_name(nodes: list[ast.AST]) -> Effects:
-    """Collect the names of code too deep or too long to be followed."""
+    """Collect the names in code that is too deep or too long to evaluate."""
     effects = Effects(complete=False)
     for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -160,7 +163,7 @@ def _every_name(nodes: list[ast.AST]) -> Effects:
 
 
 def _only_checks(node: ast.stmt) -> bool:
-    """Return whether a statement is what ``%%deterministic --check`` becomes."""
+    """Return whether a statement is the translation of ``%%deterministic --check``."""
     if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
         return False
     words = [arg.value for arg in node.value.args if isinstance(arg, ast.Constant)]
@@ -172,12 +175,12 @@ def _only_checks(node: ast.stmt) -> bool:
 
 
 def _words(node: ast.AST, parse: Parse) -> list[str]:
-    """Write a tree as words, the same in every version of Python."""
+    """Return a tree as words, the same in every version of Python."""
     words: list[str] = []
     stack: list[object] = [node]
     while stack:
         part = stack.pop()
-        if isinstance(part, ast.Name):  # most are one of these: the same as below, but quicker
+        if isinstance(part, ast.Name):  # a fast path for most nodes: same words as below
             words.append(f"Nameidctx{type(part.ctx).__name__}str {part.id!r} ")
         elif isinstance(part, ast.Attribute):
             words.append(f"Attributevalueattrctx{type(part.ctx).__name__}str {part.attr!r} ")
@@ -211,5 +214,5 @@ def _words(node: ast.AST, parse: Parse) -> list[str]:
 def _literal(value: object) -> str:
     try:
         return repr(value)
-    except ValueError:  # more digits than Python writes out: such a number was given in hex
+    except ValueError:  # more digits than Python writes in decimal
         return hex(value) if isinstance(value, int) else ""

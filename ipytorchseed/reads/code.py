@@ -1,7 +1,6 @@
-"""What a compiled function does with global names, told from its source.
+"""Determines the effects of a compiled function from its source.
 
-Where the source is gone, less is known, never something else: the names that are looked up, and the
-attributes of what they lead to.
+If the source is gone, only names are collected: global names, and the attributes of their values.
 """
 
 from __future__ import annotations
@@ -18,16 +17,16 @@ from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.scope import Reader, TooMuchError
 from ipytorchseed.reads.source import find_source
 
-_LONGEST = 50_000
-"""Bytes of code that is read by more than its names: some 25 ms."""
+# Bytes, which take about 25 ms. For longer code, only names are collected.
+_MAX_CODE = 50_000
 
-_HIDES_NOTHING = {*vars(builtins)} - {"__import__", "compile", "eval", "exec", "globals", "vars"}
+_HARMLESS = {*vars(builtins)} - {"__import__", "compile", "eval", "exec", "globals", "vars"}
 
 
 def _effects_of_code(code: CodeType) -> Effects:
     effects = Effects()
     try:
-        found = find_source(code) if len(code.co_code) <= _LONGEST else []
+        found = find_source(code) if len(code.co_code) <= _MAX_CODE else []
         for function in found:
             effects.add(follow_function(function, code.co_freevars, Reader(parse_text)))
     except (RecursionError, TooMuchError):
@@ -36,21 +35,21 @@ def _effects_of_code(code: CodeType) -> Effects:
 
 
 def _effects_of_names(code: CodeType) -> Effects:
-    """Collect the names that code looks up, in functions made inside it too.
+    """Collect the names that code reads, including functions defined inside it.
 
-    It is complete where these are builtins: such are the functions that ``dataclass`` writes.
+    The result is complete if all are builtins, as in functions that ``dataclass`` generates.
     """
     effects = Effects()
     stack = [code]
     while stack:
         each = stack.pop()
         stack += [constant for constant in each.co_consts if isinstance(constant, CodeType)]
-        if len(each.co_code) <= _LONGEST:
+        if len(each.co_code) <= _MAX_CODE:
             _add_names(effects, each)
         else:
             effects.reads |= dict.fromkeys(each.co_names, frozenset())
             effects.complete = False
-    effects.complete &= effects.reads.keys() <= _HIDES_NOTHING
+    effects.complete &= effects.reads.keys() <= _HARMLESS
     return effects
 
 
@@ -65,6 +64,7 @@ def _add_names(effects: Effects, code: CodeType) -> None:
         if path:
             effects.paths.add(path)
             effects.call(path, ANY)
+            effects.actions[path] = None
             path = ""
         if name in ("LOAD_GLOBAL", "LOAD_NAME"):
             path = step.argval
@@ -78,5 +78,5 @@ def _add_names(effects: Effects, code: CodeType) -> None:
             effects.attributes.add(step.argval)
 
 
+# Returns the effects of a function on global names, cached for each code object.
 effects_of_code = per_object(_effects_of_code)
-"""Returns what a function does with global names; worked out once for each code object."""

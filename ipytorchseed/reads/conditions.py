@@ -1,4 +1,4 @@
-"""Evaluates conditions, and what is certain on each side of them."""
+"""Evaluates conditions and the states after each outcome."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _ifexp(scope: Scope, node: ast.IfExp) -> AbstractValue:
 
 
 def branches(scope: Scope, node: ast.expr) -> tuple[State, State]:
-    """Evaluate a condition, and return the states where it is true and where it is false."""
+    """Evaluate a condition and return the states if it is true and if it is false."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         yes, no = branches(scope, node.operand)
         return no, yes

@@ -8,34 +8,36 @@ from msgspec import Struct
 class Effects(Struct):
     """What a piece of code does with names.
 
-    Dotted names are written as in ``abstract.AbstractValue.paths``.
+    Dotted names have the form of ``abstract.AbstractValue.paths``.
 
     Attributes:
-        reads: Names looked up before they are certain to be set, each with the names that are
-            certain to be set whenever it is looked up; of a function, it may be one of these.
+        reads: Names read before they are certain to be set, each with the names that are certain to
+            be set whenever it is read; for a function, these may include the name itself.
         writes: Names that may be set or deleted.
-        must_assign: Those that a function is certain to set.
-        paths: Dotted names looked up, such as ``np.random``; with ``=`` at the end, set.
-        held: Texts that it takes to be a ``name`` of the namespace, ``code`` or a ``query`` of a
-            data frame, where names hold them: as in ``abstract.AbstractValue.texts``.
-        calls: Dotted names called, each with the smallest number of arguments, None not counted.
-        handed: Dotted names given to calls as arguments.
-        attributes: Names of attributes that it reads, of whatever object.
+        must_assign: Names that a function is certain to set.
+        paths: Dotted names read, such as ``np.random``; with ``=`` at the end, set.
+        held: Strings that it uses as a ``name`` of the namespace, as ``code`` or as a ``query`` of
+            a data frame, with placeholders for strings that names hold, see
+            ``abstract.AbstractValue.texts``.
+        calls: Dotted names called, each with the smallest number of arguments, without None.
+        actions: What it does, in order, without duplicates: see ``Dependencies.actions``, but with
+            names as in ``paths``.
+        handed: Dotted names passed to calls as arguments.
+        attributes: Names of attributes that it reads, of any object.
         imports: Packages that it imports.
         stars: Modules from which it imports all names.
-        files: Files that it runs, in the notebook or as programs of their own.
-        texts: Constants that may be names of files or folders.
-        programs: Programs of their own that it runs, as in ``magics.Magic``, and what its queries
-            ask databases for.
+        files: Files that it runs, in the notebook or as separate programs.
+        texts: String constants that may be names of files or folders.
+        programs: External programs that it runs, as in ``magics.Magic``, and nondeterministic
+            functions that its queries call in databases.
         defined: The code of functions and classes that it defines, by name.
-        timed: Names that hold readings of a clock, numbers and nothing else, if all the calls and
-            names they are made of are clocks.
-        escaped: Calls, such as ``time.time()``, whose answers go elsewhere.
-        sets: Dotted names of whose items it makes sets that something may go through, "" where
-            that is unknown.
-        complete: False where it runs text that is not known before.
-        inert: Whether a cell runs no code while it binds its names: it can neither draw nor open
-            a file.
+        timed: Names that hold only readings of a clock and numbers, if all the calls and names that
+            they are computed from are clocks.
+        escaped: Calls, such as ``time.time()``, whose results are used in other ways.
+        sets: Dotted names whose items it puts into sets that may be iterated, "" if unknown.
+        complete: False if it runs a string that is unknown.
+        inert: Whether a cell only binds names to constants or functions: it can neither draw nor
+            open a file.
     """
 
     reads: dict[str, frozenset[str]] = {}
@@ -44,6 +46,7 @@ class Effects(Struct):
     paths: set[str] = set()
     held: set[tuple[str, str]] = set()
     calls: dict[str, int] = {}
+    actions: dict[str, None] = {}
     handed: set[str] = set()
     attributes: set[str] = set()
     imports: set[str] = set()
@@ -59,7 +62,7 @@ class Effects(Struct):
     inert: bool = False
 
     def read(self, name: str, assigned: frozenset[str] | set[str] = frozenset()) -> None:
-        """Note that a name is looked up where the names ``assigned`` are set."""
+        """Record that a name is read while the names ``assigned`` are set."""
         before = self.reads.get(name)
         if before is None:
             self.reads[name] = frozenset(assigned)
@@ -67,15 +70,16 @@ class Effects(Struct):
             self.reads[name] = before & assigned
 
     def call(self, path: str, given: int) -> None:
-        """Note a call with so many arguments that are not None."""
+        """Record a call with the number of arguments that are not None."""
         self.calls[path] = min(given, self.calls.get(path, given))
 
     def add(self, other: Effects) -> None:
-        """Add what code inside does, whose names mean the same."""
+        """Add the effects of inner code with the same meaning of names."""
         for name, assigned in other.reads.items():
             self.read(name, assigned)
         for path, given in other.calls.items():
             self.call(path, given)
+        self.actions |= other.actions
         self.writes |= other.writes
         self.paths |= other.paths
         self.handed |= other.handed
@@ -84,7 +88,7 @@ class Effects(Struct):
         self.add_plain(other)
 
     def add_plain(self, other: Effects) -> None:
-        """Add what does not hang on the meaning of names."""
+        """Add the effects that do not depend on the meaning of names."""
         self.held |= other.held
         self.attributes |= other.attributes
         self.imports |= other.imports

@@ -1,4 +1,4 @@
-"""Evaluates the syntax tree of a cell or a function to its effects."""
+"""Evaluates the syntax tree of a cell or function to its effects."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.functions import function_effects, lambda_effects
 from ipytorchseed.reads.scope import Reader, Scope, State
 
-__all__ = ["blocks", "calling", "follow", "follow_function"]  # the two register their evaluators
+__all__ = ["blocks", "calling", "follow", "follow_function"]  # two register evaluators
 
 
 def follow_function(node: ast.AST, free: Iterable[str], reader: Reader) -> Effects:
-    """Follow what a function does when it is called.
+    """Return the effects of calling a function.
 
     Args:
         node: The function, lambda or generator expression.
-        free: Names that it takes from the functions around it.
-        reader: What reads the texts inside.
+        free: Its free variables.
+        reader: Parses strings inside the code.
     """
     around = Scope({*free}, State({*free}, {}), reader)
     if isinstance(node, ast.Lambda):
         around.run(Body(lambda_effects(around, node)))
     elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         around.run(Body(function_effects(around, node)))
-    elif isinstance(node, ast.GeneratorExp):  # whose first iterator it was given when it was made
+    elif isinstance(node, ast.GeneratorExp):  # it has already received its first iterator
         first, *others = node.generators
         nothing = ast.Tuple([], ast.Load())
         given = ast.comprehension(first.target, nothing, first.ifs, first.is_async)
@@ -36,11 +36,11 @@ def follow_function(node: ast.AST, free: Iterable[str], reader: Reader) -> Effec
 
 
 def follow(tree: ast.Module, reader: Reader) -> Effects:
-    """Follow the code of a cell.
+    """Return the effects of a cell.
 
     Args:
         tree: The cell, parsed.
-        reader: What reads the texts inside.
+        reader: Parses strings inside the code.
     """
     scope = Scope(set(), State(set(), {}), reader)
     scope.block(tree.body)

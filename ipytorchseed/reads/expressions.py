@@ -16,9 +16,9 @@ from ipytorchseed.reads.abstract import (
     UNKNOWN,
     AbstractValue,
     bodies_of,
+    concatenations,
     contents,
     either,
-    in_a_row,
     join,
 )
 from ipytorchseed.reads.entropy import ADDRESSES
@@ -52,7 +52,7 @@ def _name(scope: Scope, node: ast.Name) -> AbstractValue:
 
 
 def look_up_name(scope: Scope, name: str | None) -> AbstractValue:
-    """Follow what looks a name up; nothing where there is none."""
+    """Record that a name is read, if any, and return its abstract value."""
     abstract = UNKNOWN if name is None else scope.load(name)
     scope.effects.paths.update(abstract.paths)
     return abstract
@@ -66,7 +66,7 @@ def _attribute(scope: Scope, node: ast.Attribute) -> AbstractValue:
         names.append(base.attr)
         base = base.value
     above = isinstance(base, ast.Call) and dotted_name(base.func) == "super"
-    more = {"__init__"} if above else set[str]()  # which makes no other object
+    more = {"__init__"} if above else set[str]()  # creates no other object
     scope.effects.attributes.update({*names} - more)
     if isinstance(base, ast.Name):
         abstract = scope.load(base.id)
@@ -90,12 +90,12 @@ def _subscript(scope: Scope, node: ast.Subscript) -> AbstractValue:
     scope.run_all(value.bodies)
     scope.consume(scope.visit(node.slice))
     found = replace(value.item(), bodies=())
-    cut = value.texts and isinstance(node.slice, ast.Slice)  # be it of a text, it is another then
+    cut = value.texts and isinstance(node.slice, ast.Slice)  # its strings are slices
     return replace(found, texts=()) if cut else found
 
 
 def _result(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
-    """Follow ``Out[5]`` and ``In[5]`` to the name under which the shell keeps that one."""
+    """Look up ``Out[5]`` and ``In[5]`` under the name that the shell gives to each."""
     name = node.value.id if isinstance(node.value, ast.Name) else ""
     number = node.slice.value if isinstance(node.slice, ast.Constant) else None
     if name not in _RESULTS or type(number) is not int or name in scope.assigned | scope.local:
@@ -104,7 +104,7 @@ def _result(scope: Scope, node: ast.Subscript) -> AbstractValue | None:
 
 
 def is_namespace(node: ast.expr) -> bool:
-    """Return whether this is ``globals()`` or the like."""
+    """Return whether a node is ``globals()`` or a similar namespace."""
     return (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
@@ -114,7 +114,7 @@ def is_namespace(node: ast.expr) -> bool:
 
 
 def look_up_text(scope: Scope, namespace: ast.expr, key: ast.expr) -> AbstractValue | None:
-    """Follow ``globals()["name"]`` to the name; None where that is no item of a namespace."""
+    """Look up the name in ``globals()["name"]``; return None for other containers."""
     if not is_namespace(namespace):
         return None
     texts = scope.visit(key).text()
@@ -137,14 +137,14 @@ def _namedexpr(scope: Scope, node: ast.NamedExpr) -> AbstractValue:
 def _binop(scope: Scope, node: ast.BinOp) -> AbstractValue:
     left, right = scope.visit(node.left), scope.visit(node.right)
     made = operate(scope, left, node.op, right)
-    texts = in_a_row(left.text(), right.text()) if isinstance(node.op, ast.Add) else ()
+    texts = concatenations(left.text(), right.text()) if isinstance(node.op, ast.Add) else ()
     return replace(made, texts=texts) if texts else made
 
 
 def operate(
     scope: Scope, left: AbstractValue, operator: ast.operator, right: AbstractValue
 ) -> AbstractValue:
-    """Follow an operation on two values."""
+    """Evaluate an operation on two values."""
     scope.run_all(bodies_of(left, right))
     if left is UNKNOWN and right is UNKNOWN:
         return UNKNOWN
@@ -197,16 +197,16 @@ def _dict(scope: Scope, node: ast.Dict) -> AbstractValue:
 @evaluates("Set")
 def _set(scope: Scope, node: ast.Set) -> AbstractValue:
     if not all(map(_is_number, node.elts)):
-        scope.note_set()
+        scope.record_set()
     return container([scope.visit(each) for each in node.elts], node.elts)
 
 
 def container(items: list[AbstractValue], parts: list[Any]) -> AbstractValue:
-    """Return what is known of a container.
+    """Return the abstract value of a container.
 
     Args:
-        items: What is known of those of its parts that are not constants.
-        parts: All its parts, as written.
+        items: The abstract values of its items that are not constants.
+        parts: The nodes of all items.
     """
     if not items:
         return NEUTRAL if not parts else _TEXT
@@ -224,7 +224,7 @@ def _joinedstr(scope: Scope, node: ast.JoinedStr) -> AbstractValue:
     items = [item for each, item in visited if not _plain(each)]
     for item in items:
         scope.run_all(item.bodies)
-    texts = in_a_row(*(item.text() for _, item in visited))
+    texts = concatenations(*(item.text() for _, item in visited))
     return replace(container(items, node.values), bodies=(), texts=texts)
 
 

@@ -1,8 +1,8 @@
-"""Finds what a cell reads: the values and the code of the user's that its names lead to.
+"""Finds what a cell reads: the values and the user's code that its names lead to.
 
 From each name, functions and classes of the notebook and of local modules are followed through
-their own global names, closures, defaults and decorators. Code of installed packages is not. Code
-leads to names (here), names to values (``names``), and values to code again (``values``).
+their global names, closures, defaults and decorators. Code of installed packages is not. Code leads
+to names (here), names to values (``names``), and values to code again (``values``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from types import CodeType
 from typing import Any
 
 from ipytorchseed.introspection.ownership import is_local_module
+from ipytorchseed.introspection.values import is_function, is_module, module_of
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.actions import MAX_ACTIONS, is_name, last_part
 from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.dependencies import Dependencies
 from ipytorchseed.reads.effects import Effects
@@ -24,13 +26,14 @@ from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.patches import Place, find_at, find_used, is_replaced
 from ipytorchseed.reads.queries import names_in_query
-from ipytorchseed.reads.resolution import find_imported
+from ipytorchseed.reads.resolution import find_imported, public_name
 from ipytorchseed.reads.scope import Reader, TooMuchError
 from ipytorchseed.reads.values import OutOfTimeError
 
 _ENVIRONMENT = frozenset({"environ", "environb", "getenv"})
+
+# Attributes through which code reads the environment, and names of environment variables.
 _VARIABLE = lazy_pattern(r"[A-Z][A-Z0-9_]{1,80}")
-"""Names by which code asks the environment, and names of its variables."""
 
 
 def find_dependencies(  # noqa: PLR0913 -- the last by name
@@ -47,25 +50,24 @@ def find_dependencies(  # noqa: PLR0913 -- the last by name
     Args:
         effects: What the cell does with names.
         namespace: The user's namespace, before the cell runs.
-        hidden: Names of the shell's own, which are no input.
-        timed: Names that hold readings of clocks, as earlier cells' ``Dependencies.timed`` told.
-        patched: Attributes of packages that earlier cells set, as ``Dependencies.sets`` told.
-        seconds: Of this thread's own time, that this may take. What is found by then is returned,
-            as incomplete.
+        hidden: Names that belong to the shell, which are no inputs.
+        timed: Names that hold readings of clocks, from ``Dependencies.timed`` of earlier cells.
+        patched: Attributes of packages that earlier cells set, from their ``Dependencies.sets``.
+        seconds: The limit for this thread's CPU time. The result is incomplete if it is reached.
     """
-    if effects.inert and not effects.reads:  # it hangs on its text alone
+    if effects.inert and not effects.reads:  # it depends only on its text
         return Dependencies(writes={*effects.writes})
     follower = _CodeFollower(namespace, frozenset(hidden), time.thread_time() + seconds)
     return follower.follow_cell(effects, frozenset(timed), patched or {})
 
 
 class _CodeFollower(NameFollower):
-    """Follows code, and puts together what a cell reads.
+    """Follows code and collects what a cell reads.
 
     Args:
         namespace: The user's namespace.
-        hidden: Names of the shell's own in it, which are no input.
-        deadline: When it must end, by ``time.thread_time``.
+        hidden: Names in it that belong to the shell, which are no inputs.
+        deadline: When to stop, by ``time.thread_time``.
     """
 
     def __init__(
@@ -83,10 +85,10 @@ class _CodeFollower(NameFollower):
         """Follow a cell, then all that it leads to, as ``find_dependencies`` does."""
         namespace = self._notebook.names
         self._defined = effects.defined
-        # What the text itself names is told, however little time there is.
+        # Names in the text itself are always recorded, even if time runs out.
         for name in effects.reads:
             if name in namespace and not effects.stars:
-                self._inputs[id(namespace), name] = self._note(
+                self._inputs[id(namespace), name] = self._record_name(
                     name, namespace[name], self._notebook
                 )
         try:
@@ -96,7 +98,7 @@ class _CodeFollower(NameFollower):
                 self._follow_given(effects)
             self._found.packages |= self.packages
             if patched:
-                self._note_patches(patched)
+                self._record_patches(patched)
                 self.drain()
         except OutOfTimeError:
             self.complete = False
@@ -104,7 +106,7 @@ class _CodeFollower(NameFollower):
         return self._conclude(effects, timed)
 
     def _conclude(self, effects: Effects, timed: frozenset[str]) -> Dependencies:
-        """Complete what was found by what only the whole tells."""
+        """Add what can only be determined after everything was followed."""
         found, nondeterminism = self._found, self._nondeterminism
         found.complete &= self.complete
         names = self._notebook.names
@@ -112,14 +114,14 @@ class _CodeFollower(NameFollower):
         if not _ENVIRONMENT.isdisjoint(self._met.names):
             held = (each for each in read if type(each) is str)
             found.variables.update(filter(_VARIABLE.fullmatch, (*found.texts, *held)))
-        nondeterminism.look_into(read, self._attributes)
+        nondeterminism.record_held(read, self._attributes)
         found.timing, found.timed = nondeterminism.readings(effects, names, timed)
         found.nondeterministic_calls = nondeterminism.calls
         found.hashes = nondeterminism.hashes
         return found
 
-    def _note_patches(self, patched: Mapping[str, Place]) -> None:
-        """Note those of the attributes of packages that the user set which the cell comes by."""
+    def _record_patches(self, patched: Mapping[str, Place]) -> None:
+        """Record the attributes of packages that the user replaced and the cell uses."""
         self._met.classes += [about.kind for about in self._kinds.values() if not about.local]
         for name in find_used(patched, self._met, self._found.packages):
             if is_replaced(patched[name]):
@@ -140,16 +142,17 @@ class _CodeFollower(NameFollower):
 
         Args:
             effects: What it does with names.
-            home: Where these are found.
+            home: Its global namespace.
             assigned: Names of the notebook that the cell sets before this code runs.
-            code: The code, where it is a function's.
+            code: The code object, for a function.
         """
         self._attributes |= effects.attributes
-        self._note_effects(effects, home)
-        own = code is not None and code.co_name == "__hash__"  # which sets and dictionaries call
+        self._record_effects(effects, home)
+        self._record_actions(effects, home, assigned, code)
+        own = code is not None and code.co_name == "__hash__"  # sets and dictionaries call it
         self._nondeterminism.look_up(effects, home, assigned, self.tick, hashing=own)
         stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
-        # First what is read where the fewest names are set: it is then followed once.
+        # Names with the fewest names set come first, so that each is followed only once.
         for name, before in sorted(effects.reads.items(), key=lambda read: len(read[1])):
             self.tick()
             if home.holds(name, assigned):
@@ -166,8 +169,8 @@ class _CodeFollower(NameFollower):
             except (RecursionError, TooMuchError):
                 self._found.complete = False
 
-    def _note_effects(self, effects: Effects, home: Home) -> None:
-        """Note what code does that leads no further."""
+    def _record_effects(self, effects: Effects, home: Home) -> None:
+        """Record effects that do not lead to other values."""
         found = self._found
         self._met.names |= effects.attributes | effects.reads.keys()
         found.packages |= effects.imports
@@ -179,13 +182,40 @@ class _CodeFollower(NameFollower):
         elif home.found_again:
             found.sets |= {home.shown(name): (home.module, name) for name in effects.writes}
 
+    def _record_actions(
+        self, effects: Effects, home: Home, assigned: frozenset[str], code: CodeType | None
+    ) -> None:
+        """Insert the actions of code after the call that led to it."""
+        ours, place = self._found.actions, len(self._found.actions)
+        if code is not None:
+            caller = code.co_qualname.removesuffix(".__init__").rpartition(".")[2]
+            calls = (n for n, action in enumerate(ours, 1) if last_part(action) == caller)
+            place = next(calls, place)
+        named = (self._name_action(each, home, assigned) for each in effects.actions)
+        new = [each[:MAX_ACTIONS] for each in dict.fromkeys(named) if each not in ours]
+        ours[place:place] = new[: MAX_ACTIONS - len(ours)]
+
+    @staticmethod
+    def _name_action(action: str, home: Home, assigned: frozenset[str]) -> str:
+        """Return an action with import names for what it calls."""
+        if not is_name(action) or action[:1] in (":", "."):
+            return action.lstrip(":")
+        root, dot, rest = action.partition(".")
+        value = home.names.get(root) if home.holds(root, assigned) else None
+        if is_module(value):
+            return f"{public_name(value)}{dot}{rest}"
+        made_in = module_of(value) if not dot and is_function(value) else ""
+        if made_in and not is_local_module(made_in):
+            return public_name(value)
+        return home.shown(action) if root in home.names else action
+
     def run(self, code: CodeType, names: Mapping[str, Any], assigned: frozenset[str]) -> None:
         home = self._home(names)
         if not home.module or is_local_module(home.module):
             self._follow(effects_of_code(code), home, assigned, code)
 
     def _run_new(self, name: str, assigned: frozenset[str]) -> None:
-        """Follow a function that the cell itself defines before code of earlier cells calls it."""
+        """Follow a function that the cell defines, when code of earlier cells calls it."""
         effects = self._defined.get(name)
         if effects is None:
             return
@@ -194,12 +224,12 @@ class _CodeFollower(NameFollower):
             self._followed[id(effects)] = assigned if before is None else assigned & before
             self._follow(effects, self._notebook, assigned)
 
-    # -- code and names in texts -----------------------------------------------------------------
+    # -- code and names in strings ---------------------------------------------------------------
 
     def _follow_given(self, effects: Effects) -> None:
-        """Follow the cell's own texts that name variables, as some code runs texts not known.
+        """Follow the cell's strings that name variables, since they may be run.
 
-        That may be ``eval(name) for name in self.args`` in a class, where the cell says
+        An example is a class with ``eval(name) for name in self.args``, and a cell with
         ``show("prices", "prices.sum()")``.
         """
         for text in effects.texts:
@@ -212,7 +242,7 @@ class _CodeFollower(NameFollower):
     def _follow_texts(
         self, kind: str, texts: Iterable[str], home: Home, assigned: frozenset[str]
     ) -> None:
-        """Follow names and code that stand in texts, as in ``Effects.held``."""
+        """Follow the names and code in strings, as in ``Effects.held``."""
         known = False
         for text in texts:
             self.tick()

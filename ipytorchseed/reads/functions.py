@@ -1,6 +1,6 @@
-"""Evaluates functions, classes and comprehensions: inner scopes, and code that runs later.
+"""Evaluates functions, classes and comprehensions.
 
-What a function looks up counts from where the function is called, or given away.
+A function's reads count where the function is called or passed on.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ _CONSTRUCTORS = frozenset({"__new__", "__init__", "__post_init__"})
 def _functiondef(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     decorators = [scope.visit(each) for each in node.decorator_list]
     defaults = [scope.visit(each) for each in defaults_of(node.args)]
-    if decorators and ANNOTATIONS_ARE_EVALUATED:  # a decorator may go by them
+    if decorators and ANNOTATIONS_ARE_EVALUATED:  # a decorator may read them
         for each in annotations_of(node):
             if not type_parameters(node):
                 scope.consume(scope.visit(each))
     effects = function_effects(scope, node)
-    for name in effects.reads.keys() & scope.assigned_inside():  # whenever there is this function
+    for name in effects.reads.keys() & scope.assigned_inside():  # set whenever it exists
         effects.reads[name] |= {name}
     for abstract in decorators:
         scope.run_all(abstract.bodies)
-        if abstract.tail.removesuffix("()").endswith("interact"):  # ipywidgets' calls it at once
+        if abstract.tail.removesuffix("()").endswith("interact"):  # ipywidgets calls it
             scope.run(Body(effects))
     bodies = (Body(effects), *bodies_of(*defaults, *decorators))
     scope.store(node.name, AbstractValue(tail=node.name, bodies=bodies))
 
 
 def function_effects(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Effects:
-    """Return what a function does when it is called."""
+    """Return the effects of calling a function."""
     local = names_of(node)
     inner = Scope(local, State(set(local), {}), scope.reader)
     inner.block(node.body)
@@ -105,7 +105,7 @@ def _lambda(scope: Scope, node: ast.Lambda) -> AbstractValue:
 
 
 def lambda_effects(scope: Scope, node: ast.Lambda) -> Effects:
-    """Return what a ``lambda`` does when it is called."""
+    """Return the effects of calling a lambda."""
     local = arguments_of(node.args)
     inner = Scope(local, State(set(local), {}), scope.reader)
     inner.consume(inner.visit(node.body))
@@ -119,7 +119,7 @@ def _listcomp(scope: Scope, node: ast.ListComp | ast.GeneratorExp | ast.SetComp)
 
 @evaluates("SetComp")
 def _setcomp(scope: Scope, node: ast.SetComp) -> AbstractValue:
-    scope.note_set()
+    scope.record_set()
     return _listcomp(scope, node)
 
 
@@ -133,7 +133,7 @@ def _dictcomp(scope: Scope, node: ast.DictComp) -> AbstractValue:
 def _comprehension(
     scope: Scope, loops: list[ast.comprehension], parts: list[ast.expr]
 ) -> AbstractValue:
-    """Evaluate a comprehension, and return what is known of what holds its parts."""
+    """Evaluate a comprehension and return the abstract value of its container."""
     hidden: dict[str, tuple[bool, AbstractValue | None]] = {}
     local, surroundings = scope.local, scope.assigned
     for number, loop in enumerate(loops):

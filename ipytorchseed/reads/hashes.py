@@ -1,4 +1,4 @@
-"""Tells what the order of a set hangs on: the hash seed of the process, or addresses."""
+"""Determines whether set order depends on the hash seed or on addresses."""
 
 from __future__ import annotations
 
@@ -10,33 +10,32 @@ from ipytorchseed.introspection.anatomy import module_of_class, mro, name_of_cla
 from ipytorchseed.introspection.values import identities
 from ipytorchseed.reads.entropy import BY_HASH, BY_PLACE
 
-_MANY = 64
-"""Items of a container that are looked at."""
+# How many items of a container are inspected.
+_MAX_ITEMS = 64
 
 _SETS = identities({set, frozenset})
-"""The classes of sets."""
 
 _BUILTIN = identities({list, tuple, set, frozenset, dict})
 _NUMBERS = identities({int, float, bool, complex, range})
 
 
-def order_of(value: object) -> str:
-    """Tell what the order of a set hangs on, as ``hashes_of``; of another value, nothing."""
-    return hashes_of(value) if id(type(value)) in _SETS else ""
+def order_basis(value: object) -> str:
+    """Return what decides the order of a set, as ``hash_basis`` does, or ""."""
+    return hash_basis(value) if id(type(value)) in _SETS else ""
 
 
-def hashes_of(value: object) -> str:
-    """Tell what the hashes of a container's items hang on.
+def hash_basis(value: object) -> str:
+    """Return what decides the hashes of a container's items.
 
     Returns:
-        ``BY_HASH`` where one hangs on the hash seed, else ``BY_PLACE`` where one hangs on where the
-        item lies in memory, and nothing where all are the same in each process.
+        ``BY_HASH`` if any depends on the hash seed, else ``BY_PLACE`` if any depends on the item's
+        address, and "" if all are the same in every process.
     """
     kind = type(value)
     if id(kind) in _BUILTIN:
         keys: Any = dict.keys(value) if kind is dict else value  # type: ignore[arg-type]
         try:
-            found = [_hash_of(item) for item in list(itertools.islice(keys, _MANY))]
+            found = [_hash_of(item) for item in list(itertools.islice(keys, _MAX_ITEMS))]
         except RuntimeError:
             return BY_HASH
         return next((on for on in (BY_HASH, BY_PLACE) if on in found), "")
@@ -59,7 +58,7 @@ def _hash_of(item: object) -> str:
         random = name_of_class(kind) in ("str_", "bytes_", "datetime64", "timedelta64")
         return BY_HASH if random else ""
     if kind is tuple or kind is frozenset:
-        return hashes_of(item)
+        return hash_basis(item)
     for base in mro(kind):
         hashed = own(base).get("__hash__")
         if hashed is not None:

@@ -10,20 +10,20 @@ from msgspec import Struct
 
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.abstract import HELD, MOST_TEXTS
+from ipytorchseed.reads.abstract import HELD, MAX_TEXTS
 
+# Names that are reserved for the interpreter.
 DUNDER = lazy_pattern(r"__\w+__")
-"""Names that the interpreter keeps for itself."""
 
 
 class Home(Struct, frozen=True):
-    """Where the global names of some code are found.
+    """A global namespace.
 
     Attributes:
         names: The dictionary.
         module: The module's name; "" for the notebook.
-        found_again: Whether the dictionary is that of the notebook, or of the module as loaded.
-        package: What its relative imports begin from.
+        found_again: Whether the dictionary belongs to the notebook or to a loaded module.
+        package: The package for its relative imports.
     """
 
     names: Mapping[str, Any]
@@ -32,18 +32,18 @@ class Home(Struct, frozen=True):
     package: str = ""
 
     def shown(self, name: str) -> str:
-        """Return what a value is called that is found here under a name."""
+        """Return the full name of a value in this namespace."""
         return f"{self.module}.{name}" if self.module else name
 
     def holds(self, path: str, assigned: frozenset[str]) -> bool:
-        """Return whether a dotted name begins with one that holds what it held before the cell."""
+        """Return whether a dotted name begins with a name that the cell has not yet set."""
         if self.module or not assigned:
             return True
         return path.partition(".")[0].removesuffix("()") not in assigned
 
 
 def home_of(names: Mapping[str, Any]) -> Home:
-    """Tell which module's global names a dictionary holds."""
+    """Return the namespace that a dictionary of global names belongs to."""
     name = introspection.text(names.get("__name__"))
     module = sys.modules.get(name)
     loaded = module is not None and introspection.module_names(module) is names
@@ -52,13 +52,13 @@ def home_of(names: Mapping[str, Any]) -> Home:
 
 
 def fill_in(text: str, names: Mapping[str, Any]) -> list[str]:
-    """Return what a text may be, parts of which names hold: as in ``abstract.HELD``."""
+    """Return the variants of a string, with the placeholders of ``HELD`` replaced."""
     found = [text]
     while held := HELD.search(found[0]) if found else None:
         value = names.get(held[2])
         whole = [value] if not held[1] else _contents(value)
         texts = [each for each in whole if type(each) is str]
-        found = [each.replace(held[0], new) for new in texts for each in found][:MOST_TEXTS]
+        found = [each.replace(held[0], new) for new in texts for each in found][:MAX_TEXTS]
     return found
 
 
@@ -71,5 +71,5 @@ def _contents(value: Any) -> list[Any]:  # noqa: ANN401
 
 
 def is_plain(names: Mapping[str, Any], name: str) -> bool:
-    """Return whether a module holds a number or a text under a name of its own choice."""
+    """Return whether a name, except a dunder, holds a number or string."""
     return name in names and introspection.is_scalar(names[name]) and not DUNDER.fullmatch(name)

@@ -58,6 +58,8 @@ class Magic(Struct):
         files: Files that it runs, in the notebook or as programs of their own.
         program: A program of its own that it runs, as users write it: ``!wget``; or "".
         words: The words of what it gives to a program: some may be names of files.
+        text: Its line, as users write it: ``%seed 42``, ``!ls``; ``= !ls`` where what
+            that prints is kept.
     """
 
     body: str = ""
@@ -68,6 +70,7 @@ class Magic(Struct):
     files: list[str] = []
     program: str = ""
     words: list[str] = []
+    text: str = ""
 
 
 def magic_of(node: ast.Call) -> Magic | None:
@@ -83,7 +86,8 @@ def magic_of(node: ast.Call) -> Magic | None:
     words = [arg.value if isinstance(arg, ast.Constant) else None for arg in node.args]
     texts = [word if isinstance(word, str) else "" for word in words] + ["", "", ""]
     if func.attr in ("system", "getoutput", "getoutputs"):
-        made = Magic(expressions=_expanded(texts[0]))
+        kept = "" if func.attr == "system" else "= "
+        made = Magic(expressions=_expanded(texts[0]), text=f"{kept}!{texts[0]}")
         return _run_program(made, f"!{program_of(texts[0])}", texts[0])
     if func.attr == "run_line_magic":
         return _line_magic(texts[0], texts[1])
@@ -93,7 +97,7 @@ def magic_of(node: ast.Call) -> Magic | None:
 
 
 def _line_magic(name: str, line: str) -> Magic:
-    made = Magic(expressions=_expanded(line))
+    made = Magic(expressions=_expanded(line), text=f"%{name} {line}".strip())
     if name in _LINE:
         made.body = _without_options(line)
         made.forgets = name in _FORGETS
@@ -107,7 +111,7 @@ def _line_magic(name: str, line: str) -> Magic:
 
 
 def _cell_magic(name: str, line: str, body: str) -> Magic:
-    made = Magic(expressions=_expanded(line))
+    made = Magic(expressions=_expanded(line), text=f"%%{name} {line}".strip())
     if name in CELL_MAGICS:
         made.body, made.cell = body, True
         made.forgets = name in _FORGETS

@@ -1,6 +1,6 @@
-"""Follows names to the values that they hold: in the notebook, in modules, along dotted paths.
+"""Follows names to their values: in the notebook, in modules, along dotted paths.
 
-Nothing is called: attributes are read from dictionaries and slots only.
+Nothing is called: attributes are only read from dictionaries and slots.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from ipytorchseed.reads.patches import Met, place_in
 from ipytorchseed.reads.resolution import MISSING, find_imported
 from ipytorchseed.reads.values import ValueFollower
 
-_NOBODYS = lazy_pattern(r"_+|_i+|_i?\d+|_[dio]h|In|Out|get_ipython|exit|quit|open|__\w+__|__vsc\w*")
-"""Names that the shell or the interpreter puts into the namespace."""
+# Names that the shell or the interpreter puts into the namespace.
+_SPECIAL = lazy_pattern(r"_+|_i+|_i?\d+|_[dio]h|In|Out|get_ipython|exit|quit|open|__\w+__|__vsc\w*")
 
 
 class NameFollower(ValueFollower):
-    """Follows names, and notes those whose values are inputs of the cell.
+    """Follows names, and records those whose values are inputs of the cell.
 
     Args:
         namespace: The user's namespace.
-        hidden: Names of the shell's own in it, which are no input.
-        deadline: When it must end, by ``time.thread_time``.
+        hidden: Names in it that belong to the shell, which are no inputs.
+        deadline: When to stop, by ``time.thread_time``.
     """
 
     def __init__(
@@ -55,11 +55,11 @@ class NameFollower(ValueFollower):
         assigned: frozenset[str],
         stars: Iterable[Any] = (),
     ) -> None:
-        """Follow a global name that code looks up.
+        """Follow a global name that code reads.
 
         Args:
             name: The name.
-            home: Where it is found.
+            home: Its namespace.
             assigned: Names of the notebook that the cell sets before it uses them.
             stars: Modules from which the code imports all names.
         """
@@ -80,17 +80,17 @@ class NameFollower(ValueFollower):
         home: Home,
         assigned: frozenset[str],
     ) -> None:
-        """Note a name and what its value leads to."""
+        """Record a name and follow its value."""
         key = id(home.names), name
         followed = self._inputs.get(key)
         if followed is None:
-            followed = self._inputs[key] = self._note(name, value, home)
+            followed = self._inputs[key] = self._record_name(name, value, home)
         if followed:
             self.push([value], assigned)
 
-    def _note(self, name: str, value: Any, home: Home) -> bool:  # noqa: ANN401
-        """Note a name, and tell whether its value is an input, to be followed."""
-        self.note_package(value)
+    def _record_name(self, name: str, value: Any, home: Home) -> bool:  # noqa: ANN401
+        """Record a name, and return whether its value is an input that must be followed."""
+        self.record_package(value)
         self._met.meet(value)
         followed = self.is_input(value)
         alias = not home.module and introspection.qualified_name(value).rpartition(".")[2] != name
@@ -99,20 +99,20 @@ class NameFollower(ValueFollower):
         if home.module:
             if DUNDER.fullmatch(name):
                 return False
-        elif (name in self._hidden or _NOBODYS.fullmatch(name)) and not is_result(name):
+        elif (name in self._hidden or _SPECIAL.fullmatch(name)) and not is_result(name):
             return False
         if home.found_again:
             self._found.names.setdefault(home.shown(name), (home.module, name))
-        return followed  # what a package gives is not, but its alias may come to mean another
+        return followed  # a package's object is constant, but an alias for it may change
 
     def meet_class(self, made: type) -> None:
-        """Note a class of the user's where it is found under its own name."""
+        """Record a user class under its name, if that leads to it."""
         name, home = name_of_class(made), self._home_of(made)
         if home is not None:
-            self._inputs.setdefault((id(home.names), name), self._note(name, made, home))
+            self._inputs.setdefault((id(home.names), name), self._record_name(name, made, home))
 
     def _home_of(self, made: type) -> Home | None:
-        """Return where a class is found under its own name."""
+        """Return the namespace in which a class has its own name."""
         name, module = name_of_class(made), sys.modules.get(module_of_class(made))
         if self._notebook.names.get(name) is made:
             return self._notebook
@@ -134,7 +134,7 @@ class NameFollower(ValueFollower):
                 return
         steps = rest.split(".") if rest else []
         while introspection.is_module(value):
-            self.note_package(value)
+            self.record_package(value)
             if not steps:
                 if not imported:
                     self._whole_module(value, assigned)
@@ -161,9 +161,9 @@ class NameFollower(ValueFollower):
         name: str,
         assigned: frozenset[str],
     ) -> None:
-        """Note an attribute of a module of the user's, or one that the user may put into another.
+        """Record an attribute of a module if the user may have set it.
 
-        Of packages that is a function of the user's, and a number or a text, whoever set it.
+        In packages, these are the user's functions and classes, and all numbers and strings.
         """
         full = introspection.module_of(module)
         if full == "__main__":
@@ -180,7 +180,7 @@ class NameFollower(ValueFollower):
             self._name(name, value, home, assigned)
 
     def _set_attribute(self, owner: Any, name: str) -> None:  # noqa: ANN401
-        """Note that an attribute is set of a module, or of a class of a package."""
+        """Record that an attribute of a module or of a package's class is set."""
         full = introspection.module_of(owner)
         local = is_local_module(full)
         place = (full, name) if local and full != "__main__" else place_in(owner, name)
@@ -188,7 +188,7 @@ class NameFollower(ValueFollower):
             self._found.sets[".".join(place)] = place
 
     def _whole_module(self, module: Any, assigned: frozenset[str]) -> None:  # noqa: ANN401
-        """Note all that a module of the user's holds, where it is handed on as a whole."""
+        """Record all attributes of a user's module that is passed on as a whole."""
         if is_local_module(introspection.module_of(module)):
             for name in list(introspection.module_names(module)):
                 self.tick()

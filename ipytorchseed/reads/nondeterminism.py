@@ -1,4 +1,4 @@
-"""Which of a cell's results depend on clocks, entropy, other programs, hash order or addresses."""
+"""Finds dependencies on clocks, entropy, other programs, hash order and addresses."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from ipytorchseed.reads.entropy import (
     NAMES,
     READING_TAILS,
 )
-from ipytorchseed.reads.hashes import hashes_of, order_of
+from ipytorchseed.reads.hashes import hash_basis, order_basis
 from ipytorchseed.reads.home import Home
 from ipytorchseed.reads.queries import asked_by_query
 from ipytorchseed.reads.resolution import nondeterministic_call
 
+# Methods of a set that ignore its order.
 _ORDERLESS = frozenset(
     {CONTAINS, "__len__", "add", "clear", "difference_update", "discard", "intersection_update"}
     | {"isdisjoint", "issubset", "issuperset", "remove", "symmetric_difference_update", "update"}
 )
-"""Methods of a set that do not ask for its order."""
 
 
 class Nondeterminism:
-    """Collects the calls, and the orders of sets, that may answer differently each time.
+    """Collects calls and set orders that may differ each time.
 
     Attributes:
         calls: As ``Dependencies.nondeterministic_calls``.
@@ -53,15 +53,15 @@ class Nondeterminism:
         *,
         hashing: bool = False,
     ) -> None:
-        """Note what some code asks for.
+        """Record the nondeterministic calls and set orders in some code.
 
         Args:
             effects: What the code does with names.
-            home: Where these are found.
+            home: Its global namespace.
             assigned: Names of the notebook that the cell sets before this code runs.
-            tick: Asks for a little more time.
-            hashing: Whether it is how a class makes its objects' hashes. Nothing hangs on these
-                unless the order of a set of them is asked for, or ``hash`` is called elsewhere.
+            tick: Raises an error if time is up.
+            hashing: Whether the code is a ``__hash__`` method. Hashes affect no result unless a set
+                of such objects is iterated, or ``hash`` is called elsewhere.
         """
         self.calls |= effects.programs
         names, package = home.names, home.package
@@ -73,43 +73,43 @@ class Nondeterminism:
                 if path not in taken:
                     self._look_up_builtin(path, used=used)
                 used = used or path.rpartition(".")[2].lstrip(":") not in READING_TAILS
-                self._note(nondeterministic_call(path, given, names, package), used=used)
+                self._record_call(nondeterministic_call(path, given, names, package), used=used)
         for path in effects.handed:
             tick()
             if home.holds(path, assigned) and not path.endswith("()"):
-                self._note(nondeterministic_call(path, ANY, names, package), used=True)
+                self._record_call(nondeterministic_call(path, ANY, names, package), used=True)
         for path in effects.paths:
             name, _, method = path.partition(".")
             if home.holds(path, assigned) and method not in _ORDERLESS:
-                self._hang(order_of(names.get(name)))
-                if path not in taken:  # it is handed on: ``sorted(things, key=id)``
+                self._record_basis(order_basis(names.get(name)))
+                if path not in taken:  # passed on: ``sorted(things, key=id)``
                     self._look_up_builtin(path, used=True)
         for path in effects.sets:
             known = path in names and home.holds(path, assigned)
-            self._hang(hashes_of(names[path]) if known else BY_HASH)
+            self._record_basis(hash_basis(names[path]) if known else BY_HASH)
 
     def _look_up_builtin(self, path: str, *, used: bool) -> None:
         self.hashes |= path == BY_HASH
         if path == BY_PERSON or (path == ADDRESS and used):
-            self._note(path, used=True)
+            self._record_call(path, used=True)
 
-    def _note(self, asked: str | None, *, used: bool) -> None:
+    def _record_call(self, asked: str | None, *, used: bool) -> None:
         if asked is not None:
             self.calls.add(asked)
             if used:
                 self._used.add(asked)
 
-    def _hang(self, on: str) -> None:
-        """Note what the order of a set hangs on."""
+    def _record_basis(self, on: str) -> None:
+        """Record what decides the order of a set."""
         self.hashes |= on == BY_HASH
         if on == BY_PLACE:
             self.calls.add(on)
 
-    def look_into(self, values: Iterable[object], attributes: Collection[str]) -> None:
-        """Look at queries that names hold, and at sets that objects hold, once all is noted.
+    def record_held(self, values: Iterable[object], attributes: Collection[str]) -> None:
+        """Record queries that names hold and sets that objects hold, at the end.
 
         Args:
-            values: What the code reads.
+            values: The values that the code reads.
             attributes: Names of attributes that it reads.
         """
         for value in values:
@@ -118,12 +118,12 @@ class Nondeterminism:
                 continue
             for name, held in dict.items(anatomy(type(value)).dictionary(value) or {}):
                 if type(name) is str and name in attributes:
-                    self._hang(order_of(held))
+                    self._record_basis(order_basis(held))
 
     def readings(
         self, effects: Effects, names: Mapping[str, Any], before: frozenset[str]
     ) -> tuple[set[str], set[str]]:
-        """Tell what only times, once all is noted.
+        """Return which calls and names only measure time, after everything was recorded.
 
         Args:
             effects: What the cell does with names.
@@ -137,7 +137,7 @@ class Nondeterminism:
         candidates = []
         addresses = ADDRESSES if ADDRESS not in names else frozenset()
         for name, made_of in effects.timed.items():
-            clocks = made_of - addresses  # an address may be looked up and compared
+            clocks = made_of - addresses  # addresses may be looked up and compared
             if all(_is_clock(part, effects, names, before) for part in clocks):
                 candidates.append((name, clocks))
             else:

@@ -1,4 +1,4 @@
-"""Parses and compiles texts without showing warnings, which are shown when the code runs."""
+"""Parses and compiles text without warnings: they are shown when the code runs."""
 
 from __future__ import annotations
 
@@ -14,17 +14,8 @@ _KEPT = "nodes_inside"
 _MAY_WARN = lazy_pattern(r"\\|[0-9](?:and|else|for|if|in|is|not|or)\b")
 
 
-_LONGEST = 32_000
-"""Characters of a cell that is looked into: some 20 ms, and 100 ms for a list of digits."""
-
-
-def is_too_long(source: str) -> bool:
-    """Return whether the text of a cell is so long that nobody looks into it."""
-    return len(source) > _LONGEST
-
-
 def parse_text(text: str) -> ast.Module | None:
-    """Parse Python; None where it is none.
+    """Return parsed Python, or None for other text.
 
     Args:
         text: The text.
@@ -39,43 +30,45 @@ def parse_text(text: str) -> ast.Module | None:
 
 
 def parse_cell(source: str, transform: Callable[[str], str]) -> ast.Module | None:
-    """Parse a cell; None where it is no Python.
+    """Return a parsed cell, or None if it is not valid Python.
 
     Args:
         source: The cell's text.
-        transform: Turns a cell's text into Python, as the shell does. It is asked only where the
-            text is not Python as it stands, and not kept.
+        transform: Turns a cell's text into Python, as the shell does. It is only called if the text
+            is not valid Python, and it is not kept.
     """
     tree = parse_text(source)
     if tree is not None:
         return tree
     try:
-        text: object = transform(source)  # a transformer of the user's may return anything
-    except Exception:  # noqa: BLE001 -- a transformer of the user's may raise anything
+        text: object = transform(source)  # the user's transformer may return anything
+    except Exception:  # noqa: BLE001 -- the user's transformer may raise anything
         return None
     return parse_text(text) if isinstance(text, str) and text != source else None
 
 
 def nodes_in(node: ast.AST) -> list[ast.AST]:
-    """Return a piece of code and all nodes in it, in the order of ``ast.walk``, which is slower.
+    """Return a node and all nodes in it, in the order of ``ast.walk``, but faster.
 
-    The contexts of names are left out: each name has its own as a field. What is inside a statement
-    is kept with it, as several passes ask for it.
+    The contexts of names are left out: each name has its own as a field. The result is cached on
+    the statement, since several passes need it.
     """
     kept: list[ast.AST] | None = getattr(node, _KEPT, None)
     if kept is not None:
         return [node, *kept]
     found = children_of(node)
-    for each in found:  # which grows
+    for each in found:  # grows during iteration
         if INNER[type(each)]:
             found += children_of(each)
     if isinstance(node, ast.stmt):
-        setattr(node, _KEPT, found)  # without itself, so that both are gone with the tree
+        setattr(node, _KEPT, found)  # without the node itself, to avoid a reference cycle
     return [node, *found]
 
 
 def children_of(node: ast.AST) -> list[ast.AST]:
-    """Return the nodes directly in one, as ``ast.iter_child_nodes``, which is slower, but contexts.
+    """Return the direct children of a node, without contexts.
+
+    This is faster than ``ast.iter_child_nodes``.
 
     Args:
         node: The node.
@@ -92,7 +85,7 @@ def children_of(node: ast.AST) -> list[ast.AST]:
 
 
 class Visitor:
-    """Visits nodes by methods such as ``visit_Name``, as ``ast.NodeVisitor``, which is slower."""
+    """Visits nodes by methods such as ``visit_Name``; faster than ``ast.NodeVisitor``."""
 
     _visits: Mapping[type[ast.AST], Callable[[Any, Any], None]] = {}
 
@@ -105,27 +98,28 @@ class Visitor:
         self._visits.get(type(node), Visitor.generic_visit)(self, node)
 
     def generic_visit(self, node: ast.AST) -> None:
-        """Visit the nodes directly in one."""
+        """Visit the direct children of a node."""
         for each in children_of(node):
             self.visit(each)
 
 
 _NO_NODES = {"arg", "attr", "ctx", "id", "kind", "module", "type_comment", "type_ignores"}
+
+# The fields that may contain nodes, by kind of node.
 INNER = {
     kind: tuple(field for field in kind._fields if field not in _NO_NODES)
     for kind in vars(ast).values()
     if isinstance(kind, type) and issubclass(kind, ast.AST)
 } | {ast.Constant: ()}
-"""By kind of node, the fields in which there may be others."""
 
 
 def names_in(node: ast.AST) -> set[str]:
-    """Return the names that stand in a piece of code."""
+    """Return the names in a piece of code."""
     return {each.id for each in nodes_in(node) if isinstance(each, ast.Name)}
 
 
 def dotted_name(node: ast.AST) -> str:
-    """Return the text of ``torch.nn.init``; nothing for any other expression."""
+    """Return the text of a dotted name such as ``torch.nn.init``, or ""."""
     words = []
     while isinstance(node, ast.Attribute):
         words.append(node.attr)

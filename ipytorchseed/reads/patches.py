@@ -1,6 +1,6 @@
-"""Functions and classes of packages that the user replaced, and which of them some code runs into.
+"""Finds which replaced functions and classes of packages some code uses.
 
-A package's own code is followed by the names that it looks up: no source is read, nothing is run.
+A package's code is followed by the names that it reads, without its source and without running it.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.anatomy import module_of_class, mro, own, per_object
 from ipytorchseed.introspection.ownership import is_local_module
 
+# A module's name, and a name in it: ``relu``, or ``Linear.forward`` for an attribute of a class.
 Place = tuple[str, str]
-"""A module's name, and a name in it: ``relu``, or ``Linear.forward`` for what a class holds."""
 
-_MOST = 1_500
-"""Functions and classes of packages that are followed."""
+# The most functions and classes of packages that are followed.
+_MAX_FOLLOWED = 1_500
 
-_DEEPEST = 2
-"""Calls from the methods that the user's code runs."""
+# The most calls between the user's code and a function that is followed.
+_MAX_DEPTH = 2
 
+# Methods that run without being named.
 _IMPLIED = frozenset(
     {"__call__", "__init__", "__new__", "__iter__", "__next__", "__len__", "__getitem__"}
     | {"__setitem__", "__enter__", "__exit__", "__getattr__", "__setattr__", "__torch_function__"}
@@ -32,18 +33,17 @@ _IMPLIED = frozenset(
        for name in ("add", "sub", "mul", "truediv", "pow", "matmul", "floordiv", "mod")}
     | {f"__{name}__" for name in ("eq", "ne", "lt", "le", "gt", "ge", "neg", "abs", "bool")}
 )  # fmt: skip
-"""Methods that run though nobody names them."""
 
-_SHOWING = frozenset({"print", "repr", "str", "format", "display"})
-_SHOWN = frozenset({"__repr__", "__str__", "__format__"})
-"""Functions that write a value, and the methods by which it is written."""
+_SHOW_FUNCTIONS = frozenset({"print", "repr", "str", "format", "display"})
+
+_SHOW_METHODS = frozenset({"__repr__", "__str__", "__format__"})
 
 
 class Met(Struct):
-    """What code of the user's makes use of.
+    """What the user's code uses.
 
     Attributes:
-        classes: Classes of packages, of objects that it reaches or by their names.
+        classes: Classes of packages: those of objects that it reaches, and those that it names.
         functions: Functions of packages that it names.
         names: Names of attributes that it reads, and of builtins that it may call.
         looked_up: Attributes of modules that it reads: identity of the dictionary, and name.
@@ -55,7 +55,7 @@ class Met(Struct):
     looked_up: set[tuple[int, str]] = set()
 
     def meet(self, value: Any) -> None:  # noqa: ANN401
-        """Note a value that code names, if it is a function or a class."""
+        """Add a value that code names, if it is a function or a class."""
         if introspection.is_class(value):
             self.classes.append(value)
         elif introspection.is_function(value):
@@ -63,7 +63,7 @@ class Met(Struct):
 
 
 def place_in(owner: Any, name: str) -> Place | None:  # noqa: ANN401
-    """Tell where an attribute is found that is set of a module or class of a package; else None."""
+    """Return the place of an attribute of a package's module or class, or None."""
     if introspection.is_module(owner):
         module = introspection.module_of(owner)
         return (module, name) if module in sys.modules and not is_local_module(module) else None
@@ -71,7 +71,7 @@ def place_in(owner: Any, name: str) -> Place | None:  # noqa: ANN401
         return None
     made = introspection.qualified_name(owner)
     parts = module_of_class(owner).split(".")
-    for last in range(1, len(parts) + 1):  # as one would import it: torch.nn.Linear
+    for last in range(1, len(parts) + 1):  # by its import name: torch.nn.Linear
         module = ".".join(parts[:last])
         if introspection.imported(module, made) is owner:
             return module, f"{made}.{name}"
@@ -79,10 +79,10 @@ def place_in(owner: Any, name: str) -> Place | None:  # noqa: ANN401
 
 
 def find_at(place: Place) -> Any:  # noqa: ANN401
-    """Return what is at a place.
+    """Return the value at a place.
 
     Raises:
-        KeyError: There is nothing.
+        KeyError: There is none.
     """
     module, name = place
     made, _, attribute = name.partition(".")
@@ -93,7 +93,7 @@ def find_at(place: Place) -> Any:  # noqa: ANN401
 
 
 def place_of(name: str) -> Place | None:
-    """Return the place that is called so, in a module that is imported; None where none is."""
+    """Return the place with a dotted name in an imported module, or None."""
     parts = name.split(".")
     for last in range(len(parts) - 1, 0, -1):
         module = ".".join(parts[:last])
@@ -103,7 +103,7 @@ def place_of(name: str) -> Place | None:
 
 
 def put_at(place: Place, value: Any) -> None:  # noqa: ANN401
-    """Put a value at a place, past any code of the user's."""
+    """Put a value at a place without running the user's code."""
     module, name = place
     made, _, attribute = name.partition(".")
     names = introspection.module_names(sys.modules[module])
@@ -114,7 +114,7 @@ def put_at(place: Place, value: Any) -> None:  # noqa: ANN401
 
 
 def is_replaced(place: Place) -> bool:
-    """Return whether something else is at a place than the package puts there."""
+    """Return whether the value at a place differs from the package's original."""
     try:
         value = find_at(place)
     except KeyError:
@@ -132,11 +132,11 @@ _METHODS = (staticmethod, classmethod)
 
 
 def find_used(patched: Mapping[str, Place], met: Met, packages: Iterable[str]) -> list[str]:
-    """Tell which of the places that the user set code comes by, in packages too.
+    """Return which of the places that the user set code uses, also through packages.
 
     Args:
         patched: The places, by name.
-        met: What the code makes use of.
+        met: What the code uses.
         packages: Packages that it reaches.
 
     Returns:
@@ -147,24 +147,24 @@ def find_used(patched: Mapping[str, Place], met: Met, packages: Iterable[str]) -
     if not places:
         return []
     follower = _Follower(met, {at[0].partition(".")[0] for at in places.values()})
-    used = {name for name, at in places.items() if follower.comes_by(at)}
-    if used != places.keys():  # only then, as it takes long
+    used = {name for name, at in places.items() if follower.uses(at)}
+    if used != places.keys():  # not always, since it is slow
         follower.drain()
-    return [name for name, at in places.items() if name in used or follower.comes_by(at)]
+    return [name for name, at in places.items() if name in used or follower.uses(at)]
 
 
 class _Follower:
-    """Follows code of packages by the names that it looks up.
+    """Follows code of packages by the names that it reads.
 
     Args:
-        met: Where it begins.
+        met: Where to start.
         packages: The packages whose code is followed.
     """
 
     def __init__(self, met: Met, packages: set[str]) -> None:
         self._packages = packages
         self._names = {*met.names, *_IMPLIED}
-        self._names |= set() if _SHOWING.isdisjoint(met.names) else _SHOWN
+        self._names |= set() if _SHOW_FUNCTIONS.isdisjoint(met.names) else _SHOW_METHODS
         self._depths: dict[int, tuple[type, int]] = {}
         self._codes: set[int] = set()
         self._looked_up = {*met.looked_up}
@@ -172,28 +172,28 @@ class _Follower:
             self._add(value, 0)
 
     def drain(self) -> None:
-        """Follow methods of classes until no more are named."""
+        """Follow methods of classes until no new ones are named."""
         known = -1
-        while known != len(self._codes) + len(self._depths) and known < _MOST:
+        while known != len(self._codes) + len(self._depths) and known < _MAX_FOLLOWED:
             known = len(self._codes) + len(self._depths)
             for made, depth in [*self._depths.values()]:
                 methods = own(made)
                 for name in filter(self._names.__contains__, [*methods]):
                     self._add(methods[name], depth)
 
-    def comes_by(self, place: Place) -> bool:
-        """Return whether what is at a place was come by."""
+    def uses(self, place: Place) -> bool:
+        """Return whether the code followed so far uses a place."""
         module, name = place
         made, _, attribute = name.partition(".")
         names = introspection.module_names(sys.modules.get(module))
         if not attribute:
             return (id(names), made) in self._looked_up
-        met = id(names.get(made)) in self._depths or "." not in module  # torch.Tensor: any code's
+        met = id(names.get(made)) in self._depths or "." not in module  # torch.Tensor: in any code
         return met and attribute in self._names
 
     def _add(self, value: Any, depth: int) -> None:  # noqa: ANN401
-        """Follow a function, or a class, so many calls away from the user's code."""
-        if depth > _DEEPEST or not self._is_theirs(value):
+        """Follow a function or class at this number of calls from the user's code."""
+        if depth > _MAX_DEPTH or not self._is_theirs(value):
             return
         if introspection.is_class(value):
             for base in mro(value):
@@ -206,7 +206,7 @@ class _Follower:
         if type(value) is types.FunctionType and id(value.__code__) not in self._codes:
             self._codes.add(id(value.__code__))
             names = names_of_code(value.__code__)
-            self._names |= names if depth < _DEEPEST else set()
+            self._names |= names if depth < _MAX_DEPTH else set()
             self._look_up(value.__globals__, names - {value.__code__.co_name}, depth)
 
     def _is_theirs(self, value: Any) -> bool:  # noqa: ANN401
@@ -215,7 +215,7 @@ class _Follower:
         return introspection.module_of(inner).partition(".")[0] in self._packages
 
     def _look_up(self, home: Mapping[str, Any], names: frozenset[str], depth: int) -> None:
-        """Follow what names lead to, those of a module's attributes included."""
+        """Follow the values of names, including those of attributes of modules."""
         waiting, seen = [home], set[int]()
         while waiting:
             inside = waiting.pop()
@@ -238,5 +238,5 @@ def _names_of_code(code: types.CodeType) -> frozenset[str]:
     return frozenset(found)
 
 
+# Returns the names that code reads, including functions defined inside it.
 names_of_code = per_object(_names_of_code)
-"""Returns the names that code looks up, in functions made inside it too."""

@@ -1,4 +1,4 @@
-"""What queries name: tables, variables, random numbers, the time."""
+"""Finds names in queries: tables, variables, random numbers, the time."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import QUERY_CLOCK, QUERY_RANDOM
 
+# The beginning of a query.
 _QUERY = lazy_pattern(r"[\s(]*(?:create|delete|insert|replace|select|update|with)\s", re.IGNORECASE)
-"""How a query begins."""
 
 _SAMPLE = r"\b(?:tablesample|using\s+sample)\b"
 
@@ -17,26 +17,27 @@ _RANDOM = lazy_pattern(
     rf"|{_SAMPLE}(?!(?:(?!{_SAMPLE}).)*\brepeatable\b)",
     re.IGNORECASE | re.DOTALL,
 )
+
+# What SQLite, DuckDB, PostgreSQL, MySQL and SQL Server call them; a number given is a seed.
 _CLOCK = lazy_pattern(
     r"\bcurrent_(?:date|time|timestamp)\b|\b(?:getdate|julianday|now|sysdate|unixepoch)\s*\(\s*\)"
     r"|\(\s*'now'",
     re.IGNORECASE,
 )
-"""What SQLite, DuckDB, PostgreSQL, MySQL and SQL Server call them; a number given is a seed."""
 
 _TABLE = lazy_pattern(r"\b(?:from|join)\s+([A-Za-z_]\w{0,200})", re.IGNORECASE)
 
 _VARIABLE = lazy_pattern(r"@([A-Za-z_]\w{0,200})")
 
-_LONGEST = 10_000
-"""Characters of a text that is looked through."""
+# Characters; longer strings are not searched.
+_MAX_LENGTH = 10_000
 
 
 def asked_by_query(text: str) -> set[str]:
-    """Return what a text asks a database for, as the table of nondeterministic functions names it.
+    """Return the nondeterministic functions that a query calls.
 
     Args:
-        text: Any text; one that is no query asks nothing.
+        text: Any text; the result is empty if it is no query.
     """
     if not _is_query(text):
         return set()
@@ -45,9 +46,9 @@ def asked_by_query(text: str) -> set[str]:
 
 
 def names_in_query(text: str) -> list[str]:
-    """Return the variables in ``"price > @limit"`` of a data frame, and the tables in SQL."""
+    """Return the variables in ``"price > @limit"``, and the tables in SQL."""
     return [*_VARIABLE.findall(text), *(_TABLE.findall(text) if _is_query(text) else ())]
 
 
 def _is_query(text: str) -> bool:
-    return len(text) <= _LONGEST and _QUERY.match(text) is not None
+    return len(text) <= _MAX_LENGTH and _QUERY.match(text) is not None

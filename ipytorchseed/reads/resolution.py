@@ -1,4 +1,4 @@
-"""Which of the functions that code calls read a clock or the system's entropy."""
+"""Determines which called functions read a clock or the system's entropy."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from ipytorchseed.introspection.values import (
 )
 from ipytorchseed.reads.entropy import ALIASES, ANY, NONDETERMINISTIC, SIZED, SYSTEM_RANDOM, TAILS
 
+# The result of a lookup that fails.
 MISSING: Any = object()
-"""What a name leads to that leads nowhere."""
 
 
 def nondeterministic_call(
     path: str, given: int, names: Mapping[str, Any], package: str = ""
 ) -> str | None:
-    """Return the function of the table that a call asks, or None.
+    """Return the nondeterministic function that a call leads to, or None.
 
     Args:
         path: The dotted name that is called, as in ``abstract.AbstractValue.paths``.
-        given: How many arguments it is given.
-        names: Where its first part is found.
-        package: The package of the module that calls it, for relative imports.
+        given: The number of arguments.
+        names: The namespace of the path's first part.
+        package: The package of the calling module, for relative imports.
     """
     root, _, rest = path.partition(".") if path[:1] != ":" else (path, "", "")
     tail = path.rpartition(".")[2].lstrip(":")
@@ -46,7 +46,7 @@ def nondeterministic_call(
     else:
         value = names.get(root.removesuffix("()"), MISSING)
         if root.endswith("()") and not is_class(value):
-            return None  # who knows what a function returns
+            return None  # the result of a function is not known
     if value is MISSING:
         return None
     if not rest and type(value) is not types.MethodType:
@@ -54,27 +54,27 @@ def nondeterministic_call(
         other = called and qualified_name(value).rpartition(".")[2] not in TAILS
     else:
         other = rest != "" and tail not in TAILS and not _may_be_random(value)
-    known_as = [] if other else names_of_call(value, rest)  # most are told by their last part
+    known_as = [] if other else names_of_call(value, rest)  # the last part excludes most calls
     return next((known for known in known_as if _asks(known, given)), None)
 
 
 def _asks(known: str, given: int) -> bool:
     if known in SIZED:
-        return 1 < given < ANY  # which stands for a call that is made elsewhere
+        return 1 < given < ANY  # ANY: the call is in other code
     return given <= NONDETERMINISTIC.get(known, -1)
 
 
 def _may_be_random(value: Any) -> bool:  # noqa: ANN401
-    """Return whether a value may lead to the system's generator, whose every method asks."""
+    """Return whether a value may lead to SystemRandom, whose methods all read entropy."""
     kind = imported("random", "SystemRandom")
     return kind is not None and (type(value) is kind or is_module(value) or is_class(value))
 
 
 def names_of_call(value: Any, rest: str) -> list[str]:  # noqa: ANN401
-    """Return the names by which one would import what is called.
+    """Return the import names of what is called.
 
     Args:
-        value: What the call's path begins with.
+        value: The value at the beginning of the path.
         rest: The rest of the path.
     """
     steps = rest.replace("()", "").split(".") if rest else []
@@ -102,11 +102,11 @@ def _attribute(value: Any, name: str) -> object:  # noqa: ANN401
 
 
 def find_imported(path: str, package: str = "") -> tuple[Any, str]:
-    """Find the module that a path names, among those loaded.
+    """Find the module at the beginning of a path, among those loaded.
 
     Args:
         path: A dotted name, such as ``numpy.random.default_rng``.
-        package: What a path that begins with dots begins from.
+        package: The package for a path that begins with dots.
 
     Returns:
         The module, or ``MISSING``, and the rest of the path.
@@ -125,7 +125,7 @@ def find_imported(path: str, package: str = "") -> tuple[Any, str]:
 
 
 def public_name(value: Any) -> str:  # noqa: ANN401
-    """Return the name by which one would import a module, function or class, or a value's class."""
+    """Return the import name of a module, function or class, or of a value's class."""
     if is_module(value):
         return text(module_names(value).get("__name__"))
     if type(value) is types.MethodType:
@@ -140,7 +140,7 @@ def public_name(value: Any) -> str:  # noqa: ANN401
 
 
 def _name_of_method(value: types.MethodType) -> str:
-    """Name a bound method: by its module's own name for it, or by its class."""
+    """Return the name of a bound method: that in its module, or that in its class."""
     owner: Any = value.__self__
     name = qualified_name(value.__func__).rpartition(".")[2]
     kind = owner if is_class(owner) else type(owner)

@@ -1,4 +1,4 @@
-"""A scope while its code is evaluated: its names, their abstract values, and which are certain."""
+"""The state of a scope during evaluation: its names and their abstract values."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, Body, bodies_of, join, named
+from ipytorchseed.reads.actions import is_name
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.seeding import as_if_seeded
 from ipytorchseed.reads.taint import escape
 
 Evaluate = Callable[["Scope", Any], AbstractValue | None]
+
+# Parses the text of a cell as the shell does; returns None if it is invalid.
 Parse = Callable[[str], ast.Module | None]
-"""Turns the text of a cell into a tree, as the shell does; None where it does not parse."""
 
 T = TypeVar("T", bound=Evaluate)
 
@@ -25,7 +27,7 @@ _evaluators: dict[type[ast.AST], Evaluate] = {}
 
 
 def evaluates(*kinds: str) -> Callable[[T], T]:
-    """Make a function the evaluator of these kinds of nodes, where Python has them."""
+    """Register a function as the evaluator of kinds of nodes, if Python has them."""
 
     def register(evaluate: T) -> T:
         for kind in kinds:
@@ -37,11 +39,11 @@ def evaluates(*kinds: str) -> Callable[[T], T]:
 
 
 class State(Struct, frozen=True):
-    """What holds at one place of the code.
+    """The state at one place of the code.
 
     Attributes:
-        assigned: Names certain to be set, or deleted: their values of before are out of sight.
-        bound: What may be told of the values of those names, and of others that may be set.
+        assigned: Names certain to be set or deleted here: their earlier values are unreachable.
+        bound: Abstract values of those names, and of others that may be set.
         dead: Whether this place is never reached.
     """
 
@@ -50,45 +52,46 @@ class State(Struct, frozen=True):
     dead: bool = False
 
 
-_MOST = 8_000
-"""Nodes that are followed for one cell or function: some 50 ms."""
+# Nodes of one cell or function; evaluating them takes about 50 ms.
+_MAX_NODES = 8_000
 
 
 class TooMuchError(Exception):
-    """There is more code than may be followed."""
+    """There is more code than may be evaluated."""
 
 
 class Reader(Struct):
-    """What is known of the text of which the code is part.
+    """How to evaluate code inside a text.
 
     Attributes:
-        parse: Turns the text of a cell, such as the body of ``%%time``, into a tree, or None.
-        left: How many more nodes of it may be followed.
+        parse: Parses the text of a cell, such as the body of ``%%time``; returns None if it is
+            invalid.
+        left: How many more nodes may be evaluated.
     """
 
     parse: Parse
-    left: int = _MOST
+    left: int = _MAX_NODES
 
 
 class Scope:
     """Evaluates the code of one scope, in the environment of its names.
 
     Args:
-        local: Names that are the scope's own, and nobody else's business.
-        state: What holds where it begins.
-        reader: What reads the texts inside.
-        in_class: Whether this is the body of a class: what it sets is its own.
+        local: Names that are local to the scope.
+        state: The state at its beginning.
+        reader: Parses strings inside the code.
+        in_class: Whether this is the body of a class: names that it sets are local.
 
     Attributes:
         effects: What the code does with names.
         declared: Names that a class declares global.
-        returns: What holds at each ``return``.
-        loops: What holds at each ``break``, and at each ``continue``, of the loops around.
+        returns: The state at each ``return``.
+        loops: The states at each ``break``, and at each ``continue``, of the loops around.
         is_generator: Whether it yields.
-        tries: How many ``try`` are around.
-        latest: What held before the last statement inside one.
+        tries: The number of ``try`` blocks around.
+        latest: The state before the last statement inside one.
         has_dotted: Whether an attribute of a name was set, as in ``a.b = 1``.
-        orderless: Whether nothing asks for the order of a set that is made here.
+        orderless: Whether the order of a set that is made here is ignored.
     """
 
     def __init__(
@@ -110,10 +113,10 @@ class Scope:
         self._not_timed: set[str] = set()
 
     def visit(self, node: ast.AST) -> AbstractValue:
-        """Evaluate a node and return what is known of its value.
+        """Evaluate a node and return its abstract value.
 
         Raises:
-            TooMuchError: There was too much before it.
+            TooMuchError: There was too much code before it.
         """
         self.reader.left -= 1
         if self.reader.left < 0:
@@ -129,7 +132,7 @@ class Scope:
         return UNKNOWN
 
     def visit_by(self, node: ast.expr, method: str) -> AbstractValue:
-        """Evaluate what is used by one method alone, where it has a name."""
+        """Evaluate an object that is used only through one method, if it is a name."""
         if not isinstance(node, ast.Name):
             return self.visit(node)
         abstract = self.load(node.id)
@@ -137,7 +140,7 @@ class Scope:
         return abstract
 
     def block(self, statements: list[ast.stmt]) -> None:
-        """Evaluate statements up to where they are left."""
+        """Evaluate statements up to the first that leaves the block."""
         for statement, following in zip_longest(statements, statements[1:]):
             if self.dead:
                 return
@@ -148,15 +151,15 @@ class Scope:
     # -- states --------------------------------------------------------------------------------
 
     def state(self) -> State:
-        """Copy what holds here."""
+        """Return a copy of the state here."""
         return State(set(self.assigned), dict(self.bound), self.dead)
 
     def resume(self, state: State) -> None:
-        """Go on where this holds. The state is used up."""
+        """Continue from a state, which is consumed."""
         self.assigned, self.bound, self.dead = state.assigned, state.bound, state.dead
 
     def join(self, states: Iterable[State]) -> None:
-        """Go on where several ways meet. The states are used up."""
+        """Continue where several paths meet. Their states are consumed."""
         alive = [state for state in states if not state.dead]
         if not alive:
             self.dead = True
@@ -167,34 +170,34 @@ class Scope:
             self.may_be_bound(state)
 
     def may_be_bound(self, state: State) -> None:
-        """Note what names may be bound to where another way led here."""
+        """Add the values that names may have if another path led here."""
         if not state.dead:
             for name in {**self.bound, **state.bound}:
                 ours, theirs = self.bound.get(name, UNKNOWN), state.bound.get(name, UNKNOWN)
                 self.bound[name] = join(ours, theirs)
 
     def outer(self) -> frozenset[str] | set[str]:
-        """Return those of the assigned names that are the namespace's."""
+        """Return the assigned names that belong to the namespace."""
         return self.assigned - self.local if self.local else self.assigned
 
     def assigned_inside(self) -> set[str]:
-        """Return the names certain to be set for functions here: not those of a class."""
+        """Return the assigned names that functions here see: not those of a class."""
         return self._surroundings if self.in_class else self.assigned
 
     # -- names ---------------------------------------------------------------------------------
 
     def load(self, name: str) -> AbstractValue:
-        """Note that a name is looked up, and return what is known of its value."""
+        """Record that a name is read, and return its abstract value."""
         bound = self.bound.get(name)
         if name in self.assigned:
             return UNKNOWN if bound is None else bound
         self.effects.read(name, self.outer())
-        if name == "__class__":  # that of the class around a method, which it may call
+        if name == "__class__":  # a method may call the class around it
             self.effects.attributes.add(name)
         return named(name) if bound is None else join(named(name), bound)
 
     def store(self, name: str, abstract: AbstractValue = UNKNOWN) -> None:
-        """Note that a name is set; in a class, one of its own."""
+        """Record that a name is set; in a class, it becomes local."""
         if self.in_class and name not in self.declared:
             self.local.add(name)
         if self.has_dotted:
@@ -209,28 +212,29 @@ class Scope:
         self.effects.writes.add(name)
         self._time(name, abstract)
 
-    def note_set(self, items: str = "") -> None:
-        """Note that a set is made, and the name of the value whose items it holds, if any."""
+    def record_set(self, items: str = "") -> None:
+        """Record that a set is made, and the name of the value with its items, if any."""
         if not self.orderless:
             self.effects.sets.add(items)
 
     def consume_all(self) -> None:
-        """Note that functions made here may be called from elsewhere, by whatever holds them."""
+        """Record that functions made here may be called from elsewhere, by any holder."""
         for abstract in [*self.bound.values()]:
             self.run_all(abstract.bodies)
 
     def store_attribute(self, path: str) -> None:
-        """Note that ``a.b`` is set: the value that it had before is out of sight."""
+        """Record that ``a.b`` is set, so its earlier value is unreachable."""
         self.assigned.add(path)
         self.has_dotted = True
 
     def delete(self, name: str) -> None:
-        """Note that a name is deleted."""
+        """Record that a name is deleted."""
+        self.effects.actions[f"del {name}"] = None
         self.store(name)
-        self._mix(name)
+        self._stop_timing(name)
 
     def fill(self, name: str, abstract: AbstractValue) -> None:
-        """Note that a value is put into what a name holds."""
+        """Record that a value is put into the object that a name holds."""
         before = self.bound.get(name, UNKNOWN)
         if abstract.taint or before.taint:
             if abstract.only_taint and (before.only_taint or before.neutral):
@@ -238,9 +242,9 @@ class Scope:
                 self.store(name, replace(before, taint=taint, only_taint=True, neutral=False))
             else:
                 escape(self.effects, abstract, before)
-                self._mix(name)
+                self._stop_timing(name)
         elif not (abstract.neutral or abstract.only_taint):
-            self._mix(name)
+            self._stop_timing(name)
         if abstract.bodies:
             self.bound[name] = replace(before, bodies=bodies_of(before, abstract))
 
@@ -250,30 +254,30 @@ class Scope:
             timed[name] = timed.get(name, frozenset()) | abstract.taint
         elif not (abstract.neutral or abstract.only_taint):
             escape(self.effects, abstract)
-            self._mix(name)
+            self._stop_timing(name)
 
-    def _mix(self, name: str) -> None:
-        """Note that a name holds more than readings of clocks."""
+    def _stop_timing(self, name: str) -> None:
+        """Record that a name holds more than readings of clocks."""
         self._not_timed.add(name)
         self.effects.timed.pop(name, None)
 
-    # -- code that runs later than it is written ---------------------------------------------------
+    # -- code that runs later --------------------------------------------------------------------
 
     def consume(self, abstract: AbstractValue) -> None:
-        """Note that a value is used where all of its code may run, and its readings count."""
+        """Record that a value is used, so its code may run and its taint escapes."""
         if abstract.taint:
             escape(self.effects, abstract)
         self.run_all(abstract.bodies)
 
     def run_all(self, bodies: Iterable[Body], seen: set[int] | None = None) -> None:
-        """Run code, and that which its result holds."""
+        """Run code, and the code that its result holds."""
         seen = set() if seen is None else seen
         for body in bodies:
             self.run(body, seen)
             self.run_all((each for each in body.then if id(each.effects) not in seen), seen)
 
     def run(self, body: Body, seen: set[int] | None = None, *, certain: bool = False) -> None:
-        """Note what code does that runs here, and what the code of ours does that it calls.
+        """Record the effects of code that runs here, and of the cell's code that it calls.
 
         Args:
             body: The code.
@@ -300,22 +304,24 @@ class Scope:
                 self.store(name)
 
     def _add_paths(self, inside: Effects) -> None:
-        """Add the dotted names of code inside, as they are seen here."""
+        """Add the dotted names of inner code, resolved in this scope."""
         ours = self.effects
         for path, given in inside.calls.items():
-            for found in self._lead(path):
+            for found in self._resolve(path):
                 ours.call(found, given)
+        for action in inside.actions:
+            ours.actions |= dict.fromkeys(self._resolve(action) if is_name(action) else [action])
         for mine, theirs in (
             (ours.paths, inside.paths),
             (ours.handed, inside.handed),
             (ours.escaped, inside.escaped),
         ):
-            mine.update(*map(self._lead, theirs))
-        ours.sets.update(*(self._lead(path) or [""] for path in inside.sets))
+            mine.update(*map(self._resolve, theirs))
+        ours.sets.update(*(self._resolve(path) or [""] for path in inside.sets))
         ours.writes |= inside.writes if self.in_class else inside.writes - self.local
 
-    def _lead(self, path: str) -> list[str]:
-        """Return what a dotted name of code inside means here."""
+    def _resolve(self, path: str) -> list[str]:
+        """Return the meanings in this scope of a dotted name of inner code."""
         root = path.partition(".")[0]
         name = root.removesuffix("()")
         if not name or (name not in self.assigned and name not in self.bound):

@@ -1,7 +1,9 @@
-"""Programs of their own that a cell starts by ``!`` and ``%pip``: what they do is not recorded.
+"""Analyzes programs that a cell starts by ``!`` and ``%pip``.
 
-Some only fetch or install: what they print tells of transfers, caches and seconds, and is no result
-of the cell. Nor is what magics say that write it to a file.
+Their actions are not recorded.
+
+Some only download or install. Their output reports transfers, caches and seconds, and is no result
+of the cell. Neither is the output of magics that write the cell to a file.
 """
 
 from __future__ import annotations
@@ -13,21 +15,23 @@ from itertools import pairwise, takewhile
 from typing import Final
 
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.parsing import is_too_long, parse_text
+from ipytorchseed.reads.dependencies import is_too_long
+from ipytorchseed.reads.parsing import parse_text
 
-_ANY: Final[frozenset[str]] = frozenset()
-"""Whatever the program is told to do."""
+# All words: the program never prints a result.
+_ANY_WORDS: Final[frozenset[str]] = frozenset()
 
+# Programs that download or install, each with the words for these actions.
 _FETCHES: dict[str, frozenset[str]] = {
     "apk": frozenset({"add", "update"}),
     "apt": frozenset({"install", "update", "upgrade"}),
     "apt-get": frozenset({"install", "update", "upgrade"}),
-    "aria2c": _ANY,
+    "aria2c": _ANY_WORDS,
     "brew": frozenset({"install", "update", "upgrade"}),
     "conda": frozenset({"install", "update", "create"}),
     "curl": frozenset({"-LO", "-O", "-OL", "-o", "--output", "--remote-name"}),
     "dnf": frozenset({"install", "update"}),
-    "gdown": _ANY,
+    "gdown": _ANY_WORDS,
     "git": frozenset({"clone", "fetch", "lfs", "pull", "submodule"}),
     "hf": frozenset({"download"}),
     "huggingface-cli": frozenset({"download"}),
@@ -35,50 +39,50 @@ _FETCHES: dict[str, frozenset[str]] = {
     "mamba": frozenset({"install", "update", "create"}),
     "micromamba": frozenset({"install", "update", "create"}),
     "npm": frozenset({"ci", "i", "install"}),
-    "nvidia-smi": _ANY,  # what the machine does at the moment
+    "nvidia-smi": _ANY_WORDS,  # the current state of the machine
     "pip": frozenset({"download", "install", "uninstall"}),
     "pip3": frozenset({"download", "install", "uninstall"}),
     "uv": frozenset({"add", "sync"}),
-    "wget": _ANY,
+    "wget": _ANY_WORDS,
     "yum": frozenset({"install", "update"}),
 }
-"""Programs that fetch or install, each with the words that have it do so."""
 
+# Programs that often accompany them and also print no results.
 _SILENT = frozenset(
     {"", "cd", "chmod", "cp", "echo", "export", "gunzip", "ln", "mkdir", "mv", "rm", "set", "tar"}
     | {"touch", "true", "unzip"}
 )
-"""Programs that go with them, and whose words are no results either."""
 
+# Programs with a line magic of that name, which also works without ``%``.
 MAGICS = ("conda", "mamba", "micromamba", "pip", "uv")
-"""Programs with a line magic of their name, which works without a sign as well."""
 
+# Magics that are allowed as well: they print nothing that depends on the cell.
 _QUIET = lazy_pattern(
     r"%%time\s*|%%capture\b.*|%(?:alias|autoreload|cd|config|load_ext|matplotlib|reload_ext)\b.*"
 )
-"""Magics that may stand beside: they print nothing that hangs on the cell."""
 
+# A line that runs a program.
 _COMMAND = lazy_pattern(rf"!(?!!)(.*)|%?((?:{'|'.join(MAGICS)})\s+[a-z].*)")
-"""A line that runs a program."""
 
 _MAY_FETCH = re.compile(rf"^[^\S\n]*(?:[!%]|{'|'.join(MAGICS)})", re.MULTILINE).search
 
+# Magics that write the cell to a file, and print whether the file existed.
 _WRITES = frozenset({"%%file", "%%writefile"})
-"""Magics that write the cell to a file, and say whether one was there."""
 
 _SHELLS = frozenset({"%%bash", "%%sh"})
 _SCRIPTS = (".bash", ".jl", ".js", ".lua", ".pl", ".py", ".r", ".R", ".rb", ".sh")
 _PARTS = lazy_pattern(r"&&|\|\||;")
 _PIPED = lazy_pattern(r"&&|\|+|[;<>\n]")
+
+# Programs that list the contents of folders.
 _LISTS = frozenset({"dir", "du", "find", "ls", "tree"})
-"""Programs that tell what is in the folders that they are given."""
 _TO_OUTPUT = lazy_pattern(r"(?:^|\s)(?:-\w*O\s*-(?=\s|$)|--output-document[= ]-(?=\s|$))")
 _PYTHON = lazy_pattern(r"python[\d.]*|\{.*executable\}|\$\w*python\w*")
 _SETS_VARIABLE = lazy_pattern(r"\w+=\S*")
 
 
 def program_of(command: str) -> str:
-    """Name the program that a line of the shell runs: the first one that is more than a helper.
+    """Return the program that a shell line runs: the first that is not only a helper.
 
     Args:
         command: The line, without ``!``.
@@ -88,12 +92,12 @@ def program_of(command: str) -> str:
 
 
 def scripts_of(words: Sequence[str]) -> list[str]:
-    """Return the files of code among the words of a command, and folders that it lists.
+    """Return the code files among the words of a command, and folders that it lists.
 
-    As far as names tell; folders end with a slash.
+    They are recognized by their names; folders end with a slash.
 
     Args:
-        words: The command's words, or those of several; ``-m name`` runs the module's file.
+        words: The words of one or several commands; ``-m name`` runs the module's file.
     """
     modules = [f"{late.replace('.', '/')}.py" for word, late in pairwise(words) if word == "-m"]
     named = [word.strip("'\"") for word in words]
@@ -103,7 +107,7 @@ def scripts_of(words: Sequence[str]) -> list[str]:
 
 
 def _listed(command: str) -> list[str]:
-    """Return the folders of which a command, or the shell for it, looks up what is there."""
+    """Return the folders that a command, or the shell's globbing, lists."""
     name, *words = _words(command)
     given = [word.strip("'\"") for word in words if word[:1] != "-"]
     bare = [word for word in words if "*" in word and word[:1] not in {"'", '"'}]
@@ -112,20 +116,20 @@ def _listed(command: str) -> list[str]:
 
 
 def may_print_result(command: str) -> bool:
-    """Return whether what a command prints may be a result.
+    """Return whether the output of a command may be a result.
 
     Args:
-        command: A line of the shell, without ``!``.
+        command: A shell line, without ``!``.
     """
     names = [_words(part)[0] for part in _PARTS.split(command)]
     return not (_fetch([command]) or (_SILENT.issuperset(names) and "echo" not in names))
 
 
 def prints_no_result(source: str) -> bool:
-    """Return whether all that a cell may print is what programs say that fetch, install or write.
+    """Return whether a cell only prints output of downloads, installs and writes.
 
     Args:
-        source: The cell's text. Besides such commands it may import, and set IPython up.
+        source: The cell's text. It may also import, and configure IPython.
     """
     if is_too_long(source) or not _MAY_FETCH(source):
         return False
@@ -148,13 +152,13 @@ def prints_no_result(source: str) -> bool:
 
 
 def _fetch(commands: list[str]) -> bool:
-    """Return whether commands fetch, and do nothing else."""
+    """Return whether commands only download or install."""
     if any("|" in each.replace("||", "") or _TO_OUTPUT.search(each) for each in commands):
-        return False  # what they fetch is shown
+        return False  # the download itself is shown
     parts = [_words(part) for each in commands for part in _PARTS.split(each)]
     programs = [words for words in parts if words[0] not in _SILENT]
     return bool(programs) and all(
-        verbs is not None and (verbs == _ANY or not verbs.isdisjoint(words))
+        verbs is not None and (verbs == _ANY_WORDS or not verbs.isdisjoint(words))
         for words in programs
         for verbs in (_FETCHES.get(words[0]),)
     )

@@ -1,7 +1,7 @@
-"""The source of compiled functions: exactly the text that they were compiled from, or none.
+"""Finds the exact source of compiled functions.
 
-A text counts only where it compiles to the function's own code object, line by line: a file that
-was edited since, or code that was rewritten, is not taken for what runs.
+A text only counts if it compiles to the function's own code object, including line numbers. Files
+that were edited since and rewritten code do not match.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from types import CodeType
 from ipytorchseed.introspection.quiet import hidden_warnings
 from ipytorchseed.reads.parsing import NAME, nodes_in, parse_text
 
-_LARGEST = 200_000
-"""Characters of a text that is parsed, in some 40 ms; and of all that are kept, in some 25 MB."""
+# Characters of one text, which takes about 40 ms to parse; and of all cached texts, about 25 MB.
+_MAX_SIZE = 200_000
 
 _WHOLE = -1
-_MOST_BODIES = 16
+_MAX_BODIES = 16
 
 _FLAGS = 0
 for _name in __future__.all_feature_names:
@@ -41,7 +41,7 @@ _ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
 
 
 class Text:
-    """A parsed text, compiled where it is asked for.
+    """A parsed text, compiled on demand.
 
     Attributes:
         tree: The text, parsed.
@@ -54,11 +54,11 @@ class Text:
         self._codes: dict[tuple[int, int], dict[tuple[int, str], list[CodeType]]] = {}
 
     def find(self, code: CodeType) -> list[ast.AST]:
-        """Return the functions that were compiled to ``code``: more than one only on one line."""
+        """Return the functions that were compiled to ``code``: one, or several on a line."""
         at = bisect_right(self._lines, code.co_firstlineno) - 1
         while at >= 0 and (self.tree.body[at].end_lineno or 0) >= code.co_firstlineno:
             nodes = self._functions(at).get((code.co_firstlineno, code.co_name), [])
-            # A cell is compiled statement by statement; a module as a whole, where imports count.
+            # Cells are compiled statement by statement; modules as a whole, due to future imports.
             for part in (at, _WHOLE) if nodes else ():
                 codes = self._compiled(code, part)
                 if code in codes:
@@ -78,7 +78,7 @@ class Text:
         return found
 
     def _compiled(self, code: CodeType, at: int) -> list[CodeType]:
-        """Return what one statement, or the whole, has of functions in the line of ``code``."""
+        """Return the compiled functions of a statement, or the whole, in ``code``'s line."""
         flags = code.co_flags & _FLAGS | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         found = self._codes.get((at, flags))
         if found is None:
@@ -89,15 +89,15 @@ class Text:
         return found.get((code.co_firstlineno, code.co_name), [])
 
 
+# Parsed files by name, the latest last: ``linecache``'s lines, their size, the text.
 _files: dict[str, tuple[list[str], int, Text]] = {}
-"""By file name, the latest last: lines as ``linecache`` holds them, their size, what they say."""
 
-_bodies: deque[Text] = deque(maxlen=_MOST_BODIES)
-"""Texts that run under a made-up name, such as the bodies of ``%%time``; the latest first."""
+# Texts that run under a made-up file name, such as bodies of ``%%time``; the latest first.
+_bodies: deque[Text] = deque(maxlen=_MAX_BODIES)
 
 
 def remember(tree: ast.Module) -> None:
-    """Keep a text whose functions cannot be found by the name of a file.
+    """Keep a text whose functions cannot be found by a file name.
 
     Args:
         tree: The text, parsed.
@@ -106,7 +106,7 @@ def remember(tree: ast.Module) -> None:
 
 
 def parse_file(name: str) -> ast.Module | None:
-    """Return a file of code, parsed once for all who ask; None where it is gone or too long.
+    """Return a parsed code file, cached; None if it is gone or too long.
 
     Args:
         name: Its path.
@@ -118,13 +118,13 @@ def parse_file(name: str) -> ast.Module | None:
 
 
 def find_source(code: CodeType) -> list[ast.AST]:
-    """Return the functions, as parsed, that were compiled to a code object.
+    """Return the parsed functions that were compiled to a code object.
 
     Args:
         code: The code of a function, lambda or generator expression.
 
     Returns:
-        One, or those that one line holds; none where the source is gone, too long, or another.
+        One, or several if they share a line; none if the source is gone, too long, or differs.
     """
     for text in _texts(code.co_filename):
         found = text.find(code)
@@ -134,12 +134,12 @@ def find_source(code: CodeType) -> list[ast.AST]:
 
 
 def _texts(name: str) -> Iterator[Text]:
-    """Return the texts that the code of a file may have been compiled from."""
+    """Yield the texts that the code of a file may have been compiled from."""
     known = None
     if name in linecache.cache:
         known = _of_file(name)
         yield known
-        linecache.checkcache(name)  # forgets what was written again since
+        linecache.checkcache(name)  # forgets files that were written again
     if name in linecache.cache or _is_readable(name):
         fresh = _of_file(name)
         if fresh is not known:
@@ -151,7 +151,7 @@ def _texts(name: str) -> Iterator[Text]:
 def _is_readable(name: str) -> bool:
     try:
         found = Path(name).stat()
-        return stat.S_ISREG(found.st_mode) and found.st_size <= _LARGEST
+        return stat.S_ISREG(found.st_mode) and found.st_size <= _MAX_SIZE
     except (OSError, ValueError):
         return False
 
@@ -161,9 +161,9 @@ def _of_file(name: str) -> Text:
     known = _files.pop(name, None)
     if known is None or known[0] is not lines:
         text = "".join(lines)
-        tree = parse_text(text) if len(text) <= _LARGEST else None
+        tree = parse_text(text) if len(text) <= _MAX_SIZE else None
         known = lines, len(text), Text(tree or ast.Module([], []))
-    while _files and known[1] + sum(size for _, size, _ in _files.values()) > _LARGEST:
+    while _files and known[1] + sum(size for _, size, _ in _files.values()) > _MAX_SIZE:
         _files.pop(next(iter(_files)))
     _files[name] = known
     return known[2]
@@ -179,14 +179,14 @@ def _position(node: ast.AST) -> tuple[int, int]:
 
 
 def _are_alike(nodes: list[ast.AST], codes: list[CodeType]) -> bool:
-    """Return whether functions, as parsed and as compiled, stand in one order: none in another."""
+    """Return whether parsed and compiled functions have the same, unambiguous order."""
     ends = [(each.end_lineno, each.end_col_offset) for each in nodes]  # type: ignore[attr-defined]
     apart = all(map(le, ends, map(_position, nodes[1:])))
     return apart and len(nodes) == len(codes)
 
 
 def _compile(tree: ast.Module, flags: int) -> Iterator[CodeType]:
-    """Compile a text, and return the code of all functions in it, as they stand."""
+    """Compile a text and yield the code of all functions in it, in order."""
     stack: list[CodeType] = []
     with suppress(*_ERRORS), hidden_warnings(NAME):
         stack.append(compile(tree, NAME, "exec", flags, dont_inherit=True))

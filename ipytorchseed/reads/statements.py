@@ -1,4 +1,4 @@
-"""Evaluates simple statements, in the scope that they belong to."""
+"""Evaluates simple statements in their scope."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _assign(scope: Scope, node: ast.Assign) -> None:
 
 
 def assign(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
-    """Follow what sets a target to a value."""
+    """Set a target to a value."""
     if isinstance(target, ast.Name):
         scope.store(target.id, abstract)
     elif isinstance(target, ast.Starred):
@@ -51,7 +51,7 @@ def assign(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
 
 
 def put(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
-    """Follow what puts a value into an attribute or item."""
+    """Put a value into an attribute or item."""
     if isinstance(target, ast.Subscript):
         if is_namespace(target.value):
             names = scope.visit(target.slice).text()
@@ -60,9 +60,12 @@ def put(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
                 scope.store(names[0], abstract)
                 return
             scope.effects.writes.update(names)
-        scope.visit(target.value)
+        held = scope.visit(target.value)
         where = scope.visit(target.slice)
         scope.consume(where)
+        keys = [repr(text) for text in where.texts]
+        items = [f"{path}[{key}]=" for path in held.paths for key in keys]
+        scope.effects.actions |= dict.fromkeys(items)
         if where.taint == ADDRESSES:
             scope.consume(abstract)
             abstract = where
@@ -80,14 +83,16 @@ def put(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
 def _put_attribute(scope: Scope, target: ast.Attribute) -> None:
     owner = target.value
     base = scope.load(owner.id) if isinstance(owner, ast.Name) else scope.visit(owner)
-    scope.effects.paths.update(f"{path}.{target.attr}=" for path in base.paths)
+    set_paths = [f"{path}.{target.attr}=" for path in base.paths]
+    scope.effects.paths.update(set_paths)
+    scope.effects.actions |= dict.fromkeys(set_paths)
     if isinstance(owner, ast.Name):
         scope.store_attribute(f"{owner.id}.{target.attr}")
 
 
 @evaluates("AnnAssign")
 def _annassign(scope: Scope, node: ast.AnnAssign) -> None:
-    if scope.in_class and ANNOTATIONS_ARE_EVALUATED:  # classes of data are made from them
+    if scope.in_class and ANNOTATIONS_ARE_EVALUATED:  # dataclasses read them
         scope.consume(scope.visit(node.annotation))
     if node.value is not None:
         assign(scope, node.target, scope.visit(node.value))
@@ -118,6 +123,7 @@ def _delete(scope: Scope, node: ast.Delete) -> None:
 @evaluates("Import")
 def _import(scope: Scope, node: ast.Import) -> None:
     for alias in node.names:
+        scope.effects.actions[f"import {alias.name}"] = None
         package = alias.name.partition(".")[0]
         scope.effects.imports.add(package)
         path = f":{alias.name if alias.asname else package}"
@@ -132,9 +138,11 @@ def _importfrom(scope: Scope, node: ast.ImportFrom) -> None:
     for alias in node.names:
         if alias.name == "*":
             scope.effects.stars.add(f":{'.' * node.level}{module}")
+            scope.effects.actions[f"import {'.' * node.level}{module}"] = None
             continue
         path = f":{'.' * node.level}{module}{'.' if module else ''}{alias.name}"
         scope.effects.paths.add(path)
+        scope.effects.actions[f"import {path[1:]}"] = None
         scope.store(alias.asname or alias.name, named(path))
 
 

@@ -1,6 +1,6 @@
-"""Taint analysis of readings of clocks, and of addresses of objects.
+"""Taint analysis of readings of clocks and of addresses of objects.
 
-They may be printed, subtracted and kept. Anywhere else they count as used.
+They may be printed, subtracted and kept. Any other use lets them escape.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _READS = READING_TAILS | {ADDRESS}
 _EMPTY = frozenset({"list", "dict", "tuple", "set", "float", "int", "str"})
 
 
-def note_call(
+def record_call(
     effects: Effects, func: AbstractValue, args: Sequence[AbstractValue], *, more: bool = False
 ) -> AbstractValue:
-    """Note a call and return what is known of its result.
+    """Record a call and return the abstract value of its result.
 
     Args:
-        effects: Where it is noted.
-        func: What is called.
-        args: The arguments, by position and by name.
-        more: Whether there are others that cannot be counted (``*args``).
+        effects: Where to record it.
+        func: The callee.
+        args: The positional and keyword arguments.
+        more: Whether there are arguments that cannot be counted (``*args``).
     """
     paths, tail = func.paths, func.tail
     given = ANY if more else len(args)
@@ -53,6 +53,7 @@ def note_call(
             given -= 1
         tainted |= bool(arg.taint)
         handed += arg.paths
+    effects.actions |= dict.fromkeys(paths or (tail,))
     for path in paths:
         if path != BY_HASH or not all(arg.neutral for arg in args):
             effects.call(path, given)
@@ -74,7 +75,7 @@ def note_call(
 def _readings(
     effects: Effects, plain: str, last: str, func: AbstractValue, args: Sequence[AbstractValue]
 ) -> tuple[frozenset[str], bool]:
-    """Note which readings of clocks a call uses; return those in its result, and nothing else?"""
+    """Record readings that a call uses; return its taint and whether that is all."""
     used = any(arg.taint for arg in args)
     reads = last in READING_TAILS or plain == ADDRESS
     if reads and func.paths and not used and not func.taint:
@@ -90,7 +91,7 @@ def _readings(
 
 
 def escape(effects: Effects, *abstracts: AbstractValue) -> None:
-    """Note that what these values are made of goes elsewhere."""
+    """Record that the taint of these values is used in other ways."""
     for abstract in abstracts:
         if abstract.taint:
             effects.escaped |= abstract.taint
@@ -99,25 +100,25 @@ def escape(effects: Effects, *abstracts: AbstractValue) -> None:
 def combine(
     effects: Effects, left: AbstractValue, right: AbstractValue, operator: ast.operator
 ) -> AbstractValue:
-    """Note an operation on two values and return what is known of its result.
+    """Record an operation on two values and return the abstract value of its result.
 
     Args:
-        effects: Where it is noted.
+        effects: Where to record it.
         left: The value before the operator.
         right: The value after it.
-        operator: One of arithmetic; ``%`` formats texts as well.
+        operator: An arithmetic operator; ``%`` also formats strings.
     """
     if not (left.taint or right.taint):
         return NEUTRAL if left.neutral and right.neutral else UNKNOWN
     sides = [_as_reading(side) for side in (left, right)]
     only_taint = all(side.only_taint or side.neutral for side in sides)
-    if not only_taint and not isinstance(operator, ast.Mod):  # a text may tell other things too
+    if not only_taint and not isinstance(operator, ast.Mod):  # a string may also hold other things
         escape(effects, left, right)
     return AbstractValue(taint=sides[0].taint | sides[1].taint, only_taint=only_taint)
 
 
 def _as_reading(side: AbstractValue) -> AbstractValue:
-    """Suppose that a name of the namespace holds a reading: who knows what it holds may tell."""
+    """Treat a name of the namespace as a reading; this is checked later."""
     name = side.paths[0] if len(side.paths) == 1 else ""
     if side.taint or not name.isidentifier():
         return side

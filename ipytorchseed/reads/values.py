@@ -1,4 +1,4 @@
-"""Follows values to the code of the user's that they hold or are made of."""
+"""Follows values to the user's code that they hold or are made of."""
 
 from __future__ import annotations
 
@@ -21,42 +21,43 @@ from ipytorchseed.introspection.anatomy import (
 )
 from ipytorchseed.introspection.ownership import is_local_module
 
-_MOST = 2_000
-"""Functions, classes and objects of the user's that are followed for one cell."""
+# The most functions, classes and objects of the user's that are followed for one cell.
+_MAX_OF_USER = 2_000
 
-_MOST_OF_PACKAGES = 1_000
-"""Objects of packages that are searched for code of the user's."""
+# The most objects of packages that are searched for the user's code.
+_MAX_OF_PACKAGES = 1_000
 
-_DEEPEST = 12
-"""Steps from a name, through objects of packages: a loader's dataset's transform's parts."""
+# Steps from a name, through objects of packages: a loader's dataset's transform's parts.
+_MAX_DEPTH = 12
 
-_EVERY = 8  # requests for time between two looks at the clock, which is a system call
+_TICKS_PER_CHECK = 8  # ticks between two looks at the clock, which is a system call
 
 _GENERATORS: dict[int, str] = {
     id(types.GeneratorType): "gi_frame",
     id(types.CoroutineType): "cr_frame",
     id(types.AsyncGeneratorType): "ag_frame",
 }
+
+# Packages whose objects are large and hold no code, except callable ones.
 _LEAF_PACKAGES = frozenset({"matplotlib", "pandas", "numpy", "PIL"})
-"""Packages whose objects are large and hold no code, but for those that are called."""
 
 _LEAVES = frozenset({("torch", "Tensor"), ("torch.nn.parameter", "Parameter")})
 _FUNCTION_DICTIONARY: Any = vars(types.FunctionType)["__dict__"]
 
 
 class OutOfTimeError(Exception):
-    """Following must end here."""
+    """The time for following is up."""
 
 
 class _Kind(Struct, frozen=True):
-    """What there is to know of a class.
+    """Facts about a class.
 
     Attributes:
         kind: The class.
-        package: Where it comes from; "" for the interpreter and the notebook.
+        package: Its package; "" for the interpreter and the notebook.
         local: Whether it is the user's.
-        based: Whether it, or a class that it is made from, is.
-        leaf: Whether its objects hold no code of the user's.
+        based: Whether it, or a base class, is the user's.
+        leaf: Whether its objects hold no user code.
     """
 
     kind: type
@@ -67,15 +68,15 @@ class _Kind(Struct, frozen=True):
 
 
 class ValueFollower(ABC):
-    """Follows values, nearest first; objects of packages after all that is the user's.
+    """Follows values, nearest first; objects of packages come last.
 
     Args:
-        deadline: When it must end, by ``time.thread_time``: a busy machine changes no answer.
+        deadline: When to stop, by ``time.thread_time``, so that a busy machine changes no answer.
 
     Attributes:
-        packages: Packages that are met.
-        complete: Whether all of the user's was followed.
-        in_time: Whether time was enough.
+        packages: Packages that were reached.
+        complete: Whether everything of the user's was followed.
+        in_time: Whether the deadline was met.
     """
 
     def __init__(self, deadline: float) -> None:
@@ -90,12 +91,12 @@ class ValueFollower(ABC):
         self._ticks = 0
 
     def tick(self) -> None:
-        """Ask for a little more time.
+        """Check the deadline.
 
         Raises:
-            OutOfTimeError: There is none left.
+            OutOfTimeError: The time is up.
         """
-        if self._ticks % _EVERY == 0 and time.thread_time() > self._deadline:
+        if self._ticks % _TICKS_PER_CHECK == 0 and time.thread_time() > self._deadline:
             raise OutOfTimeError
         self._ticks += 1
 
@@ -105,10 +106,10 @@ class ValueFollower(ABC):
 
     @abstractmethod
     def meet_class(self, made: type) -> None:
-        """Note a class of the user's that was met."""
+        """Record a class of the user's."""
 
-    def note_package(self, value: object) -> None:
-        """Note the package that a value comes from."""
+    def record_package(self, value: object) -> None:
+        """Record the package that a value comes from."""
         package = introspection.module_of(value).partition(".")[0]
         if package not in ("", "builtins", "__main__"):
             self.packages.add(package)
@@ -136,7 +137,7 @@ class ValueFollower(ABC):
         return self._about(value if introspection.is_class(value) else type(value)).local
 
     def drain(self) -> None:
-        """Follow all that was put aside, as far as time allows."""
+        """Follow all queued values, until the time is up."""
         while self._queue or self._of_packages:
             queue = self._queue or self._of_packages
             try:
@@ -147,7 +148,7 @@ class ValueFollower(ABC):
                 return
 
     def push(self, values: Iterable[Any], assigned: frozenset[str], depth: int = 0) -> None:
-        """Put values aside, but for those that lead nowhere.
+        """Queue values that may lead to the user's code.
 
         Args:
             values: The values.
@@ -162,8 +163,8 @@ class ValueFollower(ABC):
             if id(kind) in introspection.CONTAINERS:
                 if (
                     (value or kind is defaultdict)
-                    and depth < _DEEPEST
-                    and self._is_news(value, assigned) is not None
+                    and depth < _MAX_DEPTH
+                    and self._assigned_if_new(value, assigned) is not None
                 ):
                     self.push(introspection.items(value), assigned, depth + 1)
                 continue
@@ -175,21 +176,21 @@ class ValueFollower(ABC):
                 users = about.based or kind is types.FunctionType or issubclass(kind, type)
                 (self._queue if users else self._of_packages).append((value, assigned, depth))
 
-    def _is_news(self, value: object, assigned: frozenset[str]) -> frozenset[str] | None:
-        """Note that a value is followed, and return with which names assigned; None if it was."""
+    def _assigned_if_new(self, value: object, assigned: frozenset[str]) -> frozenset[str] | None:
+        """Return the assigned names to follow a value with, or None if it was followed."""
         before = self._seen.get(id(value))
         if before is not None:
             if before[1] <= assigned:
                 return None
             assigned &= before[1]
-        elif len(self._seen) >= 2 * (_MOST + _MOST_OF_PACKAGES):
+        elif len(self._seen) >= 2 * (_MAX_OF_USER + _MAX_OF_PACKAGES):
             self.complete = False
             return None
-        self._seen[id(value)] = value, assigned  # held, so that no other gets its identity
+        self._seen[id(value)] = value, assigned  # held, so that its identity is not reused
         return assigned
 
     def _about(self, kind: type) -> _Kind:
-        """Tell what there is to know of a class, once for each."""
+        """Return the facts about a class, cached."""
         found = self._kinds.get(id(kind))
         if found is None or found.kind is not kind:
             module = module_of_class(kind)
@@ -209,17 +210,17 @@ class ValueFollower(ABC):
     # -- kinds of values -----------------------------------------------------------------------
 
     def _value(self, value: Any, assigned: frozenset[str], depth: int) -> None:  # noqa: ANN401
-        news = self._is_news(value, assigned)
+        news = self._assigned_if_new(value, assigned)
         if news is None:
             return
         kind = type(value)
         if kind is types.FunctionType:
-            self.note_package(value)
+            self.record_package(value)
             self.run(value.__code__, value.__globals__, news)
             defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
             self.push((*captured(value), *defaults), news)
         elif issubclass(kind, type):
-            self.note_package(value)
+            self.record_package(value)
             self._class(value, news)
         else:
             self._object(value, news, depth)
@@ -247,18 +248,18 @@ class ValueFollower(ABC):
             depth = 0
         else:
             self._theirs += 1
-            if self._theirs > _MOST_OF_PACKAGES or about.leaf:
+            if self._theirs > _MAX_OF_PACKAGES or about.leaf:
                 return
         if id(about.kind) in _GENERATORS:
             frame = getattr(value, _GENERATORS[id(about.kind)])
             if frame is not None:
                 self.run(frame.f_code, frame.f_globals, assigned)
-        elif depth < _DEEPEST:
+        elif depth < _MAX_DEPTH:
             self.push(introspection.parts(value), assigned, depth + 1)
 
 
 def _is_called(kind: type) -> bool:
-    """Return whether objects of a class are called: by code that may call what they hold."""
+    """Return whether a class has a Python ``__call__``, which may call what it holds."""
     return any(type(own(base).get("__call__")) is types.FunctionType for base in mro(kind))
 
 

@@ -224,8 +224,10 @@ METHODS: list[tuple[type, str, Function]] = [
         for made in (socket.socket, ssl.SSLSocket)
         for name in ("send", "sendall")
     ),
+    *((made, "scandir", _list) for made in [names_of("glob").get("_StringGlobber")] if made),
 ]
 """Methods of classes that other code derives from, each with what tells a listener of its call.
+``Path.glob`` lists folders by that of a private class, since Python 3.13.
 
 A function that tells may return another one, which is given what the original returned.
 """

@@ -129,8 +129,9 @@ _IDS = frozenset(_HEARD) | frozenset(_ORIGINAL)
 
 _MISSING: Any = object()
 _METHODS = [
-    (made, name, vars(made).get(name, _MISSING), _heard(getattr(made, name), tell))
+    (made, name, own, staticmethod(heard) if type(own) is staticmethod else heard)
     for made, name, tell in METHODS
+    for own, heard in [(vars(made).get(name, _MISSING), _heard(getattr(made, name), tell))]
 ]
 """Class, name, what the class itself has under it, and what hears."""
 

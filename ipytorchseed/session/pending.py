@@ -10,8 +10,8 @@ from msgspec import Struct
 from ipytorchseed.fingerprint import Budget
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.records import GeneratorState, Run
+from ipytorchseed.reads.actions import may_set_state
 from ipytorchseed.reads.dependencies import Dependencies
-from ipytorchseed.reads.seeding import may_set_state
 from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.session.sources import States
@@ -67,7 +67,7 @@ class Pending(Struct):
 
     def may_seed(self, name: str) -> bool:
         """Return whether the run may have seeded a source, as far as its text and our log tell."""
-        return bool(self.seeds) or may_set_state(self.source, name)
+        return bool(self.seeds) or may_set_state(self.dependencies.actions, name)
 
     def run(self, asked: Collection[str], **ended: Any) -> Run:
         """Return the record of the run.
@@ -89,6 +89,7 @@ class Pending(Struct):
             generators_before=records(self.generators),
             named=tuple(sorted(self.named)),
             reads=self.reads,
+            actions=tuple(dependencies.actions),
             shown=outputs.shown,
             stdout=None if prints_no_result(self.source) else outputs.stdout(),
             displays=outputs.displays,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,7 @@ from ipytorchseed.reads.dependencies import look_up
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.magics import only_asks
 from ipytorchseed.reads.patches import place_of
+from ipytorchseed.reads.writers import written_to
 from ipytorchseed.rng.distance import is_fresh
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.kept import is_seen, tied
@@ -106,6 +107,10 @@ class RecordedKernel:
     def effects(self, run: Run) -> Effects:
         """Return what the code of a run does with names."""
         return self._session.effects_of(run.source)
+
+    def sends_to(self, run: Run, opened: Collection[str]) -> Sequence[str]:
+        """Return those of some open files and connections that the code of a run writes to."""
+        return written_to(run.source, self.effects(run), opened)
 
     def makers(self, name: str, digest: str) -> list[Run]:
         """Return the runs that left a variable so, and ended well, the newest first.

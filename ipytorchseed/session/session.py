@@ -22,6 +22,7 @@ from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.ledger.store import Ledger
+from ipytorchseed.observe.asked import not_asked
 from ipytorchseed.observe.observed import observed
 from ipytorchseed.observe.watch import Seen, watch
 from ipytorchseed.reads.cell import code_digest, effects_of_cell
@@ -356,7 +357,7 @@ class Session:
         imported = self._imports.only(pending.states.digests, states.digests)
         pending.states = with_origins(pending.states, states, pending.may_seed)
         run = pending.run(
-            self._asked(pending.source, dependencies.nondeterministic_calls),
+            self._asked(pending, namespace, seen),
             notebook=self.notebook,
             kernel=self.kernel,
             seconds=seconds,
@@ -397,11 +398,14 @@ class Session:
             self._later(self._maintain)
         return run
 
-    def _asked(self, source: str, may: set[str]) -> set[str]:
+    def _asked(self, pending: Pending, namespace: Mapping[str, Any], seen: Seen | None) -> set[str]:
         """Return what a cell asks for entropy and then uses, of what it ``may`` ask, and more."""
+        may = pending.dependencies.nondeterministic_calls
         asked = self._files.asked(may)
+        if seen is not None and not (pending.dependencies.files or self._imports.own):
+            asked -= not_asked(seen, namespace, may)
         heard = asked - may
-        return asked - (heard & made_in_a_state(source) if heard else set())
+        return asked - (heard & made_in_a_state(pending.source) if heard else set())
 
     def _states_after(self) -> States:
         if self._imports.may_draw:

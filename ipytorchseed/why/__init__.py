@@ -1,1 +1,1 @@
-"""Explains why two runs of a cell gave different results: pure functions over their records."""
+"""Explains why two runs of a cell differ: pure functions over their records."""

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-import ast
 import itertools
 import math
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import Protocol
 
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.why.evidence import differ
 from ipytorchseed.why.explanation import Change
 from ipytorchseed.why.value_changes import changed_parts, how_far
 
 SHOWN_OTHERWISE = "the same result, shown differently"
 
+# Unknown in a terminal, where programs print directly.
 UNSEEN = "what its programs printed"
-"""Of a cell in a terminal, where they print by themselves."""
 
+# The largest relative difference of two numbers that counts as rounding.
 ROUNDING = 1e-5
-"""The largest relative difference of two numbers that is called rounding."""
 
-_SMALLEST = 1e-9
-"""Numbers below it are held against it: what is left of a zero has no digit that is right."""
+# The smallest scale for relative differences: the digits of a near-zero remainder are noise.
+_MIN_SCALE = 1e-9
 
+# The part of a fingerprint that counts the displays it represents.
 COUNT = "count"
-"""The part of a display that stands for several: how many."""
 
 
 def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
@@ -39,22 +36,20 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
         run: The later run.
 
     Returns:
-        What differs. A name that only one of them made differs where its text was edited and they
-        made and showed nothing else that can be compared.
+        What differs. A name that only one of them made counts only if the text was edited and
+        nothing else that they made or showed can be compared.
     """
     changes, compared = list[Change](), False
     timed = {*against.timed} & {*run.timed}
-    late = _left_by_loops(run.source)
     names = [name for name in dict.fromkeys([*against.writes, *run.writes]) if name not in timed]
-    for name in sorted(names, key=lambda name: late.get(name, 0)):
+    for name in sorted(names, key=lambda name: not _is_number(run.writes.get(name))):
         before = against.writes.get(name) or against.reads.get(name)
         after = run.writes.get(name) or run.reads.get(name)
         if before is None or after is None:
             continue
         compared = True
-        hidden = before.opaque and after.opaque  # what cannot be seen proves nothing
-        moved = changed_parts(before, after)
-        idle = hidden or _only_found(against, run, name, moved) or _did_alike(against, run, name)
+        hidden = before.opaque and after.opaque  # opaque values prove nothing
+        idle = hidden or _left_equal_parts(against, run, name)
         if differ(before, after) and not idle:
             changes.append(_change("variable", name, before, after))
     compared |= bool(against.result and run.result) or bool(against.stdout and run.stdout)
@@ -64,6 +59,11 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
             for name in names
         ]
     return (*changes, *find_output_changes(against, run))
+
+
+def _is_number(value: Fingerprint | None) -> bool:
+    """Return whether a value is one number; these are listed before models and frames."""
+    return value is not None and value.series is not None and len(value.series) == 1
 
 
 def find_output_changes(before: Showing, after: Showing) -> tuple[Change, ...]:
@@ -79,17 +79,17 @@ def find_output_changes(before: Showing, after: Showing) -> tuple[Change, ...]:
     if shown_otherwise(before, after):
         changes.append(Change("display", "", SHOWN_OTHERWISE))
     if displays_differ(before.displays, after.displays):
-        changes.append(Change("display", "", _say_displays(before.displays, after.displays)))
+        changes.append(Change("display", "", _describe_displays(before.displays, after.displays)))
     if before.error != after.error:
         said = [(each.error or "no error").removesuffix(": ") for each in (before, after)]
         changes.append(Change("error", "", " → ".join(said)))
     return tuple(changes)
 
 
-def _did_alike(against: Run, run: Run, name: str) -> bool:
-    """Return whether two runs left the same in all parts of an object that either changed.
+def _left_equal_parts(against: Run, run: Run, name: str) -> bool:
+    """Return whether two runs left equal parts in what either changed of an object.
 
-    Parts that neither changed are no result, though they differ.
+    Parts that neither changed are no result, even if they differ.
     """
     changed, left = set[str](), list[Fingerprint]()
     for each in (against, run):
@@ -102,68 +102,36 @@ def _did_alike(against: Run, run: Run, name: str) -> bool:
             return False
         changed |= moved
         left.append(after)
-    told = changed - _SIZES
+    told = changed - _SUMMARY_PARTS
     return bool(told) and all(left[0].parts.get(part) == left[1].parts.get(part) for part in told)
 
 
-_SIZES = frozenset({"columns", "items", "keys", "length", "shape"})
-"""Parts that sum up what other parts tell one by one."""
-
-
-def _only_found(against: Run, run: Run, name: str, moved: Mapping[str, object]) -> bool:
-    """Return whether only one run filled something in, and the rest differs too."""
-    filler, other = (against, run) if name in against.writes else (run, against)
-    if name in other.writes or name not in filler.reads or not moved:
-        return False
-    values = filler.reads[name], filler.writes[name], other.reads[name]
-    filled = changed_parts(*values[:2]).keys()
-    return all(value.exact for value in values) and bool(filled) and filled.isdisjoint(moved)
-
-
-@lru_cache(maxsize=64)
-def _left_by_loops(source: str) -> Mapping[str, int]:
-    """Rank names that only loops leave behind: what they go over after what they set inside."""
-    tree = parse_text(source) if "for" in source or "while" in source else None
-    if tree is None:
-        return {}
-    ranks: dict[str, int] = {}
-    stack: list[tuple[ast.AST, int]] = [(statement, 0) for statement in tree.body]
-    while stack:
-        node, rank = stack.pop()
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            ranks[node.id] = min(rank, ranks.get(node.id, rank))
-        if isinstance(node, (ast.For, ast.AsyncFor)):
-            stack.append((node.target, 2))
-            stack += [(inner, 1) for inner in [*node.body, *node.orelse]]
-        elif isinstance(node, ast.While):
-            stack += [(inner, max(rank, 1)) for inner in ast.iter_child_nodes(node)]
-        elif not isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Lambda)):
-            stack += [(inner, rank) for inner in ast.iter_child_nodes(node)]
-    return ranks
+# Parts that summarize other parts.
+_SUMMARY_PARTS = frozenset({"columns", "items", "keys", "length", "shape"})
 
 
 def results_differ(before: Fingerprint | None, after: Fingerprint | None) -> bool:
-    """Return whether two results, or two texts that were printed, are known to differ."""
+    """Return whether two results, or two printed texts, are known to differ."""
     opaque = before is not None and after is not None and before.opaque and after.opaque
-    return not (opaque or _cut(before, after)) and differ(before, after)
+    return not (opaque or _may_be_incomplete(before, after)) and differ(before, after)
 
 
-def _cut(before: Fingerprint | None, after: Fingerprint | None) -> bool:
-    """Return whether one text may lack what the other has: what prints by itself is seen late."""
+def _may_be_incomplete(before: Fingerprint | None, after: Fingerprint | None) -> bool:
+    """Return whether one text may be incomplete: output of programs can arrive late."""
     lines = {each and each.summary for each in (before, after)}
-    return len(lines) > 1 and any(map(_seen_in_part, (before, after)))
+    return len(lines) > 1 and any(map(_is_sampled, (before, after)))
 
 
-def _seen_in_part(printed: Fingerprint | None) -> bool:
-    """Return whether only a sample of what was printed is known."""
+def _is_sampled(printed: Fingerprint | None) -> bool:
+    """Return whether only a sample of the output is known."""
     return printed is not None and printed.kind == "text" and printed.digest == printed.sample
 
 
 def shown_otherwise(before: Showing, after: Showing) -> bool:
-    """Return whether two results that are not known to differ were shown differently.
+    """Return whether two results are shown differently but not known to differ.
 
-    A class's own ``__repr__`` or ``_repr_html_`` may read other variables when it is shown, and how
-    numbers are written hangs on options.
+    A class's own ``__repr__`` or ``_repr_html_`` may read other variables when it is shown, and the
+    format of numbers depends on options.
     """
     seen = [each.result for each in (before, after) if each.result and not each.result.opaque]
     if len(seen) < 2 or differ(*seen):  # noqa: PLR2004 -- of both
@@ -178,8 +146,8 @@ def displays_differ(before: Sequence[Fingerprint], after: Sequence[Fingerprint])
     return any(itertools.starmap(differ, zip(before, after, strict=False)))
 
 
-def _say_displays(before: Sequence[Fingerprint], after: Sequence[Fingerprint]) -> str:
-    """Say how many displays there were, or how many of as many have other content."""
+def _describe_displays(before: Sequence[Fingerprint], after: Sequence[Fingerprint]) -> str:
+    """Return the two counts of displays, or how many of equally many differ."""
     counts = count_displays(before), count_displays(after)
     if counts[0] != counts[1]:
         return f"{counts[0]:,} and {counts[1]:,} shown"
@@ -189,20 +157,20 @@ def _say_displays(before: Sequence[Fingerprint], after: Sequence[Fingerprint]) -
 
 
 def count_displays(displays: Sequence[Fingerprint]) -> int:
-    """Count displays, of which one may stand for several."""
+    """Return the number of displays; a fingerprint may represent several."""
     return sum(int(each.parts.get(COUNT, 1)) for each in displays)
 
 
 class Showing(Protocol):
-    """A run, or what it ended with: what it showed."""
+    """What a run, or its final state, showed."""
 
     @property
     def result(self) -> Fingerprint | None:
-        """Its last expression."""
+        """The value of its last expression."""
 
     @property
     def shown(self) -> Fingerprint | None:
-        """How that was shown."""
+        """How that value was shown."""
 
     @property
     def stdout(self) -> Fingerprint | None:
@@ -218,7 +186,7 @@ class Showing(Protocol):
 
 
 def not_compared(against: Showing, run: Showing) -> tuple[str, ...]:
-    """Name the outputs of two runs that could not be compared.
+    """Return the outputs of two runs that could not be compared, in words.
 
     Args:
         against: The earlier run.
@@ -232,7 +200,7 @@ def not_compared(against: Showing, run: Showing) -> tuple[str, ...]:
         "what was printed": not (against.stdout and run.stdout) or same(against.stdout, run.stdout),
         "what was displayed": None if None in shown else True,
     }
-    if any(map(_seen_in_part, (against.stdout, run.stdout))):
+    if any(map(_is_sampled, (against.stdout, run.stdout))):
         del unknown["what was printed"]
         unknown[UNSEEN] = None
     return tuple(what for what, known in unknown.items() if known is None)
@@ -244,11 +212,11 @@ def _change(what: str, name: str, before: Fingerprint | None, after: Fingerprint
 
 
 def find_distance(change: Change) -> float | None:
-    """Return how far two results are apart, relative to the largest of their numbers.
+    """Return the distance of two results, relative to the largest of their numbers.
 
     Returns:
-        None where that is not known; infinity where there are more or fewer numbers, or other whole
-        ones: those are counted.
+        None if it is unknown; infinity if the counts of numbers or any whole numbers differ, since
+        whole numbers are counts.
     """
     before, after = change.before, change.after
     if before is None or after is None or before == after:
@@ -256,7 +224,7 @@ def find_distance(change: Change) -> float | None:
     if len(before) != len(after):
         return math.inf
     apart = [(x, y) for x, y in zip(before, after, strict=True) if x != y and (x == x or y == y)]  # noqa: PLR0124 -- NaN
-    largest = max(map(abs, (*before, *after, _SMALLEST)))
+    largest = max(map(abs, (*before, *after, _MIN_SCALE)))
     if not math.isfinite(largest) or any(x.is_integer() and y.is_integer() for x, y in apart):
         return math.inf
     return max((abs(x - y) / largest for x, y in apart), default=0.0)

@@ -1,4 +1,4 @@
-"""Why a cell that is run again from the same state may still give another result."""
+"""Finds reasons why a cell that runs again from the same state may differ."""
 
 from __future__ import annotations
 
@@ -11,41 +11,41 @@ from ipytorchseed.determinism.libraries import BY_NAME, FIGURES, TEXT
 from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.actions import imports_of, last_part, may_set_state
+from ipytorchseed.reads.dependencies import is_too_long
 from ipytorchseed.reads.entropy import MEMORY, PLACES, is_program
-from ipytorchseed.reads.parsing import is_too_long
-from ipytorchseed.reads.seeding import may_set_state
-from ipytorchseed.why.evidence import is_strict, run_phrase
+from ipytorchseed.why.evidence import does, is_strict, run_phrase
 from ipytorchseed.why.present import Present
 
+# Settings that are facts: no command restores them.
 _FACTS = {fact.name for fact in FACTS}
-"""Settings that are facts: no command puts them back."""
 
-_ALWAYS = {"python", "cpu", "gpu"}
-"""Those that matter whatever a cell uses."""
+# Facts that matter to every cell.
+_ALWAYS_MATTER = {"python", "cpu", "gpu"}
 
 _OF_TORCH = {"cuda", "cudnn"}
 
+# Modules that draw no numbers when they are imported.
 _DRAW_NOTHING = sys.stdlib_module_names | {"torch", "numpy"}
-"""Modules that draw no number when they are imported."""
 
+# Settings that cannot be changed once their library is loaded.
 _LATE = {
     "torch.num_interop_threads": "torch",
     "OMP_NUM_THREADS": "numpy",
     "MKL_NUM_THREADS": "numpy",
     "MKL_CBWR": "numpy",
 }
-"""Settings that nobody can change once the library has begun that they act on."""
 
 
-_ASKS_FOR_FILES = lazy_pattern(r"\b(?:exists|is_?file)\(")
+_ASKS_FOR_FILES = frozenset({"exists", "is_file", "isfile"})
 
 
 def find_doubts(run: Run, present: Present) -> Iterator[str]:
-    """Yield why a cell may give something else than it gave, a clause each.
+    """Yield reasons why a cell may give another result, a clause each.
 
     Args:
-        run: The run whose cell it is.
-        present: What is known of the kernel that is to run it.
+        run: The run of the cell.
+        present: The kernel that will run it.
     """
     name = run_phrase(run, present.kernel)
     yield from _of_settings(run, present, name)
@@ -53,8 +53,8 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
         if before is not None or after is None:
             continue
         if not (_is_seeded(run, source) or present.is_fresh(after)):
-            yield f"where {source} began is not known: it came with {name} itself"
-    imports = present.effects(run).imports - _DRAW_NOTHING - present.met_before(run)
+            yield f"{name} imported {source}, whose state was not recorded before that"
+    imports = imports_of(run.actions) - _DRAW_NOTHING - present.met_before(run)
     moved = {source for source, before, after in moves(run) if before not in (None, after)}
     if imports and not all(_is_seeded(run, source) for source in moved - {*run.imported}):
         names = ", ".join(sorted(imports))
@@ -72,7 +72,7 @@ def _of_calls(run: Run, name: str) -> Iterator[str]:
         if is_program(asked):
             yield f"{name} runs another program: {asked}"
         elif asked in PLACES:
-            yield f"{name} hangs on where {PLACES[asked]}"
+            yield f"{name} depends on where {PLACES[asked]}"
         elif asked not in {"hash", *run.timing, *MEMORY}:
             yield f"{name} asks {asked}, which is different every time"
 
@@ -80,17 +80,17 @@ def _of_calls(run: Run, name: str) -> Iterator[str]:
 def _of_files(run: Run, present: Present, name: str) -> Iterator[str]:
     for path in sorted(present.changed_files(run)):
         if path in run.wrote:
-            yield f"{PurePath(path).name}, which {name} read and wrote, is another now"
+            yield f"{PurePath(path).name}, which {name} read and wrote, has changed since"
         elif path.endswith("/"):
             yield f"{PurePath(path).name}/, which {name} listed, holds other files now"
-    if _ASKS_FOR_FILES.search(run.source):
+    if not _ASKS_FOR_FILES.isdisjoint(map(last_part, run.actions)):
         read = {file.path for file in run.files}
         for path in (each for each in run.wrote if each not in read and present.is_file(each)):
             yield f"{PurePath(path).name}, which {name} wrote, is there now"
 
 
 def moves(run: Run) -> Iterator[tuple[str, str | None, str | None]]:
-    """Yield each source and generator, with its states when a run began and ended."""
+    """Yield each source and generator, with its states before and after a run."""
     for name in run.before.keys() | run.after.keys():
         yield name, run.before.get(name), run.after.get(name)
     for name, state in run.generators_before.items():
@@ -100,7 +100,7 @@ def moves(run: Run) -> Iterator[tuple[str, str | None, str | None]]:
 
 def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
     then, now = run.settings, present.settings_now(run)
-    used = {*run.packages, *_ALWAYS, *(_OF_TORCH if "torch" in run.packages else ())}
+    used = {*run.packages, *_ALWAYS_MATTER, *(_OF_TORCH if "torch" in run.packages else ())}
     for fact in sorted(_FACTS & used):
         known = then.get(fact) is not None and now.get(fact) is not None
         if known and now[fact] != then[fact]:
@@ -110,29 +110,29 @@ def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
             yield f"{late} was {then[late]} in {name}, and cannot be set any more"
     for setting in BY_NAME.keys() & then.keys() & now.keys():
         if BY_NAME[setting].can_be(then[setting]):
-            continue  # it is put back
-        if now[setting] != then[setting] and _bears_on(run, setting, then[setting], now[setting]):
-            yield f"{setting} was another in {name}"
+            continue  # it is restored
+        if now[setting] != then[setting] and _can_affect(run, setting, then[setting], now[setting]):
+            yield f"{setting} was different in {name}"
     hashes = then.get("PYTHONHASHSEED"), now.get("PYTHONHASHSEED")
     same_order = run.kernel == present.kernel or hashes[0] == hashes[1] != "random"
     if "hash" in run.nondeterministic_calls and not same_order:
         yield f"{name} depends on the order of hashes, which is different in each kernel"
 
 
+# Functions and methods that sum in any order on a GPU, unless strict algorithms are required.
 _ADDS = lazy_pattern(
-    r"backward\(|index_add|index_put|put_\(|scatter|bincount|histc|cumsum|ctc_loss"
+    r"\b(?:backward|index_add|index_put|put_|scatter|bincount|histc|cumsum|ctc_loss)"
 )
-"""Text of code whose operations add up in any order on a GPU, unless they are told not to."""
 
 
 def _adds_in_any_order(run: Run) -> bool:
-    """Return whether a run may have added up on a GPU, by algorithms that do not repeat."""
+    """Return whether a run may have summed in any order on a GPU."""
     started = any(":" in name for name in run.after)
     trained = any(run.writes[name].kind in ("module", "optimizer") for name in run.in_place)
-    return started and not is_strict(run) and (trained or bool(_ADDS.search(run.source)))
+    return started and not is_strict(run) and (trained or does(run, _ADDS))
 
 
-def _bears_on(run: Run, setting: str, then: Any, now: Any) -> bool:  # noqa: ANN401 -- JSON values
+def _can_affect(run: Run, setting: str, then: Any, now: Any) -> bool:  # noqa: ANN401 -- JSON values
     """Return whether a setting may change what a run makes or shows."""
     if setting == "sys.setrecursionlimit":
         return bool(run.error) or now < then
@@ -143,5 +143,5 @@ def _bears_on(run: Run, setting: str, then: Any, now: Any) -> bool:  # noqa: ANN
 
 
 def _is_seeded(run: Run, source: str) -> bool:
-    """Return whether a run seeds a source, as far as its text tells."""
-    return bool(run.seeds) or may_set_state(run.source, source)
+    """Return whether a run seeds a source, according to its actions."""
+    return bool(run.seeds) or may_set_state(run.actions, source)

@@ -1,7 +1,8 @@
-"""The evidence: two runs of a cell, what ran between them, and where states stand."""
+"""The evidence: two runs of a cell and what is recorded about them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -14,15 +15,15 @@ from ipytorchseed.rng.position import Position
 from ipytorchseed.why.explanation import Blame, Change
 from ipytorchseed.why.words import listed
 
+# The setting that holds the working folder.
 FOLDER = "folder"
-"""The setting that holds the working folder."""
 
-_FASTEST = 1_000_000_000
-"""Numbers of 32 bits that a core can draw in a second: numpy draws 430 million, here."""
+# Upper bound for 32-bit numbers per second and core; numpy was measured at 430 million.
+_MAX_DRAWS_PER_SECOND = 1_000_000_000
 
 
 class HistoryLookup(Protocol):
-    """Knows what the records of other runs tell: where states stand, and who made a value."""
+    """Looks up the records of other runs: positions of states, makers of values."""
 
     def latest(self, run: Run) -> Sequence[Run]:
         """Return the latest runs of a run's notebook, the newest first."""
@@ -31,16 +32,22 @@ class HistoryLookup(Protocol):
         """Return the seed and draws behind a state of the source or generator ``name``."""
 
     def draws(self, before: str, after: str) -> int | None:
-        """Count the numbers between two states, or return None where that is not known."""
+        """Return the count of numbers between two states, or None if it is unknown."""
 
     def is_fresh(self, digest: str) -> bool | None:
-        """Return whether a state is one that seeding leaves; None where that cannot be told."""
+        """Return whether a state is the result of seeding; None if unknown."""
 
     def leads(self, before: str, after: str, most: int = 0) -> bool:
-        """Return whether draws may lead from one state to the other: ``most`` of them, or few."""
+        """Return whether draws may lead from one state to the other.
+
+        Args:
+            before: The earlier state.
+            after: The later state.
+            most: The most draws; 0 for a few.
+        """
 
     def findings(self, run: Run, against: Run) -> Findings | None:
-        """Return what experiments showed about two runs before; None if there were none."""
+        """Return earlier results of experiments about two runs, or None."""
 
 
 class Evidence(Struct, frozen=True):
@@ -50,11 +57,11 @@ class Evidence(Struct, frozen=True):
         run: The later run.
         against: The earlier run.
         history: The runs from ``against`` to the one before ``run``, oldest first.
-        states: Where states stand.
-        changed: In what the results differ.
-        reader: The kernel from which runs are named.
-        operations: Operations that were seen not to repeat in runs of the same text, each with
-            the run in which it was seen.
+        states: Looks up positions of states and other runs.
+        changed: The differences of the results.
+        reader: The kernel for which runs are named.
+        operations: Operations that were seen not to repeat in runs of the same text, each with the
+            run in which it was seen.
     """
 
     run: Run
@@ -72,24 +79,24 @@ class Evidence(Struct, frozen=True):
 
     @property
     def elsewhere(self) -> bool:
-        """Whether the earlier run is a receipt's: it may have happened on another machine."""
+        """Whether the earlier run is from a receipt, so perhaps from another machine."""
         return bool(self.against.receipt)
 
     @property
     def two_cells(self) -> bool:
-        """Whether the runs are of two cells: their texts are not compared."""
+        """Whether the runs are of two cells, whose texts are not compared."""
         return self.run.cell != self.against.cell
 
     def name(self, run: Run) -> str:
-        """Return how a run is called in a sentence."""
+        """Return the name of a run in a sentence."""
         return run_phrase(run, self.reader)
 
     def word(self, run: Run) -> str:
-        """Return how a run is named in a command."""
+        """Return the name of a run in a command."""
         return run_word(run, self.reader)
 
     def who(self, blame: Sequence[Blame]) -> str:
-        """Name the runs that are blamed, as the subject of a sentence; empty if none is known."""
+        """Return the names of the blamed runs, as the subject of a sentence, or ""."""
         names = [self.name(each.run) for each in blame if each.run]
         return listed(names) if names else ""
 
@@ -99,37 +106,25 @@ class Evidence(Struct, frozen=True):
         return f"`{path.removeprefix(f'{folder}/') if folder else path}`"
 
     def doings(self, blame: Sequence[Blame]) -> str:
-        """Say what runs did, each behind a semicolon, to go on with a sentence."""
+        """Return clauses about what runs did, each after a semicolon."""
         return "".join(f"; {self.name(each.run)} {each.how}" for each in blame if each.run)
 
     @property
     def made(self) -> set[str]:
-        """Return the files that the earlier run left and the later one found, by the same code."""
+        """The files that the earlier run made and the later one, of equal code, found."""
         read = {file.path for file in self.run.files if file.size >= 0}
         same_code = self.run.code == self.against.code
         return read.intersection(self.against.wrote) - {*self.run.wrote} if same_code else set()
 
-    def texts(self, of: Run | None = None) -> list[str]:
-        """Return the text of a cell, and of the cells that made functions which it reaches.
-
-        Args:
-            of: The cell's run; by default the later one.
-        """
-        of = of or self.run
-        reads = of.reads.items()
-        functions = {name for name, value in reads if value.kind in ("function", "class")}
-        makers = [run for run in self.states.latest(of) if functions & run.writes.keys()]
-        return [of.source, *(run.source for run in makers)]
-
     def uses(self, package: str) -> bool:
-        """Whether the cell's code reaches a package."""
+        """Return whether the cell's code reaches a package."""
         return package in self.run.packages or package in self.against.packages
 
 
 def run_name(run: Run, kernel: str) -> str:
-    """Return how a run is called: ``In[5]`` in this kernel, ``#17`` in the ledger otherwise.
+    """Return a run's name: ``In[5]`` in this kernel, ``#17`` in the ledger otherwise.
 
-    One of a receipt is called by the receipt's file, if that has a name that can be shown.
+    A run from a receipt gets the name of the receipt's file, if that is printable.
     """
     if run.receipt:
         return run.receipt if run.receipt.isprintable() else "the receipt"
@@ -138,7 +133,7 @@ def run_name(run: Run, kernel: str) -> str:
 
 
 def run_phrase(run: Run, kernel: str) -> str:
-    """Return how a run is called in a sentence: ``In[5]``, also if it is of an earlier kernel."""
+    """Return a run's name in a sentence: ``In[5]``, also for an earlier kernel."""
     name = run_name(run, kernel)
     if not name.startswith("#") or run.execution_count is None:
         return name
@@ -146,25 +141,30 @@ def run_phrase(run: Run, kernel: str) -> str:
 
 
 def run_word(run: Run, kernel: str) -> str:
-    """Return how a run is named in a command given in a kernel: ``5`` or ``#17``."""
+    """Return a run's name in a command of a kernel: ``5`` or ``#17``."""
     here = run.kernel == kernel and run.execution_count is not None
     return str(run.execution_count) if here else f"#{run.id}"
 
 
+# The magic of a cell that runs under deterministic flags.
 _STRICT = lazy_pattern(r"%%deterministic(?![\w?])(?!.*--(?:check|warn))")
-"""The first line of a cell that ran under deterministic flags."""
+
+
+def does(run: Run, pattern: re.Pattern[str]) -> bool:
+    """Return whether one of a run's actions matches a pattern."""
+    return any(pattern.search(action) for action in run.actions)
 
 
 def is_strict(run: Run) -> bool:
-    """Return whether a run's operations were held to algorithms that repeat."""
+    """Return whether a run was restricted to deterministic algorithms."""
     flag = "torch.use_deterministic_algorithms"
     held = run.settings.get(flag) and not run.settings.get(f"{flag}.warn_only")
-    return bool(held) or _STRICT.match(run.source) is not None
+    return bool(held) or does(run, _STRICT)
 
 
 def most_draws(run: Run) -> int:
-    """Return how many numbers a run can have drawn from a source in its time."""
-    return int(run.seconds * _FASTEST)
+    """Return an upper bound on the numbers that a run can have drawn in its time."""
+    return int(run.seconds * _MAX_DRAWS_PER_SECOND)
 
 
 def differ(before: Fingerprint | None, after: Fingerprint | None) -> bool:

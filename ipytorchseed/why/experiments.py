@@ -1,4 +1,4 @@
-"""What experiments prove: which of several suspects bring an earlier result back."""
+"""Judges by experiments which of several suspects restore an earlier result."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ PROVED, CARRIED, MAY_MATTER = "proved", "carried", "may-matter"
 NO_EFFECT = "no effect"
 
 UNCHANGED = f"{NO_EFFECT}: restoring it changes nothing"
+
+# The beginnings of findings: tested without proof, and not tested.
 UNPROVED, UNTESTED = "not proved", "not tested"
-"""How findings begin: those of suspects that were cleared, tested in vain, and not tested."""
 
 
 class Result(Enum):
-    """Which result an experiment gave, bit for bit."""
+    """The result of an experiment, compared bit for bit."""
 
     EARLIER = "the earlier run's"
     LATER = "the later run's"
     OTHER = "neither's, or not all of it could be compared"
 
 
+# Placeholders for the two runs in findings; their names depend on the reader.
 EARLIER, LATER = "{earlier}", "{later}"
-"""Stand for the two runs in what is found: how runs are called depends on who reads it."""
 
 
 def count_most(suspects: int) -> int:
-    """Return how many experiments ``judge`` makes at most, ``extra`` counted as a suspect."""
+    """Return the most experiments that ``judge`` makes; ``extra`` is a suspect too."""
     return {0: 1, 1: 2, 2: 5}.get(suspects, 2 * suspects + 5)
 
 
@@ -47,18 +48,18 @@ def judge(
 ) -> dict[str, Finding]:
     """Find out by experiment which suspects are causes.
 
-    Nothing is proved unless the later result comes where nothing is put back, and the earlier one
-    where all is: else something acts that is not among them. A suspect is cleared only if it has
-    no effect on the later result, and none on the earlier one.
+    Something is proved only if restoring nothing gives the later result and restoring everything
+    gives the earlier one: otherwise something else acts too. A suspect is cleared only if it
+    affects neither the later result nor the earlier one.
 
     Args:
-        suspects: Names of what can be put back, at least one.
-        run: Runs the cell as the later run found everything, but for the named suspects, put back
+        suspects: Names of what can be restored, at least one.
+        run: Runs the cell in the state that the later run found, with the named suspects restored
             to what they were for the earlier one.
-        obstacle: Says why a cell that is run again may give something else, if that is known.
-        extra: Names what else is restored if the earlier result does not come without it.
+        obstacle: Returns why a cell that is run again may differ, if that is known.
+        extra: Names what else to restore if the earlier result does not come without it.
     """
-    trials = cache(run)  # each experiment once
+    trials = cache(run)  # run each experiment once
     if trials(frozenset()) is not Result.LATER:
         how = f"run again from where {LATER} began, the cell gave a different result"
         return dict.fromkeys(suspects, Finding(how=f"{UNPROVED}: {obstacle() or how}"))
@@ -68,7 +69,7 @@ def judge(
         what = "all of them together" if len(suspects) > 1 else "it"
         how = f"{UNPROVED}: restoring {what} does not give {EARLIER}'s result again"
         return dict.fromkeys(suspects, Finding(how=how))
-    found = _tell_apart(every, trials)
+    found = _judge_each(every, trials)
     if extra in found and trials(frozenset({extra})) is Result.EARLIER:
         how = f"{UNCHANGED}; restoring {extra} gives {EARLIER}'s result again"
         cleared = [each for each in suspects if found[each].level == NO_EFFECT]
@@ -77,13 +78,13 @@ def judge(
 
 
 def minimize(parts: Sequence[T], gives: Callable[[Sequence[T]], bool]) -> Sequence[T]:
-    """Return as few of some parts as give the earlier result: ``ddmin``.
+    """Return a minimal subset of parts that gives the earlier result: ``ddmin``.
 
     Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, TSE 2002.
 
     Args:
         parts: Parts that give it together.
-        gives: Returns whether some of them give it.
+        gives: Returns whether a subset gives it.
     """
     count = 2
     while len(parts) > 1:
@@ -102,10 +103,10 @@ def minimize(parts: Sequence[T], gives: Callable[[Sequence[T]], bool]) -> Sequen
 
 
 def judge_repeat(result: Result) -> Finding:
-    """Judge a cell whose different result nothing recorded explains.
+    """Return the finding for a cell whose different result nothing recorded explains.
 
     Args:
-        result: What it gave when it ran again from where the later run began.
+        result: The result of running it again from where the later run began.
     """
     if result is Result.LATER:
         how = f"run again from the same state, the cell gave {LATER}'s result again, so something"
@@ -117,16 +118,16 @@ def judge_repeat(result: Result) -> Finding:
 def judge_unrepeated(
     repeats: Result, volatile: Collection[str], *, settled: bool, alone: bool
 ) -> Finding | None:
-    """Judge what acts in each run: a clock, entropy, an operation that does not repeat.
+    """Return the finding for what acts in each run: a clock, entropy, an operation.
 
     Args:
-        repeats: What the cell gave when it ran again from where the later run began.
-        volatile: Names of what was then different, though the rest repeated.
+        repeats: The result of running the cell again from where the later run began.
+        volatile: Names of values that then differed, although the rest repeated.
         settled: Whether restoring other causes gives the earlier result again.
-        alone: Whether nothing else is known for which the cell may not repeat.
+        alone: Whether this is the only known reason why the cell may not repeat.
 
     Returns:
-        None where nothing follows: a date is the same all day, for instance.
+        None if nothing follows: a date is the same all day, for instance.
     """
     if volatile and alone:
         return Finding(
@@ -140,8 +141,8 @@ def judge_unrepeated(
     return None
 
 
-def _tell_apart(suspects: Sequence[str], trials: Trials) -> dict[str, Finding]:
-    """Judge suspects that bring the earlier result back together."""
+def _judge_each(suspects: Sequence[str], trials: Trials) -> dict[str, Finding]:
+    """Return findings for suspects that together restore the earlier result."""
     every = frozenset(suspects)
     alone = {each: trials(frozenset({each})) for each in suspects}
     enough = [each for each in suspects if alone[each] is Result.EARLIER]
@@ -149,20 +150,20 @@ def _tell_apart(suspects: Sequence[str], trials: Trials) -> dict[str, Finding]:
         word = " alone" if len(every) > 1 else ""
         how = f"{PROVED}: restoring it{word} gives {EARLIER}'s result again"
         found = dict.fromkeys(enough, Finding(PROVED, how))
-        return found | _spare(trials, every.difference(enough), alone)
+        return found | _judge_unneeded(trials, every.difference(enough), alone)
     needed = [each for each in suspects if trials(every - {each}) is not Result.EARLIER]
     spare = every.difference(needed)
-    found = {each: _together(each, needed, alone) for each in needed}
+    found = {each: _judge_needed(each, needed, alone) for each in needed}
     if trials(frozenset(needed)) is Result.EARLIER:
-        return found | _spare(trials, spare, alone)
+        return found | _judge_unneeded(trials, spare, alone)
     how = f"{UNPROVED}: any one of {listed(sorted(spare))} must be restored too"
     return found | dict.fromkeys(spare, Finding(how=how))
 
 
-def _together(each: str, needed: Sequence[str], alone: dict[str, Result]) -> Finding:
+def _judge_needed(each: str, needed: Sequence[str], alone: dict[str, Result]) -> Finding:
     """Return the finding for a suspect that is needed, alone or with others."""
     others = [other for other in needed if other != each]
-    if not others:  # what else must be restored is said there
+    if not others:  # the finding for the others says what else to restore
         how = f"{PROVED}: unless it is restored, the result is not {EARLIER}'s"
     else:
         how = (
@@ -173,8 +174,10 @@ def _together(each: str, needed: Sequence[str], alone: dict[str, Result]) -> Fin
     return Finding(PROVED, how)
 
 
-def _spare(trials: Trials, spare: frozenset[str], alone: dict[str, Result]) -> dict[str, Finding]:
-    """Judge suspects without which the earlier result comes back."""
+def _judge_unneeded(
+    trials: Trials, spare: frozenset[str], alone: dict[str, Result]
+) -> dict[str, Finding]:
+    """Return findings for suspects that are not needed for the earlier result."""
     idle = frozenset(each for each in spare if alone[each] is Result.LATER)
     clear = bool(idle) and trials(idle) is Result.LATER
     cleared = Finding(NO_EFFECT, UNCHANGED)

@@ -33,7 +33,7 @@ from ipytorchseed.why.unknown import (
 _TIMED = "holds times or addresses, and other causes account for the change"
 
 
-def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
+def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
     run: Run,
     against: Run | None,
     history: Sequence[Run],
@@ -41,21 +41,21 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
     operations: Sequence[tuple[Run, Operation]] = (),
     present: Present | None = None,
 ) -> Explanation:
-    """Say why two runs of a cell gave different results.
+    """Explain why two runs of a cell gave different results.
 
     Args:
-        run: The run asked about.
-        against: The earlier run, or None where there is none.
-        history: The runs from ``against`` to the one before ``run``, oldest first; where there is
-            no ``against``, a run that it may be compared with, if there is one.
-        states: Where recorded states stand in their streams.
-        operations: Operations that were seen not to repeat in runs of the same text, each with
-            the run in which it was seen.
-        present: What is known of the kernel that asks, for the way back; None where there is none.
+        run: The run in question.
+        against: The earlier run, if any.
+        history: The runs from ``against`` to the one before ``run``, oldest first; without
+            ``against``, a run that it may be compared with, if any.
+        states: Looks up positions of states and other runs.
+        operations: Operations that were seen not to repeat in runs of the same text, each with the
+            run in which it was seen.
+        present: The kernel that asks, for the way back, if any.
     """
     reader = run.kernel if present is None else present.kernel
     if against is None:
-        return Explanation(run, None, "first-run", _say_first(run, history, reader))
+        return Explanation(run, None, "first-run", _first_message(run, history, reader))
     changed = find_changes(against, run)
     case = Evidence(run, against, history, states, reader, changed, tuple(operations))
     causes, cleared = _find(case)
@@ -90,7 +90,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
         changed,
         tuple(causes),
         roots,
-        _once(cleared, causes),
+        _unique(cleared, causes),
         remedy,
         unknown,
         makers=makers,
@@ -98,17 +98,17 @@ def explain(  # noqa: PLR0913, PLR0917 -- what there is to know
 
 
 def _find(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
-    """Ask all finders; return the causes, and what was cleared."""
+    """Run all finders; return the causes and the cleared suspects."""
     causes: list[Cause] = []
     cleared: list[Cleared] = []
     for finder in FINDERS:
         _add(finder(case), causes, cleared)
     for weighing in OTHERS:
         _add(weighing(case, bool(causes)), causes, cleared)
-    causes = causes or _otherwise(case, cleared)
+    causes = causes or _uncertain_causes(case, cleared)
     for last in LAST_RESORT:
         _add(last(case, bool(causes)), causes, cleared)
-    causes = causes or _otherwise(case, cleared)
+    causes = causes or _uncertain_causes(case, cleared)
     timed = {*case.run.timed} & {*case.against.timed}
     rest = [cause for cause in causes if cause.kind != "input" or cause.name not in timed]
     if rest:
@@ -117,13 +117,13 @@ def _find(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
     return causes, cleared
 
 
-def _otherwise(case: Evidence, cleared: Iterable[Cleared]) -> list[Cause]:
-    """Return what was cleared for reasons that are not certain, for when nothing else is left."""
+def _uncertain_causes(case: Evidence, cleared: Iterable[Cleared]) -> list[Cause]:
+    """Return suspects that were cleared without certainty, if no other cause is left."""
     return [each.otherwise for each in cleared if each.otherwise is not None and not case.two_cells]
 
 
 def _add(found: Iterable[Cause | Cleared], causes: list[Cause], cleared: list[Cleared]) -> None:
-    """Add a finder's causes, each once."""
+    """Add a finder's causes, without duplicates, and its cleared suspects."""
     for each in found:
         if isinstance(each, Cause):
             known = any((one.kind, one.name) == (each.kind, each.name) for one in causes)
@@ -132,8 +132,8 @@ def _add(found: Iterable[Cause | Cleared], causes: list[Cause], cleared: list[Cl
             cleared.append(each)
 
 
-def _once(cleared: Iterable[Cleared], causes: Iterable[Cause] = ()) -> tuple[Cleared, ...]:
-    """Clear each suspect once, for the first reason, and none that is a cause after all."""
+def _unique(cleared: Iterable[Cleared], causes: Iterable[Cause] = ()) -> tuple[Cleared, ...]:
+    """Return each cleared suspect with its first reason, without causes."""
     named = {(each.kind, each.name) for each in causes}
     found: dict[tuple[str, str], Cleared] = {}
     for each in cleared:
@@ -145,11 +145,11 @@ def _once(cleared: Iterable[Cleared], causes: Iterable[Cause] = ()) -> tuple[Cle
 def _explain_same(
     case: Evidence, causes: Sequence[Cause], cleared: Sequence[Cleared]
 ) -> Explanation:
-    """Say that no difference was seen, and of what that is not known."""
+    """Return an explanation for equal results, with values that were not compared."""
     without_effect = [
         Cleared(cause.kind, cause.name, f"without effect: {cause.message}") for cause in causes
     ]
-    told, other = _once((*without_effect, *cleared)), case.name(case.against)
+    told, other = _unique((*without_effect, *cleared)), case.name(case.against)
     unknown = tuple(map(Unknown, unknown_outcome(case.against, case.run)))
     if unknown:
         verdict = "unexplained"
@@ -162,8 +162,8 @@ def _explain_same(
     return Explanation(case.run, case.against, verdict, message, cleared=told, unknown=unknown)
 
 
-def _say_first(run: Run, others: Sequence[Run], reader: str) -> str:
-    """Say that there is nothing to compare a run with, and what to do."""
+def _first_message(run: Run, others: Sequence[Run], reader: str) -> str:
+    """Return the message for a run without an earlier one, with what to do."""
     name, word = run_name(run, reader), run_word(run, reader)
     compare = f"`%why {word} --against {run_word(others[-1], reader)}`" if others else ""
     if others and others[-1].cell == run.cell:

@@ -9,10 +9,10 @@ from ipytorchseed.ledger.records import Finding, Run
 
 
 class Blame(Struct, frozen=True):
-    """A run that brought a difference about.
+    """A run that caused a difference.
 
     Attributes:
-        run: The run; None where it happened between two runs.
+        run: The run; None if it happened between two runs.
         how: What it did: ``drew 640 numbers``, ``reseeded to 42``.
     """
 
@@ -21,15 +21,15 @@ class Blame(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """Something in which two results differ.
+    """A difference between two results.
 
     Attributes:
         what: ``variable``, ``result``, ``stdout``, ``display`` or ``error``; between runs of a
-            check ``source``, too.
-        name: Of the variable or source; empty for the others.
-        detail: From what to what, where it can be said in a few words.
-        before: The earlier run's numbers, where they are kept.
-        after: The later run's numbers, where they are kept.
+            check also ``source``.
+        name: The variable or source; empty for the others.
+        detail: The old and the new value, if that can be said in a few words.
+        before: The earlier run's numbers, if they are recorded.
+        after: The later run's numbers, if they are recorded.
     """
 
     what: str
@@ -47,12 +47,12 @@ class Cause(Struct, frozen=True):
             ``operation``.
         name: What differs, as the user would name it.
         message: One sentence.
-        proof: Digests of what the message tells, before and after; of code, its edited lines.
-        fix: A command to copy that mends it; empty where there is none.
-        blame: The runs that brought it about, oldest first, as far as they are known.
-        prevents: The fix does not bring the earlier result back: it makes the cell repeat from
-            then on.
-        finding: What experiments say of it.
+        proof: Digests before and after; for code, its edited lines.
+        fix: A command that fixes it, if any.
+        blame: The runs that caused it, oldest first, as far as they are known.
+        prevents: Whether the fix makes the cell repeat from then on and does not restore the
+            earlier result.
+        finding: The result of experiments.
     """
 
     kind: str
@@ -66,7 +66,7 @@ class Cause(Struct, frozen=True):
 
     @property
     def goes_back(self) -> bool:
-        """Whether the way back to the earlier result takes care of it."""
+        """Whether restoring the earlier result also restores this."""
         return self.kind in {"code", "flag", "input", "rng"} and not self.prevents
 
 
@@ -76,8 +76,8 @@ class Cleared(Struct, frozen=True):
     Attributes:
         kind: As for a cause.
         name: As for a cause.
-        message: Why it was not.
-        otherwise: The cause that it may be if there is no other; None where it is certainly none.
+        message: Why it was not the cause.
+        otherwise: The cause that it may be if there is no other; None if it is certainly none.
         is_tested: Whether experiments test it.
     """
 
@@ -89,17 +89,17 @@ class Cleared(Struct, frozen=True):
 
 
 class Root(Struct, frozen=True):
-    """What no recorded run explains, and from which causes come.
+    """The origin of causes, which no recorded run explains.
 
     Attributes:
         kind: As for a cause.
-        name: As for a cause; of an edit, the cell.
+        name: As for a cause; for an edit, the cell.
         message: One sentence.
-        path: The variables on the way from there to the cell that was asked about, in order; none
-            if that cell met it itself.
-        blame: The runs that brought it about.
+        path: The variables from there to the cell in question, in order; empty if it affects that
+            cell directly.
+        blame: The runs that caused it.
         via: Kind and name of each cause that comes from it.
-        fix: What keeps it from happening again; empty if nothing is known.
+        fix: What keeps it from happening again, if known.
     """
 
     kind: str
@@ -117,11 +117,11 @@ def suspect(it: Cause | Cleared) -> str:
 
 
 class Unknown(Struct, frozen=True):
-    """A value that was only sampled, or is opaque: it is not known whether it changed.
+    """A value that may have changed: it was only sampled, or is opaque.
 
     Attributes:
-        name: The variable, or in words what was shown.
-        makers: The runs between the two that may have changed it; none for what the cell made.
+        name: The variable, or what was shown, in words.
+        makers: The runs between the two that may have changed it; empty for what the cell made.
     """
 
     name: str
@@ -132,10 +132,10 @@ class Remedy(Struct, frozen=True):
     """The way back to an earlier result.
 
     Attributes:
-        commands: What to type: ``%replay 5``; nothing where there is no way.
-        complete: Whether that is known to bring the earlier result.
-        obstacle: Why it may not, or why there is no way, in a clause; empty otherwise.
-        note: Which run of an earlier kernel the command means, in a clause; empty otherwise.
+        commands: What to type: ``%replay 5``; empty if there is no way.
+        complete: Whether that is known to restore the earlier result.
+        obstacle: Why it may not, or why there is no way, as a clause.
+        note: Which run of an earlier kernel the command means, as a clause.
     """
 
     commands: tuple[str, ...] = ()
@@ -144,29 +144,29 @@ class Remedy(Struct, frozen=True):
     note: str = ""
 
 
+# Separates a message from what to do next.
 NEXT_STEP = ". Next step: "
-"""Begins the end of a message that says what to do."""
 
 
 class Explanation(Struct, frozen=True):
     """The answer to ``%why``.
 
     Attributes:
-        run: The run asked about.
-        against: The run it is compared with; None where there is none.
+        run: The run in question.
+        against: The run it is compared with, if any.
         verdict: ``first-run``, ``same``, ``explained`` or ``unexplained``.
         message: The answer in a sentence.
-        changed: In what the results differ.
-        causes: What can account for it.
-        roots: Where the causes come from.
-        cleared: What was looked at and is not the cause.
+        changed: The differences of the results.
+        causes: What can account for them.
+        roots: The origins of the causes.
+        cleared: What was inspected and is not the cause.
         remedy: The way back to the earlier result.
-        unknown: What may be a cause or a change, and was not looked at whole.
-        again: An earlier run of the cell, before ``against``, that had the same result as ``run``.
+        unknown: Possible causes or changes that could not be compared in full.
+        again: An earlier run of the cell, before ``against``, with the same result as ``run``.
         tested: Whether experiments have tested all suspects.
-        makers: Pairs of runs on the way to the roots, later and earlier, of which experiments have
-            not shown yet what of several things mattered.
-        repeats: If nothing explains the difference, what running the cell again showed.
+        makers: Pairs of runs on the way to the roots, later and earlier, that differ in several
+            things and were not tested.
+        repeats: If nothing explains the difference, the result of running the cell again.
     """
 
     run: Run
@@ -185,7 +185,7 @@ class Explanation(Struct, frozen=True):
     makers: tuple[tuple[Run, Run], ...] = ()
 
     def with_suspects(self, count: int) -> Explanation:
-        """Return the same with only so many suspects, the most likely ones."""
+        """Return a copy with only this many suspects, the most likely ones."""
         cleared, left = list[Cleared](), count - len(self.causes)
         for each in self.cleared:
             is_suspect = each.is_tested and each.otherwise is not None
@@ -195,6 +195,6 @@ class Explanation(Struct, frozen=True):
 
     @property
     def suspects(self) -> tuple[Cause, ...]:
-        """All that experiments may test: the causes, and what was cleared but may be one."""
+        """All that experiments may test: causes, and suspects cleared without certainty."""
         doubtful = (each.otherwise for each in self.cleared if each.is_tested)
         return (*self.causes, *(each for each in doubtful if each is not None))

@@ -1,4 +1,4 @@
-"""The recomputation plan: which cells to run again, in which order, so that a result comes back."""
+"""The recomputation plan: which cells to run again, in which order."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ipytorchseed.fingerprint.value import PENDING, Fingerprint, same
+from ipytorchseed.fingerprint.value import DATABASE, PENDING, Fingerprint, same
 from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.entropy import CLOCKS, MEMORY, STANDS, is_program
-from ipytorchseed.reads.writers import writing_calls, written_to
+from ipytorchseed.reads.writers import writing_calls
 from ipytorchseed.why.doubts import find_doubts, moves
 from ipytorchseed.why.evidence import run_phrase, run_word
 from ipytorchseed.why.present import Present
 from ipytorchseed.why.unknown import hides
 from ipytorchseed.why.words import first_of
 
-_TRIES = 300
-"""Cells that may be the ones to run again."""
+# The most cells that are tried.
+_MAX_TRIES = 300
 
+# Kinds of values that a record holds completely.
 _PLAIN = frozenset({"bool", "float", "int"})
-"""Kinds of values of which a record tells all."""
 
-_TOLD = 3
-"""Names of what is in the way, or acts outside, that are told of one run."""
+# How many names a message mentions.
+_MAX_NAMED = 3
 
 
 class Step(Struct, frozen=True):
-    """A cell to be run again.
+    """A cell to run again.
 
     Attributes:
-        run: The run whose cell it is: with its text and states.
+        run: The run of the cell, with its text and states.
         settings: The flags to run it under.
-        makes: The variables that are wanted of it; none for the last step.
-        outside: What it does outside the kernel: starts programs, writes files, opens connections.
+        makes: The variables that are needed from it; empty for the last step.
+        outside: Its effects outside the kernel: programs, written files, connections.
     """
 
     run: Run
@@ -47,13 +47,13 @@ class Step(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """The way to a result that a cell once gave.
+    """The way to an earlier result of a cell.
 
     Attributes:
         target: The run whose result is wanted.
-        steps: The cells to run, the target's last; none where there is no way.
-        doubts: Why the result may be another all the same, a clause each.
-        blocked: Why there is no way, and what to do; empty where there is one.
+        steps: The cells to run, the target's last; empty if there is no way.
+        doubts: Why the result may still differ, a clause each.
+        blocked: Why there is no way, and what to do; empty if there is one.
     """
 
     target: Run
@@ -63,18 +63,18 @@ class Plan(Struct, frozen=True):
 
 
 def make_plan(target: Run, present: Present, *, writes: bool = True) -> Plan:
-    """Find the way to a run's result from where the kernel stands.
+    """Return the way to a run's result from the present state of the kernel.
 
-    A cell is run again only once it finds what it found itself: what it read and is not as it was
-    is made again first. The variables are followed through the steps, as if these were run.
+    A cell is run again only after its inputs are restored: those that changed are made again first.
+    The variables are tracked through the steps, as if these were run.
 
-    Where there is no way, generators of random numbers inside of what the run read do not count,
-    such as a loader's: their states go back with the sources, as far as they are on record.
+    If there is no way, generators inside of the run's inputs, such as a loader's, are ignored:
+    their recorded states are restored with the sources.
 
     Args:
         target: The run whose result is wanted.
-        present: What is known of this kernel, and of earlier runs.
-        writes: Whether cells may run again that write a file as it was when a run read it.
+        present: This kernel, and earlier runs.
+        writes: Whether cells that write a file may run again to restore it.
     """
     plan = _Planner(target, present, writes=writes).plan()
     if not plan.blocked or not target.generators_before:
@@ -82,7 +82,7 @@ def make_plan(target: Run, present: Present, *, writes: bool = True) -> Plan:
     reads, apart = dict(target.reads), []
     for name, wanted in target.reads.items():
         now = present.last(name)
-        if now is not None and same(now, wanted) and _random(now) != _random(wanted):
+        if now is not None and same(now, wanted) and _not_digested(now) != _not_digested(wanted):
             reads[name] = replace(
                 wanted, parts={**wanted.parts, "random": now.parts.get("random", "")}
             )
@@ -91,33 +91,33 @@ def make_plan(target: Run, present: Present, *, writes: bool = True) -> Plan:
     found = _Planner(other, present, writes=writes).plan() if apart else plan
     if found.blocked:
         return plan
-    names = first_of(apart, _TOLD)
+    names = first_of(apart, _MAX_NAMED)
     doubt = f"generators inside of {names} go back only where their states are on record"
     steps = (*found.steps[:-1], replace(found.steps[-1], run=target))
     return Plan(target, steps, (doubt, *found.doubts))
 
 
 def outside_of(run: Run, present: Present) -> tuple[str, ...]:
-    """List the effects of a cell outside the kernel.
+    """Return the effects of a cell outside the kernel, a clause each.
 
     Args:
-        run: The run whose cell it is.
-        present: What is known of the kernel.
+        run: The run of the cell.
+        present: This kernel.
     """
     programs = [f"runs {name}" for name in run.nondeterministic_calls if is_program(name)]
     files = [f"writes {PurePath(path).name}" for path in run.wrote]
     effects = present.effects(run)
     files = files or [f"writes files: {name.lstrip(':')}" for name in writing_calls(effects)]
     opened = {name for name, value in run.reads.items() if _is_open(value)}
-    files += [f"writes to {name}" for name in written_to(run.source, effects, opened)]
+    files += [f"writes to {name}" for name in present.sends_to(run, opened)]
     hosts = [f"connects to {name}" for name in run.connected]
-    return (*programs, *files[:_TOLD], *hosts[:_TOLD])
+    return (*programs, *files[:_MAX_NAMED], *hosts[:_MAX_NAMED])
 
 
 def _is_open(value: Fingerprint) -> bool:
     """Return whether a value may be an open file, database, pipe or socket."""
     wraps = "_csv.writer" in value.parts.get("unseen", "")
-    return wraps or (value.opaque and value.kind in ("file", "opaque"))
+    return wraps or (value.opaque and value.kind in (DATABASE, "file", "opaque"))
 
 
 class _Planner:
@@ -132,7 +132,7 @@ class _Planner:
         self._doubts: dict[str, None] = {}
         self._under_way: set[int | None] = set()
         self._given_up: set[str] = set()
-        self._tries = _TRIES
+        self._tries = _MAX_TRIES
         self._blocked = ""
 
     def plan(self) -> Plan:
@@ -154,38 +154,38 @@ class _Planner:
         return run_phrase(run, self._present.kernel)
 
     def _block(self, reason: str) -> bool:
-        """Note why there is no way, the first reason that was met; and return False."""
+        """Record the first reason why there is no way, and return False."""
         self._blocked = self._blocked or reason
         return False
 
-    # -- what a run finds --------------------------------------------------------------------------
+    # -- restoring inputs ------------------------------------------------------------------------
 
     def _prepare(self, reader: Run) -> bool:
-        """Have a run find what it found; tell whether there is a way."""
+        """Restore the inputs of a run; return whether there is a way."""
         self._under_way.add(reader.id)
         try:
             if not self._prepare_files(reader):
                 return False
-            while wanting := [*self._wanting(reader)]:
+            while wanting := [*self._changed_names(reader)]:
                 makers = {name: self._makers(name, reader) for name in wanting}
                 first = min(wanting, key=lambda name: min(_ids(makers[name]), default=0))
                 if not any(self._try(maker, first) for maker in makers[first]):
                     if first not in reader.reads:
-                        self._given_up.add(first)  # it may have been unbound then as well
+                        self._given_up.add(first)  # it may have been unbound in the run too
                         continue
-                    return self._block(self._say_unmade(first, reader))
+                    return self._block(self._unmade_message(first, reader))
             return True
         finally:
             self._under_way.discard(reader.id)
 
     def _prepare_files(self, reader: Run) -> bool:
-        """Have the cells run again that wrote what a run read; tell whether there is a way."""
+        """Run the cells again that wrote files for a run; return whether there is a way."""
         for path in self._changed_files(reader):
             can = self._writes and not reader.asks_when_written
             writer = next(iter(self._present.writers(path, reader)), None) if can else None
             appends = writer is not None and path in {file.path for file in writer.files}
             if writer is None or appends or not self._try(writer):
-                return self._block(self._say_changed(path, reader))
+                return self._block(self._changed_message(path, reader))
             read = next((file for file in reader.files if file.path == path), None)
             who, file = self._name(writer), PurePath(path).name
             if read is None or writer.lasts_at(read.modified / 1e9):
@@ -195,50 +195,50 @@ class _Planner:
         return True
 
     def _changed_files(self, run: Run) -> list[str]:
-        """Return the files that are not as a run read them, and that it does not write itself."""
+        """Return the files that changed since a run read them and that no step writes."""
         return [
             path
             for path in self._present.changed_files(run)
             if path not in {*run.wrote, *self._written} and path[-1:] != "/"
         ]
 
-    def _say_changed(self, path: str, reader: Run) -> str:
-        """Say that a file is not what a run read, and that no recorded cell writes it so."""
+    def _changed_message(self, path: str, reader: Run) -> str:
+        """Return the message for a changed file that no recorded cell restores."""
         then = f"then %replay {self._word(self._target)}"
         return f"{PurePath(path).name} is not what {self._name(reader)} read: put it back, {then}"
 
-    def _wanting(self, reader: Run) -> Iterator[str]:
-        """Yield the names that are not as a run found them."""
+    def _changed_names(self, reader: Run) -> Iterator[str]:
+        """Yield the names that differ from what a run found."""
         for name in self._present.effects(reader).reads:
             if name not in {*reader.reads, *reader.missing} and not self._is_bound(name):
                 yield name
         for name, wanted in reader.reads.items():
-            if not self._is_there(name, wanted, reader):
+            if not self._is_restored(name, wanted, reader):
                 yield name
 
     def _is_bound(self, name: str) -> bool:
         return name in self._bound or name in self._given_up or self._present.is_bound(name)
 
-    def _is_there(self, name: str, wanted: Fingerprint, reader: Run) -> bool:
+    def _is_restored(self, name: str, wanted: Fingerprint, reader: Run) -> bool:
         if (wanted.kind == "rng" and "." not in name) or name in reader.generators_before:
-            return self._is_bound(name)  # its state is put back with the sources
+            return self._is_bound(name)  # its state is restored with the sources
         now = self._now.get(name) or self._present.last(name)
         if now is None:
-            return "." in name  # in a module that is imported yet, and not set by a cell
+            return "." in name  # in a module that is still to be imported
         if self._is_of_old_class(name, reader):
             return False
         alike = same(now, wanted)
-        if alike is None and _random(now) == _random(wanted):
+        if alike is None and _not_digested(now) == _not_digested(wanted):
             pending = PENDING in {now.kind, wanted.kind}
             why = "was not looked at" if pending else "is too large to be compared in full"
             self._doubts[f"`{name}` {why}"] = None
             return True
-        here = reader.kernel == self._present.kernel  # in each, sets have an order of their own
+        here = reader.kernel == self._present.kernel  # set order differs between kernels
         if here and now.parts.get("order") != wanted.parts.get("order"):
             self._doubts[f"`{name}` holds its items in another order"] = None
         if alike and hides(wanted) and self._is_remade(name, reader):
             return False
-        return alike is True and _random(now) == _random(wanted)
+        return alike is True and _not_digested(now) == _not_digested(wanted)
 
     def _is_remade(self, name: str, reader: Run) -> bool:
         """Return whether a variable may be bound to another object since a run read it."""
@@ -259,16 +259,16 @@ class _Planner:
         return {name: value for name, value in self._now.items() if value.kind == "class"}
 
     def _makers(self, name: str, reader: Run) -> list[Run]:
-        """Return the runs that may leave a variable as wanted, the best first."""
+        """Return the runs that may restore a variable, the best first."""
         wanted = reader.reads.get(name)
         if wanted is None or wanted.kind == "rng":
             return [*self._present.setters(name, reader)][:1]
         makers = [
             run
             for run in self._present.makers(name, wanted.digest)
-            if _random(run.writes[name]) == _random(wanted)
+            if _not_digested(run.writes[name]) == _not_digested(wanted)
         ]
-        if hides(wanted):  # others may have left what looks the same
+        if hides(wanted):  # others may only look the same
             here = [run for run in makers if run.kernel == reader.kernel]
             before = [run for run in here if (run.id or 0) < (reader.id or 0)]
             return before[:1] or makers
@@ -280,13 +280,13 @@ class _Planner:
             ]
             return any(same(*pair) is False for pair in used), name in run.reads
 
-        makers.sort(key=fits_worse)  # with the same classes, then those that make it from nothing
+        makers.sort(key=fits_worse)  # same classes first, then non-readers
         if makers and not wanted.exact:
-            self._doubts[f"nobody can see all of `{name}`"] = None
+            self._doubts[f"`{name}` cannot be inspected in full"] = None
         return makers
 
     def _try(self, maker: Run, name: str = "") -> bool:
-        """Have a cell run again, for a variable or a file; where that is no way, add nothing."""
+        """Add a cell for a variable or a file; if that fails, leave the plan unchanged."""
         if self._tries == 0 or maker.id in self._under_way:
             return False
         self._tries -= 1
@@ -313,8 +313,8 @@ class _Planner:
         return Step(run, self._present.settings_of(run), makes, outside_of(run, self._present))
 
     def _can_repeat(self, maker: Run) -> bool:
-        """Return whether a cell that is run again for what it makes makes the same."""
-        leave_alone = {*CLOCKS, *STANDS, *MEMORY, "hash"}  # what it makes, as programs may
+        """Return whether running a cell again makes the same values."""
+        leave_alone = {*CLOCKS, *STANDS, *MEMORY, "hash"}  # they do not affect what it makes
         asked = [name for name in maker.nondeterministic_calls if name not in leave_alone]
         entropy = [name for name in asked if not is_program(name)]
         if entropy:
@@ -322,8 +322,8 @@ class _Planner:
         refusal = self._refusal(maker)
         return self._block(refusal) if refusal else True
 
-    def _say_unmade(self, name: str, run: Run) -> str:
-        """Say that a variable is not what a run read, and that no recorded cell makes it so."""
+    def _unmade_message(self, name: str, run: Run) -> str:
+        """Return the message for a changed variable that no recorded cell restores."""
         reader, value = self._name(run), run.reads.get(name)
         then = f"then %replay {self._word(self._target)}"
         module = name.rpartition(".")[0]
@@ -332,13 +332,13 @@ class _Planner:
         if module and value is not None and value.kind in _PLAIN and " " not in value.summary:
             return f"`{name}` is not what {reader} read: set it to {value.summary}, {then}"
         if module:
-            return f"`{name}` is not what {reader} read: reload {module} as it was then, {then}"
+            return f"`{name}` is not what {reader} read: restore {module} and reload it, {then}"
         return f"no recorded cell makes `{name}` what {reader} read: make it again, {then}"
 
-    # -- what is in the way ------------------------------------------------------------------------
+    # -- obstacles -------------------------------------------------------------------------------
 
     def _refusal(self, run: Run) -> str:
-        """Say why a run cannot be repeated; empty where it can."""
+        """Return why a run cannot be repeated, or ""."""
         name = self._name(run)
         if run.status != "ok":
             how = {"interrupted": "was interrupted", UNDONE: "was undone"}.get(
@@ -352,7 +352,7 @@ class _Planner:
         }
         gone = self._present.pruned(moved.values())
         if gone:
-            names = first_of([name for name, digest in moved.items() if digest in gone], _TOLD)
+            names = first_of([name for name, digest in moved.items() if digest in gone], _MAX_NAMED)
             return (
                 f"where {names} stood when {name} began is no longer in the ledger: states are"
                 " pruned before runs"
@@ -368,7 +368,7 @@ def _ids(runs: Iterable[Run]) -> list[int]:
 
 
 def _are_alike(run: Run, other: Run) -> bool:
-    """Return whether two runs of a text, which may be one, began with the same."""
+    """Return whether two runs are the same, or have equal code, inputs and states."""
     begun, again = ({name: before for name, before, _ in moves(each)} for each in (run, other))
     reads = run.reads.keys() == other.reads.keys() and all(
         same(value, other.reads[name]) for name, value in run.reads.items()
@@ -376,6 +376,6 @@ def _are_alike(run: Run, other: Run) -> bool:
     return run.id == other.id or (run.code == other.code and reads and begun == again)
 
 
-def _random(value: Fingerprint) -> tuple[str | None, ...]:
-    """Return what is not part of a value's digest: generators inside, and how it lies in memory."""
+def _not_digested(value: Fingerprint) -> tuple[str | None, ...]:
+    """Return what a value's digest omits: generators inside, and the memory layout."""
     return tuple(map(value.parts.get, ("random", "strides")))

@@ -1,8 +1,8 @@
-"""What a plan begins with: the kernel as it is, and the runs that it remembers."""
+"""The kernel at the time of the question, and the runs that it remembers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ipytorchseed.fingerprint.value import Fingerprint
@@ -11,49 +11,52 @@ from ipytorchseed.reads.effects import Effects
 
 
 class Present(Protocol):
-    """Knows this kernel as it stands, and the runs of the past."""
+    """Looks up the present state of this kernel, and earlier runs."""
 
+    # The kernel's name, as in runs.
     kernel: str
-    """The kernel's name, as runs have it."""
 
     def settings_now(self, run: Run) -> Mapping[str, Any]:
-        """Return the settings now that matter to the code of a run."""
+        """Return the present settings that matter to the code of a run."""
 
     def settings_of(self, run: Run) -> Mapping[str, Any]:
-        """Return the settings that a run began with; those of torch, where it imported that."""
+        """Return the settings when a run began; those of torch if the run imported it."""
 
     def last(self, name: str) -> Fingerprint | None:
-        """Return the fingerprint of a variable's value now; None if there is no such variable."""
+        """Return the fingerprint of a variable's present value, or None without one."""
 
     def is_bound(self, name: str) -> bool:
-        """Return whether a name is bound now, or a builtin."""
+        """Return whether a name is bound now, or is a builtin."""
 
     def effects(self, run: Run) -> Effects:
-        """Return what the code of a run does with names."""
+        """Return the effects of the code of a run."""
+
+    def sends_to(self, run: Run, opened: Collection[str]) -> Sequence[str]:
+        """Return the open files and connections that the code of a run writes to."""
 
     def makers(self, name: str, digest: str) -> Sequence[Run]:
-        """Return the runs that left a variable so, and ended well, the newest first."""
+        """Return successful runs that gave a variable this digest, the newest first."""
 
     def setters(self, name: str, reader: Run | None) -> Iterable[Run]:
-        """Return the runs that may have set a name, newest first.
+        """Return the runs that may have set a name, the newest first.
 
-        Those before a run, in its kernel; where there is none, those of this kernel until now.
+        Those before ``reader`` in its kernel; without it, those of this kernel until now.
         """
 
     def writers(self, path: str, reader: Run) -> Iterable[Run]:
-        """Return the runs before a run that wrote a file, newest first, in any kernel."""
+        """Return the runs of any kernel that wrote a file before ``reader``, newest first."""
 
     def met_before(self, run: Run) -> set[str]:
-        """Return the packages that earlier runs than this reached, in this kernel alone."""
+        """Return the packages that earlier runs in this kernel reached."""
 
     def pruned(self, digests: Iterable[str]) -> set[str]:
-        """Return those states of the given ones that are no longer kept."""
+        """Return the given states that are no longer kept."""
 
     def is_fresh(self, digest: str) -> bool | None:
-        """Return whether a state is one that seeding leaves; None where that cannot be told."""
+        """Return whether a state is the result of seeding; None if unknown."""
 
     def is_file(self, path: str) -> bool:
         """Return whether there is a file of this name."""
 
     def changed_files(self, run: Run) -> Sequence[str]:
-        """Return the paths of files that a run read, and that are known to be others now."""
+        """Return the paths of files that are known to have changed since a run read them."""

@@ -1,4 +1,4 @@
-"""Ranks causes: what most likely mattered comes first."""
+"""Ranks causes: those that most likely mattered come first."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause
 
+# Ranks by kind, the first most likely. Inputs are ranked by how the cell reaches them.
 _TIERS = {"code": 0, "file": 1, "entropy": 2, "operation": 2, "rng": 2, "environment": 4, "flag": 4}
-"""Ranks by kind, the first most likely. Inputs are ranked by where the cell gets them from."""
 
+# The ranks of variables that the cell names itself, and that it reaches through functions.
 _NAMED, _REACHED = 1, 3
-"""The ranks of variables that the cell names itself, and that it reaches through functions."""
 
 
 def ranked(case: Evidence, causes: Sequence[Cause]) -> list[Cause]:
-    """Return causes by rank, and within a rank by who brought them about, the latest run first.
+    """Return causes by rank, and within a rank by the latest run that caused them.
 
-    What the cell itself changed in its earlier run, as a counter, comes after what others changed.
+    What the cell itself changed in its earlier run, such as a counter, comes last.
 
     Args:
         case: The evidence.
@@ -36,5 +36,5 @@ def _tier(case: Evidence, cause: Cause) -> int:
 
 
 def _latest(cause: Cause) -> int:
-    """Return the number of the latest run that brought a cause about; 0 if none is known."""
+    """Return the number of the latest run that contributed to a cause, or 0."""
     return max((each.run.id or 0 for each in cause.blame if each.run is not None), default=0)

@@ -1,4 +1,4 @@
-"""The command that brings an earlier result back, if there is one."""
+"""Finds the command that restores an earlier result."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ipytorchseed.why.unknown import unseen
 
 
 def find_remedy(case: Evidence, causes: Sequence[Cause], present: Present | None) -> Remedy:
-    """Find the way back from where the kernel stands now, not from where the later run began.
+    """Return the way back from the present state of the kernel.
 
     Args:
         case: The evidence.
         causes: What was found in it.
-        present: What is known of the kernel that asks; None where none does.
+        present: The kernel that asks, if any.
     """
     if case.two_cells or not causes or present is None:
         return Remedy()  # one cell does not give another's result
@@ -42,7 +42,10 @@ def find_remedy(case: Evidence, causes: Sequence[Cause], present: Present | None
 
 
 def _unseen(case: Evidence, known: Collection[str]) -> list[str]:
-    """Say which inputs nobody can see into that other cells used since, but for ``known`` ones."""
+    """Return clauses about opaque inputs that other cells used since.
+
+    Known causes are excluded.
+    """
     found = []
     for name in unseen(case.against.reads, case.run.reads):
         users = [
@@ -56,7 +59,7 @@ def _unseen(case: Evidence, known: Collection[str]) -> list[str]:
 
 
 def _obstacle(case: Evidence, cause: Cause) -> str:
-    """Say why running the cell again may differ by this cause again; nothing where it does not."""
+    """Return why a cause may make the cell differ when it is run again, or ""."""
     if cause.kind == "operation":
         return f"{cause.name} does not repeat"
     if cause.kind == "entropy":
@@ -69,14 +72,14 @@ def _obstacle(case: Evidence, cause: Cause) -> str:
         "input": cause.prevents or cause.name not in {*against.reads, *against.missing},
         "flag": cause.name in BY_NAME
         and not BY_NAME[cause.name].can_be(against.settings.get(cause.name)),
-        "environment": cause.name not in against.source,
+        "environment": not any(cause.name in each for each in against.actions),
         "file": not cause.fix and cause.name not in {file.path for file in against.files},
     }
     return f"%replay does not put {cause.name} back" if stays.get(cause.kind) else ""
 
 
 def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple[str, ...]:
-    """Return what makes the cell give the same result from now on: commands, or what to change.
+    """Return how to make the cell repeat from now on: commands, or what to change.
 
     Args:
         causes: Why its result changed.
@@ -97,7 +100,7 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
 
 
 def with_fixes(causes: Sequence[Cause], remedy: Remedy) -> list[Cause]:
-    """Give the inputs among the causes what makes them again: the way back does."""
+    """Return the causes, with the way back as the fix for inputs."""
     fix = next(iter(remedy.commands), "")
     made = [cause.kind == "input" and not cause.prevents for cause in causes]
     return [replace(cause, fix=fix) if m else cause for cause, m in zip(causes, made, strict=True)]

@@ -1,4 +1,4 @@
-"""Traces causes back through the runs that produced them, to what no recorded run explains."""
+"""Traces causes back through the runs that produced them to their roots."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from ipytorchseed.why.finders.libraries import find_libraries
 from ipytorchseed.why.ranking import ranked
 from ipytorchseed.why.words import listed, many
 
-_MOST_PAIRS = 200
-"""Pairs of runs that are compared for one answer."""
+# The most pairs of runs that are compared for one answer.
+_MAX_PAIRS = 200
 
+# CPU seconds for tracing: other work on the machine changes no answer.
 _SECONDS = 0.1
-"""Computing time that tracing may take: work beside it changes no answer."""
 
-_FIXED = frozenset({"entropy", "environment", "flag", "operation"})
-"""Kinds of causes whose fix holds for later runs too."""
+# Kinds of causes whose fix also works for later runs.
+_LASTING = frozenset({"entropy", "environment", "flag", "operation"})
 
 _THIS_CELL = lazy_pattern(r"\b(?:this|the) cell\b(?! that)")
 
-_TOLD = 3
-"""Causes of one pair of runs that are followed, the most likely first."""
+# How many causes of one pair of runs are followed, the most likely first.
+_MAX_FOLLOWED = 3
 
 
 def with_roots(
@@ -47,17 +47,17 @@ def with_roots(
         causes: What was found in it, the most likely first.
 
     Returns:
-        The causes, which now also blame the runs where their roots are; the roots, each once, in
-        the order of the causes; and on the way there, the pairs of runs that made an input from
-        several things that differ, of which experiments have not shown yet which ones matter.
+        The causes, which now also blame the runs of their roots; the roots, without duplicates, in
+        the order of the causes; and pairs of runs on the way that differ in several things, if
+        experiments have not yet shown which ones matter.
     """
     tracer = _Tracer()
     found = [tracer.trace(case, cause, (), (cause.kind, cause.name))[0] for cause in causes]
     return found, (*tracer.roots.values(),), (*tracer.open,)
 
 
+# The identity of a root: its kind, and its name or the cell that was edited.
 _Key = tuple[str, str]
-"""What a root is known by: its kind, and its name or the cell that was edited."""
 
 
 class _Tracer:
@@ -65,7 +65,7 @@ class _Tracer:
 
     Attributes:
         roots: The roots found so far.
-        open: Pairs of runs that differ in several things, which were not tested.
+        open: Pairs of runs that differ in several things and were not tested.
     """
 
     def __init__(self) -> None:
@@ -83,11 +83,11 @@ class _Tracer:
         Args:
             case: The two runs in which it was found.
             cause: The cause.
-            path: The variables on the way from there to the cell that was asked about.
-            via: Kind and name of the cause of that cell to which the way leads.
+            path: The variables from there to the cell in question.
+            via: Kind and name of that cell's cause to which this leads.
 
         Returns:
-            The cause, with the runs of its roots among those to blame, and its roots.
+            The cause, which also blames the runs of its roots, and its roots.
         """
         name = PurePath(cause.name).name if cause.kind == "file" else cause.name
         reached = self._trace_makers(case, cause, (name, *path), via)
@@ -108,23 +108,23 @@ class _Tracer:
     def _trace_makers(
         self, case: Evidence, cause: Cause, path: tuple[str, ...], via: tuple[str, str]
     ) -> list[_Key]:
-        """Follow an input or a file to the roots of the runs that made it; empty if none."""
+        """Follow an input or a file to the roots of the runs that made it, if any."""
         for maker, earlier in _makers(case, cause):
             pair = maker.id, earlier.id
             if pair not in self._reached:
-                if len(self._reached) >= _MOST_PAIRS or time.thread_time() > self._deadline:
+                if len(self._reached) >= _MAX_PAIRS or time.thread_time() > self._deadline:
                     self._stopped = True
                     return []
                 reached = self._reached[pair] = []
                 inner = _between(case, earlier, maker, cause.name)
-                for each in self._choose(inner, ranked(inner, [*_causes(inner)]))[:_TOLD]:
+                for each in self._choose(inner, ranked(inner, [*_causes(inner)]))[:_MAX_FOLLOWED]:
                     reached += self.trace(inner, each, path, via)[1]
             if self._reached[pair]:
                 return self._reached[pair]
         return []
 
     def _choose(self, case: Evidence, causes: list[Cause]) -> list[Cause]:
-        """Return the causes that matter for two runs, as far as experiments have shown it."""
+        """Return the causes that matter for two runs, as far as experiments have shown."""
         found = case.states.findings(case.run, case.against)
         if found is None:
             self.open += [(case.run, case.against)] if len(causes) > 1 else []
@@ -143,13 +143,13 @@ class _Tracer:
             edited = cause.kind == "code"
             blame = (Blame(case.run, "edited"),) if edited else cause.blame
             message = _message(case, cause) if path or edited else cause.message
-            if path:  # it was said of another cell than the one that is asked about
+            if path:  # the message is about another cell than the one in question
                 message = _THIS_CELL.sub(case.name(case.run), message)
             if self._stopped:
                 message += " (not traced further back)"
                 self._stopped = False
             name = front_end_id(case.run) if edited and path else cause.name
-            fix = cause.fix if cause.kind in _FIXED else ""
+            fix = cause.fix if cause.kind in _LASTING else ""
             self.roots[key] = Root(cause.kind, name, message, path, blame, fix=fix)
         root = self.roots[key]
         self.roots[key] = replace(root, via=(*dict.fromkeys((*root.via, via)),))
@@ -157,12 +157,12 @@ class _Tracer:
 
 
 def _message(case: Evidence, cause: Cause) -> str:
-    """Return what is said of a root: what the user did or forgot."""
+    """Return the message for a root: what the user did or forgot."""
     if cause.kind == "code":
         return f"{case.name(case.run)} was edited: {_edit(cause.proof)}"
     if cause.kind != "input":
         return cause.message
-    runs = [case.name(each.run) for each in cause.blame[-_TOLD:] if each.run is not None]
+    runs = [case.name(each.run) for each in cause.blame[-_MAX_FOLLOWED:] if each.run is not None]
     if not runs:
         return f"`{cause.name}` was changed"
     if cause.blame[-1].how == NOT_RUN:
@@ -175,10 +175,10 @@ def _message(case: Evidence, cause: Cause) -> str:
 
 
 def _edit(lines: str) -> str:
-    """Write the changed lines of an edit in one line.
+    """Return the changed lines of an edit as one line.
 
     Args:
-        lines: As a diff has them, each after its sign.
+        lines: The lines of a diff, each after its sign.
     """
     old, new = (
         [line[1:].strip() for line in lines.splitlines() if line[:1] == sign and line[1:].strip()]
@@ -196,7 +196,7 @@ def _more(lines: Sequence[str]) -> str:
 
 
 def _makers(case: Evidence, cause: Cause) -> Iterator[tuple[Run, Run]]:
-    """Yield the runs that made an input or wrote a file, each with its cell's run before that."""
+    """Yield the runs that made an input or wrote a file, with an earlier run of each."""
     find = {"input": _earlier, "file": _earlier_writer}.get(cause.kind)
     for maker in [each.run for each in cause.blame if find is not None]:
         earlier = None if maker is None or find is None else find(case, maker, cause.name)
@@ -205,7 +205,7 @@ def _makers(case: Evidence, cause: Cause) -> Iterator[tuple[Run, Run]]:
 
 
 def _earlier_writer(case: Evidence, maker: Run, path: str) -> Run | None:
-    """Return the run of the same cell that wrote a file as it was before."""
+    """Return the run of the same cell that wrote a file's earlier content."""
     wrote = (run for run in case.states.latest(case.run) if path in run.wrote)
     earlier = next((run for run in wrote if _comes_before(run, case.against)), None)
     if earlier is None or path not in maker.wrote or front_end_id(earlier) != front_end_id(maker):
@@ -214,7 +214,7 @@ def _earlier_writer(case: Evidence, maker: Run, path: str) -> Run | None:
 
 
 def _earlier(case: Evidence, maker: Run, name: str) -> Run | None:
-    """Return the run that made an input as it was before, where only what else it read differs."""
+    """Return the run that made an input's earlier value, if only other inputs differ."""
     found = [
         replace(run, cell=maker.cell)
         for run in case.states.latest(case.run)
@@ -234,7 +234,7 @@ def _earlier(case: Evidence, maker: Run, name: str) -> Run | None:
 
 
 def _is_remade(case: Evidence, maker: Run, name: str) -> bool:
-    """Return whether another cell made an input again before the earlier run read it."""
+    """Return whether another cell remade an input before the earlier run read it."""
     return any(
         run.cell != maker.cell and name in run.writes and name not in run.reads
         for run in case.states.latest(case.run)
@@ -247,7 +247,7 @@ def _comes_before(run: Run, other: Run) -> bool:
 
 
 def _between(case: Evidence, earlier: Run, maker: Run, name: str) -> Evidence:
-    """Return the evidence about two runs of a cell that made an input of this name."""
+    """Return the evidence about two runs of a cell that made an input."""
     history = [
         run
         for run in case.states.latest(case.run)[::-1]
@@ -258,7 +258,7 @@ def _between(case: Evidence, earlier: Run, maker: Run, name: str) -> Evidence:
 
 
 def _causes(case: Evidence) -> Iterator[Cause]:
-    """Yield the causes in a run that made an input, each once."""
+    """Yield the causes in a run that made an input, without duplicates."""
     found = chain(*(finder(case) for finder in FINDERS))
     found = chain(found, find_libraries(case, True), find_entropy(case, True))  # noqa: FBT003
     causes = [each for each in found if not isinstance(each, Cleared)]

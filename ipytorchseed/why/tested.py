@@ -21,25 +21,25 @@ from ipytorchseed.why.explanation import NEXT_STEP, Cause, Cleared, Explanation,
 
 _IDLE = f"{NO_EFFECT}: carried on by the cell itself, and nothing else that changed depends on it"
 
+# Key of the finding about whether an unexplained cell repeats.
 THE_CELL = ("cell", "")
-"""Kind and name of the finding about a cell that nothing explains: whether it repeats."""
 
 _ORDER = (PROVED, CARRIED, MAY_MATTER)
 
 
 def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanation:
-    """Return an explanation with findings: proved causes first, those without effect cleared.
+    """Return an explanation with findings: proved causes first, others cleared.
 
-    What was cleared is a cause all the same if an experiment proved it.
+    Cleared suspects become causes again if an experiment proved them.
 
     Args:
         said: The explanation.
-        found: What experiments showed, perhaps of other causes too.
+        found: The results of experiments, perhaps also about other causes.
         kernel: The kernel that asks, for the names of runs.
     """
     known = {(kind, name): finding for kind, name, finding in found.causes}
     against = said.against or said.run
-    names = {EARLIER: _short(against, said.run, kernel), LATER: _short(said.run, against, kernel)}
+    names = {EARLIER: _name(against, said.run, kernel), LATER: _name(said.run, against, kernel)}
     causes, cleared = list[Cause](), list[Cleared]()
     for cause in said.causes:
         finding = _named(known.get((cause.kind, cause.name), Finding()), names)
@@ -75,15 +75,15 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
     )
 
 
-def _short(run: Run, other: Run, kernel: str) -> str:
-    """Name one of two runs in a clause: if they are of two kernels, as the earlier or this one."""
+def _name(run: Run, other: Run, kernel: str) -> str:
+    """Return the name of one of two runs in a clause: by time if of two kernels."""
     if run.kernel == other.kernel or run.receipt:
         return run_phrase(run, kernel).removesuffix(" before the restart")
     return "the earlier run" if (run.id or 0) < (other.id or 0) else "this run"
 
 
 def with_roots_of(said: Explanation, fresh: Explanation) -> Explanation:
-    """Return a tested explanation with the roots of one in which more is known of its makers."""
+    """Return a tested explanation with the roots of a newer one."""
     blame = {(each.kind, each.name): each.blame for each in fresh.causes}
     causes = [
         replace(each, blame=blame.get((each.kind, each.name), each.blame)) for each in said.causes
@@ -100,7 +100,7 @@ def _roots_of(causes: Sequence[Cause], roots: Sequence[Root]) -> tuple[Root, ...
 
 
 def _with_repeat(message: str, repeats: Finding) -> str:
-    """Add what running a cell again showed; a check need not tell again whether it repeats."""
+    """Return a message with the result of running the cell again."""
     if not repeats.how:
         return message
     begin, step, _ = message.partition(NEXT_STEP)
@@ -111,7 +111,7 @@ def _with_repeat(message: str, repeats: Finding) -> str:
 
 
 def _with_finding(said: Explanation, cause: Cause, finding: Finding) -> Cause:
-    """Add a finding to a cause; what the cell itself changed, and goes on from, is carried."""
+    """Return a cause with a finding; it is carried if only the cell itself changed it."""
     if finding.level == PROVED and _is_carried(said, cause):
         how = finding.how.removeprefix(f"{PROVED}: ")
         how = f"{CARRIED} on by the cell itself: {how}"
@@ -120,7 +120,7 @@ def _with_finding(said: Explanation, cause: Cause, finding: Finding) -> Cause:
 
 
 def _unproved(finding: Finding) -> Finding:
-    """Return a finding of no effect as one that leaves it open."""
+    """Return a finding of no effect as an unproved one."""
     return Finding(how=finding.how.replace(NO_EFFECT, UNPROVED, 1))
 
 

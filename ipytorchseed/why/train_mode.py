@@ -9,17 +9,16 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.why.explanation import Explanation, Root
 from ipytorchseed.why.value_changes import changed_parts
 
+# Prefixes of a module's parts that training changes.
 _PARAMETERS = ("p:", "parameters", "grad")
-"""How the parts of a module begin that training changes."""
 
 
 def find_train_mode(said: Explanation) -> Iterator[Root]:
     """Yield the models that a cell evaluates in train mode, as roots.
 
-    Only models with layers that have a rate for training (dropout, batch normalization) are named,
-    and only if a source of torch's is a cause, or the model itself, which the cell updated or which
-    was in another mode before. Cells that train are not meant: they change parameters, gradients or
-    an optimizer.
+    Only models with layers that have rates (dropout, batch normalization) are named, and only if a
+    source of torch's is a cause, or the model is one and the cell updated it or it was in another
+    mode before. Cells that train are excluded: they change parameters, gradients or an optimizer.
     """
     if said.against is None or not said.causes or _trains(said.run):
         return

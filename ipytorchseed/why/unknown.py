@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from ipytorchseed.fingerprint.value import PENDING, Fingerprint, same
 from ipytorchseed.ledger.records import Run
+from ipytorchseed.reads.dependencies import is_too_long
 from ipytorchseed.reads.entropy import programs_of, say_programs
-from ipytorchseed.reads.parsing import is_too_long
 from ipytorchseed.why.changes import UNSEEN, not_compared
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Unknown
@@ -53,10 +52,9 @@ def find_unknown_inputs(case: Evidence) -> tuple[Unknown, ...]:
     for name, after in case.run.reads.items():
         before = case.against.reads.get(name)
         if before is not None and same(before, after) is None:
-            word = re.compile(rf"\b{re.escape(name.rpartition('.')[2])}\b")
             between = [run for run in case.history if run.cell != case.run.cell]
             makers = [run for run in between if name in run.writes]
-            makers = makers or [run for run in between if word.search(run.source)]
+            makers = makers or [run for run in between if name in {*run.named, *run.reads}]
             found.append(Unknown(name, tuple(makers[-_NAMED:])))
     files = {file.path: file for file in case.against.files}
     unknown = [each for each in case.run.files if each.path in files]

@@ -1,4 +1,4 @@
-"""Says what a cell was observed not to read, in both of its runs."""
+"""Describes what a cell was observed not to read, in both of its runs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ipytorchseed.why.words import first_of
 NOT_READ = "not read"
 SET_FIRST = "assigned first: the cell sets it before it reads it"
 
-_TOLD = 3
+_MAX_NAMED = 3
 
 
 def say_unread(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> str:
-    """Say why a difference of an input cannot matter; empty where it was or may have been read.
+    """Return why a difference of an input cannot matter, or "" if it may.
 
     Args:
         case: The evidence.
@@ -28,14 +28,14 @@ def say_unread(case: Evidence, name: str, before: Fingerprint, after: Fingerprin
     if len(seen) < 2 or any(each.unseen for each in seen):  # noqa: PLR2004 -- both runs
         return ""
     if "." in name or is_result(name) or "class" in (before.kind, after.kind):
-        return ""  # these are read by other ways than by their name
+        return ""  # these are also read in other ways than by name
     if not any(name in each.read for each in seen):
         return SET_FIRST if any(name in each.set_first for each in seen) else NOT_READ
     return _say_parts(name, seen, before, after)
 
 
 def _say_parts(name: str, seen: list[Observed], before: Fingerprint, after: Fingerprint) -> str:
-    """Say that only parts were read that do not differ; empty where that is not known."""
+    """Return that only unchanged parts were read, or "" if that is not certain."""
     read = [each.read[name] for each in seen if name in each.read]
     if not (all(read) and before.exact and after.exact):
         return ""
@@ -46,18 +46,18 @@ def _say_parts(name: str, seen: list[Observed], before: Fingerprint, after: Fing
         return ""
     touched = {_item(part) for part in changed} & {_item(part) for part in parts}
     whole = after.kind == "frame" and any(part[:2] != "k:" for part in changed)
-    if touched or whole:  # the index of a frame is each column's too
+    if touched or whole:  # all columns of a frame share its index
         return ""
-    return f"{NOT_READ}: the cell reads only {first_of([name + it for it in paths], _TOLD)}"
+    return f"{NOT_READ}: the cell reads only {first_of([name + it for it in paths], _MAX_NAMED)}"
 
 
 def _item(part: str) -> str:
-    """Return the item or attribute in which a part lies."""
+    """Return the item or attribute that contains a part."""
     return part.partition(".")[0]
 
 
 def _part(path: str) -> str:
-    """Return how a fingerprint calls the part that code calls ``.lr`` or ``['rate']``."""
+    """Return a fingerprint's name for ``.lr`` or ``['rate']`` in code."""
     if path[0] == ".":
         return f"a:{path[1:]}"
     key = path[1:-1]

@@ -19,8 +19,8 @@ def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
         several = len(before.series) > 1 or len(after.series) > 1
         if said and several and before.kind != after.kind:
             said = f"{before.kind} → {after.kind}, {said}"
-        return said or _beside(before, after)
-    if _plain(before.summary) != _plain(after.summary):
+        return said or _other_changes(before, after)
+    if _without_count(before.summary) != _without_count(after.summary):
         steps = _step_parts(changed_parts(before, after))
         told = steps and after.kind in ("frame", "optimizer")
         steps = [say_parts(before, after)] if told else steps
@@ -29,20 +29,20 @@ def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
         return "the same items in another order"
     said = say_parts(before, after)
     if not said and changed_parts(before, after).keys() == {"grad"}:
-        return _beside(before, after)
+        return _other_changes(before, after)
     return (
         said
-        or _items(before, after)
+        or _sequence_changes(before, after)
         or ("in another state" if after.kind == "rng" else f"{after.kind} with other content")
     )
 
 
-def _items(before: Fingerprint, after: Fingerprint) -> str:
-    """Say how many items of a short sequence differ; nothing where not all are told apart."""
+def _sequence_changes(before: Fingerprint, after: Fingerprint) -> str:
+    """Return how many items of a short sequence differ, or "" if that is unknown."""
     was, now = before.parts, after.parts
     if before.kind != after.kind or after.kind not in _SEQUENCES:
         return ""
-    if was.get("length") != now.get("length") or now.get("length") not in _FEW:
+    if was.get("length") != now.get("length") or now.get("length") not in _SHORT_LENGTHS:
         return ""
     places = [f"k:[{place}]" for place in range(int(now["length"]))]
     if not now.keys() >= {*places} <= was.keys():
@@ -53,8 +53,9 @@ def _items(before: Fingerprint, after: Fingerprint) -> str:
 
 
 _SEQUENCES = frozenset({"deque", "list", "tuple"})
-_FEW = frozenset(map(str, range(2, 9)))
-"""Kinds of values whose items are told apart, and how many a short one has, as parts tell it."""
+
+# Lengths of sequences whose parts list the items.
+_SHORT_LENGTHS = frozenset(map(str, range(2, 9)))
 
 
 def _are_reordered(before: Fingerprint, after: Fingerprint) -> bool:
@@ -72,13 +73,13 @@ def _are_reordered(before: Fingerprint, after: Fingerprint) -> bool:
 _COUNT = lazy_pattern(r", (?:[\d,]+|thousands of) attributes?$")
 
 
-def _plain(summary: str) -> str:
-    """Leave out how many attributes an object has: that is nobody's business but its class's."""
+def _without_count(summary: str) -> str:
+    """Return a summary without the count of attributes, a detail of the class."""
     return _COUNT.sub("", summary)
 
 
 def _defaults(parts: Iterable[str], before: Fingerprint, after: Fingerprint) -> Iterator[str]:
-    """Say which defaults of arguments changed, of a function or of a class when it is called."""
+    """Yield which default arguments of a function or of a class's constructor changed."""
     owner = "the class's" if after.kind == "class" else "the function's"
     for part in parts:
         if part[:2] != "d:":
@@ -93,15 +94,15 @@ def _defaults(parts: Iterable[str], before: Fingerprint, after: Fingerprint) -> 
 
 
 def _series(before: tuple[float, ...], after: tuple[float, ...]) -> str:
-    """Say how far two series are apart; nothing where they hold the same numbers."""
+    """Return how far two series are apart, or "" if they hold the same numbers."""
     if len(before) != len(after):
         return f"{len(before):,} → {len(after):,} numbers"
-    if len(before) == 1:  # also 0 and -0
+    if len(before) == 1:  # distinguishes 0 and -0
         return write_step(before[0], after[0]) if str(before) != str(after) else ""
     apart = [
         (index, abs(x - y))
         for index, (x, y) in enumerate(zip(before, after, strict=True))
-        if x != y and not (x != x and y != y)  # noqa: PLR0124 -- not a number is not itself
+        if x != y and not (x != x and y != y)  # noqa: PLR0124 -- NaN differs from itself
     ]
     if not apart:
         return ""
@@ -113,8 +114,8 @@ def _series(before: tuple[float, ...], after: tuple[float, ...]) -> str:
     )
 
 
-def _beside(before: Fingerprint, after: Fingerprint) -> str:
-    """Say in what two values differ that hold the same numbers."""
+def _other_changes(before: Fingerprint, after: Fingerprint) -> str:
+    """Return how two values with the same numbers differ."""
     if "grad" in changed_parts(before, after):
         return "the same numbers, another gradient"
     said = say_parts(before, after)
@@ -124,87 +125,87 @@ def _beside(before: Fingerprint, after: Fingerprint) -> str:
 
 
 def write_step(before: float, after: float) -> str:
-    """Write the change of a number, with as many digits as it takes to see it."""
+    """Return the change of a number, with as many digits as are needed to see it."""
     pairs = [(f"{before:.{digits}g}", f"{after:.{digits}g}") for digits in (7, 9, 12, 17)]
     return " → ".join(next((pair for pair in pairs if pair[0] != pair[1]), pairs[0]))
 
 
 def write_number(number: float) -> str:
-    """Write a number for a person: seven digits at most."""
+    """Return a number for people, with at most seven digits."""
     return f"{number:.7g}"
 
 
 def changed_parts(
     before: Fingerprint, after: Fingerprint
 ) -> dict[str, tuple[str | None, str | None]]:
-    """Return the aspects of a value that differ, with what they were and are."""
+    """Return the parts of a value that differ, with their old and new values."""
     told = (name for name in [*before.parts, *after.parts] if name not in (CLASSES, DERIVED))
     names = dict.fromkeys(told)
     if before.kind == after.kind and _are_too_many(before) != _are_too_many(after):
-        # Of one, no attribute is told: any that the other tells may be the same.
+        # One side lists no attributes, so those of the other may be the same.
         names = {name: None for name in names if name[:2] != "a:"}
     pairs = {name: (before.parts.get(name), after.parts.get(name)) for name in names}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
 def _are_too_many(value: Fingerprint) -> bool:
-    """Return whether an object's attributes are only counted, not told one by one."""
+    """Return whether an object's attributes are only counted, not listed."""
     return "length" in value.parts and not any(name[:2] == "a:" for name in value.parts)
 
 
-_BESIDE = {
+# Parts of a model or optimizer that are only reported if no other differs.
+_MINOR_PARTS = {
     "grad": "gradients",
     "hooks": "hooks",
     "state": "its state",
     "unsaved": "buffers that no state_dict holds",
 }
-"""Parts of a model or optimizer that are told where no other differs."""
 
-_WHOLE = {
+# Parts that are reported as a whole.
+_WHOLE_PARTS = {
     "parameters": "parameters",
     "inside": "its layers",
     "rates": "rates of its layers",
     "a:__len__": "its length",
     "beside": "what it keeps beside its items",
 }
-"""Parts that are told as a whole, and how."""
 
 _HOOKED = frozenset({"module", "optimizer"})
 
-_TOLD = 3
-"""Attributes or items that are named, of those that differ."""
+# How many differing attributes or items are named.
+_MAX_NAMED = 3
 
-_UNSAID = frozenset({"a:_", "k:["})
-"""With what the names of attributes begin that are nobody's business, and of numbered items."""
+# Prefixes of private attributes and of numbered items, which are not reported.
+_NOT_REPORTED = frozenset({"a:_", "k:["})
 
 
 def say_parts(before: Fingerprint, after: Fingerprint) -> str:
-    """Say which aspects of a value differ: ``changed 4 of 4 parameters``."""
+    """Return which parts of a value differ: ``changed 4 of 4 parameters``."""
     rows = _rows(before, after)
     if rows:
         return rows
     parts = changed_parts(before, after)
     said = _belonging(*parts.pop(BELONGS, (None, None)))
-    said += _model_told(before, after, parts)
-    if not (tells_items(before) and tells_items(after)):
+    said += _model_changes(before, after, parts)
+    if not (lists_items(before) and lists_items(after)):
         parts = {name: pair for name, pair in parts.items() if name[:2] != "k:"}
-    said += _content_told(after.kind, parts)
+    said += _content_changes(after.kind, parts)
     said += _step_parts(parts)
     said = said or [*_defaults(parts, before, after)]
     if not said and "index" in parts:
         said.append("changed the index")
     if not said and after.kind in _HOOKED:
-        said += [f"changed {noun}" for part, noun in _BESIDE.items() if part in parts]
+        said += [f"changed {noun}" for part, noun in _MINOR_PARTS.items() if part in parts]
     return ", ".join(said)
 
 
+# The parts in which a value differs, with their old and new values.
 _Parts = dict[str, tuple[str | None, str | None]]
-"""Aspects in which a value differs, with what they were and are."""
 
 
-def _model_told(before: Fingerprint, after: Fingerprint, parts: _Parts) -> list[str]:
-    """Say what of a model or optimizer changed, and take it from ``parts``."""
-    said, groups = [], _groups(before, after, parts)
+def _model_changes(before: Fingerprint, after: Fingerprint, parts: _Parts) -> list[str]:
+    """Return the changes of a model or optimizer, and remove them from ``parts``."""
+    said, groups = [], _group_changes(before, after, parts)
     mode = parts.pop("mode", None)
     if mode is not None:
         said.append(f"switched to {mode[1]} mode")
@@ -217,19 +218,19 @@ def _model_told(before: Fingerprint, after: Fingerprint, parts: _Parts) -> list[
         if moved:
             which = f" ({moved[0][2:]})" if len(moved) == 1 < every else ""
             said.append(f"changed {len(moved)} of {many(every, noun)}{which}")
-    whole = [f"changed {noun}" for part, noun in _WHOLE.items() if parts.pop(part, None)]
+    whole = [f"changed {noun}" for part, noun in _WHOLE_PARTS.items() if parts.pop(part, None)]
     return said + (groups or whole)
 
 
-def _content_told(kind: str, parts: _Parts) -> list[str]:
-    """Say what of a container's items, or an object's attributes, changed.
+def _content_changes(kind: str, parts: _Parts) -> list[str]:
+    """Return the changes of a container's items or an object's attributes.
 
     Args:
-        kind: The value's.
-        parts: In what it differs, from which is taken what the rest tells.
+        kind: The value's kind.
+        parts: The parts that differ. What other parts imply is removed.
     """
-    named = {part: pair for part, pair in parts.items() if part[:3] not in _UNSAID}
-    said = [*_items_told(named, kind)]
+    named = {part: pair for part, pair in parts.items() if part[:3] not in _NOT_REPORTED}
+    said = [*_item_changes(named, kind)]
     told = any(each.startswith(("added ", "removed ")) for each in said)
     if told and kind == "frame":
         parts.pop("shape", None)
@@ -238,33 +239,33 @@ def _content_told(kind: str, parts: _Parts) -> list[str]:
         said.insert(0, _length(*length, kind))
     attributes = [part[2:] for part in named if part[:2] == "a:"]
     if attributes:
-        said.append(f"changed {first_of([*map(_attribute, _innermost(attributes))], _TOLD)}")
+        said.append(f"changed {first_of([*map(_attribute, _innermost(attributes))], _MAX_NAMED)}")
     return said
 
 
-def is_another(before: Fingerprint, after: Fingerprint) -> bool:
-    """Return whether a name that held a function or class holds one of another name."""
+def has_other_name(before: Fingerprint, after: Fingerprint) -> bool:
+    """Return whether a name now holds a function or class with another name."""
     kinds = before.kind == after.kind and after.kind in ("class", "function")
     was, now = (each.summary.partition(",")[0] for each in (before, after))
     return kinds and was != now
 
 
 def _rows(before: Fingerprint, after: Fingerprint) -> str:
-    """Say that a table has more or fewer rows than before; nothing where it does not."""
+    """Return how many rows were added to or removed from a table, or ""."""
     was, now = (it.parts.get("shape", "") if it.kind == "frame" else "" for it in (before, after))
     return _more(was.partition(" ")[0], now.partition(" ")[0], "row")
 
 
 def _more(was: str, now: str, noun: str) -> str:
-    """Say by how many a count is more or less than it was; nothing where it is neither."""
+    """Return by how much a count grew or shrank, or ""."""
     if not (was.isdecimal() and now.isdecimal()) or was == now:
         return ""
     more = int(now) - int(was)
     return f"{'added' if more > 0 else 'removed'} {many(abs(more), noun)}"
 
 
-def _groups(before: Fingerprint, after: Fingerprint, parts: _Parts) -> list[str]:
-    """Say what of an optimizer's groups changed, and take from ``parts`` what is told by that."""
+def _group_changes(before: Fingerprint, after: Fingerprint, parts: _Parts) -> list[str]:
+    """Return the changes of an optimizer's groups, and remove them from ``parts``."""
     was, now = (each.parts.get("groups", "") for each in (before, after))
     more = _more(was, now, "parameter group")
     if more:
@@ -273,52 +274,52 @@ def _groups(before: Fingerprint, after: Fingerprint, parts: _Parts) -> list[str]
     told = [
         f"{name[2:]} {was} → {now}"
         for name, (was, now) in parts.items()
-        if name[:2] == _SETTING and was is not None and now is not None
+        if name[:2] == _SETTING_PREFIX and was is not None and now is not None
     ]
-    if told:  # they are the first values of the same settings
+    if told:  # the defaults hold the first values of the same settings
         parts.pop("a:defaults", None)
     return told
 
 
-_SETTING = "s:"
-"""How the names of an optimizer's settings begin, as parts: ``s:weight_decay``."""
+# The prefix of parts for an optimizer's settings: ``s:weight_decay``.
+_SETTING_PREFIX = "s:"
 
 
-def tells_items(value: Fingerprint) -> bool:
-    """Return whether parts of a dictionary or table name its items: of many, none is."""
+def lists_items(value: Fingerprint) -> bool:
+    """Return whether parts of a dictionary or table name its items, unless too many."""
     empty = value.parts.get("length") == "0" or value.parts.get("shape", "").endswith(" x 0")
     several = value.kind in ("dict", "frame") and not empty
     return not several or any(part[:2] == "k:" for part in value.parts)
 
 
-def _items_told(parts: Mapping[str, tuple[str | None, str | None]], kind: str) -> Iterator[str]:
-    """Say which items of a dictionary, columns of a table or places of a list changed."""
+def _item_changes(parts: Mapping[str, tuple[str | None, str | None]], kind: str) -> Iterator[str]:
+    """Yield the changed items of a dictionary, columns of a table or places of a list."""
     pairs = {part[2:]: pair for part, pair in parts.items() if part[:2] == "k:"}
     came = [name for name, (was, _) in pairs.items() if was is None]
     gone = [name for name, (_, now) in pairs.items() if now is None]
     other = [name for name in pairs if name not in {*came, *gone}]
-    if kind not in ("dict", "frame"):  # of a list, a place is no more than that
+    if kind not in ("dict", "frame"):  # a place in a list is no identity
         came, gone, other = [], [], [*pairs]
     for verb, names in (("added", came), ("removed", gone), ("changed", other)):
-        found = _innermost(names)
+        found = [f"`{name}`" for name in _innermost(names)]
         if found:
             noun = f"column{'s' * (len(found) > 1)} " if kind == "frame" else ""
-            yield f"{verb} {noun}{first_of(found, _TOLD)}"
+            yield f"{verb} {noun}{first_of(found, _MAX_NAMED)}"
 
 
 def _innermost(names: Collection[str]) -> list[str]:
-    """Leave out what is told by the names of its parts."""
+    """Return names without those whose parts are also listed."""
     return [name for name in names if not any(each.startswith(f"{name}.") for each in names)]
 
 
 def _attribute(name: str) -> str:
-    """Name an attribute for people: ``__len__`` is how long it is."""
+    """Return an attribute's name for people: ``__len__`` is the length."""
     owner = name.removesuffix(".__len__")
     return f".{name}" if owner == name else f"the length of .{owner}"
 
 
 def owners_lost(before: str | None, after: str | None) -> list[str]:
-    """Name what a value belonged to, as an optimizer to its model, and belongs to no longer."""
+    """Return what a value no longer belongs to, such as an optimizer's model."""
     if before is None or after is None:
         return []
     return [each for each in before.split() if each not in after.split()]
@@ -330,16 +331,16 @@ def _belonging(before: str | None, after: str | None) -> list[str]:
 
 
 def _step_parts(parts: Mapping[str, tuple[str | None, str | None]]) -> list[str]:
-    """Say from what to what the aspects changed that can be told so."""
+    """Return the old and new values of parts that can be written so."""
     return [
         f"{name} {parts[name][0]} → {parts[name][1]}"
-        for name in ("shape", "dtype", "lr", "maxlen")
+        for name in ("shape", "dtype", "lr", "maxlen", "rows written")
         if None not in parts.get(name, (None,))
     ]
 
 
 def _freezing(before: str | None, after: str | None) -> str:
-    """Say how many parameters were frozen, or unfrozen; the numbers stand first."""
+    """Return how many parameters were frozen or unfrozen; the parts begin with counts."""
     more = int((after or "0").partition(" ")[0]) - int((before or "0").partition(" ")[0])
     if not more:
         return "froze other parameters"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 import numpy as np
 import pytest
 import torch
@@ -212,3 +214,20 @@ def test_a_record_of_msgspec_is_seen_whole():
     assert not found.opaque
     assert found.parts.keys() == {"a:layers", "a:rate"}
     assert "unseen" not in fingerprint([Entry()]).parts
+
+
+def test_a_database_tells_how_many_rows_were_written():
+    """A question changes nothing; what is in it stays unknown, and a closed one tells nothing."""
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table t (a int)")
+    connection.execute("insert into t values (1)")
+    wrote = fingerprint(connection)
+    connection.execute("select * from t").fetchall()
+    asked = fingerprint(connection)
+    connection.execute("update t set a = 2")
+    parts = [each.parts for each in (wrote, asked, fingerprint(connection))]
+    assert [each["rows written"] for each in parts] == ["1", "1", "2"]
+    assert asked.opaque
+    assert asked.digest == wrote.digest != fingerprint(connection).digest
+    connection.close()
+    assert fingerprint(connection).parts["rows written"] == "unknown"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import bdb
 import cProfile
 import gc
+import linecache
 import os
+import re
 import sys
 import threading
 import weakref
@@ -29,7 +32,34 @@ class Net:
         return b
     def rest(self):
         return a
+    @property
+    def twice(self):
+        return self.rate * 2
+    def scaled(self, by):
+        return self.rate * by
+    def itself(self):
+        return self
 net = Net()
+own_go = Net()
+own_go.go = lambda other: other.seed
+def by_key(c, d=0):
+    return c["rate"] * 2
+def seed_of(c):
+    return c.seed
+def passed(a, c):
+    return seed_of(c) + (a.rate)
+def closed(c):
+    return (lambda: c.rate)()
+def items(c):
+    yield c.rate
+def texts(c):
+    return eval("c.rate + c.seed")
+class Table:
+    def __init__(self):
+        self.kept, self.seed = {"rate": 1}, 2
+    def __getitem__(self, key):
+        return self.kept[key]
+table = Table()
 def f(x):
     return x * b
 def g():
@@ -43,6 +73,7 @@ next(under_way)
 """
 
 ALL = ()
+PASSED = {"passed": ALL, "seed_of": ALL}
 
 PROBES = {
     "a name": ("a", {"a": ALL}),
@@ -55,8 +86,31 @@ PROBES = {
     "items, and all": ("cfg['rate'], len(cfg)", {"cfg": ALL}),
     "two items": ("cfg['rate'] + cfg['seed']", {"cfg": ("['rate']", "['seed']")}),
     "an attribute": ("net.rate", {"net": (".rate",)}),
-    "a property": ("net.half", {"net": (".half",), "z": ALL, "Net": ALL}),
-    "a method": ("net.go()", {"net": ALL, "b": ALL, "Net": ALL}),
+    "a property": ("net.half", {"z": ALL, "Net": ALL}),
+    "an attribute by a property": ("net.twice", {"net": (".rate",), "Net": ALL}),
+    "an attribute by a method": ("net.scaled(a)", {"net": (".rate",), "a": ALL, "Net": ALL}),
+    "a method": ("net.go()", {"b": ALL, "Net": ALL}),
+    "a method that hands on all": ("net.itself()", {"net": ALL, "Net": ALL}),
+    "an item by a parameter": ("by_key(cfg)", {"cfg": ("['rate']",), "by_key": ALL}),
+    "an item by a keyword": ("by_key(d=a and 1, c=cfg)", {"a": ALL, "by_key": ALL, "cfg": ALL}),
+    "an attribute by a keyword": ("seed_of(c=net)", {"net": (".seed",), "seed_of": ALL}),
+    "a parameter handed on": ("passed(net, net)", {"net": (".rate", ".seed")} | PASSED),
+    "by a parameter and all": ("by_key(cfg), len(cfg)", {"cfg": ALL, "by_key": ALL}),
+    "a parameter of a closure": ("closed(net)", {"net": ALL, "closed": ALL}),
+    "a parameter of a generator": ("list(items(net))", {"net": ALL, "items": ALL}),
+    "a parameter that is read by a text": ("texts(net)", {"net": ALL, "texts": ALL}),
+    "a parameter by the library": ("list(map(by_key, [cfg]))", {"cfg": ALL, "by_key": ALL}),
+    "a parameter of another at times": (
+        "for h in (by_key, len):\n    h(cfg)", {"cfg": ALL, "by_key": ALL},
+    ),
+    "a function defined twice": (
+        "def own(c):\n    return c.rate\nown(net)\ndef own(c):\n    return c.seed\nown(net)",
+        {"net": ALL},
+    ),
+    "a function defined there": ("def own(c):\n    return c.rate\nown(net)", {"net": (".rate",)}),
+    "a parameter in a conditional": ("by_key(cfg if a else 0)", {"cfg": ALL, "a": ALL, "by_key": ALL}),
+    "a method that the object has": ("own_go.go(net)", {"own_go": ALL, "net": ALL}),
+    "an item by a class": ("table['rate']", {"table": (".kept",), "Table": ALL}),
     "a function": ("f(2)", {"f": ALL, "b": ALL}),
     "a function that only is named": ("h = f", {"f": ALL, "b": ALL}),
     "a function by the library": ("list(map(f, [1]))", {"f": ALL, "b": ALL}),
@@ -99,8 +153,8 @@ def test_what_is_read_is_seen(notebook, probe):
     cell, read = PROBES[probe]
     notebook.run(BEFORE)
     run = notebook.run(cell)
-    named = {"a", "b", "z", "flag", "cfg", "net", "Net", "f", "g", "kept", "under_way", "steps"}
-    seen = {name: parts for name, parts in run.observed.read.items() if name in named}
+    before = {*re.findall(r"\w+", BEFORE)}
+    seen = {name: parts for name, parts in run.observed.read.items() if name in before}
     assert {name: {*parts} for name, parts in seen.items()} == {
         name: {*parts} for name, parts in read.items()
     }
@@ -154,6 +208,56 @@ def test_what_cannot_be_seen_is_said(notebook, cell, why):
         notebook.names.pop("p").communicate(b"\n")
 
 
+CLOCKS = """
+import time, uuid
+from time import time as now
+from dataclasses import dataclass, field
+flag = False
+class Timer:
+    def __init__(self):
+        self.clock = time.time
+timer = Timer()
+@dataclass
+class Item:
+    ident: str = field(default_factory=uuid.uuid4)
+    def renew(self):
+        self.ident = uuid.uuid4()
+def ask():
+    return time.time()
+def default(clock=time.time):
+    return clock()
+def seeded(seed=None):
+    return time.time_ns() if seed is None else seed
+"""
+
+
+@pytest.mark.parametrize(
+    ("cell", "asked"),
+    [
+        ("q = time.time() if flag else 1", set()),
+        ("q = 1 if flag else time.time()", {"time.time"}),
+        ("q = ask() if flag else 1", set()),
+        ("q = ask()", {"time.time"}),
+        ("q = seeded()", {"time.time_ns"}),
+        ("q = seeded(3)", set()),
+        ("q = now()\nif flag:\n    time.time()", {"time.time"}),
+        ("q = timer.clock()\nif flag:\n    Timer(), time.time()", {"time.time"}),
+        ("q = default()\nif flag:\n    time.time()", {"time.time"}),
+        ("q = Item()\nif flag:\n    q.renew()", {"uuid.uuid4"}),
+        (
+            "q = [*map(lambda f: f(), map(getattr, [time], ['time']))]\nif flag:\n    time.time()",
+            {"time.time"},
+        ),
+        ("exec('q = time.time()', {'time': time})\nif flag:\n    time.time()", {"time.time"}),
+        ("q = getattr(time, 'time')()\nif flag:\n    time.time()", {"time.time"}),
+    ],
+)
+def test_a_clock_that_is_not_asked_is_no_cause(notebook, cell, asked):
+    """A cell that names one in a branch that does not run does not depend on it."""
+    notebook.run(CLOCKS)
+    assert {*notebook.run(cell).nondeterministic_calls} == asked
+
+
 def test_a_compiled_function_is_not_taken_for_unread(notebook):
     """Numba and TorchScript run code that Python does not.
 
@@ -162,6 +266,21 @@ def test_a_compiled_function_is_not_taken_for_unread(notebook):
     notebook.run(f"{BEFORE}\nimport functools\n@functools.wraps(f)\ndef fast(x):\n    return x * 2")
     run = notebook.run("fast.__wrapped__ and fast(2)\nflag and b")
     assert {"b", "flag"} <= run.observed.read.keys()
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script`")
+def test_what_torchscript_compiles_is_not_taken_for_unread(notebook):
+    """A scripted object runs methods, and functions that these call, which nobody sees run."""
+    cell = (
+        "import torch\ndef double(x):\n    return x * 2\n"
+        "class Scripted(torch.nn.Module):\n    def forward(self, x):\n        return double(x)\n"
+        "bare = Scripted()"
+    )
+    linecache.cache["<cell>"] = len(cell), None, cell.splitlines(keepends=True), "<cell>"
+    notebook.run(cell)
+    run = notebook.run("fast = torch.jit.script(bare)")
+    assert notebook.error is None
+    assert {"Scripted", "bare", "double"} <= run.observed.read.keys()
 
 
 def test_each_run_is_told_again(notebook):
@@ -197,42 +316,62 @@ def test_nothing_of_the_users_is_kept_alive(notebook):
     assert code() is None
 
 
-@pytest.mark.parametrize("tool", ["profile", "trace", "coverage"])
-def test_other_tools_go_on_beside_it(notebook, tool):
+def _profiled(run, seen):
+    profile = cProfile.Profile()
+    found = profile.runcall(run)
+    seen += [getattr(entry.code, "co_name", "") for entry in profile.getstats()]
+    return found
+
+
+def _debugged(run, seen):
+    class Debugger(bdb.Bdb):
+        def user_line(self, frame):
+            seen.append(frame.f_code.co_name)
+
+    return Debugger().runcall(run)
+
+
+def _monitored(tool):
+    def monitored(run, seen):
+        monitoring, events = sys.monitoring, sys.monitoring.events
+
+        def note(code, _):
+            seen.append(code.co_name)
+            return monitoring.DISABLE
+
+        monitoring.use_tool_id(tool, "another")
+        for event in (events.LINE, events.INSTRUCTION):
+            monitoring.register_callback(tool, event, note)
+        monitoring.set_events(tool, events.LINE | events.INSTRUCTION)
+        monitoring.restart_events()
+        try:
+            return run()
+        finally:
+            monitoring.set_events(tool, 0)
+            monitoring.free_tool_id(tool)
+
+    return monitored
+
+
+@pytest.mark.parametrize(
+    "under",
+    [
+        pytest.param(_profiled, id="cProfile"),
+        pytest.param(_debugged, id="pdb"),
+        pytest.param(_monitored(0), id="debugpy"),
+        pytest.param(_monitored(1), id="coverage"),
+        pytest.param(_monitored(2), id="line_profiler"),
+    ],
+)
+def test_other_tools_go_on_beside_it(notebook, under):
     """A profiler, a debugger and coverage see what they see without us, and so do we."""
     notebook.run(BEFORE)
-    seen = []
-    if tool == "profile":
-        profile = cProfile.Profile()
-        run = notebook.run
-        profile.enable()
-        try:
-            run = notebook.run("f(2)")
-        finally:
-            profile.disable()
-        seen = [
-            entry.code.co_name for entry in profile.getstats() if hasattr(entry.code, "co_name")
-        ]
-    elif tool == "trace":
-        sys.settrace(lambda frame, *_: seen.append(frame.f_code.co_name))
-        try:
-            run = notebook.run("f(2)")
-        finally:
-            sys.settrace(None)
-    else:
-        events = sys.monitoring.events
-        sys.monitoring.use_tool_id(sys.monitoring.COVERAGE_ID, "coverage")
-        sys.monitoring.register_callback(
-            sys.monitoring.COVERAGE_ID, events.LINE, lambda code, _: seen.append(code.co_name)
-        )
-        sys.monitoring.set_events(sys.monitoring.COVERAGE_ID, events.LINE)
-        try:
-            run = notebook.run("f(2)")
-        finally:
-            sys.monitoring.set_events(sys.monitoring.COVERAGE_ID, 0)
-            sys.monitoring.free_tool_id(sys.monitoring.COVERAGE_ID)
-    assert "f" in seen
-    assert "b" in run.observed.read
+    for _ in range(2):
+        seen = []
+        run = under(lambda: notebook.run("q = f(2)"), seen)
+        assert "f" in seen
+        assert "b" in run.observed.read
+    assert "b" in notebook.run("f(2)").observed.read
 
 
 def test_who_has_our_number_keeps_it():

@@ -1,7 +1,4 @@
-"""A notebook without a shell.
-
-Cells are run one after the other, and asked about before.
-"""
+"""A notebook without a shell: runs cells, and analyzes them before they run."""
 
 from __future__ import annotations
 
@@ -38,25 +35,25 @@ class Notebook:
         return self
 
     def dependencies(self, cell, **options):
-        """Describe what a cell reads, before it runs."""
+        """Return what a cell reads, before it runs."""
         options = {"seconds": math.inf, **options}
         effects = effects_of_cell(textwrap.dedent(cell), str)
         return find_dependencies(effects, self.names, **options)
 
     def inputs(self, cell):
-        """Return the names of all that a cell reads."""
+        """Return the names of everything that a cell reads."""
         return {*self.dependencies(cell).names}
 
 
 @pytest.fixture
 def notebook():
-    """Begin a notebook."""
+    """Return an empty notebook."""
     return Notebook()
 
 
 @pytest.fixture
 def local_module(tmp_path, monkeypatch):
-    """Write modules beside the notebook; afterwards they are gone."""
+    """Write modules next to the notebook, and remove them afterwards."""
     monkeypatch.syspath_prepend(tmp_path)
     before = {*sys.modules}
 
@@ -73,6 +70,6 @@ def local_module(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module")
 def limited_run():
-    """Run a random program along all its ways, in a process with limits."""
+    """Run a random program along all its paths, in a process with limits."""
     with LimitedCalls(programs.run) as calls:
         yield calls

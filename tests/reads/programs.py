@@ -1,7 +1,7 @@
-"""Programs made at random, run along every way they can take, with each look at a name noted.
+"""Random programs, run along every path, with each lookup of a name recorded.
 
-What a program reads is what its runs looked up while it still held what it held before: the
-strongest witness against a prediction.
+A program reads the names that its runs looked up before they set them. Predictions are compared
+with these.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ MOST_RUNS = 100
 
 
 class Thing:
-    """A value that everything can be done with."""
+    """A value that supports every operation."""
 
     def __call__(self, *_, **__):
-        """Answer every call."""
+        """Accept every call."""
         return Thing()
 
     def __add__(self, other):
@@ -40,7 +40,7 @@ class Thing:
 
 
 class Watched(dict):
-    """A namespace that notes which names were looked up while they held what they began with."""
+    """A namespace that records lookups of names that have not been set yet."""
 
     def __init__(self, names):
         super().__init__(names)
@@ -54,12 +54,12 @@ class Watched(dict):
         return value
 
 
-class Boom(Exception):  # noqa: N818 -- it is what is said
-    """What a ``try`` in a program fails with."""
+class Boom(Exception):  # noqa: N818 -- the name in the programs
+    """The error that a ``try`` in a program handles."""
 
 
 def run(source):
-    """Run a program along all its ways.
+    """Run a program along all its paths.
 
     Returns:
         The names read and the names set on any of them; None if there are too many.
@@ -105,7 +105,7 @@ def _run(code, namespace, tape):
         yield Thing()
 
     def use(*values):
-        """Record what is given to it: a class looks up names past the namespace's methods."""
+        """Record the arguments: the lookups of a class bypass the namespace's methods."""
         for value in values:
             namespace.read.update(name for name in DATA if namespace.first[name] is value)
         return Thing()
@@ -125,7 +125,7 @@ def _run(code, namespace, tape):
         "eval": eval,
         "exec": exec,
     }
-    exec(code, namespace)  # noqa: S102 -- programs are made to be run
+    exec(code, namespace)  # noqa: S102 -- programs are generated to be run
     return taken
 
 
@@ -135,7 +135,7 @@ def _run(code, namespace, tape):
 
 @st.composite
 def programs(draw):
-    """Make a program out of every statement that sets or looks up names."""
+    """Draw a program from every statement that sets or reads names."""
     return "\n".join(draw(_blocks(3, FUNCTIONS, in_loop=False, local=False)))
 
 
@@ -204,7 +204,7 @@ def _blocks(draw, depth, functions, *, in_loop, local):
 
 
 @st.composite
-def _compound(draw, depth, functions, *, in_loop, local):  # noqa: C901, PLR0911 -- one kind a branch
+def _compound(draw, depth, functions, *, in_loop, local):  # noqa: C901, PLR0911 -- one for each kind
     name, other = draw(_name()), draw(_name())
 
     def block(in_loop=in_loop, functions=functions, local=local):
@@ -251,7 +251,7 @@ def _compound(draw, depth, functions, *, in_loop, local):  # noqa: C901, PLR0911
 
 
 def _locals_of(lines):
-    """Give a function's own names a value first, so that it never fails."""
+    """Set a function's local names first, so that it never fails."""
     (code,) = (
         each for each in compile("\n".join(lines), "", "exec").co_consts if hasattr(each, "co_code")
     )

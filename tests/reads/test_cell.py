@@ -1,7 +1,4 @@
-"""Cells as the shell runs them.
-
-Magics and their bodies, texts that do not parse, what is kept.
-"""
+"""Cells as the shell runs them: magics and their bodies, invalid text, caching."""
 
 from __future__ import annotations
 
@@ -50,19 +47,16 @@ MAGICS = {
 
 @pytest.mark.parametrize("source", MAGICS)
 def test_magics(source):
-    """What a magic runs is followed in its place.
-
-    What it only prints or writes is not.
-    """
+    """Code that a magic runs is followed; text that it only prints or writes is not."""
     effects = effects_of_cell(source, transform)
     reads, writes = (set(words.split()) for words in MAGICS[source])
     if "!r" in source:
-        reads.discard("name")  # no expression
+        reads.discard("name")  # not an expression
     assert ({*effects.reads} - {"get_ipython"}, effects.writes) == (reads, writes)
 
 
 def test_our_own_magic():
-    """The call that represents ``%%deterministic`` hides nothing of what follows."""
+    """The translation of ``%%deterministic`` does not hide the code after it."""
     effects = effects_of_cell(
         "get_ipython().run_cell_magic('deterministic', '42', None); x = y", str
     )
@@ -72,12 +66,12 @@ def test_our_own_magic():
 
 
 def test_files_run():
-    """Files run in the notebook are named."""
+    """Files that run in the notebook are listed."""
     assert effects_of_cell("%run -i helpers.py --fast", transform).files == {"helpers.py"}
 
 
 def test_text_not_known():
-    """A text that is made as the cell runs is not known, and that is said."""
+    """A string that is built while the cell runs makes the result incomplete."""
     assert not effects_of_cell("exec(make())", str).complete
     assert not effects_of_cell("globals()[key()]", str).complete
     assert effects_of_cell("exec('x = 1')", str).complete
@@ -130,10 +124,7 @@ def test_a_cell_that_runs_no_code():
 
 
 def test_text_that_a_name_holds():
-    """It is found where the cell is about to run.
-
-    Part of a name, an expression, a query.
-    """
+    """The string is looked up when the cell is about to run."""
     cell = """
 for part in ("train", "test"):
     sizes[part] = len(globals()[f"x_{part}"])
@@ -163,7 +154,7 @@ BROKEN = [
 
 @pytest.mark.parametrize("source", BROKEN, ids=range(len(BROKEN)))
 def test_not_python(source):
-    """What does not parse does nothing, since it does not run; it still has a name."""
+    """Text that does not parse has no effects, since it does not run; it has a digest."""
     effects = effects_of_cell(source, transform)
     assert not effects.reads
     assert not effects.writes
@@ -171,10 +162,7 @@ def test_not_python(source):
 
 
 def test_transformer_that_fails():
-    """A transformer of the user's may raise, or return anything.
-
-    The cell does nothing then.
-    """
+    """If the user's transformer raises or returns no text, the cell has no effects."""
 
     def fail(source):
         raise RuntimeError(source)
@@ -184,7 +172,7 @@ def test_transformer_that_fails():
 
 
 def test_python_is_not_transformed():
-    """A text that is Python as it stands is not given to the transformer, which may have effects."""
+    """Valid Python is not passed to the transformer, which may have side effects."""
 
     def fail(source):
         raise AssertionError(source)
@@ -197,7 +185,7 @@ def test_python_is_not_transformed():
     ["x = '\\d'", "1if x else 2", "x is 1", "assert (x, 'y')", "f'{x}\\w'"],
 )
 def test_no_warnings(source):
-    """Warnings that a text brings are left to the run, and the filters as they were."""
+    """Parsing shows no warnings, and leaves the filters unchanged."""
     filters = [*warnings.filters]
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
@@ -212,24 +200,24 @@ def test_no_warnings(source):
 
 
 def _handed_on(line, body):
-    """Write a cell as the shell is given it: the magic's line as a call."""
+    """Return a cell as the shell receives it: the magic's line as a call."""
     return f"get_ipython().run_cell_magic('deterministic', {line!r}, None)\n{body}"
 
 
 @pytest.mark.parametrize("line", ["--check", "--check 3", "--check=3 --json", "--isolate --check"])
 def test_a_line_that_only_checks_is_no_edit_of_the_cell(line):
-    """The cell does what it does without it."""
+    """Such a line does not change the digest of the cell."""
     assert code_digest(_handed_on(line, "x = 1"), transform) == code_digest("x = 1", transform)
 
 
 @pytest.mark.parametrize("line", ["", "42", "42 --check", "--check 3 42", "--trace", "--warn"])
 def test_a_line_that_seeds_or_sets_flags_is_an_edit(line):
-    """It changes what the cell gives."""
+    """Such a line changes the cell's result."""
     assert code_digest(_handed_on(line, "x = 1"), transform) != code_digest("x = 1", transform)
 
 
 def test_nothing_is_kept():
-    """Neither the transformer nor its shell is kept alive by what is remembered."""
+    """The cache keeps neither the transformer nor its shell alive."""
 
     class Shell:
         def transform(self, source):
@@ -245,12 +233,12 @@ def test_nothing_is_kept():
 
 
 def test_remembered():
-    """A text is followed once."""
+    """A text is followed only once."""
     assert effects_of_cell("once = 1", str) is effects_of_cell("once = 1", str)
 
 
 def test_memory_is_bounded():
-    """The oldest texts are forgotten."""
+    """The oldest texts are dropped."""
     first = effects_of_cell("number_0 = 0", str)
     for number in range(1, 600):
         effects_of_cell(f"number_{number} = 0", str)
@@ -292,13 +280,13 @@ OTHER = [
 
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_same_code(one, other):
-    """Remarks and layout do not change what a cell is."""
+    """Comments and layout do not change the digest."""
     assert code_digest(one, transform) == code_digest(other, transform)
 
 
 @pytest.mark.parametrize(("one", "other"), OTHER)
 def test_other_code(one, other):
-    """Anything that the interpreter sees does."""
+    """Everything that the interpreter sees changes the digest."""
     assert code_digest(one, transform) != code_digest(other, transform)
 
 

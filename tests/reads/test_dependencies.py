@@ -50,7 +50,7 @@ CASES = {
 
 @pytest.mark.parametrize("cell", CASES)
 def test_cells(notebook, cell):
-    """A cell reads what it looks up, and what the functions of earlier cells look up that it calls."""
+    """A cell reads its own names, and those of the earlier functions that it calls."""
     notebook.run(HELD, In=[1], Out={3: 1}, _=1, __=2, _1=3, _i1="x", get_ipython=print)
     assert notebook.inputs(cell) == set(CASES[cell].split())
 
@@ -142,14 +142,14 @@ MADE = {
 
 @pytest.mark.parametrize("case", MADE.values(), ids=MADE)
 def test_values(notebook, put_back, case):
-    """Code of the user's is found in whatever holds it, with the names that it looks up."""
+    """The user's code is found in any object, with the names that it reads."""
     code, found = case
     notebook.run(HELD, code)
     assert notebook.inputs("p, p.m") - {"gen"} == {"p", *found.split()}
 
 
 def test_redefined_class(notebook):
-    """An object of a class that was redefined since reads the code that it was made from."""
+    """After its class is redefined, an object still reads the old class's code."""
     notebook.run(HELD, "class A:\n    def m(self): return scale\na = A()")
     notebook.run("class A:\n    def m(self): return offset")
     assert notebook.inputs("a.m()") == {"a", "scale"}
@@ -157,7 +157,7 @@ def test_redefined_class(notebook):
 
 
 def test_places(notebook):
-    """Each value is found again where it was."""
+    """Each value can be looked up again at its place."""
     notebook.run(HELD)
     found = notebook.dependencies("g(1)")
     assert {name: look_up(place, notebook.names) for name, place in found.names.items()} == {
@@ -169,7 +169,7 @@ def test_places(notebook):
 
 
 def test_hidden(notebook):
-    """Names that the shell hides are no input."""
+    """Names that the shell hides are no inputs."""
     notebook.run("x = y = 1")
     assert {*notebook.dependencies("x, y", hidden={"y"}).names} == {"x"}
 
@@ -190,7 +190,7 @@ PACKAGES = {
 
 @pytest.mark.parametrize("cell", PACKAGES)
 def test_packages(notebook, put_back, cell):
-    """The packages that a cell uses are those of all that it reaches."""
+    """A cell uses the packages of everything that it reaches."""
     notebook.run(
         """
         import functools, numpy as np, torch
@@ -208,7 +208,7 @@ def test_packages(notebook, put_back, cell):
 
 
 def test_functions_of_packages(notebook):
-    """What a package gives is no input, however it was imported."""
+    """A package's functions are no inputs, however they were imported."""
     notebook.run(
         """
         from random import random, shuffle, choice
@@ -229,7 +229,7 @@ def test_functions_of_packages(notebook):
 
 
 def test_aliases_of_what_packages_give(notebook):
-    """A name of the user's for a package's function or class may come to mean another."""
+    """A user's alias for a package's function or class is an input: it may change."""
     notebook.run("import torch; from torch import relu; from torch.optim import SGD")
     notebook.run("act, Optimizer, show = torch.relu, torch.optim.SGD, print")
     cell = "relu(1); act(1); Optimizer([]); SGD([]); show(1); print(1)"
@@ -237,7 +237,7 @@ def test_aliases_of_what_packages_give(notebook):
 
 
 def test_what_is_made_of_packages(notebook):
-    """Objects made of a package's classes, and bound to them, are inputs."""
+    """Instances of a package's classes, and their bound methods, are inputs."""
     notebook.run(
         """
         import random, numpy as np, torch
@@ -255,7 +255,7 @@ def test_what_is_made_of_packages(notebook):
 
 
 def test_writes(notebook):
-    """Names set by functions of earlier cells are reported."""
+    """Names that functions of earlier cells set are listed."""
     notebook.run("n = 0\ndef count():\n    global n\n    n += 1")
     found = notebook.dependencies("x = count()")
     assert found.writes == {"x", "n"}
@@ -263,13 +263,13 @@ def test_writes(notebook):
 
 
 def test_a_function_without_its_source(notebook):
-    """What runs is the compiled code, wherever its text is."""
+    """The compiled code is followed, even if its text is elsewhere."""
     notebook.run("k = 1\nf = eval('lambda: k')\nf.__code__ = (lambda: j).__code__\nj = 2")
     assert notebook.inputs("f()") == {"f", "j"}
 
 
 def test_functions_of_another_main(notebook):
-    """A function whose globals are its own, as unpickled ones have, names nothing of the notebook."""
+    """An unpickled function has its own globals, so it reads no names of the notebook."""
     names = {"__name__": "__main__", "k": 1}
     exec(textwrap.dedent("def f(): return k"), names)  # noqa: S102
     notebook.run("k = 2", f=names["f"])
@@ -277,7 +277,7 @@ def test_functions_of_another_main(notebook):
 
 
 def test_wrappers_by_hand(notebook):
-    """The attributes that wrappers keep what they wrap in are followed."""
+    """Attributes in which wrappers keep the wrapped function are followed."""
 
     def outer():
         return None

@@ -1,4 +1,4 @@
-"""Compiled functions: what they look up, by their source and without it."""
+"""The names that compiled functions read, with and without their source."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def compiled(source, name):
-    """Return the code of the functions in a text, those inside others included."""
+    """Return the code of the functions in a text, including nested ones."""
     stack = [compile(source, name, "exec")]
     found = []
     while stack:
@@ -31,14 +31,14 @@ def compiled(source, name):
 
 
 def written(source):
-    """Keep a text as IPython keeps a cell's, and return the name of its file."""
+    """Cache a text as IPython caches a cell, and return its file name."""
     name = f"<function {next(numbers)}>"
     linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
     return name
 
 
 def follow(body, *, source=True):
-    """Follow a function of these lines, compiled."""
+    """Return the effects of a compiled function with these lines."""
     head = "def f(a=1, *args, **options):"
     text = f"{head}\n{textwrap.indent(textwrap.dedent(body), '    ')}"
     return effects_of_code(compiled(text, written(text) if source else "<gone>")[0])
@@ -82,13 +82,13 @@ def follow(body, *, source=True):
     ],
 )
 def test_reads(body, reads, source):
-    """Global names are found wherever they are looked up, inner functions' included."""
+    """Global names are found everywhere, also in nested functions."""
     assert {*follow(body, source=source).reads} - {"__name__"} == {*reads.split()}
 
 
 @pytest.mark.parametrize("source", [True, False])
 def test_writes_and_imports(source):
-    """Global names set, and packages imported, are noted."""
+    """Global names that are set, and imported packages, are recorded."""
     body = "global n, m\nn = 1\ndel m\nimport a.b.c\nfrom d import e\nfrom . import f"
     effects = follow(body, source=source)
     assert effects.writes == {"n", "m"}
@@ -129,7 +129,7 @@ def test_writes_and_imports(source):
     ],
 )
 def test_calls(body, calls):
-    """Calls are counted with their arguments, through whatever the stack holds between."""
+    """Calls are found with the number of arguments, whatever else is on the stack."""
     found = follow(body).calls
     if calls is not None:
         assert found == calls
@@ -142,7 +142,7 @@ def test_calls(body, calls):
 )
 @given(source=programs())
 def test_programs(limited_run, source):
-    """Whatever a program's runs read, its compiled code is known to look up."""
+    """All names that a program's runs read are found in its compiled code."""
     assume("del " not in source and "exec(" not in source)
     assume("eval(" not in source and "globals()" not in source)
     try:
@@ -154,13 +154,13 @@ def test_programs(limited_run, source):
     for name in (written(text), "<gone>"):
         try:
             code = compiled(text, name)[0]
-        except SyntaxError:  # what is global may not be annotated
+        except SyntaxError:  # global names may not be annotated
             assume(False)
         assert seen[0] & {*DATA} <= {*effects_of_code(code).reads}
 
 
 def test_the_standard_library():
-    """The source of every function is found, and no call's arguments are lost track of."""
+    """The source of every function is found, with the arguments of every call."""
     import argparse
     import asyncio.base_events
     import dataclasses
@@ -183,7 +183,7 @@ def test_the_standard_library():
 
 
 def test_a_function_is_followed_by_its_source(notebook):
-    """What only a source tells is known: a name's other name, a call's arguments."""
+    """The source shows more than the code: aliases, and arguments of calls."""
     notebook.run(
         "import random, time\ndef f():\n    now = time.time\n    random.seed(3)\n    now()"
     )
@@ -196,12 +196,12 @@ CALLED = "import time\nk = j = 1\ndef f(g=1):\n    class A: h = k\n    return ti
 
 
 def run_unseen(notebook, text):
-    """Run a text that no one can look up afterwards."""
+    """Run a text that cannot be looked up afterwards."""
     exec(compile(text, "<unseen>", "exec"), notebook.names)  # noqa: S102 -- a cell
 
 
 def test_a_function_without_source_is_followed_by_its_names(notebook):
-    """Its names are read, a clock is named, and it is said that not all is known."""
+    """Its names and clocks are found, and the result is marked incomplete."""
     run_unseen(notebook, CALLED)
     found = notebook.dependencies("f()")
     assert {*found.names} == {"f", "k"}
@@ -210,7 +210,7 @@ def test_a_function_without_source_is_followed_by_its_names(notebook):
 
 
 def test_what_generates_its_code_is_not_taken_for_unknown(notebook):
-    """Classes of data and named tuples have methods without source, which hide nothing."""
+    """Generated methods of dataclasses and named tuples hide nothing."""
     notebook.run(
         """
         import dataclasses, collections
@@ -228,7 +228,7 @@ def test_what_generates_its_code_is_not_taken_for_unknown(notebook):
 
 
 def test_an_edited_file_is_not_taken_for_what_runs(notebook, local_module, tmp_path):
-    """A module that was edited, and not loaded again, is followed by the code that it has."""
+    """A module that was edited but not reloaded is followed by its loaded code."""
     local_module("edited", "k = j = 1\ndef f(): return k\n")
     notebook.run("import edited")
     path = tmp_path / "edited.py"
@@ -239,7 +239,7 @@ def test_an_edited_file_is_not_taken_for_what_runs(notebook, local_module, tmp_p
 
 
 def test_a_module_loaded_again_is_followed_by_its_new_text(notebook, local_module, tmp_path):
-    """Its old text may still be remembered by the interpreter."""
+    """The new text is used, even if the interpreter still caches the old one."""
     local_module("again", "k = j = 1\ndef f(): return k\n")
     notebook.run("import again, importlib")
     assert {*notebook.inputs("again.f()")} == {"again.f", "again.k"}
@@ -251,10 +251,7 @@ def test_a_module_loaded_again_is_followed_by_its_new_text(notebook, local_modul
 
 
 def test_methods_of_modules_that_import(notebook, local_module):
-    """A module is compiled as a whole, a cell statement by statement.
-
-    Both are found again.
-    """
+    """Modules are compiled as a whole, cells by statement; both sources are found."""
     text = (
         "import time\nclass A:\n    def f(self): return super().__repr__(), self.__k, time.time()\n"
     )
@@ -289,10 +286,7 @@ def test_methods_of_modules_that_import(notebook, local_module):
     ],
 )
 def test_every_kind_of_function(notebook, made, reads):
-    """Its source is found.
-
-    What was evaluated where it was made is no input of its calls.
-    """
+    """Its source is found; what its definition evaluates is no input of its calls."""
     notebook.run("import functools\nk, j, hold = [1], [2], [3]", made)
     found = notebook.dependencies("f")
     assert {*found.names} == {"f", *reads.split()}
@@ -300,10 +294,10 @@ def test_every_kind_of_function(notebook, made, reads):
 
 
 def test_a_timed_cell_defines_functions(notebook):
-    """IPython runs the body of ``%%time`` under a name that leads to no text."""
+    """IPython runs the body of ``%%time`` under a file name without text."""
     body = "import time\nk = 1\ndef f():\n    now = time.time\n    return k, now()\n"
     notebook.dependencies(f"get_ipython().run_cell_magic('time', '', {body!r})")
-    exec(compile(body, "<timed exec>", "exec"), notebook.names)  # noqa: S102 -- as it does
+    exec(compile(body, "<timed exec>", "exec"), notebook.names)  # noqa: S102 -- like IPython
     found = notebook.dependencies("f()")
     assert found.complete
     assert found.nondeterministic_calls == {"time.time"}
@@ -313,7 +307,7 @@ def test_a_timed_cell_defines_functions(notebook):
     "name", ["/dev/zero", "/dev/stdin", "\0", "", "<string>", "/", "x" * 5_000]
 )
 def test_odd_file_names(notebook, name):
-    """A function may say that it is from any file; none but a text is read."""
+    """A function may have any file name; only text files are read."""
     exec(compile("def f(): return k", "made", "exec"), notebook.names)  # noqa: S102
     f = notebook.names["f"]
     f.__code__ = f.__code__.replace(co_filename=name)
@@ -322,7 +316,7 @@ def test_odd_file_names(notebook, name):
 
 
 def test_rewritten_code_is_followed_as_it_is(notebook):
-    """Code that a tool put in another's place is not taken for the source."""
+    """If a tool replaced a function's code, the source is ignored."""
     notebook.run("k = j = 1\ndef f(): return k")
     f = notebook.names["f"]
     f.__code__ = f.__code__.replace(co_names=("j",))

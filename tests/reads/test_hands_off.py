@@ -1,4 +1,4 @@
-"""Asking what a cell reads runs none of the user's code and keeps none of the user's objects."""
+"""Finding what a cell reads runs no user code and keeps no object alive."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import torch
 
 from ipytorchseed.reads.cell import effects_of_cell
 
+# The methods of the classes below that were called.
 called: list[str] = []
-"""The methods of the classes below that were called."""
 
 HOOKS = [
     *("__getattribute__", "__getattr__", "__setattr__", "__delattr__", "__dir__", "__call__"),
@@ -38,7 +38,7 @@ HOOKED = {name: _hook(name) for name in HOOKS if name != "__del__"}
 
 
 class Meta(type):
-    """A metaclass that answers every question about its classes with user code."""
+    """A metaclass whose methods are the user's code."""
 
     __getattribute__ = HOOKED["__getattribute__"]
     __instancecheck__ = HOOKED["__instancecheck__"]
@@ -56,7 +56,7 @@ def _make(*bases, **more):
 
 
 class Properties:
-    """Attributes by which a class describes itself, each with the user's code behind it."""
+    """A class whose descriptive attributes run the user's code."""
 
     __module__ = "__main__"
     __class__ = property(_hook("__class__"))
@@ -129,7 +129,7 @@ CELLS = [
 
 @pytest.mark.parametrize("kind", OBJECTS)
 def test_nothing_is_called(notebook, kind):
-    """An object's own code does not run."""
+    """No method of an object is called, whatever it overrides."""
     notebook.run("import os\ndef held(): return x", x=OBJECTS[kind]())
     called.clear()
     for cell in [*CELLS, "held()"]:
@@ -139,7 +139,7 @@ def test_nothing_is_called(notebook, kind):
 
 
 def test_odd_namespace(notebook):
-    """Names may be odd: not texts, or texts of a class of the user's."""
+    """Names may be no strings, or instances of the user's subclass of ``str``."""
     notebook.run("x = 1")
     notebook.names[3] = 4
     notebook.names[None] = 5
@@ -147,7 +147,7 @@ def test_odd_namespace(notebook):
 
 
 class Key(str):
-    """A key that answers with user code, once it is in its dictionary."""
+    """A key that runs the user's code when it is compared."""
 
     __slots__ = ()
     awake = False
@@ -160,7 +160,7 @@ class Key(str):
 
 
 def test_odd_keys_are_not_compared(notebook, local_module, monkeypatch):
-    """Keys of namespaces, modules and classes that are no plain text are not compared."""
+    """Keys of namespaces, modules and classes are only compared if they are strings."""
     local_module("beside", "x = 1")
     kind = type("A", (), {"__module__": "__main__", Key("x"): 1, "m": lambda _: k})
     notebook.run("import beside\ndef f(): return beside, x", x=kind(), A=kind)
@@ -175,7 +175,7 @@ def test_odd_keys_are_not_compared(notebook, local_module, monkeypatch):
 
 
 def test_module_that_makes_attributes(notebook):
-    """A local module's own ``__getattr__`` is not asked."""
+    """A local module's ``__getattr__`` is not called."""
     module = types.ModuleType("made_up")
     module.__file__ = "/a/b/made_up.py"
     module.__getattr__ = _hook("__getattr__")
@@ -188,7 +188,7 @@ def test_module_that_makes_attributes(notebook):
 
 
 def test_nothing_is_kept(notebook):
-    """Asking holds on to no object, class or function of the user's."""
+    """No object, class or function of the user's is kept alive."""
     notebook.run(
         """
         class A:
@@ -206,7 +206,7 @@ def test_nothing_is_kept(notebook):
 
 
 def test_no_references_left(notebook):
-    """The count of references to a value is the same after asking."""
+    """The reference count of a value is the same afterwards."""
     value = [1, {"a": object()}]
     notebook.run("def f(): return x", x=value)
     notebook.dependencies("f(x)")
@@ -216,14 +216,14 @@ def test_no_references_left(notebook):
 
 
 def test_generators_stand_still(notebook):
-    """A generator, a map and an iterator are looked at, not advanced."""
+    """Generators, maps and iterators are inspected, not advanced."""
     notebook.run("def gen():\n    yield 1\ng = gen(); m = map(str, [1]); i = iter([1])")
     notebook.dependencies("g, m, i, next(g), list(m)")
     assert [next(notebook.names[name]) for name in "gmi"] == [1, "1", 1]
 
 
 def test_tensors_are_not_touched(notebook):
-    """Tensors keep their versions, and no operation is seen."""
+    """Tensors keep their versions, and no operation is dispatched."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
     class Seen(TorchDispatchMode):
@@ -237,7 +237,7 @@ def test_tensors_are_not_touched(notebook):
 
 
 def test_flow_is_unchanged(notebook):
-    """What is remembered of a cell's text is not changed by asking."""
+    """Finding dependencies does not change the cached effects of a cell."""
     notebook.run("import time\nx = 1\ndef f(): return time.time() + x")
     effects = effects_of_cell("y = f()", str)
     before = repr(effects)

@@ -32,7 +32,7 @@ VALUES = {
 }
 
 CELLS = {
-    # asked
+    # order used
     "for w in set(words): use(w)": True,
     "list(set(words))": True,
     "tuple({w for w in words})": True,
@@ -76,7 +76,7 @@ CELLS = {
     "count(w for row in table for w in set(row))": True,
     "y = set(words)": True,
     "s = set(words)\nlen(s)": True,
-    # not asked
+    # order ignored
     "len(set(words)), x": False,
     "y = [sorted(set(words)), x]": False,
     "y = [len(set(row)) for row in table]": False,
@@ -112,7 +112,7 @@ CELLS = {
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_cells(notebook, cell):
-    """A set counts if its items hash differently each time, and it is not just searched or sorted."""
+    """A set counts if its items' hashes vary and it is not only searched or sorted."""
     notebook.run(**VALUES)
     assert notebook.dependencies(cell).hashes is CELLS[cell]
 
@@ -132,7 +132,7 @@ OBJECTS = {
 
 @pytest.mark.parametrize("cell", OBJECTS)
 def test_sets_of_objects(notebook, cell):
-    """Their order depends on where the objects lie, and not on the hash seed."""
+    """Their order depends on the objects' addresses and not on the hash seed."""
     notebook.run(
         "class Tree:\n    def __init__(self, *children): self.children = set(children)\n"
         "tree = Tree(Tree())\ncrowd = {object(), object()}",
@@ -140,7 +140,7 @@ def test_sets_of_objects(notebook, cell):
     )
     found = notebook.dependencies(cell)
     assert ("object.__hash__" in found.nondeterministic_calls) is OBJECTS[cell]
-    assert found.hashes is ("vocabulary" in cell or "tree" in cell)  # from which one is made
+    assert found.hashes is ("vocabulary" in cell or "tree" in cell)  # those make one
 
 
 SORTED = {
@@ -155,19 +155,19 @@ SORTED = {
 
 @pytest.mark.parametrize("cell", SORTED)
 def test_orders_by_address(notebook, cell):
-    """What is sorted by ``id`` is in another order each time."""
+    """Sorting by ``id`` gives a different order each time."""
     notebook.run(**VALUES)
     assert ("id" in notebook.dependencies(cell).nondeterministic_calls) is SORTED[cell]
 
 
 def test_orders_by_another_id(notebook):
-    """The notebook's own function of that name tells of no address."""
+    """A function ``id`` of the notebook returns no address."""
     notebook.run("def id(thing): return 3", **VALUES)
     assert not notebook.dependencies("sorted(things, key=id)").nondeterministic_calls
 
 
 def test_orders_by_hash(notebook):
-    """They depend on the hash seed, if no more is known about the items."""
+    """Sorting by ``hash`` depends on the hash seed, unless the items are known."""
     notebook.run(**VALUES)
     assert notebook.dependencies("sorted(words, key=hash)").hashes
 
@@ -208,7 +208,7 @@ BODIES = {
 
 @pytest.mark.parametrize("body", BODIES)
 def test_functions(notebook, body):
-    """The same holds in functions that earlier cells made."""
+    """The same rules apply in functions of earlier cells."""
     notebook.run(f"def f(text):\n    {body}", **VALUES)
     assert notebook.dependencies("f(x)").hashes is BODIES[body]
 
@@ -230,7 +230,7 @@ def test_functions(notebook, body):
     ],
 )  # fmt: skip
 def test_between(notebook, code, hashes):
-    """A set made in one function and gone over in another is found, in one cell and in two."""
+    """A set made in one function and iterated in another is found, in one cell or two."""
     notebook.run(**VALUES)
     assert notebook.dependencies(code).hashes is hashes
     made, _, used = code.rpartition("\n")
@@ -244,7 +244,7 @@ def test_between(notebook, code, hashes):
      ("[*{Move('a')}]", True), ("key(Move('a'))", True)],
 )  # fmt: skip
 def test_how_a_class_makes_hashes_is_not_their_order(notebook, cell, hashes):
-    """A frozen dataclass has a method for it, which sets and dictionaries call."""
+    """A frozen dataclass has a ``__hash__`` method, which sets and dictionaries call."""
     notebook.run(
         "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass Move:\n    name: str\n"
         "def key(move): return hash(move.name)"

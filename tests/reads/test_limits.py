@@ -1,7 +1,4 @@
-"""Large, deep and circular things.
-
-Nothing fails or goes on for ever, and little time is spent.
-"""
+"""Large, deep and circular things cause no errors and little work."""
 
 from __future__ import annotations
 
@@ -54,7 +51,7 @@ best = min(losses)
 
 
 class Clock:
-    """A clock that goes on by a millisecond whenever it is asked."""
+    """A clock that advances by a millisecond at each call."""
 
     def __init__(self):
         self.asked = 0
@@ -66,7 +63,7 @@ class Clock:
 
 
 class Spy(dict):
-    """A namespace that is looked up by name, and never gone through."""
+    """A namespace that supports lookups but no iteration."""
 
     def __iter__(self):
         raise AssertionError
@@ -75,17 +72,14 @@ class Spy(dict):
 
 
 def test_a_cell_looks_up_what_it_names():
-    """However many other names there are."""
+    """The number of other names does not matter."""
     names = Spy({f"name_{number}": number for number in range(10_000)} | {"x": [1], "y": [2]})
     found = find_dependencies(effects_of_cell("print(x + y)", str), names, seconds=math.inf)
     assert {*found.names} == {"x", "y"}
 
 
 def test_a_cell_is_followed_once():
-    """Each node is evaluated once at most.
-
-    Of constants and operators there is nothing to follow.
-    """
+    """Each node is evaluated at most once; constants and operators are skipped."""
     tree = ast.parse(TRAINING * 3)
     reader = Reader(parse_text)
     before = reader.left
@@ -94,7 +88,7 @@ def test_a_cell_is_followed_once():
 
 
 def test_a_large_model_is_followed_in_time(notebook, put_back):
-    """A model of 300 modules takes a part of the time that there is."""
+    """A model of 300 modules takes only part of the allowed time."""
     layers = [torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU()) for _ in range(100)]
     notebook.run(net=torch.nn.Sequential(*layers))
     clock = Clock()
@@ -133,7 +127,7 @@ HUGE = {
 
 @pytest.mark.parametrize("source", HUGE.values(), ids=HUGE)
 def test_huge_cells(notebook, source):
-    """A huge or deep cell is followed, or its names collected."""
+    """A huge or deep cell is followed, or its names are collected."""
     notebook.dependencies(source)
     code_digest(source, str)
     effects = effects_of_cell(source, str)
@@ -158,10 +152,7 @@ ENORMOUS = {
 
 @pytest.mark.parametrize("source", ENORMOUS.values(), ids=ENORMOUS)
 def test_enormous_cells(notebook, source):
-    """An enormous cell is not looked into, which is said.
-
-    Its text is distinguished all the same.
-    """
+    """An enormous cell is marked incomplete and not parsed, but it has a digest."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ast, "parse", None)
         assert not notebook.dependencies(source).complete
@@ -170,7 +161,7 @@ def test_enormous_cells(notebook, source):
 
 
 def test_many_functions_that_a_cell_calls(notebook, monkeypatch):
-    """They are looked into as long as there is time, and no longer."""
+    """They are followed until the time is up."""
     looked = []
 
     def look(code):
@@ -188,10 +179,7 @@ def test_many_functions_that_a_cell_calls(notebook, monkeypatch):
 
 
 def test_pasted_numbers():
-    """Thousands of numbers in a cell are no code.
-
-    It is followed, and known to run none.
-    """
+    """A cell of thousands of numbers is followed, and known to run no code."""
     effects = effects_of_cell(f"x = [{', '.join(['1'] * 6_000)}]", str)
     assert effects.complete
     assert effects.inert
@@ -199,7 +187,7 @@ def test_pasted_numbers():
 
 
 def test_too_deep_to_follow():
-    """Where code is too deep to be followed its names are collected, and that is said."""
+    """If code is too deep, its names are collected and the result is incomplete."""
     effects = effects_of_cell("x = " + " + ".join(f"a{number}" for number in range(800)), str)
     assert len(effects.reads) == 800
     assert effects.writes == {"x"}
@@ -207,7 +195,7 @@ def test_too_deep_to_follow():
 
 
 def test_circles(notebook):
-    """Objects that hold themselves, and functions that call each other, come to an end."""
+    """Following ends for circular objects and functions that call each other."""
     notebook.run(
         """
         a = []; a.append(a)
@@ -225,7 +213,7 @@ def test_circles(notebook):
 
 
 def test_deep_objects(notebook):
-    """A list in a list in a list is left where it gets deep."""
+    """Deeply nested lists are only followed to a limited depth."""
     deep = []
     for _ in range(100_000):
         deep = [deep]
@@ -236,7 +224,7 @@ def test_deep_objects(notebook):
 
 
 def test_large_containers(notebook):
-    """Of a large container only the first items are looked at."""
+    """Only the first items of a large container are inspected."""
     notebook.run(big=[object() for _ in range(200_000)], table={n: [n] for n in range(200_000)})
     clock = Clock()
     with pytest.MonkeyPatch.context() as patch:
@@ -247,7 +235,7 @@ def test_large_containers(notebook):
 
 
 def test_too_much(notebook):
-    """Where there is too much to follow, that is said."""
+    """If there is too much to follow, the result is incomplete."""
     notebook.run("class A: pass\n")
     chain = first = notebook.names["A"]()
     for _ in range(10_000):
@@ -258,7 +246,7 @@ def test_too_much(notebook):
 
 
 def test_many_functions(notebook):
-    """A thousand functions that call one another are followed once each."""
+    """A thousand functions that call one another are each followed once."""
     notebook.run(
         "\n".join(f"def f{n}(): return f{n + 1}() + f{max(n - 1, 0)}()" for n in range(1_000)),
         "def f1000(): return k\nk = 1",
@@ -306,7 +294,7 @@ MANY = {
 
 @pytest.mark.parametrize(("made", "cell"), MANY.values(), ids=MANY)
 def test_following_ends_in_time(notebook, monkeypatch, made, cell):
-    """Whatever there is much of, time is asked for in between, and what was left out is said."""
+    """Every kind of large object checks the time, and what was skipped is reported."""
     monkeypatch.setitem(sys.modules, "huge", None)
     notebook.run(made)
     effects_of_cell(cell, str)
@@ -317,8 +305,8 @@ def test_following_ends_in_time(notebook, monkeypatch, made, cell):
     assert not found.complete
 
 
-def test_what_a_cell_sets_is_told_without_time(notebook):
-    """Without any time left, what the text alone tells is reported all the same."""
+def test_what_a_cell_sets_is_listed_without_time(notebook):
+    """Names in the text itself are listed even if there is no time."""
     notebook.run("x = [1]\ndef f(): return x")
     found = notebook.dependencies("import os\ny = f()", seconds=-1)
     assert found.writes == {"os", "y"}

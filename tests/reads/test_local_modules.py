@@ -1,4 +1,4 @@
-"""Modules beside the notebook are the user's code; installed ones are not."""
+"""Modules next to the notebook are the user's code; installed ones are not."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ CASES = {
 
 @pytest.fixture
 def with_modules(notebook, local_module):
-    """A notebook beside which there are modules."""
+    """Return a notebook with modules next to it."""
     local_module("helpers", HELPERS)
     local_module("beside", "K = 4")
     local_module("pack.__init__", "")
@@ -82,12 +82,12 @@ def with_modules(notebook, local_module):
 
 @pytest.mark.parametrize("cell", CASES)
 def test_cells(with_modules, cell):
-    """Attributes of local modules are inputs under the module's name, with what they lead to."""
+    """Attributes of local modules are inputs with dotted names, and are followed."""
     assert with_modules.inputs(cell) == set(CASES[cell].split())
 
 
 def test_places(with_modules):
-    """Their values are found again in the module."""
+    """Their values can be looked up again in the module."""
     found = with_modules.dependencies("helpers.f(1)")
     assert look_up(found.names["helpers.SCALE"], with_modules.names) == 2
 
@@ -107,19 +107,19 @@ def test_places(with_modules):
     ],
 )
 def test_set_attributes(with_modules, cell, sets):
-    """An attribute of a module that a cell sets is made by it, under the module's name."""
+    """A module's attribute that a cell sets is listed under its dotted name."""
     assert with_modules.dependencies(cell).sets == {
         each: tuple(each.rsplit(".", 1)) for each in sets.split()
     }
 
 
 def test_clocks(with_modules):
-    """A clock asked in a local module is asked."""
+    """A clock that a local module reads counts."""
     assert with_modules.dependencies("helpers.stamp()").nondeterministic_calls == {"time.time"}
 
 
 def test_reloaded(with_modules):
-    """After a reload the new values count; functions held from before keep their code."""
+    """After a reload, the new values count; earlier functions keep their code."""
     helpers = with_modules.names["helpers"]
     held = with_modules.names["f"]
     with open(helpers.__file__, "a", encoding="utf-8") as file:  # noqa: PTH123
@@ -135,10 +135,7 @@ def test_reloaded(with_modules):
 
 
 def test_imported_again(with_modules):
-    """A module that was imported again differs.
-
-    What the old one holds is not looked up in it.
-    """
+    """After a new import, the old module object is not used for lookups."""
     del sys.modules["helpers"]
     importlib.import_module("helpers")
     assert with_modules.inputs("f(1)") == {"f"}
@@ -166,7 +163,7 @@ def test_which_modules(name, local):
 
 
 def test_which_files(tmp_path):
-    """A file counts as installed in the folders of the interpreter and of packages."""
+    """Files in the folders of the interpreter and of packages count as installed."""
     assert is_installed_file(json.__file__)
     assert is_installed_file("<frozen importlib>")
     assert is_installed_file(
@@ -179,7 +176,7 @@ def test_which_files(tmp_path):
 
 
 def test_odd_entries(monkeypatch):
-    """What is in the table of modules need not be a module."""
+    """Entries of ``sys.modules`` need not be modules."""
     for value in (None, 3, object(), type("A", (), {"__file__": "a.py"})()):
         monkeypatch.setitem(sys.modules, "odd entry", value)
         assert not is_local_module("odd entry")

@@ -1,4 +1,4 @@
-"""The names that a cell looks up before it sets them, and those it may set."""
+"""The names that a cell reads before it sets them, and those it may set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ipytorchseed.reads.cell import effects_of_cell
 
 
 def follow(source):
-    """Follow a cell that is Python as it stands."""
+    """Return the effects of a cell that is valid Python."""
     return effects_of_cell(textwrap.dedent(source), str)
 
 
@@ -43,7 +43,7 @@ CASES = {
     "asserted": ("assert x, message", "x message", ""),
     "shown": ("x", "x", ""),
     "nothing": ("pass", "", ""),
-    # what an import brings
+    # modules
     "import": ("import numpy as np\nnp.ones(n)", "n", "np"),
     "import of a part": ("import os.path\nos.path.join(a)", "a", "os"),
     "import of a part as": ("import os.path as p\np.join(os)", "os", "p"),
@@ -135,7 +135,7 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_names(case):
-    """A name is read where it may hold what it held before, and set where it may be set."""
+    """A name is read if it may hold its earlier value, and set if it may be set."""
     source, reads, writes = case
     effects = follow(source)
     assert ({*effects.reads} - {"__name__"}, effects.writes) == (split(reads), split(writes))
@@ -149,8 +149,8 @@ INSIDE = {
     "called before": ("def f(): return scale\nf()\nscale = 2", "scale", "f scale"),
     "its arguments": ("def f(a, /, b, *c, d=e, **g): return a, b, c, d, g\nf()", "e", "f"),
     "its own names": ("def f():\n    x = 1\n    return x\nf()", "", "f"),
-    "a walrus of its own": ("def f(): return (x := 1) + x\nf()\nx", "x", "f"),
-    "a walrus in a comprehension of its own": ("def f(): return [x := y for y in z], x\nf()", "z", "f"),
+    "a walrus in it": ("def f(): return (x := 1) + x\nf()\nx", "x", "f"),
+    "a walrus in a comprehension in it": ("def f(): return [x := y for y in z], x\nf()", "z", "f"),
     "its patterns": ("def f(v):\n    match v:\n        case [x, *y]: return x, y\nf(1)", "", "f"),
     "its imports": ("def f():\n    import os as o\n    return o.name\nf()", "", "f"),
     "its annotations": ("def f(a: Tensor) -> Tensor: x: Tensor = a\nf(1)", "", "f"),
@@ -185,7 +185,7 @@ INSIDE = {
     "a default that is a function": ("def f(g=lambda: k): return g()\nf()", "k", "f"),
     "decorated, not called": ("@jit\ndef f(): return k", "jit", "f"),
     "decorated": ("@jit\ndef f(): return k\nf()", "jit k", "f"),
-    "decorated by one of its own": (
+    "decorated by a local function": (
         "def d(f):\n    def g(): return f() * w\n    return g\n@d\ndef f(): return k\nf()", "w k", "d f",
     ),
     "called by its decorator": ("@interact(x=3)\ndef f(x): return k", "interact k", "f"),
@@ -219,7 +219,7 @@ INSIDE = {
 
 @pytest.mark.parametrize("case", INSIDE.values(), ids=INSIDE)
 def test_inside(case):
-    """What a function or class looks up counts from where it is called or given away."""
+    """A function's or class's reads count where it is called or passed on."""
     source, reads, writes = case
     if "annotations matter" in str(case) and sys.version_info >= (3, 14):
         reads = reads.replace("int", "")
@@ -237,20 +237,20 @@ def test_inside(case):
     ],
 )
 def test_type_parameters(source, reads, writes):
-    """Type parameters are names of what they are on; aliases are evaluated when asked."""
+    """Type parameters are local names; type aliases are evaluated lazily."""
     effects = follow(source)
     assert ({*effects.reads}, effects.writes) == (split(reads), split(writes))
 
 
 def test_what_is_set_before_a_look():
-    """Each name read comes with the names that are set by then, wherever it is looked up."""
+    """Each name read comes with the names that are set at every read of it."""
     effects = follow("a = 1\nf(x)\nb = 2\nf(y)")
     assert effects.reads["f"] == {"a"}
     assert effects.reads["y"] == {"a", "b"}
 
 
 def test_what_is_certain():
-    """Names certain to be set are distinguished from those that may be."""
+    """Names that are certainly set are distinguished from names that may be."""
     effects = follow("a = 1\nif c: b = 1\nf(a, b)")
     assert effects.writes == {"a", "b"}
     assert {*effects.reads} == {"b", "c", "f"}
@@ -267,5 +267,5 @@ def test_what_is_certain():
     ],
 )
 def test_packages(source, packages):
-    """The packages that a cell imports are noted, also inside the functions it calls."""
+    """The packages that a cell imports are recorded, also in functions that it calls."""
     assert follow(source).imports == packages

@@ -1,7 +1,4 @@
-"""Clocks and entropy.
-
-Which are asked, under whatever name, and which only time the cell.
-"""
+"""Which clocks and entropy a cell reads, and which clocks only time it."""
 
 from __future__ import annotations
 
@@ -109,12 +106,12 @@ ASKED = {
     "state.seed()": "numpy.random.RandomState.seed",
     "state.rand(3)": "",
     "dice.seed()": "random.Random.seed",
-    # no matter who runs it
+    # input of a person
     "n = int(input('How many? '))": "input",
     "def f(): return input()\nf()": "input",
     "input = len\ninput(xs)": "",
     "r.input()": "",
-    # only mentioned, or handed on
+    # only mentioned, or passed on
     "time.time": "",
     "f = np.random.default_rng": "",
     "isinstance(r, np.random.RandomState)": "",
@@ -134,7 +131,7 @@ ASKED = {
 
 @pytest.mark.parametrize("cell", ASKED)
 def test_asked(notebook, cell):
-    """A function counts as asked where it is called, by the name one would import."""
+    """A function counts if it is called, and is listed by its import name."""
     notebook.run(
         **MODULES,
         tick=time.time, rng=np.random.default_rng, seed=random.seed, npseed=np.random.seed,
@@ -164,7 +161,7 @@ def test_asked(notebook, cell):
     ],
 )
 def test_inside_functions(notebook, body):
-    """A clock is found in functions that earlier cells made."""
+    """A clock is found in functions of earlier cells."""
     notebook.run(f"import time\ndef f():\n    {body}\ndef g(): return f()")
     assert notebook.dependencies("g()").nondeterministic_calls == {"time.time"}
 
@@ -186,7 +183,7 @@ def test_inside_functions(notebook, body):
     ],
 )
 def test_seeds_inside_functions(notebook, body, asked):
-    """Whether a generator is given a seed is seen in compiled functions too."""
+    """Compiled functions also show whether a generator gets a seed."""
     notebook.run(f"from numpy.random import default_rng\ndef f(seed=None): {body}")
     assert notebook.dependencies("f()").nondeterministic_calls == (
         {"numpy.random.default_rng"} if asked else set()
@@ -194,7 +191,7 @@ def test_seeds_inside_functions(notebook, body, asked):
 
 
 def test_beyond_functions(notebook):
-    """Closures, partials, methods, defaults and decorators lead to clocks too."""
+    """Clocks are found through closures, partials, methods, defaults and decorators."""
     for cell in (
         "h = (lambda c: lambda: c())(f)",
         "h = partial(f)",
@@ -210,7 +207,7 @@ def test_beyond_functions(notebook):
 
 
 def test_table():
-    """Every function of the table that this interpreter has is found where it is called."""
+    """Every function of the table that this interpreter has is found when called."""
     # Sets call object.__hash__: see test_hashes.py.
     missing = {"uuid.uuid6", "uuid.uuid7", "object.__hash__", QUERY_CLOCK, QUERY_RANDOM} | {
         name for name in NONDETERMINISTIC if name.startswith("pandas.")
@@ -251,7 +248,7 @@ QUERIES = {
 
 @pytest.mark.parametrize(("query", "asked"), QUERIES.items())
 def test_queries(notebook, query, asked):
-    """What a query asks the database for, be it in the cell, in a name or in a function."""
+    """Nondeterministic queries are found in the cell, in a name or in a function."""
     for before, cell in (
         ("", f"con.execute({query!r})"),
         (f"QUERY = {query!r}", "con.execute(QUERY)"),
@@ -284,7 +281,7 @@ TIMED = {
     "t0 = t1 = time.time()": "t0 t1",
     "t0 = -time.time()": "t0",
     "t0 = time.time(); t0 = 3": "t0",
-    # it goes elsewhere
+    # used in other ways
     "t0 = time.time()\nrandom.seed(t0)": "",
     "t0 = time.time()\nnet = make(int(t0))": "",
     "t0 = time.time()\nwhile time.time() - t0 < 5: work(x)": "",
@@ -322,17 +319,14 @@ TIMED = {
 
 @pytest.mark.parametrize("cell", TIMED)
 def test_timed(notebook, cell):
-    """A name is timed that holds readings of clocks and nothing else, and that only times."""
+    """A name is timed if it only holds readings of clocks that are not used otherwise."""
     notebook.run(**MODULES)
     found = notebook.dependencies(cell)
     assert found.timed == set(TIMED[cell].split())
 
 
 def test_timed_across_cells(notebook):
-    """A difference to an earlier cell's reading is none.
-
-    Who knows what that name holds.
-    """
+    """A name of an earlier cell only counts as a reading if it was recorded as one."""
     notebook.run("import time\nt0 = time.time()")
     cell = "dt = time.time() - t0\nprint(dt)"
     assert notebook.dependencies(cell).timed == set()
@@ -358,7 +352,7 @@ def test_timed_across_cells(notebook):
     ],
 )
 def test_clocks_that_only_time(notebook, cell, timing):
-    """Clocks whose readings are only kept or printed are distinguished from those that are used."""
+    """Clocks whose readings are only kept or printed are distinguished from others."""
     notebook.run(
         """
         import time
@@ -377,7 +371,7 @@ def test_clocks_that_only_time(notebook, cell, timing):
 
 
 def test_a_lazy_module_is_not_woken(notebook):
-    """A module that makes its attributes when asked for is not asked."""
+    """The lazy attributes of a module are not computed."""
 
     class Lazy(types.ModuleType):
         def __getattribute__(self, name):

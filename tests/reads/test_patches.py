@@ -1,4 +1,4 @@
-"""What the user replaced in packages, and which code comes by it."""
+"""What the user replaced in packages, and which code uses it."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def _dependencies(cell, patched=None, **names):
     ],
 )
 def test_places(cell, place):
-    """An attribute that a cell sets of a module or class of a package is named as imported."""
+    """A set attribute of a package's module or class is listed by its import name."""
     assert _dependencies(cell).sets == ({place: PLACES[place]} if place else {})
 
 
 @pytest.mark.parametrize(
-    ("cell", "name", "comes_by"),
+    ("cell", "name", "uses_it"),
     [
         ("F.relu(x)", "torch.nn.functional.relu", True),
         ("relu(x)", "torch.nn.functional.relu", False),
@@ -56,8 +56,8 @@ def test_places(cell, place):
         ("print(x)", "torch.Tensor.__repr__", True),
     ],
 )
-def test_coming_by(monkeypatch, cell, name, comes_by):
-    """A cell that names it, or uses layers whose code does, has what was replaced as an input."""
+def test_use_of_what_was_replaced(monkeypatch, cell, name, uses_it):
+    """A replaced function is an input of cells that name it, or whose layers use it."""
     place = place_of(name)
     names = {"x": torch.ones(1), "relu": functional.relu}
     with torch.random.fork_rng():
@@ -69,4 +69,4 @@ def test_coming_by(monkeypatch, cell, name, comes_by):
         found = _dependencies(cell, {name: place}, **names)
         put_at(place, kept)
         assert not is_replaced(place)
-    assert (name in found.replaced, name in found.names) == (comes_by, comes_by)
+    assert (name in found.replaced, name in found.names) == (uses_it, uses_it)

@@ -1,4 +1,4 @@
-"""What is predicted of random programs is what their runs do, along every way they can take."""
+"""Predictions for random programs equal what their runs do along every path."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ from tests.reads.programs import DATA, FUNCTIONS, programs, run
 )
 @given(source=programs())
 def test_reads_and_writes(limited_run, source):
-    """Exactly the names are predicted that some run reads before it sets them.
+    """The predicted reads and writes are exactly those of all runs.
 
-    And all it sets.
-
-    But where a branch defines a function: that it sets something else as well is not kept with it.
+    There is one exception: if a branch defines a function, what else the branch sets is not
+    recorded with it.
     """
     try:
         seen = limited_run(source)
@@ -34,7 +33,7 @@ def test_reads_and_writes(limited_run, source):
     predicted = {*effects.reads} & {*DATA, *FUNCTIONS}
     assert read <= predicted, "missed"
     assert written <= effects.writes, "missed"
-    # A class looks past the namespace that notes looks.
+    # Lookups in classes bypass the namespace that records them.
     if "class" not in source and not re.search(r"^ +def ", source, re.MULTILINE):
         assert predicted <= read, "never read"
 
@@ -47,6 +46,6 @@ def test_reads_and_writes(limited_run, source):
         ("a = use(); use(a)", set()),
     ],
 )
-def test_the_witness(source, read):
-    """The runs themselves are watched rightly."""
+def test_lookups_are_recorded(source, read):
+    """The lookups of the runs are recorded correctly."""
     assert run(source)[0] == read

@@ -1,7 +1,4 @@
-"""Separate programs that a cell starts.
-
-Which, and whether what they print is a result.
-"""
+"""Programs that a cell starts: which, and whether their output is a result."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ PROGRAMS = {
     "%pip install torch": "%pip",
     "%conda list": "%conda",
     "%%bash\ndate": "%%bash",
-    "%%bash --out told\ndate": "%%bash",
+    "%%bash --out expected\ndate": "%%bash",
     "%%time\n!date": "!date",
     "for name in names:\n    !cat {name}": "!cat",
     "!": "!",
@@ -44,13 +41,13 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("source", PROGRAMS)
 def test_the_program_is_named_as_it_is_written(source):
-    """What leads to it is passed over: folders, variables, ``sudo``, helpers."""
+    """Folders, variables, ``sudo`` and helpers before it are skipped."""
     assert effects_of_cell(source, transform).programs == {PROGRAMS[source]} - {""}
 
 
 @pytest.mark.parametrize("call", ["f()", "list(map(f, xs))"])
 def test_in_functions_it_is_named_where_they_are_called(call):
-    """Those that are defined in the cell."""
+    """This applies to functions that the cell defines."""
     assert effects_of_cell(f"def f(*_):\n    !date\n{call}", transform).programs == {"!date"}
 
 
@@ -66,7 +63,7 @@ FILES = {
 
 @pytest.mark.parametrize("source", FILES)
 def test_the_files_that_a_program_is_given_are_texts_of_the_cell(source):
-    """Whether there are such files is asked when the cell runs."""
+    """Whether such files exist is checked when the cell runs."""
     texts = effects_of_cell(source, transform).texts
     assert {text for text in texts if "." in text} == FILES[source]
 
@@ -123,16 +120,13 @@ SHOWING = [
 
 @pytest.mark.parametrize("source", FETCHING)
 def test_a_cell_that_prints_no_result(source):
-    """It installs, downloads or is written to a file.
-
-    In addition to it may import, and set IPython up.
-    """
+    """It installs, downloads or writes itself to a file; it may also import."""
     assert prints_no_result(source)
 
 
 @pytest.mark.parametrize("source", SHOWING)
 def test_a_cell_that_shows_something(source):
-    """What it prints may be looked at."""
+    """Its output may be a result."""
     assert not prints_no_result(source)
 
 
@@ -145,7 +139,7 @@ def test_any_text(source):
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "expected"),
     {
         "ls data": ["data/"],
         "ls -la": ["./"],
@@ -160,9 +154,6 @@ def test_any_text(source):
         "bash ls.sh": ["ls.sh"],
     }.items(),
 )
-def test_scripts_and_folders(command, told):
-    """Files of code, and folders that it lists or the shell looks through.
-
-    Some may not be there.
-    """
-    assert scripts_of(command.split()) == told
+def test_scripts_and_folders(command, expected):
+    """Code files and listed folders are returned, also if they do not exist."""
+    assert scripts_of(command.split()) == expected

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
+import torch
+from IPython.core.inputtransformer2 import TransformerManager
 from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.records import FileRead, Run
 from ipytorchseed.reads.cell import effects_of_cell
+from ipytorchseed.reads.following import find_dependencies
+from ipytorchseed.reads.writers import written_to
 from ipytorchseed.rng.position import Position
 from ipytorchseed.why.explain import explain as _explain
+
+transform = TransformerManager().transform_cell
 
 START, TRAINED, SHUFFLED, AGAIN = (
     "91ce0" * 3 + "1",
@@ -71,7 +78,11 @@ class States:
 
     def effects(self, run):
         """Return what its text does."""
-        return effects_of_cell(run.source, str)
+        return effects_of_cell(run.source, transform)
+
+    def sends_to(self, run, opened):
+        """Return what its text writes to."""
+        return written_to(run.source, self.effects(run), opened)
 
     def latest(self, run):  # noqa: ARG002 -- as ``States``
         """Return the runs, the newest first."""
@@ -125,13 +136,21 @@ def explain(later, earlier, history, states):
     return _explain(later, earlier, history, states, present=states)
 
 
+def actions_of(source):
+    """Return the actions of a text, as they are recorded in a notebook with the usual imports."""
+    found = find_dependencies(
+        effects_of_cell(source, transform), {"np": np, "torch": torch}
+    ).actions
+    return tuple(found)
+
+
 def run(number, source="loss = train(model)", **more):
     """Make a record."""
     given = {
         "notebook": "n", "kernel": "k", "cell": source[:5], "source": source, "code": source,
         "execution_count": number, "started": 0.0, "seconds": 0.1, "status": "ok", "id": number,
         "settings": {"torch.num_threads": 2, "python": "3.11.7", "PYTHONHASHSEED": "random"},
-        "packages": ("torch",),
+        "packages": ("torch",), "actions": actions_of(source),
     }  # fmt: skip
     return Run(**{**given, **more})
 

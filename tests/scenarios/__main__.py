@@ -2,9 +2,9 @@
 
     python -m tests.scenarios [--record | --dry | --prove] [--offline] [--only WORD] [FILE...]
 
-``--record`` plays those whose recordings are missing or stale, and writes them; with ``--all``, all.
-``--offline`` judges recordings, without kernels. ``--dry`` plays without tracking, and only checks
-that results change as the file says.
+``--record`` plays scenarios whose recordings are missing or stale, or all with ``--all``, and writes
+the recordings. ``--offline`` judges recordings without kernels. ``--dry`` plays without tracking, and
+only checks that results change as the file says.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def main() -> int:
 
 
 def _proofs(scenario: Scenario, outcome: Outcome) -> list[str]:
-    """List what experiments showed about the causes that must be named."""
+    """Return what experiments showed about the causes that must be named."""
     answer = outcome.answer or {"causes": [], "cleared": []}
     told = [(cause, cause["proof"]) for cause in answer["causes"]]
     told += [(each, "no effect") for each in answer["cleared"] if "no effect" in each["message"]]

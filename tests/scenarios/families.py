@@ -1,8 +1,6 @@
-"""Scenarios put together from parts.
+"""Scenarios built from parts: two causes at once, and long chains of cells.
 
-Two causes at once, and long chains of cells to go back along.
-
-Each is a text like that of a file of ``cases``.
+Each is a text like a file in ``cases``.
 """
 
 from __future__ import annotations
@@ -18,10 +16,10 @@ class Part(NamedTuple):
     """A way in which a result may change.
 
     Attributes:
-        setup: What there is.
-        reads: A number that a cell makes of it.
-        change: What another cell does to it.
-        expect: The cause to be named, and the step to blame: the third.
+        setup: The initial cell.
+        reads: A number that a cell computes from it.
+        change: A change by another cell.
+        expect: The cause that must be named, and the step to blame: the third.
     """
 
     setup: str
@@ -105,14 +103,14 @@ out = {reads}
 
 
 class Link(NamedTuple):
-    """A kind of cell that goes on from the one before it.
+    """A kind of cell that depends on the one before it.
 
     Attributes:
-        setup: What they begin from.
+        setup: The cell before the first of them.
         text: The cell, with its number as ``{n}`` and the one before as ``{m}``.
-        edit: What is replaced in the first of them, later on, and by what.
-        reads: What the last cell makes of them.
-        expect: The cause to be named; others are allowed.
+        edit: What is later replaced in the first of them, and by what.
+        reads: What the last cell computes from them.
+        expect: The cause that must be named; others are allowed.
     """
 
     setup: str
@@ -154,7 +152,7 @@ LINKS = {
 
 
 def chains() -> Iterator[tuple[str, str]]:
-    """Yield names and texts of scenarios in which the way back leads along many cells.
+    """Yield names and texts of scenarios whose way back leads along many cells.
 
     The first cell of the chain is edited, and all are run again: in the same kernel and in another.
     """

@@ -15,19 +15,19 @@ from tests.kernel import Kernel
 from tests.scenarios.recording import Recording, record, with_findings
 from tests.scenarios.scenario import Scenario, is_named, judge
 
+# Kernels that run at the same time: they mostly wait, and small machines have two cores.
 AT_ONCE = 3
-"""Kernels to run at the same time: they mostly wait, and small machines have two cores."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of playing a scenario.
+    """The result of playing a scenario.
 
     Attributes:
         changed: Whether the last two results differ, by the probe.
         answer: What ``%why --json`` printed; None in a dry run.
-        problems: Why it is not right; empty if it is.
-        recording: The records from which ``%why`` answered, if they were asked for.
+        problems: What is wrong with the answer; empty if it is right.
+        recording: The records from which ``%why`` answered, if requested.
         seconds: How long ``%why`` took, experiments included.
     """
 
@@ -39,19 +39,19 @@ class Outcome:
 
 
 def missing_packages(scenario: Scenario) -> list[str]:
-    """List the packages that a scenario needs and that are not installed."""
+    """Return the packages that a scenario needs and that are not installed."""
     return [name for name in scenario.needs if importlib.util.find_spec(name) is None]
 
 
 def play(
     scenario: Scenario, *, dry: bool = False, prove: bool = False, keep: bool = False
 ) -> Outcome:
-    """Play a scenario in its own kernels, and compare the answer with the truth.
+    """Play a scenario in new kernels, and compare the answer with the truth.
 
     Args:
         scenario: What to play.
         dry: Play without tracking, and look only at the result.
-        prove: Have the causes proved by experiment, instead of playing the way back.
+        prove: Prove the causes by experiment, instead of playing the way back.
         keep: Return the recording too.
     """
     counts: dict[int, int | None] = {}
@@ -100,7 +100,7 @@ def play(
 
 
 def _asked(kernel: Kernel, command: str) -> tuple[dict[str, Any] | None, str]:
-    """Ask; return the answer, or why there is none."""
+    """Return the answer to a command, or why there is none."""
     reply = kernel.run(command, "ask-why")
     answer = next(map(json.loads, _objects(reply.stdout)), None)
     failed = reply.error
@@ -111,9 +111,9 @@ def _asked(kernel: Kernel, command: str) -> tuple[dict[str, Any] | None, str]:
 def _proved(
     kernel: Kernel, scenario: Scenario, command: str
 ) -> tuple[dict[str, Any] | None, list[str]]:
-    """Make causes proved; list what is wrong with that.
+    """Prove causes by experiment; return the answer and what is wrong with it.
 
-    No true cause may be cleared, nothing else may be proved, and everything is as before.
+    No true cause may be cleared, nothing else may be proved, and the kernel must be unchanged.
     """
     look = "__import__('tests.scenarios.state', fromlist=['x']).look(globals())"
     kernel.run(command.replace("--prove --yes", ""), "ask-first")  # imports what any answer needs
@@ -127,7 +127,7 @@ def _proved(
     problems = [
         f"not as before: {name}: {before.get(name)} → {after.get(name)}"
         for name in {*before, *(name for name in after if name.startswith(("name", "variable")))}
-        if before.get(name) != after.get(name)  # asking for states may load a library
+        if before.get(name) != after.get(name)  # reading states may load a library
     ]
     problems += [f"recorded: {run.source}" for run in runs if run.source != command]
     problems += [
@@ -153,9 +153,9 @@ def _objects(printed: str) -> list[str]:
 def _replayed(
     kernel: Kernel, scenario: Scenario, answer: dict[str, Any], results: list[str]
 ) -> list[str]:
-    """Play the way back that is offered, and compare the result.
+    """Play the way back of an answer, and compare the result.
 
-    A way back that is offered without a promise may fail, but must not claim that it worked.
+    If the answer does not promise that the way back works, it may fail, but must not claim success.
     """
     mend = answer["mend"]
     if scenario.complete and not mend["complete"]:
@@ -175,7 +175,7 @@ def _replayed(
 
 
 def _start(folder: str, environment: dict[str, str], *, cold: bool, dry: bool) -> Kernel:
-    """Start a kernel with the extension, before any cell of the user's runs."""
+    """Start a kernel and load the extension before the user's cells."""
     kernel = Kernel(Path(folder), cold=cold, **environment)
     kernel.start()
     for line in ("%load_ext ipytorchseed", f"%config IPyTorchSeed.tracking = {not dry}"):

@@ -1,10 +1,7 @@
-"""Records of played scenarios.
+"""Recordings of played scenarios, from which ``%why`` is tested without kernels.
 
-``%why`` is a function of records, so it can be judged without kernels.
-
-``make record`` plays scenarios and writes what their kernels recorded, a file for each initial.
-``GENERATION`` beside them holds a digest of the code that records. If that code changes, the
-records
+``make record`` plays scenarios and writes what their kernels recorded, one file for each initial.
+``GENERATION`` beside them holds a digest of the code that records. If that code changes, the records
 are stale: a test says so, and ``make record`` plays all scenarios again.
 """
 
@@ -42,8 +39,8 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "why" / "recorded"
 GENERATION = FOLDER / "GENERATION"
 
+# Roots of the code that records: these modules and their imports decide what is recorded.
 RECORDERS = ("session/session.py", "ledger/store.py", "trace/recorder.py", "notebook/runs.py")
-"""Where recording begins: what these modules import, directly or not, decides what is recorded."""
 
 
 class Recording(Struct, frozen=True):
@@ -52,10 +49,10 @@ class Recording(Struct, frozen=True):
     Attributes:
         played: The scenario's digest when it was played.
         counts: The number in ``In[...]`` by step, from 1.
-        asked: The number of the run that ``%why`` is asked about.
+        asked: The number of the run in question.
         runs: All runs, the oldest first.
-        states: The full states that they refer to, by digest.
-        traces: What was seen of runs' operations, by the run's number.
+        states: The full states of these runs, by digest.
+        traces: What was observed of runs' operations, by the run's number.
         seeds: The seeds that were applied last, the latest first.
         findings: What experiments showed, by the numbers of the two runs.
     """
@@ -71,7 +68,7 @@ class Recording(Struct, frozen=True):
 
 
 def with_findings(kernel: Kernel, recording: Recording) -> Recording:
-    """Return a recording with what experiments showed since, also of the cells before."""
+    """Return a recording with later results of experiments, also about earlier cells."""
     with Ledger.open(kernel.ledger, read_only=True) as ledger:
         pairs = permutations((run.id or 0 for run in recording.runs), 2)
         found = ((*pair, ledger.findings(*pair)) for pair in pairs)
@@ -79,7 +76,7 @@ def with_findings(kernel: Kernel, recording: Recording) -> Recording:
 
 
 def record(kernel: Kernel, scenario: Scenario, counts: dict[int, int | None]) -> Recording:
-    """Copy what the kernels of a scenario have recorded, before any question is asked.
+    """Return what the kernels of a scenario have recorded, before any question.
 
     Args:
         kernel: The kernel that ran last.
@@ -96,7 +93,7 @@ def record(kernel: Kernel, scenario: Scenario, counts: dict[int, int | None]) ->
 
 
 def _states_that_moved(runs: Iterable[Run]) -> set[str]:
-    """Return the digests of states of sources that were not always in the same one."""
+    """Return the digests of states of sources that changed in some run."""
     seen: dict[str, set[str]] = {}
     for run in runs:
         for name, digest in (*run.begun.items(), *run.ended.items()):
@@ -109,14 +106,14 @@ def _states_that_moved(runs: Iterable[Run]) -> set[str]:
 
 
 def path_of(name: str) -> Path:
-    """Return the file that holds the recording of a scenario, with others of the same initial."""
+    """Return the file for the recordings of scenarios with the same initial."""
     return FOLDER / f"{name[0]}.xz"
 
 
 def save(recordings: Mapping[str, Recording]) -> None:
-    """Write recordings, by the scenario's name, in place of those that are there.
+    """Write recordings, by the scenario's name, and replace existing ones.
 
-    Recordings of scenarios that are gone are dropped.
+    Recordings of scenarios that no longer exist are dropped.
     """
     FOLDER.mkdir(exist_ok=True)
     known = {scenario.name for scenario in read_all()}
@@ -134,23 +131,23 @@ def save(recordings: Mapping[str, Recording]) -> None:
 
 
 def load(scenario: Scenario) -> Recording | None:
-    """Return the recording of a scenario; None if there is none of what it plays now."""
+    """Return the recording of a scenario, or None if it is missing or outdated."""
     recording = _read(path_of(scenario.name)).get(scenario.name)
     return recording if recording is not None and recording.played == scenario.digest else None
 
 
 @cache
 def _read(path: Path) -> dict[str, Recording]:
-    """Read a file of recordings; one that older code wrote counts as empty."""
+    """Return the recordings in a file; none if older code wrote them."""
     with suppress(FileNotFoundError, msgspec.MsgspecError):
         return msgspec.msgpack.decode(lzma.decompress(path.read_bytes()), type=dict[str, Recording])
     return {}
 
 
 def generation() -> str:
-    """Return a digest of the code that records, without docstrings, blank lines and comment lines.
+    """Return a digest of the code that records, without docstrings and comment lines.
 
-    It is one digest for all versions of Python, so it is not made of their syntax trees.
+    It is the same for all versions of Python, so it does not use their syntax trees.
     """
     package = ROOT / "ipytorchseed"
     pending, texts = [package / name for name in RECORDERS], dict[Path, list[str]]()
@@ -185,10 +182,7 @@ def _code_lines(text: str, tree: ast.AST) -> list[str]:
 
 
 def recorded_generation() -> str:
-    """Return the digest of the code that wrote the recordings.
-
-    Empty if there are none.
-    """
+    """Return the digest of the code that wrote the recordings, or "" without any."""
     with suppress(FileNotFoundError):
         return GENERATION.read_text(encoding="utf-8").strip()
     return ""
@@ -199,7 +193,7 @@ def recorded_generation() -> str:
 
 
 def answer_from(recording: Recording) -> dict[str, Any]:
-    """Return what ``%why --json`` says from a recording alone, in the kernel that ran last."""
+    """Return the JSON of ``%why`` from a recording, for the kernel that ran last."""
     with Ledger.in_memory() as ledger, hints_kept():
         for each in recording.runs:
             number = ledger.add(each, recording.states)
@@ -219,15 +213,12 @@ def answer_from(recording: Recording) -> dict[str, Any]:
 
 
 def problems_of(scenario: Scenario, recording: Recording) -> list[str]:
-    """List what is wrong with the answer from a recording."""
+    """Return what is wrong with the answer from a recording."""
     return judge(scenario, answer_from(recording), recording.counts)
 
 
 def stale(scenarios: Iterable[Scenario]) -> Iterator[Scenario]:
-    """Yield the scenarios that have to be played again.
-
-    New, changed, or recorded by other code.
-    """
+    """Yield the scenarios to play again: new, changed, or recorded by other code."""
     everything = recorded_generation() != generation()
     for scenario in scenarios:
         if everything or load(scenario) is None:

@@ -9,17 +9,17 @@ A scenario is a file in ``cases``: a docstring, then cells.
     probe: loss                  an expression; its repr shows whether the result really changed
     changed: yes                 whether the probe differs between the last two runs of that cell
     expect: rng torch.cpu 2      a cause that must be named: kind, name, and the steps of `run`
-                                 to blame, counted from 1; `rng g or rng ds.g 2`: either will do
+                                 to blame, counted from 1; `rng g or rng ds.g 2` accepts either
     first: input model           the cause that must be named first
     allow: input model           a cause that may be named too; the name * matches any
     says: lr 0.01 → 0.03         text of the message of a cause, or of the answer if there is none
-    root: In[5] was edited       text of the message of a root; there are as many as such lines
+    root: In[5] was edited       text of the message of a root, one line for each root
     innocent: rng numpy          a suspect that is no cause: the answer clears it and says why, or
-                                 lists it as what may matter, after all true causes
-    verdict: explained           if it does not follow from the lines above
+                                 lists it as a possible cause, after all true causes
+    verdict: explained           only if it does not follow from the lines above
     back: complete               a way back to the earlier result must be promised
     needs: ipytorchseed          a package that must be installed
-    kernel: cold                 kernels are started from nothing instead of forked: for cases about
+    kernel: cold                 kernels are started without forking: for cases about
                                  hashes, addresses or the loading of libraries
     '''
     # %% setup
@@ -59,7 +59,7 @@ class Wanted:
     """A cause that must be named.
 
     Attributes:
-        names: Kind and name of the cause; any of these pairs will do.
+        names: Kind and name of the cause; any of these pairs is accepted.
         blame: The steps to blame, counted from 1.
     """
 
@@ -83,7 +83,7 @@ class Scenario:
         title: What happens.
         cells: Text by name of the cell, and by ``name@2`` for another text of it.
         steps: What is done, in order.
-        ask: The cell that is asked about.
+        ask: The cell in question.
         probe: An expression whose ``repr`` is the result.
         changed: Whether the last two results differ.
         wanted: Causes that must be named.
@@ -95,7 +95,7 @@ class Scenario:
         verdict: The right verdict.
         complete: Whether a way back must be promised.
         needs: Packages that must be installed.
-        cold: Whether its kernels are started from nothing.
+        cold: Whether its kernels are started without forking.
     """
 
     name: str
@@ -118,19 +118,19 @@ class Scenario:
 
     @property
     def digest(self) -> str:
-        """A digest of what is played: steps, cells and probe, without what is expected."""
+        """A digest of what is played: steps, cells and probe, without expectations."""
         played = (self.steps, self.ask, self.probe, self.cold, sorted(self.cells.items()))
         return xxh3_64_hexdigest(repr(played).encode())
 
 
 def read_all() -> list[Scenario]:
-    """Read all scenarios: those in files, and those put together from parts."""
+    """Return all scenarios: those in files, and those built from parts."""
     files = [read(path) for path in sorted(CASES.glob("*.py"))]
     return [*files, *(parse(*each) for family in (two_causes, chains) for each in family())]
 
 
 def read(path: Path) -> Scenario:
-    """Read a scenario from a file.
+    """Return the scenario in a file.
 
     Raises:
         ValueError: The file is not a scenario; the message says what is wrong.
@@ -139,7 +139,7 @@ def read(path: Path) -> Scenario:
 
 
 def parse(name: str, content: str) -> Scenario:
-    """Parse a scenario.
+    """Return the scenario in a text.
 
     Args:
         name: Its name.
@@ -202,9 +202,9 @@ def _wanted(line: str) -> Wanted:
 
 
 def judge(scenario: Scenario, answer: dict[str, Any], counts: dict[int, int | None]) -> list[str]:
-    """List what is wrong with an answer.
+    """Return what is wrong with an answer.
 
-    Causes missing or false, runs not blamed, words not said, suspects not cleared.
+    Causes may be missing or false, runs not blamed, words missing, suspects not cleared.
 
     Args:
         scenario: What was played.
@@ -254,9 +254,9 @@ def judge(scenario: Scenario, answer: dict[str, Any], counts: dict[int, int | No
 
 
 def noise(scenario: Scenario, answer: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the causes that may matter or are carried on, as the answer says, and that are none.
+    """Return the false causes that the answer lists as uncertain or carried.
 
-    They come after all true causes. Before one they are false.
+    They come after all true causes. Before one, they are mistakes.
     """
     granted = [*(name for wanted in scenario.wanted for name in wanted.names), *scenario.allowed]
     causes = answer["causes"]

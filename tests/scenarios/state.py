@@ -1,7 +1,4 @@
-"""What is in a kernel, as text that can be compared.
-
-Names, states, flags and surroundings.
-"""
+"""The state of a kernel as comparable text: names, sources, flags, environment."""
 
 from __future__ import annotations
 
@@ -17,15 +14,15 @@ from xxhash import xxh3_64_hexdigest
 from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint
 
+# Names under which the shell keeps inputs, including the question.
 _OF_THE_SHELL = re.compile(r"_i+\d*|_ih|In|__\w+__")
-"""Names under which the shell keeps what was typed, the question included."""
 
+# Characters from which a state is replaced by its digest.
 _LONG = 1000
-"""Letters from which on a state is reported by its digest."""
 
 
 def look(namespace: dict[str, Any]) -> dict[str, str]:
-    """List everything, by where it is found; nothing is drawn or imported."""
+    """Return the state of a kernel by place; nothing is drawn or imported."""
     memo = Memo()
     found = {
         f"name {name}": f"{id(value)} {_digest(value, memo)}"
@@ -43,7 +40,7 @@ def look(namespace: dict[str, Any]) -> dict[str, str]:
         found["torch printed"] = str(vars(torch._tensor_str.PRINT_OPTS))
         found |= {f"flag {name}": str(value) for name, value in read_flags().items()}
     found |= {f"variable {name}": value for name, value in os.environ.items()}
-    found["folder"] = os.getcwd()  # noqa: PTH109 -- a string is what is compared
+    found["folder"] = os.getcwd()  # noqa: PTH109 -- compared as a string
     found["warnings"] = str(warnings.filters)
     found["limit"] = str(sys.getrecursionlimit())
     return {

@@ -1,4 +1,4 @@
-"""``%why`` in real kernels: it names the true cause, and its way back brings the result back.
+"""``%why`` in real kernels: it names the true cause, and its way back works.
 
 All scenarios are judged from their records in ``tests/why/test_recorded.py``. Those of ``LIVE`` are
 played in every run of the tests; ``--everything`` plays all.
@@ -13,6 +13,7 @@ from tests.scenarios.scenario import Scenario, read_all
 
 SCENARIOS = {scenario.name: scenario for scenario in read_all()}
 
+# Scenarios that cover every kind of cause, restarts, settings and kinds of values.
 LIVE = frozenset((
     "accumulated", "appended_to_what_nothing_explains", "augment_own_rng", "augment_random_state",
     "awaited", "batchnorm_statistics", "captured_output", "checkpoint_of_another_cell", "chain_dropout_restart", "chain_frame",
@@ -37,8 +38,8 @@ LIVE = frozenset((
     "steps_counted", "timed_cell_repeats", "two_clock_dtype", "two_clock_generator",
     "type_of_autocast_switched_off", "view_of_keys_of_a_dictionary",
 ))  # fmt: skip
-"""Scenarios that cover every kind of cause, restarts, settings and kinds of values."""
 
+# Scenarios whose causes experiments prove: each can be restored.
 PROVED = (
     "accumulated", "array_view", "augment_own_rng", "autocast_on", "awaited",
     "batchnorm_statistics", "builtin_shadowed", "check_in_training", "class_redefined",
@@ -51,13 +52,12 @@ PROVED = (
     "restart_without_cleaning", "root_further_up", "sampler_generator",
     "set_grown",
 )  # fmt: skip
-"""Scenarios whose causes experiments prove: each can be restored."""
 
+# Scenarios in which something cannot be restored.
 LIKELY = (
     "batches_taken", "clock_as_seed", "counter_taken", "scheduler_in_the_loop",
     "module_reloaded", "restart_never_seeded", "shell_beside_a_draw",
 )  # fmt: skip
-"""Scenarios in which something cannot be restored."""
 
 
 def _scenario(name: str) -> Scenario:
@@ -75,7 +75,7 @@ def _scenario(name: str) -> Scenario:
     ],
 )
 def test_names_the_true_cause_and_replays(name: str) -> None:
-    """Every cause is named, no other is, and the way back that is promised works."""
+    """Every cause is named, no other is, and the way back works if it is promised."""
     scenario = _scenario(name)
     outcome = play(scenario)
     assert not outcome.problems, "\n".join([scenario.title, *outcome.problems])
@@ -85,7 +85,7 @@ def test_names_the_true_cause_and_replays(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted({*PROVED, *LIKELY} - LIVE))
 def test_experiments_clear_no_cause_and_prove_nothing_else(name: str) -> None:
-    """Every true cause that can be restored is proved, no other is, and all is as before."""
+    """Every restorable true cause is proved, no other is, and the kernel is unchanged."""
     scenario = _scenario(name)
     outcome = play(scenario, prove=True)
     assert not outcome.problems, "\n".join([scenario.title, *outcome.problems])
@@ -94,7 +94,7 @@ def test_experiments_clear_no_cause_and_prove_nothing_else(name: str) -> None:
 
 
 def _assert_proved(scenario: Scenario, outcome: Outcome) -> None:
-    """Fail if an experiment proved a true cause neither alone nor as carried on by the cell."""
+    """Fail if a true cause was neither proved nor carried on by the cell."""
     assert outcome.answer is not None
     causes = outcome.answer["causes"]
     for wanted in scenario.wanted:

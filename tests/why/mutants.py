@@ -1,11 +1,11 @@
-"""Switches off one part of ``%why`` at a time, and checks that some test fails each time.
+"""Switches off one part of ``%why`` at a time, and checks that a test fails.
 
     python -m tests.why.mutants [WORD...]
 
-Functions that find or explain causes, and fields of recorded runs, are switched off in this process:
-recorded scenarios are judged, or the tests that ``UNIT`` names run. Steps of experiments are left out
-in kernels, where the tests of ``STEPS`` run. Words choose the mutants whose names contain one. Prints
-what kills each mutant. Exits with 1 if one survives that is not in ``SURVIVORS``.
+Functions that find or explain causes, and fields of recorded runs, are switched off in this process;
+then recorded scenarios are judged, or the tests in ``UNIT`` run. Steps of experiments are left out in
+kernels, where the tests of ``STEPS`` run. Words select mutants by name. Prints what kills each
+mutant. Exits with 1 if a mutant survives that is not in ``SURVIVORS``.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     Cases = dict[str, tuple[Scenario, Recording]]
 
+# The tests for mutants that no scenario kills.
 UNIT = {
     "function _is_remade": "tests/why/test_roots.py",
     "function with_fixes": "tests/why/test_plan.py",
@@ -56,20 +57,19 @@ UNIT = {
     "field notes": "tests/render/test_html.py",
     "field receipt": "tests/receipts/test_receipt.py",
 }
-"""The tests for mutants that no scenario kills."""
 
+# Mutants that may survive, and why.
 SURVIVORS: dict[str, str] = {
     "leave shell": "each run restores the shell too; this is for an interrupt in between",
 }
-"""Mutants that need not be killed, and why."""
 
 
 class Mutant(NamedTuple):
-    """Something switched off.
+    """A part that is switched off.
 
     Attributes:
-        name: What is switched off.
-        switch_off: Switches it off for as long as the context lasts.
+        name: The part.
+        switch_off: Switches it off while the context lasts.
         affects: The scenarios whose answers may change.
     """
 
@@ -105,7 +105,7 @@ def _call(*args: Any, _by: Callable[..., Any], **kwargs: Any) -> Any:
 
 @contextmanager
 def replaced(function: Any, by: Callable[..., Any]) -> Iterator[None]:
-    """Call something else in place of a function, whatever names it was imported under.
+    """Replace a function under all names that it was imported under.
 
     Args:
         function: A function of a module.
@@ -138,7 +138,7 @@ def _offer_nothing(*_: Any) -> Remedy:
 
 
 def functions() -> dict[Any, Callable[..., Any]]:
-    """Return what finds, rules out and explains causes, each with what is called in its place."""
+    """Return functions that find, clear and explain causes, with their replacements."""
     wrapped = (
         inspect.getclosurevars(each).nonlocals.get("find", each) for each in (*OTHERS, *LAST_RESORT)
     )
@@ -155,7 +155,7 @@ def functions() -> dict[Any, Callable[..., Any]]:
 
 
 def find_affected(recorded: Cases, found: dict[Any, Callable[..., Any]]) -> dict[Any, list[str]]:
-    """Return the scenarios in which a function returns anything but what is put in its place."""
+    """Return the scenarios in which a function differs from its replacement."""
     affected: dict[Any, list[str]] = {function: [] for function in found}
     if not found:
         return affected
@@ -196,7 +196,7 @@ def _name(function: Any) -> str:
 
 @contextmanager
 def blank(name: str, default: Any) -> Iterator[None]:
-    """Make a field of all runs read as its default."""
+    """Replace a field of all runs by its default."""
     member = vars(Run)[name]
     setattr(Run, name, property(lambda _: default))
     try:
@@ -244,7 +244,7 @@ def killer(mutant: Mutant, recorded: Cases, kills: Counter[str]) -> str | None:
 
 
 class EditedKernels:
-    """A plugin of pytest: leaves a step out in each kernel that its tests start.
+    """A plugin of pytest that leaves a step out in each kernel that its tests start.
 
     Args:
         name: The step.
@@ -255,7 +255,7 @@ class EditedKernels:
 
     @pytest.fixture(autouse=True)
     def edited_kernels(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Edit a kernel as soon as it answers."""
+        """Edit each kernel when it first answers."""
         connect = Kernel._connect
 
         def connect_and_edit(kernel: Kernel) -> None:
@@ -267,7 +267,7 @@ class EditedKernels:
 
 
 def killer_of_step(name: str) -> str | None:
-    """Return the test that fails without a step of an experiment; None if none does."""
+    """Return the test that fails without a step of an experiment, or None."""
     in_kernels = [each for each in STEPS[name].tests if each.startswith(WITH_KERNELS)]
     here = [each for each in STEPS[name].tests if each not in in_kernels]
     return (here and killer_in_fork(name, here)) or (
@@ -275,12 +275,12 @@ def killer_of_step(name: str) -> str | None:
     )
 
 
+# Tests that run without an edit in this process.
 WITH_KERNELS = ("tests/notebook/", "tests/scenarios/")
-"""Tests that run without an edit in this process."""
 
 
 def killer_in_fork(name: str, tests: Iterable[str]) -> str | None:
-    """Return the test that fails without a step that may be one that restores this process."""
+    """Return the test that fails in a fork of this process without a step, or None."""
     read, write = os.pipe()
     child = os.fork()
     if not child:
@@ -297,7 +297,7 @@ def killer_in_fork(name: str, tests: Iterable[str]) -> str | None:
 
 
 def run_tests(tests: Iterable[str], *plugins: object) -> str | None:
-    """Run tests; return the first that fails, or None."""
+    """Return the first of some tests that fails, or None."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         code = pytest.main(["-qx", "--tb=no", "-p", "no:cacheprovider", *tests], plugins=[*plugins])
@@ -306,7 +306,7 @@ def run_tests(tests: Iterable[str], *plugins: object) -> str | None:
 
 
 def main(words: list[str]) -> int:
-    """Switch off one part at a time; print what survives."""
+    """Switch off one part at a time, and print the survivors."""
 
     def is_chosen(name: str) -> bool:
         return not words or any(word in name for word in words)
@@ -323,7 +323,7 @@ def main(words: list[str]) -> int:
     for mutants in (function_mutants, field_mutants):
         for mutant in mutants(recorded, is_chosen):
             say(mutant.name, killer(mutant, recorded, kills))
-    import tests.conftest  # noqa: F401 -- torch and all else, once for all forks
+    import tests.conftest  # noqa: F401 -- torch etc., once for all forks
 
     steps = [*filter(is_chosen, STEPS)]
     for name in sorted(steps, key=lambda each: STEPS[each].tests[0].startswith(WITH_KERNELS)):

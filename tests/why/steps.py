@@ -1,4 +1,4 @@
-"""What experiments and replays restore, each with an edit that leaves it out and the test for it."""
+"""Steps that restore state, each with an edit that omits it and a test."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Step(NamedTuple):
 
     Attributes:
         module: The module to edit, in ``ipytorchseed``.
-        old: The text to replace; the module has it once.
-        new: What takes its place.
-        tests: At least one of these tests fails then.
+        old: The text to replace, which occurs once in the module.
+        new: Its replacement.
+        tests: Tests; at least one of them must fail then.
     """
 
     module: str
@@ -93,8 +93,9 @@ _MAKER = f"{PROVE}::test_an_input_that_an_earlier_cell_makes"
 _KEPT = f"{PROVE}::test_findings_are_kept_with_the_two_runs"
 _VARIABLE = f"{PROVE}::test_a_variable_of_the_environment"
 
+# The steps by name.
 STEPS = {
-    # An experiment begins as the later run did, with one cause restored.
+    # An experiment starts like the later run, with one cause restored.
     "trial text": _trials(
         "source=against.source if trial.text else run.source", "source=run.source",
         f"{PROVE}::test_an_edit_of_the_cell",
@@ -161,7 +162,7 @@ STEPS = {
         "cut = [name for name in every if name in self._run.reads]", "cut = []",
         f"{PROVE}::test_a_graph_that_is_not_copied_is_the_reason",
     ),
-    # A cell that runs again begins where its run did.
+    # A cell that runs again starts like its run.
     "begin imports": _begin(
         "    import_sources(step.run.packages)\n", "",
         f"{REPLAY}::test_a_source_that_the_cell_itself_imports_is_restored_in_another_kernel",
@@ -178,7 +179,7 @@ STEPS = {
         "for name in names if name in self.namespace}", "for name in ()}",
         f"{REPLAY}::test_a_name_that_the_run_did_not_find_is_not_found_again",
     ),
-    # After a replay, %replay --undo.
+    # %replay --undo after a replay.
     "undo names": _engine("parts.callback(self._bind_again)", "pass", _UNDO),
     "undo new names": _engine("        del namespace[name]", "        pass", _NEW_NAMES),
     "undo held": _engine("parts.callback(self._held.hold)", "pass", _NOT_COPIED),
@@ -196,7 +197,7 @@ STEPS = {
     "rewind kinds": _rewind(
         "or _takes(each, states[name])", "or True", REWIND,
     ),
-    # What runs unasked, and what is said and kept of experiments.
+    # What runs without a question, and which experiments are reported and recorded.
     "policy left": _policy("if step.run.left:", "if False:"),
     "policy interrupted": _policy('if run.status == "interrupted"', "if False"),
     "policy outside": _policy("if step.outside", "if False"),
@@ -292,7 +293,7 @@ STEPS = {
     "compare all": _trials(
         "if alike and not compared(find_changes(known, made))", "if alike", TRIALS,
     ),
-    # Whatever cells did, the shell and the process are as before.
+    # The shell and the process are unchanged afterwards, whatever the cells did.
     "leave folders": _leave(
         "undo.callback(visited.__setitem__, slice(None), [*visited])", "pass",
         f"{PROVE}::test_folders_that_experiments_enter_are_not_listed",
@@ -317,7 +318,7 @@ STEPS = {
         "if old[name] != new.get(name)]", "if False]", ENGINE,
     ),
     "repeat frozen": Step("experiment.repeating", "        self.engine.freeze()\n", "", (CHECK,)),
-    # What belongs to the process is as before, whatever ran.
+    # Process-wide state is unchanged afterwards.
     "process sources": _process("parts.callback(restore, self.sources)", "pass", _INTERRUPT),
     "process flags": _process(
         "parts.callback(restore_flags, self.flags)", "pass", _UNDO,
@@ -353,12 +354,11 @@ STEPS = {
         "tests/notebook/test_check_imports.py",
     ),
 }  # fmt: skip
-"""Each step by its name."""
 
 
 @contextmanager
 def left_out(name: str) -> Iterator[None]:
-    """Leave a step out in this process, for as long as the context lasts."""
+    """Leave a step out in this process while the context lasts."""
     kept = [(each, each.__code__) for each in _functions(_module(name)).values()]
     leave_out(name)
     try:
@@ -373,7 +373,7 @@ def leave_out(name: str) -> None:
     module, step = _module(name), STEPS[name]
     text = Path(str(module.__file__)).read_text(encoding="utf-8")
     edited = type(module)(module.__name__)
-    exec(compile(text.replace(step.old, step.new), str(module.__file__), "exec"), vars(edited))  # noqa: S102 -- our own code
+    exec(compile(text.replace(step.old, step.new), str(module.__file__), "exec"), vars(edited))  # noqa: S102 -- ours
     functions = _functions(edited)
     for path, function in _functions(module).items():
         function.__code__ = functions[path].__code__

@@ -1,4 +1,4 @@
-"""From what to what a result changed, in a few words."""
+"""Short descriptions of how a result changed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ipytorchseed.fingerprint import fingerprint
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.why.changes import find_changes, results_differ
-from ipytorchseed.why.value_changes import how_far, is_another, say_parts, write_step
+from ipytorchseed.why.value_changes import has_other_name, how_far, say_parts, write_step
 from tests.render.explanations import run, value
 
 
@@ -36,7 +36,7 @@ def _matrix(**parts):
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "expected"),
     [
         (1.0, 2.5, "1 → 2.5"),
         (2.3021, 1.9817, "2.3021 → 1.9817"),
@@ -46,13 +46,13 @@ def _matrix(**parts):
         (0.0, -0.0, "0 → -0"),
     ],
 )
-def test_a_number_is_written_so_that_the_difference_is_seen(before, after, told):
-    """With seven digits where they do, with more where they do not."""
-    assert write_step(before, after) == told
+def test_a_number_is_written_so_that_the_difference_is_seen(before, after, expected):
+    """Seven digits are used if they suffice, otherwise more."""
+    assert write_step(before, after) == expected
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "expected"),
     [
         (_series(1.0, 2.0, 3.0), _series(1.0, 2.5, 2.0), "2 of 3 numbers differ, the first at index 1:"
          " 2 → 2.5, largest difference 1"),
@@ -88,16 +88,16 @@ def test_a_number_is_written_so_that_the_difference_is_seen(before, after, told)
          value("02", "module", "Net", parts={"mode": "eval", "p:w": "2", "p:b": "1", "b:m": "2"}),
          "switched to eval mode, changed 1 of 2 parameters (w), changed 1 of 1 buffer"),
         (value("01", "dict", "dict", parts={"k:a": "1", "k:b": "1"}),
-         value("02", "dict", "dict", parts={"k:a": "2", "k:b": "1"}), "changed a"),
+         value("02", "dict", "dict", parts={"k:a": "2", "k:b": "1"}), "changed `a`"),
     ],
 )  # fmt: skip
-def test_how_far_a_value_moved(before, after, told):
-    """The first difference and the largest; the aspects that changed; what is nothing."""
-    assert how_far(before, after) == told
+def test_how_far_a_value_moved(before, after, expected):
+    """The description has the first and largest difference, or the changed parts."""
+    assert how_far(before, after) == expected
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "expected"),
     [
         (["a", "b"], ["b", "a"], "the same items in another order"),
         (["a", "b", "c"], ["a", "x", "y"], "2 of 3 items differ, the first at index 1"),
@@ -107,18 +107,18 @@ def test_how_far_a_value_moved(before, after, told):
         (list("abcdefghij"), list("abcdefghiz"), "list with other content"),
     ],
 )
-def test_how_far_items_moved(before, after, told):
-    """Where all are distinguished: in another order, or which."""
-    assert how_far(fingerprint(before), fingerprint(after)) == told
+def test_how_far_items_moved(before, after, expected):
+    """If all items are listed, the description says which differ."""
+    assert how_far(fingerprint(before), fingerprint(after)) == expected
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "expected"),
     [
-        ({"a": 1}, {"a": 1, "b": 2, "c": 3}, "added b, c"),
-        ({"a": 1, "b": 2}, {"a": 3}, "removed b, changed a"),
+        ({"a": 1}, {"a": 1, "b": 2, "c": 3}, "added `b`, `c`"),
+        ({"a": 1, "b": 2}, {"a": 3}, "removed `b`, changed `a`"),
         ({1, 2, 3}, {1}, "removed 2 items"),
-        ({}, {"a": 1}, "added a"),
+        ({}, {"a": 1}, "added `a`"),
         ({"a": 1}, dict.fromkeys("abcdefghijklmnopqrstuvwxyzABCDEFGH"), "added 33 items"),
         (
             pd.DataFrame({"a": [1]}),
@@ -128,27 +128,29 @@ def test_how_far_items_moved(before, after, told):
         ({1}, {1, 2}, "added 1 item"),
         ([1], ["x", 2], "appended 1 item"),
         (pd.DataFrame({"a": [1, 2], "b": 0}), pd.DataFrame({"a": [1], "b": 0}), "removed 1 row"),
-        (pd.DataFrame({"a": [1]}), pd.DataFrame({"a": [1], "b": 0}), "added column b"),
+        (pd.DataFrame({"a": [1]}), pd.DataFrame({"a": [1], "b": 0}), "added column `b`"),
         (_sgd(), _sgd(momentum=0.5), "momentum 0 → 0.5"),
         (_sgd(), _sgd(nesterov=True, momentum=0.9), "momentum 0 → 0.9, nesterov False → True"),
         (_sgd(), _sgd(groups=2), "added 1 parameter group"),
     ],
 )
-def test_what_came_and_went_is_named(before, after, told):
-    """Items, columns, rows, settings of an optimizer."""
-    assert say_parts(fingerprint(before), fingerprint(after)) == told
+def test_what_came_and_went_is_named(before, after, expected):
+    """This applies to items, columns, rows and settings of an optimizer."""
+    assert say_parts(fingerprint(before), fingerprint(after)) == expected
 
 
-def test_another_class_is_told_from_one_that_was_redefined():
-    """By its name, as another function is."""
+def test_another_class_is_distinguished_from_one_that_was_redefined():
+    """Classes and functions are compared by name."""
     one, other = (fingerprint(each) for each in (torch.nn.ReLU, torch.nn.SiLU))
-    assert is_another(one, other)
-    assert not is_another(one, one)
-    assert is_another(fingerprint(torch.nn.functional.relu), fingerprint(torch.nn.functional.silu))
+    assert has_other_name(one, other)
+    assert not has_other_name(one, one)
+    assert has_other_name(
+        fingerprint(torch.nn.functional.relu), fingerprint(torch.nn.functional.silu)
+    )
 
 
 def test_what_cannot_be_seen_proves_nothing():
-    """Nor does a sample held against all of a value, nor what only one of the runs made."""
+    """Neither do samples of a whole value, nor values that only one of the runs made."""
     before = run(
         1,
         writes={
@@ -170,17 +172,17 @@ def test_what_cannot_be_seen_proves_nothing():
 
 
 def test_everything_shown_and_raised_is_compared():
-    """The result, what was printed, what was displayed, the error."""
+    """These are the result, the printed text, the displays and the error."""
     before = run(1, result=value("01"), stdout=value("01"), displays=(value("01"),))
     after = run(2, result=value("02"), stdout=value("02"), error="ValueError: no")
-    told = {change.what: change.detail for change in find_changes(before, after)}
-    assert [*told] == ["result", "stdout", "display", "error"]
-    assert told["display"] == "1 and 0 shown"
-    assert told["error"] == "no error → ValueError: no"
+    expected = {change.what: change.detail for change in find_changes(before, after)}
+    assert [*expected] == ["result", "stdout", "display", "error"]
+    assert expected["display"] == "1 and 0 shown"
+    assert expected["error"] == "no error → ValueError: no"
 
 
 def test_displays_that_differ_are_counted():
-    """Of one it is said what it is, of several how many."""
+    """A single display is described, several are counted."""
     figures = [value(f"{number:02}", "display", "image/png, text/plain") for number in range(4)]
     for before, after, said in (
         (figures[:1], figures[1:2], "image/png with other content"),
@@ -190,31 +192,27 @@ def test_displays_that_differ_are_counted():
         assert [change.detail for change in find_changes(*runs)] == [said]
 
 
-def test_what_loops_leave_behind_comes_last():
-    """What was also made comes first, and what they go over after what they set."""
-    source = (
-        "hist = []\nfor i, x in enumerate(xs):\n    a = f(x)\n    hist.append(a)\ntotal = sum(hist)"
-    )
+def test_numbers_come_first():
+    """A loss says more than the batch, the model and the curve."""
+    made = {"batch": value("1", "tensor"), "curve": value("2", "list", series=(1.0, 2.0))}
     runs = [
-        run(number, source, writes={name: value(f"{number}{name}", "float") for name in
-                                    ("a", "hist", "i", "model", "total", "x")})
-        for number in (1, 2)
+        run(each, "train()", writes={**{name: replace(it, digest=f"{each}{name}")
+                                        for name, it in made.items()}, "loss": value(f"{each}l", series=(each,))})
+        for each in (1, 2)
     ]  # fmt: skip
-    assert [each.name for each in find_changes(*runs)] == [
-        "hist", "model", "total", "a", "i", "x"
-    ]  # fmt: skip
+    assert [each.name for each in find_changes(*runs)] == ["loss", "batch", "curve"]
 
 
 def test_cells_that_made_nothing_in_common_differ():
-    """An edited one: nothing of it can be compared, so nothing of it is the same."""
+    """If the cell was edited and nothing can be compared, the results differ."""
     one = run(1, source="x = 1", writes={"x": value("01", "int", "1")})
     two = run(2, source="y = 1", writes={"y": value("01", "int", "1")})
-    told = {change.name: change.detail for change in find_changes(one, two)}
-    assert told == {"x": "made before, not now", "y": "made now"}
+    expected = {change.name: change.detail for change in find_changes(one, two)}
+    assert expected == {"x": "made before, not now", "y": "made now"}
 
 
-def test_a_name_beside_what_can_be_compared_is_no_change():
-    """A variable that only one of the texts sets, where both print or make the same."""
+def test_a_name_is_no_change_if_other_outputs_can_be_compared():
+    """If other outputs can be compared, a variable that only one sets does not count."""
     printed = value("02", "str", "hello")
     one = run(1, source="print(s)", stdout=printed)
     two = run(2, source="t = s\nprint(t)", stdout=printed, writes={"t": value("02", "str", "")})
@@ -222,7 +220,7 @@ def test_a_name_beside_what_can_be_compared_is_no_change():
 
 
 def test_what_only_one_run_filled_in():
-    """A cache that the first run filled is no result of the second, which found it filled."""
+    """A cache that the first run filled is no result of the second."""
     bare, full = (value(each, "object", parts={"a:xs": "1"}) for each in ("01", "02"))
     full = replace(full, parts={"a:xs": "1", "a:mean": "5"})
     other = replace(full, digest="03", parts={"a:xs": "2", "a:mean": "5"})
@@ -234,7 +232,7 @@ def test_what_only_one_run_filled_in():
 
 
 def test_large_results_of_another_size_differ_by_what_is_read_of_them():
-    """Only printed text may lack what comes late."""
+    """Only printed text may be incomplete because it arrives late."""
     before, after = (
         Fingerprint(name, "tensor", f"shape {name}", exact=False, sample=name) for name in "ab"
     )
@@ -247,15 +245,15 @@ FRAME = Fingerprint("1", "frame", "DataFrame 3 x 2", parts={"k:load": "1", "inde
 
 
 @pytest.mark.parametrize(
-    ("before", "moved", "told"),
+    ("before", "moved", "expected"),
     [
         (BOX, {"a:_width", "a:name"}, "changed .name"),
         (BOX, {"a:_width"}, ""),
-        (FRAME, {"k:load"}, "changed column load"),
+        (FRAME, {"k:load"}, "changed column `load`"),
         (FRAME, {"index"}, "changed the index"),
     ],
 )
-def test_parts_that_differ_are_named(before, moved, told):
-    """Except those of a private name."""
+def test_parts_that_differ_are_named(before, moved, expected):
+    """Parts with private names are not named."""
     after = replace(before, digest="2", parts={**before.parts, **dict.fromkeys(moved, "2")})
-    assert say_parts(before, after) == told
+    assert say_parts(before, after) == expected

@@ -1,4 +1,4 @@
-"""What a run records of its code clears an input or a source, beside a cause."""
+"""Recorded actions of a run clear inputs and sources if there is another cause."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tests.render.explanations import AGAIN, START, TRAINED, States, explain, nu
 
 
 def test_a_source_that_only_imports_drew_from_is_no_cause():
-    """Without the record it is one."""
+    """Without the recorded imports, it is a cause."""
     moved = [(START, TRAINED), (TRAINED, AGAIN)]
 
     def causes(**more):

@@ -1,7 +1,4 @@
-"""What experiments prove.
-
-Held against every way in which suspects can act together.
-"""
+"""What experiments prove, for every way in which suspects can act together."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ EARLIER, LATER, OTHER = Result.EARLIER, Result.LATER, Result.OTHER
 
 
 def judged(suspects, results):
-    """Return what is found, and how many experiments it took."""
+    """Return the findings, and the number of experiments."""
     made = []
 
     def run(chosen):
@@ -38,26 +35,26 @@ def judged(suspects, results):
 
 
 def needs(*sets):
-    """Return an experiment that brings the earlier result where one of some sets is restored."""
+    """Return an experiment that gives the earlier result if any set is restored."""
     return lambda chosen: EARLIER if any({*each} <= chosen for each in sets) else LATER
 
 
 def test_the_only_suspect():
-    """Two experiments: as it was, and with it restored."""
+    """There are two experiments: with nothing restored, and with it restored."""
     found, count = judged(["a"], needs("a"))
     assert (found["a"].level, count) == (PROVED, 2)
     assert found["a"].how == "proved: restoring it gives {earlier}'s result again"
 
 
 def test_a_decoy_is_cleared():
-    """It has no effect, and the earlier result comes without it."""
+    """A suspect without effect is cleared if the earlier result comes without it."""
     found, count = judged(["a", "b"], needs("a"))
     assert (found["a"].level, found["b"].level, count) == (PROVED, NO_EFFECT, 4)
     assert found["b"].how == UNCHANGED
 
 
 def test_two_that_act_only_together():
-    """Neither alone changes anything."""
+    """Both are proved, and neither changes anything alone."""
     found, _ = judged(["a", "b"], needs("ab"))
     assert {each.level for each in found.values()} == {PROVED}
     assert found["a"].how == (
@@ -65,8 +62,8 @@ def test_two_that_act_only_together():
     )
 
 
-def test_two_of_which_each_does_it():
-    """Both are causes."""
+def test_two_that_each_suffice():
+    """Both are proved."""
     found, _ = judged(["a", "b"], needs("a", "b"))
     assert {each.how for each in found.values()} == {
         "proved: restoring it alone gives {earlier}'s result again"
@@ -74,7 +71,7 @@ def test_two_of_which_each_does_it():
 
 
 def test_two_that_act_each_by_itself():
-    """One restored changes the result, and both give the earlier one."""
+    """Restoring one changes the result, and restoring both gives the earlier one."""
 
     def results(chosen):
         return {0: LATER, 1: OTHER, 2: EARLIER}[len(chosen)]
@@ -85,7 +82,7 @@ def test_two_that_act_each_by_itself():
 
 
 def test_nothing_is_said_of_a_cell_that_does_not_repeat():
-    """One experiment tells."""
+    """A single experiment shows that."""
     found, count = judged(["a", "b"], lambda chosen: EARLIER if chosen else OTHER)
     assert ({each.level for each in found.values()}, count) == ({MAY_MATTER}, 1)
     found, _ = judged(["a"], lambda _: EARLIER)
@@ -93,7 +90,7 @@ def test_nothing_is_said_of_a_cell_that_does_not_repeat():
 
 
 def test_nothing_is_cleared_where_the_earlier_result_does_not_come():
-    """What cannot be restored may act together with what seems to have no effect."""
+    """Something that cannot be restored may act together with an idle suspect."""
     found, count = judged(["a", "b"], lambda _: LATER)
     assert ({each.level for each in found.values()}, count) == ({MAY_MATTER}, 2)
     assert found["a"].how == (
@@ -102,13 +99,13 @@ def test_nothing_is_cleared_where_the_earlier_result_does_not_come():
 
 
 def test_one_of_several_that_do_the_same():
-    """The one that is needed is proved, and of the others none is cleared."""
+    """The suspect that is needed is proved, and none of the others is cleared."""
     found, _ = judged(["a", "b", "c"], needs("ab", "ac"))
     assert [found[name].level for name in "abc"] == [PROVED, MAY_MATTER, MAY_MATTER]
 
 
 def test_what_else_the_result_shows():
-    """Another variable goes back where the earlier result does not come whole without it."""
+    """Another variable is restored too if the earlier result is incomplete without it."""
     found = judge(["a", "b"], needs("ax"), extra="x")
     assert [each.level for each in found.values()] == [PROVED, NO_EFFECT]
     assert found["a"].how.startswith("proved: restoring it together with x gives")
@@ -120,7 +117,7 @@ def test_what_else_the_result_shows():
 
 @pytest.mark.parametrize("results", [*product(Result, repeat=4)])
 def test_whatever_two_suspects_do(results):
-    """What is cleared has no effect at all, and what is proved has one."""
+    """Cleared suspects have no effect, and proved ones have one."""
     sets = [frozenset(), frozenset("a"), frozenset("b"), frozenset("ab")]
     known = dict(zip(sets, results, strict=True))
     found, _ = judged(["a", "b"], known.__getitem__)
@@ -133,7 +130,7 @@ def test_whatever_two_suspects_do(results):
 
 @given(st.lists(st.sets(st.sampled_from("abcde"), min_size=1), min_size=1, max_size=4))
 def test_no_part_of_a_cause_is_cleared_and_nothing_else_proved(sets):
-    """Where the earlier result comes as soon as all of one of several sets is restored."""
+    """This holds if restoring all of any of several sets gives the earlier result."""
     smallest = [each for each in sets if not any(other < each for other in sets)]
     found, _ = judged([*"abcde"], needs(*smallest))
     causes = {*chain(*smallest)}
@@ -142,7 +139,7 @@ def test_no_part_of_a_cause_is_cleared_and_nothing_else_proved(sets):
 
 
 def test_every_subset_is_tried_at_most_once():
-    """With many suspects as well."""
+    """This holds with many suspects, too."""
     suspects = [*"abcdef"]
     for pair in combinations(suspects, 2):
         found, _ = judged(suspects, needs(pair))

@@ -1,4 +1,4 @@
-"""Operations that torch said have no deterministic algorithm, by the flags of the runs."""
+"""Operations without a deterministic algorithm, by the flags of the runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ALERT = Operation("aten::put_", None, how="alert")
     ],
 )
 def test_an_alert_counts_unless_operations_were_held_to_repeat(source, settings, named):
-    """Where torch only warns, as flags or the magic say, the operation ran as it was."""
+    """If torch only warns, the operation ran without a deterministic algorithm."""
     runs = [run(n, source, writes={"out": number(n)}, settings=settings) for n in (1, 2)]
     told = explain(runs[1], runs[0], runs[:1], States(runs), [(runs[0], ALERT)])
     assert [cause.name for cause in told.causes] == ["aten::put_"] * named

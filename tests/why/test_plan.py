@@ -1,8 +1,6 @@
-"""The way back to an earlier result.
+"""The way back to an earlier result: which cells, in which order, and obstacles.
 
-Which cells, in which order, and why there is none.
-
-That it does bring the result back is tried in every scenario of ``tests/scenarios``.
+Every scenario in ``tests/scenarios`` checks that it restores the result.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ OLD, NEW, OTHER = value("01", "tensor"), value("02", "tensor"), value("03", "ten
 
 
 def _plan(*runs, states=States):
-    """Plan the way to the first run of the last run's cell."""
+    """Return the plan for the first run of the last run's cell."""
     target = next(each for each in runs if each.cell == runs[-1].cell)
     return make_plan(target, states(runs))
 
@@ -39,23 +37,20 @@ MAKE = run(1, "x = load()", writes={"x": OLD})
 SPOIL = run(3, "x.add_(1)", reads={"x": OLD}, writes={"x": NEW})
 
 
-def test_what_is_as_it_was_is_left():
-    """The cell alone runs again."""
+def test_unchanged_inputs_are_left():
+    """Only the cell itself runs again."""
     assert _numbers(MAKE, _use(2, OLD, OLD), _use(4, OLD, NEW)) == [2]
 
 
-def test_an_input_is_made_anew_by_the_cell_that_made_it():
-    """It is said what for."""
+def test_an_input_is_made_again_by_the_cell_that_made_it():
+    """The step names the input."""
     plan = _plan(MAKE, _use(2, OLD, OLD), SPOIL, _use(4, NEW, NEW))
     assert [(step.run.id, step.makes) for step in plan.steps] == [(1, ("x",)), (2, ())]
     assert (plan.doubts, plan.blocked) == ((), "")
 
 
 def test_a_function_that_keeps_its_results():
-    """Its cache holds later ones too.
-
-    The way back is not promised, unless it is made again.
-    """
+    """Its cache also holds later results, so the way back must remake it."""
     cached = value("05", "function", parts={"kept": "0"})
     uses = [_use(2, OLD, OLD), _use(4, NEW, NEW)]
     uses = [replace(each, reads={**each.reads, "price": cached}) for each in uses]
@@ -64,8 +59,8 @@ def test_a_function_that_keeps_its_results():
     assert not _plan(define, uses[0], SPOIL, uses[1]).doubts
 
 
-def test_what_that_cell_read_is_made_anew_before():
-    """However long the chain is."""
+def test_what_that_cell_read_is_made_again_before():
+    """The chain may have any length."""
     values = [value(f"{index:02}", "tensor") for index in range(40)]
     chain = [
         run(
@@ -84,7 +79,7 @@ def test_what_that_cell_read_is_made_anew_before():
 
 
 def test_cells_run_in_the_order_in_which_they_ran():
-    """One that makes two variables does not spoil what was made again before it."""
+    """A cell that makes two variables does not overwrite one that was just remade."""
     both = run(1, "a, b = f()", writes={"a": OLD, "b": OLD})
     grow = run(2, "b = g(a)", reads={"a": OLD}, writes={"b": NEW})
     use = run(3, "out = h(b, a)", reads={"b": NEW, "a": OLD}, writes={"out": OLD})
@@ -94,14 +89,14 @@ def test_cells_run_in_the_order_in_which_they_ran():
 
 
 def test_a_cell_that_makes_from_nothing_comes_before_one_that_changes():
-    """Putting weights back needs a model to put them into."""
+    """A cell that loads weights needs a model to load them into."""
     back = run(4, "x.sub_(1)", reads={"x": NEW}, writes={"x": OLD})
     runs = MAKE, _use(2, OLD, OLD), SPOIL, back, SPOIL, _use(6, NEW, NEW)
     assert _numbers(*runs) == [1, 2]
 
 
 def test_where_nothing_recorded_made_it_there_is_no_way():
-    """That is said, with the variable, the run and what to do."""
+    """The message names the variable, the run and what to do."""
     plan = _plan(_use(2, OLD, OLD), SPOIL, _use(4, NEW, NEW))
     assert not plan.steps
     assert plan.blocked == (
@@ -110,10 +105,7 @@ def test_where_nothing_recorded_made_it_there_is_no_way():
 
 
 def test_generators_inside_of_what_it_read_go_back_with_the_sources():
-    """No cell makes a loader whose generator has moved on, and none has to.
-
-    It is a doubt.
-    """
+    """A loader whose generator has advanced need not be remade; it is only a doubt."""
     began, moved = (value("01", "loader", parts={"random": each}) for each in ("07", "08"))
     uses = [_use(number, each, each) for number, each in ((2, began), (4, moved))]
     assert _plan(*uses).blocked
@@ -129,21 +121,21 @@ def test_generators_inside_of_what_it_read_go_back_with_the_sources():
 
 
 def test_a_cell_that_asks_for_entropy_is_not_run_for_what_it_makes():
-    """Run again, it makes something else; a clock that it only reads does not matter."""
+    """It would make something else; clocks that it only reads do not matter."""
     for asks, way in ((("os.urandom",), []), (("time.time",), [1, 2])):
         make = replace(MAKE, nondeterministic_calls=asks)
         assert _numbers(make, _use(2, OLD, OLD), SPOIL, _use(4, NEW, NEW)) == way
 
 
 def test_a_run_that_failed_makes_nothing_again():
-    """Nor has it a result to bring back."""
+    """A failed run also has no result to restore."""
     failed = replace(_use(2, OLD, OLD), status="error", error="ValueError: no")
     plan = _plan(MAKE, failed, _use(4, OLD, NEW))
     assert plan.blocked == "In[2] failed (ValueError: no): there is no result to bring back"
 
 
 def test_a_circle_ends():
-    """Each of two cells needs what the other made."""
+    """Planning ends if each of two cells needs what the other made."""
     one = run(1, "x = a(y)", reads={"y": NEW}, writes={"x": OLD})
     two = run(2, "y = b(x)", reads={"x": OTHER}, writes={"y": NEW})
     three = run(3, "x = c(y)", reads={"y": OLD}, writes={"x": OTHER, "y": OLD})
@@ -158,7 +150,7 @@ class _Pruned(States):
 
 class _Other(States):
     def is_file(self, _path):
-        """No file is there."""
+        """Return that no file exists."""
         return False
 
     def changed_files(self, run):
@@ -166,7 +158,7 @@ class _Other(States):
 
 
 def test_a_state_that_is_no_longer_kept_is_named():
-    """Only if the cell moved it."""
+    """A pruned state matters only if the cell moved the source."""
     drew = _use(2, OLD, OLD, **states(START, TRAINED))
     plan = _plan(MAKE, drew, _use(4, OLD, NEW), states=_Pruned)
     assert plan.blocked.startswith("where torch.cpu stood when In[2] began is no longer in the")
@@ -174,18 +166,18 @@ def test_a_state_that_is_no_longer_kept_is_named():
 
 
 def test_a_file_that_changed_is_named():
-    """With what to do; one that the cell writes itself is only a doubt."""
+    """The message says what to do; a file that the cell itself writes is only a doubt."""
     read = _use(2, OLD, OLD, files=(FileRead("/data/people.csv", 1, "0" * 16),))
     last = _use(4, OLD, NEW)
     blocked = "people.csv is not what In[2] read: put it back, then %replay 2"
     assert _plan(MAKE, read, last, states=_Other).blocked == blocked
     wrote = replace(read, wrote=("/data/people.csv",))
     plan = _plan(MAKE, wrote, last, states=_Other)
-    assert plan.doubts == ("people.csv, which In[2] read and wrote, is another now",)
+    assert plan.doubts == ("people.csv, which In[2] read and wrote, has changed since",)
 
 
 def _saved(when, **more):
-    """Return runs of two cells that write one file, and of one that read it in between."""
+    """Return runs of two cells that write one file, with a run between that reads it."""
     path = "/data/model.pt"
     save = run(1, "save(x)", wrote=(path,), started=10.0, **more)
     read = _use(2, OLD, OLD, files=(FileRead(path, 1, "0" * 16, modified=when),))
@@ -195,7 +187,7 @@ def _saved(when, **more):
 
 
 def test_a_file_is_written_again_by_the_cell_that_wrote_it():
-    """It is said which, and the command says yes to it."""
+    """The plan names the cell, and the command contains ``--yes``."""
     runs = _saved(10_050_000_000)
     plan = _plan(*runs, states=_Other)
     assert [step.run.source for step in plan.steps] == ["save(x)", "out = f(x)"]
@@ -206,19 +198,19 @@ def test_a_file_is_written_again_by_the_cell_that_wrote_it():
 
 
 def test_a_file_that_was_changed_after_a_cell_wrote_it_is_a_doubt():
-    """By its time; and a cell that read the file it wrote would write something else."""
+    """Its modification time shows that; a cell that reads its file cannot restore it."""
     plan = _plan(*_saved(20_000_000_000), states=_Other)
     assert plan.doubts == ("`model.pt` was changed after In[2] wrote it",)
     appends = _saved(10_050_000_000, files=(FileRead("/data/model.pt", 0, "1" * 16),))
     assert "put it back" in _plan(*appends, states=_Other).blocked
     runs = _saved(10_050_000_000)
-    asks = replace(runs[2], source="os.path.getmtime('/data/model.pt')")
+    asks = replace(runs[2], actions=("os.path.getmtime",))
     assert "put it back" in make_plan(asks, _Other(runs)).blocked
     assert "put it back" in make_plan(runs[2], _Other(runs), writes=False).blocked
 
 
 def test_what_no_replay_puts_back_is_a_doubt():
-    """A version, programs, entropy, the order of hashes, a source that the cell brought in."""
+    """Versions, programs, entropy, hash order and unseeded new sources are doubts."""
     first = _use(2, OLD, OLD, settings={"python": "3.10"})
     assert _plan(first, _use(4, OLD, NEW, settings={"python": "3.11"})).doubts == (
         "In[2] ran with python 3.10, now it is 3.11",
@@ -226,15 +218,15 @@ def test_what_no_replay_puts_back_is_a_doubt():
     for asked, doubt in (
         ("!date", "In[2] runs another program: !date"),
         ("os.urandom", "In[2] asks os.urandom, which is different every time"),
-        ("object.__hash__", "In[2] hangs on where objects of a set lie in memory"),
-        ("id", "In[2] hangs on where objects lie in memory"),
+        ("object.__hash__", "In[2] depends on where objects of a set lie in memory"),
+        ("id", "In[2] depends on where objects lie in memory"),
     ):
         assert _plan(
             _use(2, OLD, OLD, nondeterministic_calls=(asked,)), _use(4, OLD, NEW)
         ).doubts == (doubt,)
     brought = _use(2, OLD, OLD, before={}, after={"numpy": TRAINED})
     (doubt,) = _plan(brought, _use(4, OLD, NEW)).doubts
-    assert doubt == "where numpy began is not known: it came with In[2] itself"
+    assert doubt == "In[2] imported numpy, whose state was not recorded before that"
     hashes = _use(2, OLD, OLD, nondeterministic_calls=("hash",), kernel="j")
     (doubt,) = _plan(hashes, _use(4, OLD, NEW)).doubts
     assert (
@@ -244,7 +236,7 @@ def test_what_no_replay_puts_back_is_a_doubt():
 
 
 def test_a_clock_that_only_times_is_no_doubt():
-    """Its readings are printed or kept, and go into no result."""
+    """Its readings are only printed or kept, so they affect no result."""
     asks = {"nondeterministic_calls": ("time.time",)}
     doubts = [
         _plan(_use(2, OLD, OLD, **asks, timing=timing), _use(4, OLD, NEW)).doubts
@@ -254,7 +246,7 @@ def test_a_clock_that_only_times_is_no_doubt():
 
 
 def test_sums_on_a_gpu_are_a_doubt_unless_they_were_held_to_repeat():
-    """Training adds up in an order that differs each time; drawing alone does not."""
+    """Training sums in a different order each time; drawing does not."""
     trained = value("12", "module")
     on_gpu = {"before": {"torch.cuda:0": "aa"}, "after": {"torch.cuda:0": "bb"}}
 
@@ -282,7 +274,7 @@ def test_sums_on_a_gpu_are_a_doubt_unless_they_were_held_to_repeat():
 
 
 def test_what_a_package_draws_as_it_is_imported_is_a_doubt():
-    """Where the cell may have drawn too: that a source came with it is no draw."""
+    """The cell must have drawn as well: importing a source is no draw."""
     began = {"before": {"numpy": START}}
     for more, told in ((began, True), ({}, False), ({**began, "imported": ("numpy",)}, False)):
         target = run(2, "import pkg", **more, after={"numpy": TRAINED})
@@ -292,7 +284,7 @@ def test_what_a_package_draws_as_it_is_imported_is_a_doubt():
 
 
 def test_a_package_that_an_earlier_cell_imported_draws_nothing_where_it_is_imported_again():
-    """One that is first met in this cell, or was met by a later one, may draw."""
+    """A package first imported by this cell or a later one may draw."""
     for number, met, told in ((1, "pkg", False), (1, "other", True), (3, "pkg", True)):
         target = run(2, "import pkg", before={"numpy": START}, after={"numpy": TRAINED})
         runs = [run(number, "import pkg", packages=(met,)), target]
@@ -301,7 +293,7 @@ def test_a_package_that_an_earlier_cell_imported_draws_nothing_where_it_is_impor
 
 
 def test_what_a_cell_does_outside_is_named():
-    """Programs, files that it was seen to write, and calls that write files past Python."""
+    """Effects are programs, recorded files, and calls that write files without Python."""
     for more, told in (
         ({"nondeterministic_calls": ("!make",)}, ("runs !make",)),
         ({"wrote": ("/data/out.csv",)}, ("writes out.csv",)),
@@ -312,7 +304,7 @@ def test_what_a_cell_does_outside_is_named():
 
 
 def test_why_names_the_way_back():
-    """One command, if there is one; and what is in the way."""
+    """The answer has one command, or the obstacle."""
 
     def mend(*runs):
         said = explain(runs[-1], runs[-3], runs[-3:-1], States(runs))
@@ -329,7 +321,7 @@ def test_why_names_the_way_back():
 
 
 def test_effects_outside_the_kernel_are_listed():
-    """Programs, files and hosts."""
+    """These are programs, files and hosts."""
     acts = replace(
         MAKE,
         nondeterministic_calls=("!make",),
@@ -342,7 +334,7 @@ def test_effects_outside_the_kernel_are_listed():
 
 
 def test_a_source_that_moved_is_mended_by_rewinding_too():
-    """Its own fix stays what puts that one back."""
+    """The fix of such a source remains the command that restores it."""
     first = _use(2, OLD, OLD, **states(START, TRAINED))
     last = _use(4, OLD, NEW, **states(TRAINED, AGAIN))
     said = explain(last, first, [first], States([MAKE, first, last]))
@@ -350,8 +342,8 @@ def test_a_source_that_moved_is_mended_by_rewinding_too():
     assert said.remedy.commands == ("%replay 2",)
 
 
-def test_an_input_that_cannot_be_seen_into_is_in_the_way_if_another_cell_used_it():
-    """The cell finds it in an unknown state."""
+def test_an_opaque_input_is_an_obstacle_if_another_cell_used_it():
+    """The cell would find it in an unknown state."""
     handle = value("06", "opaque", opaque=True)
     first = _use(2, OLD, OLD, **states(START, TRAINED))
     last = _use(4, OLD, NEW, **states(TRAINED, AGAIN))
@@ -374,8 +366,8 @@ def test_an_input_that_cannot_be_seen_into_is_in_the_way_if_another_cell_used_it
         ("input", "x", ""),
     ],
 )
-def test_a_cause_that_no_replay_restores_is_in_the_way(kind, name, obstacle):
-    """Also where the plan itself has no doubt."""
+def test_a_cause_that_no_replay_restores_is_an_obstacle(kind, name, obstacle):
+    """This holds even if the plan itself has no doubts."""
     first, last = _use(2, OLD, OLD), _use(4, OLD, NEW)
     present = States([MAKE, first, last])
     case = Evidence(last, first, [first], present, "k")

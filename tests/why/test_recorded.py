@@ -1,4 +1,4 @@
-"""``%why`` judged from records alone: the true cause of every scenario is named, and no other."""
+"""``%why`` from records alone: it names the true cause of every scenario."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SCENARIOS = read_all()
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_names_the_true_cause(scenario: Scenario) -> None:
-    """Every cause is named with the runs to blame, no other is, and the verdict is right."""
+    """Every cause is named with its runs, no other is, and the verdict is right."""
     kept = recording.load(scenario)
     assert kept is not None, "the scenario is new or was edited: run `make record`"
     problems = recording.problems_of(scenario, kept)
@@ -26,6 +26,6 @@ def test_recordings_are_fresh() -> None:
 
 
 def test_a_quarter_is_innocent() -> None:
-    """A quarter of the scenarios have no cause to name, or a suspect that must be cleared."""
+    """A quarter of the scenarios have no cause, or a suspect that must be cleared."""
     innocent = [each for each in SCENARIOS if not each.changed or each.innocent]
     assert 4 * len(innocent) >= len(SCENARIOS)

@@ -27,14 +27,14 @@ MAKE = "model = Net()"
 
 
 @pytest.mark.parametrize(
-    ("between", "told"),
+    ("between", "expected"),
     [
         (run(2, "train(model)", reads={"model": UNTRAINED}, writes={"model": DONE}), True),
         (run(2, "model = Other()", cell="other", writes={"model": DONE}), False),
     ],
 )
-def test_another_cell_that_made_it_anew_ends_the_search(between, told):
-    """One that trained it does not: it went on from what the first cell had made."""
+def test_another_cell_that_made_it_again_ends_the_search(between, expected):
+    """A cell that trains it does not end the search."""
     runs = [
         run(1, MAKE, **states(START, TRAINED), writes={"model": UNTRAINED}),
         between,
@@ -46,7 +46,7 @@ def test_another_cell_that_made_it_anew_ends_the_search(between, told):
     assert [cause.name for cause in said.causes] == ["model"]
     (root,) = said.roots
     assert (root.kind, root.name, root.path) == (
-        ("rng", "torch.cpu", ("model",)) if told else ("input", "model", ())
+        ("rng", "torch.cpu", ("model",)) if expected else ("input", "model", ())
     )
 
 
@@ -71,10 +71,7 @@ def _chain(length, edit=("a0 = 1", "a0 = 2")):
 
 @pytest.mark.parametrize("length", [2, 3, 12])
 def test_a_cause_is_traced_through_all_cells_that_made_it(length):
-    """The root is the edit, told by its changed lines, and blamed.
-
-    The variables are the path.
-    """
+    """The root is the edit with its changed lines; the variables are the path."""
     runs = _chain(length)
     said = explain(runs[-1], runs[length - 1], runs[length - 1 : -1], States(runs))
     (root,) = said.roots
@@ -85,9 +82,9 @@ def test_a_cause_is_traced_through_all_cells_that_made_it(length):
     assert said.causes[0].name == f"a{length - 2}"
 
 
-@pytest.mark.parametrize(("limit", "most"), [("_MOST_PAIRS", 3), ("_SECONDS", -1)])
-def test_where_tracing_was_cut_short_is_said(monkeypatch, limit, most):
-    """What is reported as a root then is only the last input that was looked at."""
+@pytest.mark.parametrize(("limit", "most"), [("_MAX_PAIRS", 3), ("_SECONDS", -1)])
+def test_a_message_says_that_tracing_stopped_early(monkeypatch, limit, most):
+    """The reported root is then only the last input that was reached."""
     monkeypatch.setattr(roots, limit, most)
     runs = _chain(12)
     said = explain(runs[-1], runs[11], runs[11:-1], States(runs))
@@ -97,7 +94,7 @@ def test_where_tracing_was_cut_short_is_said(monkeypatch, limit, most):
 
 
 @pytest.mark.parametrize(
-    ("edit", "told"),
+    ("edit", "expected"),
     [
         (("a0 = 1\nb = 1", "a0 = 2\nb = 1"), "`a0 = 1` → `a0 = 2`"),
         (("a0 = 1", "b = 3\na0 = 1"), "now `b = 3`"),
@@ -105,14 +102,14 @@ def test_where_tracing_was_cut_short_is_said(monkeypatch, limit, most):
         (("a0 = 1", "a0 = 2\nb = 3\nc = 4"), "now `a0 = 2` and 2 more lines"),
     ],
 )
-def test_an_edit_is_told_by_its_changed_lines(edit, told):
-    """Not by the first line of the cell."""
+def test_an_edit_is_shown_by_its_changed_lines(edit, expected):
+    """The first line of the cell is not used."""
     runs = _chain(2, edit)
     said = explain(runs[3], runs[1], runs[1:3], States(runs))
-    assert said.roots[0].message == f"In[3] was edited: {told}"
+    assert said.roots[0].message == f"In[3] was edited: {expected}"
 
 
-def test_a_root_is_told_once_whatever_it_reaches():
+def test_a_root_is_listed_once_whatever_it_reaches():
     """Two inputs come from one edit; each is a cause."""
     runs = []
     for again in (0, 1):
@@ -127,8 +124,8 @@ def test_a_root_is_told_once_whatever_it_reaches():
     assert {name for _, name in root.via} == {"a", "b"}
 
 
-def test_the_roots_of_what_has_no_effect_are_not_told():
-    """Those of proved causes come first."""
+def test_the_roots_of_what_has_no_effect_are_not_listed():
+    """Roots of proved causes come first."""
     runs = []
     for again in (0, 1):
         values = {}
@@ -143,15 +140,12 @@ def test_the_roots_of_what_has_no_effect_are_not_told():
     assert len(said.roots) == 3
     levels = {"x": "may-matter", "y": "no effect", "z": "proved"}
     found = Findings(tuple(("input", name, Finding(level)) for name, level in levels.items()))
-    told = with_findings(said, found, "k")
-    assert [root.path for root in told.roots] == [("z",), ("x",)]
+    expected = with_findings(said, found, "k")
+    assert [root.path for root in expected.roots] == [("z",), ("x",)]
 
 
-def test_the_cell_before_is_followed_to_what_experiments_proved_of_it():
-    """Of several things that differ.
-
-    If no one tested that, all are, and the pair is reported.
-    """
+def test_an_earlier_cell_is_followed_to_its_proved_causes():
+    """If several things differ and were not tested, all are followed."""
     runs = []
     for again in (0, 1):
         values = {name: number(10 * place + again) for place, name in enumerate("ab", 1)}
@@ -181,7 +175,7 @@ def test_the_cell_before_is_followed_to_what_experiments_proved_of_it():
 
 
 def test_tracing_ends_where_cells_make_one_another():
-    """A pair of runs is compared once."""
+    """A pair of runs is compared only once."""
     runs = []
     for again in (0, 1, 2):
         for name, other in ("ab", "ba"):

@@ -1,4 +1,4 @@
-"""Sources that a cell seeds, or that a command seeded before it."""
+"""Sources that a cell, or an earlier command, seeds."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from tests.render.explanations import States, explain, number, run
 
 
 class _FewDraws(States):
-    """Each state is named by its seed and draws."""
+    """Names each state by its seed and draws."""
 
     def position(self, _name, digest):
-        """Return where it stands."""
+        """Return the position of a state."""
         return Position(0, int(digest))
 
     def draws(self, before, after):
-        """Return what lies between."""
+        """Return the draws between two states."""
         return int(after) - int(before)
 
 
-def test_a_source_that_a_run_started_and_seeded_is_not_told_to_be_unused():
-    """A GPU that was not there before: both runs left it where the cell's seed leads."""
+def test_a_source_that_a_run_started_and_seeded_counts_as_used():
+    """The GPU source is new, and both runs left it in the state after the cell's seed."""
     found = {"before": {}, "after": {"torch.cuda:0": "4"}}
     later = {"before": {"torch.cuda:0": "4"}, "after": {"torch.cuda:0": "4"}}
     for source, reason in (
@@ -40,7 +40,7 @@ def test_a_source_that_a_run_started_and_seeded_is_not_told_to_be_unused():
     ("seeds", "how"), [((), "reseeded to 7, inside a library"), (((7, "each"),), "reseeded to 7")]
 )
 def test_a_seed_that_a_command_applied_is_not_a_librarys(seeds, how):
-    """No text of the run says so: an earlier `%seed each` does."""
+    """An earlier `%seed each` applied it, which no text of the run shows."""
 
     class Reseeded(_FewDraws):
         def position(self, _name, digest):

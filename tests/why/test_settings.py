@@ -1,4 +1,4 @@
-"""Which settings account for a change, by what the cell does."""
+"""Which settings account for a change, depending on what the cell does."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NUMERICS = "torch._inductor.config.numerics"
 
 
 def test_what_a_setting_implies_is_named_with_it():
-    """It is no separate cause."""
+    """An implied setting is no separate cause."""
     implied = "torch._inductor.config.emulate_precision_casts"
     runs = [
         run(
@@ -64,7 +64,7 @@ print(json.dumps(wrong))
 
 
 def test_statements_that_put_flags_back_run_and_replace_no_function_of_torch():
-    """Given the value that a flag has, each leaves the flag as it is."""
+    """A statement with a flag's present value leaves the flag unchanged."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", _STATEMENTS],
         capture_output=True,
@@ -74,8 +74,8 @@ def test_statements_that_put_flags_back_run_and_replace_no_function_of_torch():
     assert done.stdout.strip() == "{}", done.stdout + done.stderr
 
 
-def test_a_constant_that_a_module_was_given_is_told_once():
-    """It was replaced, and it is read: one fact."""
+def test_a_replaced_constant_of_a_module_is_listed_once():
+    """Replacing and reading it count as one cause."""
     before, after = value("aa01", "int", "3"), value("aa02", "int", "5")
     runs = [
         run(5, "y = conf.DEPTH", reads={"conf.DEPTH": before}, writes={"y": number(3.0)}),
@@ -94,7 +94,7 @@ def test_a_constant_that_a_module_was_given_is_told_once():
 
 
 def test_a_cell_that_has_no_settings_on_record_is_not_blamed_for_one():
-    """Nor is what it does not have told as a change, where it is compared."""
+    """Settings that are missing from one record do not count as changes."""
     eight, two = {"torch.num_threads": 8}, {"torch.num_threads": 2, "OMP_NUM_THREADS": "2"}
     runs = [
         run(
@@ -142,7 +142,7 @@ def test_a_cell_that_has_no_settings_on_record_is_not_blamed_for_one():
     ],
 )
 def test_a_variable_is_put_back_as_the_cell_reads_it(before, after, said, fix, monkeypatch):
-    """By a statement that can be typed where the notebook runs."""
+    """The statement can be typed where the notebook runs."""
     source = "rate = os.environ.get('RATE_X')"
     runs = [
         run(count, source, writes={"rate": number(rate)},
@@ -157,7 +157,7 @@ def test_a_variable_is_put_back_as_the_cell_reads_it(before, after, said, fix, m
 
 
 def test_an_order_of_hashes_that_was_random_is_lost():
-    """No command brings it back, so none is offered."""
+    """No command restores it, so none is offered."""
     runs = [
         run(count, "''.join(words)", writes={"text": number(text)}, nondeterministic_calls=("hash",),
             settings={"PYTHONHASHSEED": seed})

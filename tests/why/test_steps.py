@@ -1,4 +1,4 @@
-"""The edits of `make mutants` fit the modules that they edit."""
+"""The edits of `make mutants` match the modules that they edit."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ PACKAGE = Path(ipytorchseed.__file__).parent
 
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS.keys())
 def test_the_text_to_replace_is_there_once(step: Step) -> None:
-    """Otherwise the mutant would change nothing, or something else too."""
+    """Otherwise the mutant would change nothing, or more than one place."""
     text = PACKAGE.joinpath(*step.module.split(".")).with_suffix(".py").read_text(encoding="utf-8")
     assert text.count(step.old) == 1

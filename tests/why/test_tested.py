@@ -1,4 +1,4 @@
-"""What experiments found is added to an explanation."""
+"""Findings of experiments are added to an explanation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _cause(name, *by):
     return Cause("input", name, "", blame=tuple(Blame(each, "changed it") for each in by))
 
 
-def _told(causes, cleared, **found):
+def _levels(causes, cleared, **found):
     said = Explanation(LATER, EARLIER, "explained", "", (), causes, cleared=cleared)
     findings = Findings(tuple(("input", name, finding) for name, finding in found.items()))
     told = with_findings(said, findings, LATER.kernel)
@@ -28,15 +28,15 @@ def _told(causes, cleared, **found):
 
 
 def test_what_is_proved_comes_first_and_what_has_no_effect_is_cleared():
-    """In this order: proved, carried on by the cell itself, may matter."""
+    """The order is: proved, carried on by the cell itself, may matter."""
     causes = (_cause("a"), _cause("b", EARLIER), _cause("c", OTHER), _cause("d", OTHER))
-    levels, cleared = _told(causes, (), b=PROVED, c=NO_EFFECT, d=PROVED)
+    levels, cleared = _levels(causes, (), b=PROVED, c=NO_EFFECT, d=PROVED)
     assert [*levels.items()] == [("d", "proved"), ("b", "carried"), ("a", "may-matter")]
     assert cleared == ["c"]
 
 
 def test_what_the_cell_carries_on_keeps_its_parts():
-    """A counter in an object, for example."""
+    """A counter in an object is an example."""
     parts = (Part("log.count", "1 → 2"),)
     findings = Findings((("input", "log", replace(PROVED, parts=parts)),))
     said = Explanation(LATER, EARLIER, "explained", "", (), (_cause("log", EARLIER),))
@@ -45,7 +45,7 @@ def test_what_the_cell_carries_on_keeps_its_parts():
 
 
 def test_findings_of_earlier_versions_have_no_parts():
-    """They are read all the same."""
+    """Such findings can still be read."""
     stored = {"causes": [["input", "x", {"level": "proved", "how": "proved: …"}]]}
     found = msgspec.convert(stored, Findings)
     assert found == Findings((("input", "x", Finding("proved", "proved: …")),))
@@ -54,13 +54,13 @@ def test_findings_of_earlier_versions_have_no_parts():
 def test_what_was_cleared_is_named_if_it_is_proved():
     """The answer does not contradict itself."""
     doubtful = Cleared("input", "log", "not read", _cause("log"))
-    levels, cleared = _told((_cause("a"),), (doubtful,), a=NO_EFFECT, log=PROVED)
+    levels, cleared = _levels((_cause("a"),), (doubtful,), a=NO_EFFECT, log=PROVED)
     assert levels == {"log": "proved"}
     assert cleared == ["a"]
 
 
 def test_a_cause_stays_if_nothing_else_is_one():
-    """Something else matters, which no finder names: the answer is not empty."""
-    levels, cleared = _told((_cause("a"), _cause("b")), (), a=NO_EFFECT, b=NO_EFFECT)
+    """Something else matters that no finder names, so the answer is not empty."""
+    levels, cleared = _levels((_cause("a"), _cause("b")), (), a=NO_EFFECT, b=NO_EFFECT)
     assert levels == {"a": "may-matter", "b": "may-matter"}
     assert cleared == []

@@ -33,12 +33,12 @@ def _model(parts):
 
 
 def _named(began, left, drew=STILL, more=()):
-    """Return the models that are named, where a cell found and left a model in these states.
+    """Return the models that are named for these states of a model.
 
     Args:
         began: The parts of the model when each of the two runs began.
         left: Its parts when the later run ended; None if it did not change.
-        drew: Where torch's source was when each run began and ended.
+        drew: The states of torch's source when each run began and ended.
         more: What else the later run changed, with its kind.
     """
     runs = []
@@ -68,7 +68,7 @@ def _named(began, left, drew=STILL, more=()):
     ],
 )
 def test_a_model_that_is_evaluated_in_train_mode_is_named(began, left, drew):
-    """First, whether or not its mode changed."""
+    """It is named first, whether or not its mode changed."""
     assert _named(began, left, drew) == ["model"]
 
 
@@ -81,16 +81,16 @@ def test_a_model_that_is_evaluated_in_train_mode_is_named(began, left, drew):
         ((TRAIN, TRAIN), STEPPED, DREW, ()),  # it trains
         ((TRAIN, TRAIN), {**TRAIN, "grad": "1"}, DREW, ()),
         ((TRAIN, TRAIN), None, DREW, [("opt", "optimizer")]),
-        (({"mode": "train", "p:w": "1"},) * 2, None, DREW, ()),  # no layer that has two modes
+        (({"mode": "train", "p:w": "1"},) * 2, None, DREW, ()),  # no layer with two modes
     ],
 )
 def test_no_other_model_is_named(began, left, drew, more):
-    """Not one that trains, that is in eval mode, or whose mode makes no difference."""
+    """Models that train, are in eval mode or have no layers with modes are not named."""
     assert _named(began, left, drew, more) == []
 
 
 def test_nothing_is_said_without_a_cause():
-    """As where the result is the same."""
+    """This applies if the result is the same."""
     runs = [run(n, "model(x)", reads={"model": _model(TRAIN)}) for n in (1, 2)]
     said = explain(runs[1], runs[0], runs[:1], States(runs))
     assert "train mode" not in WhyView(replace(said, causes=()), "k").text()

@@ -1,4 +1,4 @@
-"""What was observed not to be read is dropped, with that reason."""
+"""Inputs that were observed not to be read are cleared, with that reason."""
 
 from __future__ import annotations
 
@@ -20,10 +20,7 @@ class Box:
 
 
 def _cleared(before, after, *observed, name="config"):
-    """Explain two runs of a cell that differ in one input.
-
-    Return why it is cleared, or None.
-    """
+    """Return why an input that differs between two runs is cleared, or None."""
     pair = [
         run(
             number_ + 1,
@@ -40,7 +37,7 @@ def _cleared(before, after, *observed, name="config"):
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "told"),
+    ("first", "second", "expected"),
     [
         (Observed(), Observed(), "not read"),
         (Observed(), Observed(set_first=("config",)), "assigned first: the cell sets it before"),
@@ -51,14 +48,14 @@ def _cleared(before, after, *observed, name="config"):
         (None, Observed(), None),
     ],
 )
-def test_what_neither_run_read_is_dropped(first, second, told):
-    """And nothing that one of them read, or may have read."""
+def test_what_neither_run_read_is_dropped(first, second, expected):
+    """An input that one of them read, or may have read, is not cleared."""
     said = _cleared(OLD, NEW, first, second)
-    assert said is None if told is None else said.startswith(told)
+    assert said is None if expected is None else said.startswith(expected)
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "parts", "told"),
+    ("before", "after", "parts", "expected"),
     [
         (OLD, NEW, ("['rate']",), "config['rate']"),
         (OLD, NEW, ("['rate']", "['seed']"), None),
@@ -72,15 +69,15 @@ def test_what_neither_run_read_is_dropped(first, second, told):
         ([1, 2], [1, 3], ("[0]",), "config[0]"),
     ],
 )
-def test_what_differs_beside_the_parts_that_were_read_is_dropped(before, after, parts, told):
-    """A part counts only if it is known for both values, and a property is not a part."""
+def test_differences_outside_the_parts_that_were_read_are_dropped(before, after, parts, expected):
+    """A part counts only if both values have it; properties do not count."""
     seen = Observed(read={"config": parts})
     said = _cleared(before, after, seen, seen)
-    assert said == (told and f"not read: the cell reads only {told}")
+    assert said == (expected and f"not read: the cell reads only {expected}")
 
 
 def test_a_class_is_read_by_its_objects():
-    """And a result of the shell's by other names: neither is dropped."""
+    """The shell's results are read under other names, too: neither is cleared."""
     assert _cleared(Box, OLD, Observed(), Observed()) is None
     assert _cleared(OLD, NEW, Observed(), Observed(), name="_3") is None
     assert _cleared(OLD, NEW, Observed(), Observed(), name="helper.config") is None

@@ -1,4 +1,4 @@
-"""One finder for each kind of cause. The lists are in the order in which causes are told."""
+"""One finder for each kind of cause, in the order in which causes are listed."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ Found = Iterator[Cause | Cleared]
 Finder = Callable[[Evidence], Found]
 
 
-def _alone(find: Finder) -> Callable[[Evidence, bool], Found]:
-    """Have a finder look only where no other cause was found."""
+def _only_alone(find: Finder) -> Callable[[Evidence, bool], Found]:
+    """Make a finder return nothing if another cause was found."""
     return lambda case, others: iter(()) if others else find(case)
 
 
+# Finders of recorded differences. Those that certainly affect results come before moved sources.
 FINDERS: tuple[Finder, ...] = (
     find_code,
     find_inputs,
@@ -35,22 +36,21 @@ FINDERS: tuple[Finder, ...] = (
     find_rng,
     find_settings,
 )
-"""Finders of recorded differences: what certainly acts on results before a source that moved."""
 
+# Finders that consider whether another cause was found.
 OTHERS: tuple[Callable[[Evidence, bool], Found], ...] = (
     find_operations,
     find_entropy,
     find_other_files,
 )
-"""Finders that also weigh whether another cause was found."""
 
+# The same, but run after suspects that were cleared without certainty.
 LAST_RESORT: tuple[Callable[[Evidence, bool], Found], ...] = (
-    _alone(find_forms),
-    _alone(find_inherited),
+    _only_alone(find_forms),
+    _only_alone(find_inherited),
     find_own_names,
     find_memory,
     find_libraries,
-    _alone(find_unseen),
-    _alone(find_places),
+    _only_alone(find_unseen),
+    _only_alone(find_places),
 )
-"""The same, asked after suspects that were cleared for reasons that are not certain."""

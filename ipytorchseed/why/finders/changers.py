@@ -1,8 +1,7 @@
-"""Finds the runs that made a value what it is."""
+"""Finds the runs that gave a value its content."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import PurePath
@@ -12,36 +11,33 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.evidence import Evidence, differ
 from ipytorchseed.why.explanation import Blame
-from ipytorchseed.why.value_changes import changed_parts, is_another, say_parts
+from ipytorchseed.why.value_changes import changed_parts, has_other_name, say_parts
 
+# Verbs at the beginning of a phrase about what a run did with a value.
 _VERB = lazy_pattern(
     r"(?:added|appended|changed|froze|no longer|now|removed|switched|the|unfroze)\b"
 )
-"""How it begins what a run is said to have done with a value."""
 
-_DEFINES = lazy_pattern(r"\b(?:import|reload|setattr|patch|exec)|^%|\.\w+\s*=(?!=)", re.MULTILINE)
-"""Text of cells that may define functions of modules again."""
-
+# For the only run between two looks, if it is not known to have done anything with the value.
 AS_IT_CHANGED = "ran as it changed"
-"""Said of the one run between two looks that is not known to have done anything with a value."""
 
+# Kinds of immutable values.
 SCALARS = frozenset({"bool", "bytes", "complex", "float", "int", "none", "number", "str"})
-"""Kinds of immutable values."""
 
+# For a run that bound a name to an object, or to a number or string.
 MADE, SET = "made it again", "set it"
-"""Said of a run that bound a name: to an object, or to a number or text."""
 
+# For a run that defined a class or function again.
 REDEFINED = "redefined it"
-"""Said of a run that defined a class or function again."""
 
 NOT_RUN = "was not run since the restart"
 
+# How many runs to blame for one value a message mentions, the latest.
 MOST_TOLD = 4
-"""Runs to blame for one value of which it is said what they did, the latest."""
 
 
 def find_changers(case: Evidence, name: str) -> list[Blame]:
-    """List the runs that changed a value, from the last one that made it again on.
+    """Return the runs that changed a value, starting with the last that made it again.
 
     Args:
         case: The evidence.
@@ -50,11 +46,11 @@ def find_changers(case: Evidence, name: str) -> list[Blame]:
     blame: list[Blame] = []
     known = case.against.reads[name]
     moved = changed_parts(known, case.run.reads[name])
-    unwatched: list[Run] = []  # since it was last looked at; a GPU may still compute what one made
+    unwatched: list[Run] = []  # since the last look; a GPU may still compute a value
     for run in [*case.history, case.run]:
         seen = run.reads.get(name)
         if seen is not None:
-            by = _may_have_changed(unwatched, name, seen)
+            by = _may_have_changed(unwatched, name)
             if len(by) == 1 and differ(known, seen):
                 is_new = is_created_by(by[0], name)
                 how = _how(known, seen, is_new=is_new)
@@ -75,29 +71,29 @@ def find_changers(case: Evidence, name: str) -> list[Blame]:
         is_new = is_created_by(run, name)
         if is_new:
             blame.clear()
-        if is_new or _had_a_part(moved, known, made):
+        if is_new or _may_have_caused(moved, known, made):
             blame.append(Blame(run, _how(known, made, is_new=is_new)))
         known = made
     return blame
 
 
-def _may_have_changed(unwatched: list[Run], name: str, seen: Fingerprint) -> list[Run]:
-    """Return the runs that may have changed a value between two looks; one where one is known to.
+def _may_have_changed(unwatched: list[Run], name: str) -> list[Run]:
+    """Return the runs that may have changed a value between two looks.
 
     Args:
         unwatched: The runs between the two.
         name: The value's name.
-        seen: The value at the later look.
+
+    Returns:
+        One run if one is known to have changed it, else all.
     """
     by = [run for run in unwatched if name in run.writes][-1:]
     by = by or [run for run in unwatched if _imported(run, name)][:1]
-    if not by and "." in name and seen.kind in ("class", "function"):  # a call changes none
-        return [run for run in unwatched if _DEFINES.search(run.source)]
     return by or unwatched
 
 
 def find_shower(case: Evidence, name: str) -> list[Blame]:
-    """Find the run that showed what the shell keeps under a name: ``_``, ``_5`` or ``Out``."""
+    """Return the run whose output the shell keeps as ``_``, ``_5`` or ``Out``."""
     mine = [run for run in case.history if run.kernel == case.run.kernel and run.result is not None]
     number = name.lstrip("_")
     if number.isdigit():
@@ -107,7 +103,7 @@ def find_shower(case: Evidence, name: str) -> list[Blame]:
 
 
 def find_setter(case: Evidence, name: str) -> list[Run]:
-    """Find the run that gave a setting the value of now, between two that have it on record."""
+    """Return the run that set a setting to its present value, if the ledger shows it."""
     wanted = case.run.settings[name]
     known = [run for run in [*case.history, case.run] if name in run.settings]
     for later, earlier in pairwise(reversed(known)):
@@ -115,26 +111,28 @@ def find_setter(case: Evidence, name: str) -> list[Run]:
             here = [run for run in case.history if run.kernel == case.run.kernel]
             between = [run for run in here if earlier.started <= run.started < later.started]
             words = (name, name.rpartition(".")[2], name.partition(".")[0])
-            named = [run for word in words for run in between if word in run.source]
+            named = [run for word in words for run in between if word in " ".join(run.actions)]
             others = [run for run in named if run.cell != case.run.cell]
             return (others or between)[:1]
     return []
 
 
 def find_module_writers(case: Evidence, name: str) -> list[Blame]:
-    """Find the run that wrote the file of the module of which the name is, or is imported."""
+    """Return the run that wrote the file of the module in a dotted name."""
     module, _, last = name.rpartition(".")
     if not module:
-        imports = re.compile(rf"^from +([\w.]+) +import\b.*\b{re.escape(last)}\b", re.MULTILINE)
-        found = (imports.search(run.source) for run in case.states.latest(case.run))
-        module = next((each[1] for each in found if each), "")
+        actions = (each for run in case.states.latest(case.run) for each in run.actions)
+        found = (
+            each for each in actions if each.startswith("import ") and each.endswith(f".{last}")
+        )
+        module = next(found, "").removeprefix("import ").rpartition(".")[0]
     file = f"{module.replace('.', '/')}.py"
     wrote = [run for run in case.history if any(path.endswith(f"/{file}") for path in run.wrote)]
     return [Blame(run, f"wrote {PurePath(file).name}") for run in wrote[-1:]]
 
 
 def find_left_out(case: Evidence, name: str) -> Iterator[Blame]:
-    """Yield the runs that made a value what it was, of cells not run since the restart."""
+    """Yield the runs that made the earlier value, if not repeated since the restart."""
     if case.same_kernel:
         return
     latest = case.states.latest(case.run)
@@ -158,41 +156,41 @@ def find_left_out(case: Evidence, name: str) -> Iterator[Blame]:
 
 
 def front_end_id(run: Run) -> str:
-    """Return what the front end called a cell when it ran.
+    """Return the front end's id of a cell at the time of a run.
 
-    Two cells of a notebook that was not saved may have had one id, in two kernels. Where both made
-    a variable, it is one cell whose text was edited, for all that a user can tell.
+    Two cells of an unsaved notebook may have had one id, in two kernels. If both made a variable,
+    they count as one cell whose text was edited: a user could not distinguish them.
     """
     return run.cell.partition(" ")[0]
 
 
 def _was_seen_unchanged(name: str, before: Fingerprint) -> bool:
-    """Return whether a run that read a value, and is not known to have set it, left it as it was.
+    """Return whether a run that only read a value is known not to have changed it.
 
-    It was looked at when the run ended, too; what changed later, something between cells changed.
-    Functions are looked at before a run only, and so are numbers of modules.
+    The value was also inspected at the end of the run, so later changes happened between cells.
+    Functions and numbers of modules are only inspected before a run.
     """
     return "." not in name and before.kind != "function" and before.exact and bool(before.digest)
 
 
 def _imported(run: Run, name: str) -> bool:
-    """Return whether a run was the first to import the module of the user's that a name is of."""
+    """Return whether a run was the first to import the user's module in a dotted name."""
     return any(name.startswith(f"{module}.") for module in run.loaded)
 
 
 def is_created_by(run: Run, name: str) -> bool:
-    """Return whether a run that changed a value bound its name, and had not read it."""
+    """Return whether a run that changed a value bound its name without reading it."""
     return name not in run.reads and name not in run.in_place
 
 
-def _had_a_part(moved: Mapping[str, object], before: Fingerprint, after: Fingerprint) -> bool:
-    """Return whether a change may have brought about any of the differences ``moved``."""
+def _may_have_caused(moved: Mapping[str, object], before: Fingerprint, after: Fingerprint) -> bool:
+    """Return whether a change may have caused any of the differences ``moved``."""
     parts = changed_parts(before, after)
     return not moved or not parts or not moved.keys().isdisjoint(parts)
 
 
 def _how(before: Fingerprint, after: Fingerprint, *, is_new: bool) -> str:
-    if is_new and (after.kind in SCALARS or is_another(before, after)):
+    if is_new and (after.kind in SCALARS or has_other_name(before, after)):
         return SET
     if "code" in changed_parts(before, after):
         return REDEFINED if is_new else "changed it"

@@ -1,4 +1,4 @@
-"""Finds that the cell's own text was edited."""
+"""Finds edits of the cell's own text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def find_code(case: Evidence) -> Iterator[Cause | Cleared]:
 
 def _cause(case: Evidence) -> Cause:
     run, against = case.run, case.against
-    if case.elsewhere:  # which has no text
+    if case.elsewhere:  # receipts have no text
         message = f"the cell was edited: its text is not that of {case.name(against)}"
         return Cause("code", run.cell, message)
     lines = [

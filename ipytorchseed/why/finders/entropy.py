@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ipytorchseed.patterns import lazy_pattern
@@ -16,11 +15,8 @@ from ipytorchseed.reads.entropy import (
     is_program,
     sentence,
 )
-from ipytorchseed.why.evidence import Evidence
+from ipytorchseed.why.evidence import Evidence, does
 from ipytorchseed.why.explanation import Cause, Change, Cleared
-from ipytorchseed.why.finders.generators import put_out_of_reach
-
-_NUMBERS = frozenset({"int", "float", "bool", "complex"})
 
 _OF_THE_MOMENT = STANDS.keys() | PERSONS.keys() | {ADDRESS}
 
@@ -38,12 +34,10 @@ _FIX = {
     "torch.Tensor.new_empty": "new_zeros",
 }
 
-_KEEPS_DATE = lazy_pattern(
-    r"^[ \t]*(\w+)[ \t]*=[ \t]*![ \t]*(?:/\S*/)?date\b"
-    r"(?![^\n|;&]*\s(?:-[A-Za-z]*[dfr]|--(?:date|file|reference)))",
-    re.MULTILINE,
+_DATE = lazy_pattern(
+    r"^= !\s*(?:/\S*/)?date\b(?![^\n|;&]*\s(?:-[A-Za-z]*[dfr]|--(?:date|file|reference)))"
 )
-"""Text of cells that keep what ``date`` says, unless they ask it for another time than now."""
+"""Keeps what the program ``date`` prints, unless it is asked for another time than now."""
 
 
 def find_entropy(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
@@ -56,12 +50,11 @@ def find_entropy(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # 
             asked for names of files and runs. Either is, where more is done with its answers than
             to print or keep them, or the cell may have seeded from it.
     """
-    kept = {*_KEEPS_DATE.findall(case.run.source)}
     variables = {change.name for change in case.changed if change.what == "variable"}
     timing = {*case.run.timing} & {*case.against.timing}
     both = set(case.run.nondeterministic_calls) & set(case.against.nondeterministic_calls)
     for name in case.run.nondeterministic_calls:
-        if name == "!date" and not others and kept & variables:
+        if name == "!date" and not others and variables and does(case.run, _DATE):
             message = "the cell keeps what `date` prints, which is different every time"
             yield Cause("entropy", name, message)
         if name == BY_HASH or name not in both or is_program(name):  # whose answers nobody knows
@@ -69,12 +62,12 @@ def find_entropy(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # 
         if name in MEMORY:
             continue  # the business of another finder
         measures = name in timing or name in _OF_THE_MOMENT
-        if others and measures and not put_out_of_reach(case):
+        if others and measures:
             yield Cleared("entropy", name, "other causes account for the change")
         else:
             yield Cause("entropy", name, message=sentence(name), fix=_FIX.get(name, ""))
     random_hashes = case.run.settings.get("PYTHONHASHSEED") == "random" and not case.same_kernel
-    if BY_HASH in both and random_hashes and not (others and _is_a_number(case)):
+    if BY_HASH in both and random_hashes:
         message = "string hashes are random in each kernel, and so is the order of sets of strings"
         fix = "restart the kernel with PYTHONHASHSEED=0"
         yield Cause("environment", "PYTHONHASHSEED", message, fix=fix)
@@ -112,11 +105,3 @@ def _is_reordered(change: Change) -> bool:
     if before is None or after is None or before == after:
         return False
     return sorted(before) == sorted(after)
-
-
-def _is_a_number(case: Evidence) -> bool:
-    """Return whether all that is known to differ are numbers, which have no order."""
-    named = [change.name for change in case.changed if change.what == "variable"]
-    kinds = [case.run.writes[name].kind for name in named if name in case.run.writes]
-    kinds += [case.run.result.kind] if case.run.result is not None else []
-    return bool(kinds) and all(kind in _NUMBERS for kind in kinds)

@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 
 from ipytorchseed.ledger.records import FileRead, Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.why.evidence import FOLDER, Evidence
+from ipytorchseed.why.evidence import FOLDER, Evidence, does
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.changers import find_setter
 from ipytorchseed.why.words import many
 
-_REMOVES = lazy_pattern(r"remove|unlink|rmtree|rmdir|rename|replace|move|cleanup|\brm\b")
-"""Text of cells that take files away."""
-
+# Actions that remove folders.
 _REMOVES_FOLDERS = lazy_pattern(r"rmtree|rmdir|removedirs|cleanup|\brm\b")
-"""Text of cells that take folders away."""
 
-_SETS_PATH = lazy_pattern(
-    r"\bsys\.path\b|\bPYTHONPATH\b|\baddsitedir\b|\bchdir\b|^%cd\b", re.MULTILINE
-)
-"""Text of cells that change where modules are found."""
+# Actions that change where modules are found.
+_SETS_PATH = lazy_pattern(r"\bsys\.path\b|\bPYTHONPATH\b|\baddsitedir\b|\bchdir\b|^%cd\b")
 
+# Finds the existing path in an error.
 _EXISTS = lazy_pattern(r"^FileExistsError: .*?'(.+)'")
-"""Finds what was there already, in an error."""
 
 _NO_LONGER = "no longer reads"
 
+# For runs that are known to have changed a file.
 _WROTE, _REMOVED = "wrote it", "removed it"
-"""What is said of runs that are known to have changed a file."""
 
 
 def find_files(case: Evidence) -> Iterator[Cause | Cleared]:
@@ -57,31 +51,31 @@ def find_files(case: Evidence) -> Iterator[Cause | Cleared]:
 
 
 def _writer(case: Evidence, file: FileRead) -> tuple[Blame, ...]:
-    """Return the run that wrote a file: one that was heard to, or that ran as it was written."""
-    return _heard(case, file) or _ran(case, file)
+    """Return the run that wrote a file, as recorded or by the file's time."""
+    return _recorded_writer(case, file) or _running_writer(case, file)
 
 
-def _heard(case: Evidence, file: FileRead, *, gone: bool = False) -> tuple[Blame, ...]:
-    """Return the last run that was heard to write or remove a file.
+def _recorded_writer(case: Evidence, file: FileRead, *, gone: bool = False) -> tuple[Blame, ...]:
+    """Return the last run that is recorded to have written or removed a file.
 
     Args:
         case: The evidence.
         file: The file.
-        gone: Whether it is not there any more.
+        gone: Whether it no longer exists.
     """
     heard = [
-        Blame(run, _doing(run, file, path, gone=gone))
+        Blame(run, _deed(run, file, path, gone=gone))
         for run in case.history
         for path in run.wrote
         if path == file.path
-        or file.path.startswith(f"{path}/")  # a link to a folder, or one that is gone
+        or file.path.startswith(f"{path}/")  # a link to a folder, or a removed folder
         or (file.is_folder and _parent(path) == file.path)
     ]
     return (*heard[-1:],)
 
 
-def _ran(case: Evidence, file: FileRead) -> tuple[Blame, ...]:
-    """Return the last run in whose time a file was written, by the time that the file bears."""
+def _running_writer(case: Evidence, file: FileRead) -> tuple[Blame, ...]:
+    """Return the last run that was running at a file's modification time."""
     if file.is_folder or not file.modified:
         return ()
     written = file.modified / 1e9
@@ -89,20 +83,19 @@ def _ran(case: Evidence, file: FileRead) -> tuple[Blame, ...]:
     return (*ran[-1:],)
 
 
-def _doing(run: Run, file: FileRead, path: str, *, gone: bool) -> str:
-    """Say what a run did that changed a file, or what lies in a folder, by what it wrote to."""
+def _deed(run: Run, file: FileRead, path: str, *, gone: bool) -> str:
+    """Return what a run did that changed a file or a folder, by the path it wrote to."""
     if path == file.path:
-        removed = _REMOVED if _REMOVES.search(run.source) else "wrote or removed it"
-        return removed if gone or file.size < 0 else _WROTE
+        return _REMOVED if gone or file.size < 0 else _WROTE
     if file.is_folder and _parent(path) == file.path:
         return f"wrote {path[len(file.path) :]}"
     how = "moved or removed" if gone or file.size < 0 else "replaced"
-    how = "removed" if _REMOVES_FOLDERS.search(run.source) else how
-    return f"{how} {os.path.basename(path)}"  # noqa: PTH119 -- a string is at hand
+    how = "removed" if does(run, _REMOVES_FOLDERS) else how
+    return f"{how} {os.path.basename(path)}"  # noqa: PTH119 -- it is a string
 
 
 def _modules(case: Evidence) -> Iterator[Cause]:
-    """Name the modules that both runs loaded again, from files of other content."""
+    """Yield the modules that both runs loaded again, from files of other content."""
     for name, after in case.run.loaded.items():
         before = case.against.loaded.get(name)
         if before is not None and before.same(after) is False:
@@ -110,17 +103,17 @@ def _modules(case: Evidence) -> Iterator[Cause]:
             if before.path != after.path:
                 paths = case.path(after.path), case.path(before.path)
                 moved = "`{}` is now imported from {}, not from {}".format(name, *paths)
-                movers = [run for run in case.history if _SETS_PATH.search(run.source)]
+                movers = [run for run in case.history if does(run, _SETS_PATH)]
                 by = tuple(Blame(run, "changed where modules are found") for run in movers[-1:])
-                # The other file may be older than the run before, and its time says nothing.
-                blame = _heard(case, after) or by or blame
+                # The other file may be older than the earlier run, so its time proves nothing.
+                blame = _recorded_writer(case, after) or by or blame
                 moved += case.doings(blame)
             message = moved or _how(case, before, after, blame)
             yield Cause("file", after.path, message, blame=blame)
 
 
 def _how(case: Evidence, before: FileRead, after: FileRead, blame: Sequence[Blame]) -> str:
-    """Say how a file that the cell reads changed, and who changed it."""
+    """Return a sentence about how a file that the cell reads changed, and who did it."""
     path, who = case.path(after.path), case.who(blame)
     size = f"{before.size:,} → {after.size:,} bytes"
     if before.size == after.size:
@@ -141,8 +134,8 @@ def _how(case: Evidence, before: FileRead, after: FileRead, blame: Sequence[Blam
     return f"{told}: {who} {how}" if who else told
 
 
-def _elsewhere(case: Evidence, before: str, after: str) -> list[Cause]:
-    """Name files that have the same name in the folder that is the working folder now."""
+def _moved_files(case: Evidence, before: str, after: str) -> list[Cause]:
+    """Return causes for files of the same name in the new working folder."""
     earlier = {file.path for file in case.against.files}
     blame = tuple(Blame(run, "changed the folder") for run in find_setter(case, FOLDER))
     causes = []
@@ -159,25 +152,25 @@ def _elsewhere(case: Evidence, before: str, after: str) -> list[Cause]:
 
 
 def find_other_files(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
-    """Name the files that only one of the runs read, and the folders of other content.
+    """Yield files that only one of the runs read, and listed folders that changed.
 
-    A file that came or went says what a changed path, or a changed list of paths, does not. What a
-    cell listed may have no part in its result: a folder is named where nothing else is a cause.
+    A new or removed file is more specific than a changed path or list of paths. Listing a folder
+    may not affect the result, so a folder is only named if nothing else is a cause.
 
     Args:
         case: The evidence.
-        others: Whether another cause was found. It may have led the cell to other files, but for
-            those that came to a folder that it lists, or went.
+        others: Whether another cause was found. It may have led the cell to other files, except for
+            new or removed files in a folder that the cell lists.
     """
     folders = case.against.settings.get(FOLDER), case.run.settings.get(FOLDER)
     if folders[0] != folders[1] and None not in folders:
-        elsewhere = _elsewhere(case, *map(str, folders))
+        elsewhere = _moved_files(case, *map(str, folders))
         if elsewhere:
             yield from elsewhere
             return
     there = _EXISTS.search(case.run.error or "")
     if there is not None and not _EXISTS.search(case.against.error or ""):
-        path = os.path.join(str(folders[1] or ""), there[1])  # noqa: PTH118 -- strings are at hand
+        path = os.path.join(str(folders[1] or ""), there[1])  # noqa: PTH118 -- they are strings
         yield Cause("file", path, f"{case.path(path)} already exists")
         return
     earlier, later = ({file.path: file for file in run.files} for run in (case.against, case.run))
@@ -189,12 +182,12 @@ def find_other_files(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:
         _other(case, file, how)
         for files, how in ((came, "now reads"), (went, _NO_LONGER))
         for file in files
-        if not (file.is_folder or file.size < 0)  # what is not there gave nothing
+        if not (file.is_folder or file.size < 0)  # a missing file had no content
     ]
     if not (others or found):
         yield from (_listing(case, *pair) for pair in listed)
     changed = {folder.path for _, folder in listed}
-    since = {file.path for file in (*came, *went) if _came_or_went(case, file)}
+    since = {file.path for file in (*came, *went) if _was_created_or_removed(case, file)}
     for cause in found:
         if not others or (_parent(cause.name) in changed and cause.name in since):
             yield cause
@@ -202,28 +195,28 @@ def find_other_files(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:
             yield Cleared("file", cause.name, "other causes account for it")
 
 
-def _came_or_went(case: Evidence, file: FileRead) -> bool:
-    """Return whether a file may have come or gone since the earlier run."""
+def _was_created_or_removed(case: Evidence, file: FileRead) -> bool:
+    """Return whether a file may have been created or removed since the earlier run."""
     since = file.modified / 1e9 >= case.against.started or case.against.lasts_at(
         file.modified / 1e9
     )
-    return since or not file.modified or bool(_heard(case, file))
+    return since or not file.modified or bool(_recorded_writer(case, file))
 
 
 def _other(case: Evidence, file: FileRead, how: str) -> Cause:
-    """Name a file that only one of the runs read."""
+    """Return the cause for a file that only one of the runs read."""
     if file.path in case.made:
         who = case.name(case.against) if case.same_kernel else "the earlier run of the cell"
         message = f"{who} made {case.path(file.path)}, which is there now"
         return Cause("file", file.path, message, blame=(Blame(case.against, "made it"),))
     gone = how == _NO_LONGER
-    blame = _heard(case, file, gone=True) if gone else _writer(case, file)
+    blame = _recorded_writer(case, file, gone=True) if gone else _writer(case, file)
     message = f"this cell {how} {case.path(file.path)}{case.doings(blame)}"
     return Cause("file", file.path, message, blame=blame)
 
 
 def _listing(case: Evidence, before: FileRead, after: FileRead) -> Cause:
-    """Name a folder that both runs listed, with other files in it."""
+    """Return the cause for a folder that both runs listed, with other files in it."""
     blame = _writer(case, after)
     what = "holds other files than before"
     if before.size != after.size:
@@ -233,5 +226,5 @@ def _listing(case: Evidence, before: FileRead, after: FileRead) -> Cause:
 
 
 def _parent(path: str) -> str:
-    """Return the path of the folder in which a file lies, as listings have it."""
+    """Return the path of a file's folder, with a slash as in listings."""
     return path[: path.rindex("/") + 1] if "/" in path else ""

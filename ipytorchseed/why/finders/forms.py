@@ -21,16 +21,16 @@ from ipytorchseed.why.finders.changers import MADE, MOST_TOLD, find_changers, is
 from ipytorchseed.why.finders.generators import drew_more
 from ipytorchseed.why.words import first_of, listed
 
+# The part of a cached function that counts its kept results: fewer than before, or more.
 _KEPT, _FILLED = "kept", "filled"
-"""The aspect of a function with a cache that tells how many results it keeps, fewer than before or
-more."""
 
+# The form of an object that no longer keeps a cached property.
 _DROPPED = "dropped"
-"""The aspect of an object that keeps a result of its own property no longer."""
 
+# The part of numpy's generators that counts their spawned children.
 _SPAWNED = "spawned"
-"""The aspect of numpy's generators that tells how many others they have spawned."""
 
+# By form, phrases about the value and about who changed it.
 _FORMS = {
     "random": ("holds a random generator that is in another state", "drew from it"),
     "strides": ("holds the same numbers in another order in memory", "changed it"),
@@ -41,15 +41,13 @@ _FORMS = {
     _KEPT: ("no longer keeps cached results, which may have been out of date", "emptied it"),
     _FILLED: ("already had a cached result, and did not draw numbers for it again", "made it"),
 }
-"""By aspect, what is said of a value and of who changed it."""
 
 
 def find_forms(case: Evidence) -> Iterator[Cause]:
-    """Name inputs of the same content and another form.
+    """Yield inputs with the same content in another form.
 
-    Generators that one reaches in few steps are found under their own names; those told here lie
-    deeper, or in a module. The order of a set is another in each kernel; told is one within a
-    kernel.
+    Generators within a few steps have their own names and their own finder; those here are deeper,
+    or in a module. Set order differs between kernels, so only changes within a kernel count.
     """
     drew_less = any(drew_more(case, name) for name in case.run.ended)
     for name, after in case.run.reads.items():
@@ -76,14 +74,14 @@ def find_forms(case: Evidence) -> Iterator[Cause]:
             message = f"`{name}` {what}{case.doings(blame[-MOST_TOLD:])}"
             stood = [_state(value, aspect, result) for value in (before, after)]
             proof = f"state {' → '.join(stood)}"
-            lost = part in (DERIVED, _DROPPED, _KEPT, _FILLED, _SPAWNED)  # which nothing puts back
+            lost = part in (DERIVED, _DROPPED, _KEPT, _FILLED, _SPAWNED)  # cannot be restored
             yield Cause("input", name, message, proof, blame=blame, prevents=lost)
 
 
 def _moved(
     case: Evidence, name: str, before: Fingerprint, after: Fingerprint, *, drew_less: bool
 ) -> tuple[list[str], str]:
-    """Return the aspects in which a value differs, and the result of a property, if it is one.
+    """Return the forms in which a value differs, and the cached property, if any.
 
     Args:
         case: The evidence.
@@ -119,7 +117,7 @@ def _writers(case: Evidence, name: str) -> list[Run]:
 
 
 def _shared(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> Iterator[Cause]:
-    """Say with which variables one began to share an object, or ceased to; told of one of them."""
+    """Yield a cause if variables began or ceased to share an object, for one of them."""
     was, now = ([*value.parts.get(SHARED, "").split()] for value in (before, after))
     others = [each for each in (now or was) if each != name and not each.isdigit()]
     if any(each < name for each in others):
@@ -133,14 +131,14 @@ def _shared(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) 
     names = {name, *others}
     makers = [run for run in case.history if not names.isdisjoint(run.writes)]
     blame = tuple(Blame(run, MADE) for run in makers[-1:])
-    # To replay looks at content alone, and would take what is there for what was.
+    # A replay compares content only, and would keep the present objects.
     yield Cause("input", name, f"{message}{case.doings(blame)}", blame=blame, prevents=True)
 
 
 def _outdated(
     case: Evidence, name: str, before: Fingerprint, after: Fingerprint
 ) -> Iterator[Cause]:
-    """Say that an object is of a class that was redefined since it was made, or no longer is."""
+    """Yield a cause if an object began or ceased to be of a class since redefined."""
     was, now = ([*filter(None, it.parts.get(OUTDATED, "").split(", "))] for it in (before, after))
     old = [each for each in now if each not in was]
     told = first_of(old or [each for each in was if each not in now], 1)
@@ -159,7 +157,7 @@ def _outdated(
 def _hidden_generator(
     case: Evidence, name: str, before: Fingerprint, after: Fingerprint
 ) -> Iterator[Cause]:
-    """Name a generator that is not among those of the namespace: a local module's."""
+    """Yield the cause for a local module's generator, which is not in the namespace."""
     if same(before, after) is False:
         blame = tuple(find_changers(case, name))
         proof = f"state {before.digest[:8]} → {after.digest[:8]}"

@@ -7,13 +7,8 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.reads.entropy import BY_HASH, CLOCKS, ENTROPY, MEMORY, is_program
-from ipytorchseed.reads.seeding import (
-    drawn_before_seeding,
-    draws_before_it_sets,
-    may_set_state,
-    sets_state,
-)
+from ipytorchseed.reads.actions import may_draw_first, may_set_state
+from ipytorchseed.reads.entropy import MEMORY, is_program
 from ipytorchseed.why.evidence import Evidence, most_draws
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.movers import never_seeded, rng_cause
@@ -30,14 +25,6 @@ _DRAWN_BY_WORKERS = {"numpy": "numpy", "torch.cpu": "torch"}
 _FEW = 5_000_000
 """Draws from a seed within which it is certainly told whether a state is among them."""
 
-_SEEDS_NOBODY_KNOWS = CLOCKS.keys() | ENTROPY.keys() | {BY_HASH}
-"""Functions whose answer may be a seed, and is another in each kernel."""
-
-_SHORT = 0.01
-"""Seconds in which nothing draws as many numbers as are stepped over for one question."""
-
-_SMALL = 100_000
-"""Seeds that people write; those of clocks and of the system are larger."""
 
 _UNSEEDED_TORCH = 67_280_421_310_721
 """The seed of torch's generators where nobody seeds: c10/core/GeneratorImpl.h."""
@@ -81,7 +68,7 @@ def _brought_in(case: Evidence, name: str, before: str, after: str) -> Cause | C
     one = len(seeds) == 1 and None not in seeds
     calls = {*case.run.nondeterministic_calls} - MEMORY.keys()
     asks = any(not is_program(each) for each in calls)
-    if one or ("seed" in case.run.source and asks):
+    if one or (any("seed" in each for each in case.run.actions) and asks):
         return Cleared("rng", name, _BY_ITSELF, never_seeded(name, before, after))
     return never_seeded(name, before, after)
 
@@ -98,7 +85,7 @@ def _unused(case: Evidence, name: str, before: str | None, after: str) -> Cleare
     """Clear a source that neither run is seen to have moved."""
     if _only_imports(case, name):
         return Cleared("rng", name, _IMPORTS)
-    if before is None and may_set_state(case.against.source, name):
+    if before is None and may_set_state(case.against.actions, name):
         # The earlier run brought it in, and both left it where the cell seeds it.
         return _cleared(case, name, _BY_ITSELF, before, after)
     return Cleared("rng", name, "not used by this cell")
@@ -110,9 +97,8 @@ def _cleared(case: Evidence, name: str, reason: str, before: str | None, after: 
     A cell may draw first and reseed then, and what its code hides may draw.
     """
     differ = case.against.ended.get(name) != case.run.ended.get(name)
-    generators, source = case.run.generators_after, case.run.source
-    early = name in generators and draws_before_it_sets(source, name)
-    if early or name in _drawn_early(case) or (differ and not drew_more(case, name)):
+    early = may_draw_first(case.run.actions, name)
+    if early or (differ and not drew_more(case, name)):
         return Cleared("rng", name, reason, rng_cause(case, name, before, after))
     return Cleared("rng", name, reason)
 
@@ -139,14 +125,10 @@ def _reseeded(
     is itself the reason.
     """
     same_code = case.run.code == case.against.code
-    if same_code and sets_state(case.run.source, name) and name not in _drawn_early(case):
-        return _BY_ITSELF
     if ends[0].get(name) == ends[1].get(name):  # other begins, one end: nothing else leads there
         runs = zip((case.against, case.run), begins, ends, strict=True)
         drew, *both = [run for run, begin, end in runs if begin.get(name) != end.get(name)]
-        other = case.against if drew is case.run else case.run
-        sets = same_code or may_set_state(other.source, name)
-        again = both or (sets and _leaves(case, drew, name))
+        again = both or (same_code and _leaves(case, drew, name))
         return _BY_ITSELF if again else f"only {case.name(drew)} drew from it"
     left = [run for run in (case.against, case.run) if _leaves(case, run, name)]
     if not left or same_code or len(left) > 1:
@@ -162,49 +144,14 @@ def _leaves(case: Evidence, run: Run, name: str) -> bool:
         return False
     now = case.states.position(name, end)
     if now is None or now.seed is None or now.draws is None:
-        if begin is None or not (run.seconds < _SHORT or _may_seed_again(run)):
-            return False
-        # else seeded by a number that nobody can find out
-        return not case.states.leads(begin, end, most_draws(run))
+        # Seeded by a number that nobody can find out, if no draws lead there.
+        return begin is not None and not case.states.leads(begin, end, most_draws(run))
     if begin is None:  # the run brought it in, as new as it comes
         return now.seed != _UNSEEDED_TORCH
     was = case.states.position(name, begin)
     if was is None:  # too far from any seed to be found: is it one of the few before the end?
         return now.draws < _FEW and not case.states.leads(begin, end)
     return was.seed != now.seed or (was.draws or 0) > now.draws
-
-
-def _may_seed_again(run: Run) -> bool:
-    """Return whether a run may seed from something that varies: a clock, entropy, or a hash."""
-    return not _SEEDS_NOBODY_KNOWS.isdisjoint(run.nondeterministic_calls)
-
-
-def put_out_of_reach(case: Evidence) -> bool:
-    """Return whether both runs left a source where no draws lead: seeded there, it may be."""
-    runs = case.against, case.run
-    sides = [(run.begun, run.ended) for run in runs]
-    names = [name for name in sides[1][0] if all(name in side for both in sides for side in both)]
-    return any(
-        all(begin[name] != end[name] for begin, end in sides)
-        and not any(
-            case.states.leads(run.begun[name], run.ended[name], most_draws(run)) for run in runs
-        )
-        and not all(_is_chosen(case, name, end[name]) for _, end in sides)
-        for name in names
-    )
-
-
-def _is_chosen(case: Evidence, name: str, digest: str) -> bool:
-    """Return whether a state follows from a seed such as people choose, and no clock tells."""
-    found = case.states.position(name, digest)
-    return found is not None and found.seed is not None and found.seed < _SMALL
-
-
-def _drawn_early(case: Evidence) -> set[str]:
-    """Find the sources that the cell may draw from before it seeds any."""
-    classes = {name for name, value in case.run.reads.items() if value.kind == "class"}
-    source, *helpers = case.texts()
-    return drawn_before_seeding(source, classes, helpers)
 
 
 def drew_more(case: Evidence, name: str) -> bool:

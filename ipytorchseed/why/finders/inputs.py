@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
-from ipytorchseed.fingerprint.value import BELONGS, Fingerprint, same
+from ipytorchseed.fingerprint.value import BELONGS, DATABASE, Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.why.evidence import Evidence
@@ -26,30 +26,30 @@ from ipytorchseed.why.finders.changers import (
 from ipytorchseed.why.unread import say_unread
 from ipytorchseed.why.value_changes import (
     changed_parts,
+    has_other_name,
     how_far,
-    is_another,
     owners_lost,
     say_parts,
 )
 from ipytorchseed.why.words import listed
 
+# For a variable that holds nothing else.
 READING = "holds a time or an address, which is different every time"
-"""Said of a variable that holds nothing else."""
 
 
 def find_inputs(case: Evidence) -> Iterator[Cause | Cleared]:
-    """Find the values that differ between the begins of the two runs."""
+    """Yield the values that differ when the two runs begin."""
     imported = tuple(f"{module}." for module in case.run.loaded.keys() & case.against.loaded.keys())
     replaced = {*case.against.replaced} ^ {*case.run.replaced}
     for name, after in case.run.reads.items():
         before = case.against.reads.get(name)
         if name.startswith(imported):
-            continue  # the file that both imported it from is the business of another finder
+            continue  # both imported it: the file finder reports it
         if name in replaced:
-            continue  # what took the place of a package's own is told with that
+            continue  # reported with the package's function that it replaced
         if name in case.run.generators_before or after.kind == "rng":
-            continue  # its state is the business of another finder
-        if before is not None and same(before, after) is False:  # else the cell had made it itself
+            continue  # another finder reports its state
+        if before is not None and same(before, after) is False:  # no before: the cell made it
             unread = say_unread(case, name, before, after)
             yield (
                 Cleared("input", name, unread, is_tested=False)
@@ -59,7 +59,7 @@ def find_inputs(case: Evidence) -> Iterator[Cause | Cleared]:
 
 
 def _made_owners(case: Evidence, owners: Iterable[str]) -> Iterator[Blame]:
-    """Yield the runs that made again what a value belonged to: it belongs to the old one."""
+    """Yield the runs that made the objects again that a value belonged to."""
     since = [run for run in case.history if run.started > case.against.started]
     for owner in owners:
         makers = [run for run in since if owner in run.writes and is_created_by(run, owner)]
@@ -78,7 +78,7 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
     ]  # fmt: skip
     if cut_off:
         message = f"`{name}` no longer belongs to {listed(owners)}{case.doings(blame)}"
-    elif is_another(before, after):
+    elif has_other_name(before, after):
         was, now = (each.summary.partition(",")[0] for each in (before, after))
         message = _say_changed(case, name, blame, f"{was} → {now}")
     elif redefined or "code" in changed_parts(before, after):
@@ -88,7 +88,7 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
         message = _say_changed(case, name, defined, said, otherwise)
     elif any(name in run.timed for run in makers[-1:]):
         message = f"`{name}` {READING}{case.doings(blame)}"
-    elif after.opaque:
+    elif after.opaque and after.kind != DATABASE:
         message = f"`{name}` had moved on{case.doings(blame)}"
     else:
         message = _say_changed(case, name, blame, how_far(before, after))
@@ -98,24 +98,25 @@ def _cause(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -
         message=message,
         proof=f"content {before.digest[:8]} → {after.digest[:8]}",
         blame=tuple(blame),
+        prevents=after.kind == DATABASE,
     )
 
 
+# Phrases for functions and classes.
 _DEFINED = {MADE: REDEFINED, SET: REDEFINED, "changed it": REDEFINED}
-"""What a run did that made, set or changed a function or class."""
 
 
 def _say_changed(
     case: Evidence, name: str, blame: Sequence[Blame], far: str, otherwise: str = ""
 ) -> str:
-    """Say who changed an input, and how: ``In[4] changed `config`: rate``.
+    """Return who changed an input, and how: ``In[4] changed `config`: rate``.
 
     Args:
         case: The evidence.
         name: The input.
         blame: The runs that changed it, oldest first.
         far: How far it changed.
-        otherwise: What is said if no such run is known.
+        otherwise: The message if no such run is known.
     """
     by = [each for each in blame[-MOST_TOLD:] if each.run is not None]
     own = [each.run.cell == case.run.cell for each in by if each.run is not None]
@@ -126,14 +127,14 @@ def _say_changed(
     for how, alike in itertools.groupby(by, key=lambda each: each.how):
         runs = [each.run for each in alike if each.run is not None]
         it = "it" if sentences else f"`{name}`"
-        sentences.append(_did(case, runs, how, it))
+        sentences.append(_clause(case, runs, how, it))
     said = "; then ".join(sentences) or otherwise or f"`{name}` changed"
     tells = bool(by) and by[-1].how not in _ACTS  # as in ``changed rate``
     return said if tells or not far else f"{said}: {far}"
 
 
-def _did(case: Evidence, runs: Sequence[Run], how: str, it: str) -> str:
-    """Say what runs did to an input; ``it`` is what it is called."""
+def _clause(case: Evidence, runs: Sequence[Run], how: str, it: str) -> str:
+    """Return a clause about what runs did to an input, which it calls ``it``."""
     if how == NOT_RUN:
         cells = listed(f"In[{run.execution_count}]" for run in runs)
         return f"the cell that changed {it} before the restart ({cells} then) was not run since"
@@ -145,6 +146,7 @@ def _did(case: Evidence, runs: Sequence[Run], how: str, it: str) -> str:
     return f"{who} changed {it}: {how.removeprefix('changed ')}"
 
 
+# Phrases with a place for the input's name.
 _ACTS = {
     MADE: "made {} again",
     SET: "set {}",
@@ -153,4 +155,3 @@ _ACTS = {
     "changed it": "changed {}",
     "showed it": "showed {}",
 }
-"""By what is said of a run, how it is said with the input's name."""

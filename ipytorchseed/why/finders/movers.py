@@ -8,41 +8,41 @@ from collections.abc import Sequence
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.seeding import may_set_state
+from ipytorchseed.reads.actions import may_set_state
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.seeds import LIMIT
-from ipytorchseed.why.evidence import Evidence, HistoryLookup
+from ipytorchseed.why.evidence import Evidence, HistoryLookup, does
 from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.words import first_of, listed, many, owner_of, stream_of
 
+# Run before the cell, it makes an unseeded source repeat.
 _SEED = "%seed 42"
-"""What makes a source that nobody seeded repeat, given before the cell."""
 
-_TOLD = 20
-"""Moves of which it is told what they were, the latest ones."""
+# How many moves are analyzed, the latest.
+_MAX_MOVES = 20
 
-_NAMED = 4
-"""Of them, those that a message names."""
+# How many of them a message names.
+_MAX_NAMED = 4
 
+# For a run that may have drawn or seeded.
 _MOVED = "moved it"
-"""What is said of a run of which nobody knows whether it drew or seeded."""
 
+# Matches cells that restore the states of sources.
 _PUTS_BACK = lazy_pattern(r"%seed\s+(-\S+\s+)*(rewind|restore)\b")
-"""Tells the cells that put sources where they stood."""
 
+# Sources and types of generators whose numbers have 32 bits.
 _OF_32_BITS = frozenset(
     {"python", "numpy", "torch.cpu", "random.Random", "numpy.random.RandomState"}
 )
-"""Sources and types of generators whose numbers are of 32 bits."""
 
 
 def rng_cause(case: Evidence, name: str, before: str | None, after: str) -> Cause:
-    """Name a source or generator that began in another state, and who moved it there.
+    """Return the cause for a source or generator that started in another state.
 
     Args:
         case: The evidence.
         name: Its name.
-        before: The state in which the earlier run found it; None where that brought it in.
+        before: The state in which the earlier run found it; None if that run created it.
         after: The state in which the later run found it.
     """
     was = None if before is None else case.states.position(name, before)
@@ -55,15 +55,17 @@ def rng_cause(case: Evidence, name: str, before: str | None, after: str) -> Caus
         return Cause("rng", name, message, proof, _SEED, tuple(blame), prevents=True)
     proof = f"state {before[:8]} → {after[:8]}"
     seeded = any(each is not None and _is_chosen(each) for each in (was, now)) or any(
-        each.run is None or may_set_state(each.run.source, name) or each.how.startswith("reseeded")
+        each.run is None or may_set_state(each.run.actions, name) or each.how.startswith("reseeded")
         for each in blame
     )
     if not (case.same_kernel or seeded) and name in case.run.before:
         return never_seeded(name, before, after)
-    left_out = () if case.same_kernel or case.elsewhere else _left_out(case, name, blame, after)
+    left_out = (
+        () if case.same_kernel or case.elsewhere else _missing_moves(case, name, blame, after)
+    )
     if left_out:
         blame = [*left_out]
-        message = f"{_told(case, name, blame)}; since the restart, nothing did"
+        message = f"{_describe(case, name, blame)}; since the restart, nothing did"
     else:
         said = _say_along_a_seed(case, name, blame, was, now)
         message = said or _say_seeded(case, name, blame, was, now)
@@ -74,7 +76,7 @@ def rng_cause(case: Evidence, name: str, before: str | None, after: str) -> Caus
 
 
 def _fix(case: Evidence, was: Position | None) -> str:
-    """Return the command that puts a source where it stood; a receipt has no states, but seeds."""
+    """Return the command that restores a source. A receipt has no states, only seeds."""
     if not case.elsewhere:
         return f"%seed rewind {case.word(case.against)}"
     seed = None if was is None or was.draws else was.seed
@@ -84,7 +86,7 @@ def _fix(case: Evidence, was: Position | None) -> str:
 def _say_along_a_seed(
     case: Evidence, name: str, blame: Sequence[Blame], was: Position | None, now: Position | None
 ) -> str:
-    """Say who drew since the seed that both states follow; empty if they follow no common one."""
+    """Return who drew since the seed of both states, or "" if the seeds differ."""
     if not (case.same_kernel and blame and was and now and was.seed == now.seed is not None):
         return ""
     if was.draws is None or now.draws is None or was.draws == now.draws:
@@ -98,7 +100,7 @@ def _say_along_a_seed(
     if not drew or not all(each.how.startswith("drew ") for each in blame[seeds:]):
         return ""
     names = [*dict.fromkeys(_who(case, each) for each in drew)]
-    who = listed(names) if len(names) <= _NAMED else first_of(names, _NAMED)
+    who = listed(names) if len(names) <= _MAX_NAMED else first_of(names, _MAX_NAMED)
     taken = many(now.draws - was.draws, "number")
     if seeds:
         return f"{who} took {taken} from {stream} between the seed and this cell"
@@ -108,7 +110,7 @@ def _say_along_a_seed(
 def _say_seeded(
     case: Evidence, name: str, blame: Sequence[Blame], was: Position | None, now: Position | None
 ) -> str:
-    """Say who seeded otherwise; empty if nobody is known to have."""
+    """Return who used another seed, or "" if unknown."""
     seeding = blame[0].how.startswith("reseeded") if blame else False
     if not (seeding and now and now.seed is not None) or (was and was.seed == now.seed):
         return ""
@@ -116,7 +118,7 @@ def _say_seeded(
     if "inside a library" in blame[0].how:
         said += ", inside a library"
     said += f", not with {was.seed}" if was is not None and _is_chosen(was) else ""
-    return f"{said}; then {_told(case, name, blame[1:], it='it')}" if blame[1:] else said
+    return f"{said}; then {_describe(case, name, blame[1:], it='it')}" if blame[1:] else said
 
 
 def _say_moved(
@@ -126,40 +128,42 @@ def _say_moved(
     was: Position | None,
     now: Position | None,
 ) -> str:
-    """Say who moved a source, or only where it is if nobody is known to have."""
+    """Return who moved a source, or only its position if that is unknown."""
     if not (case.same_kernel or case.elsewhere) and _is_left_unseeded(blame, was, now):
         return f"{owner_of(name)} was not seeded since the restart"
     if blame and blame[0].how.startswith("put"):
-        return _told(case, name, blame)
+        return _describe(case, name, blame)
     if blame:
         how = "had moved on" if case.same_kernel else "started in another state"
-        return f"{stream_of(name)} {how}: {_told(case, name, blame, it='it')}"
+        return f"{stream_of(name)} {how}: {_describe(case, name, blame, it='it')}"
     told = f"{stream_of(name)} started in another state"
     if not (case.same_kernel or case.elsewhere):
         return f"{told}: the kernel was restarted"
-    stood = [_where(now), _where(was)]
+    stood = [_position(now), _position(was)]
     if stood[0] == stood[1]:
         known = now is not None and now.draws is not None
-        return f"{told} ({stood[0]} both times, but for a number that was kept)" if known else told
+        return (
+            f"{told} ({stood[0]} both times, except for a number that was kept)" if known else told
+        )
     return f"{told} ({stood[0]}, not {stood[1]})" if all(stood) else told
 
 
 def _is_left_unseeded(blame: Sequence[Blame], was: Position | None, now: Position | None) -> bool:
-    """Return whether a source had a seed that somebody chose, and has none since the restart."""
+    """Return whether a source had a chosen seed, but none since the restart."""
     had, has = (each is not None and _is_chosen(each) for each in (was, now))
     return had and not has and all(each.how in ("imported it", "started it") for each in blame)
 
 
-def _told(case: Evidence, name: str, blame: Sequence[Blame], it: str = "") -> str:
-    """Say what the latest runs did to a source, in one go those that did the same.
+def _describe(case: Evidence, name: str, blame: Sequence[Blame], it: str = "") -> str:
+    """Return what the latest runs did to a source, grouping those that did the same.
 
     Args:
         case: The evidence.
         name: The source.
         blame: What they did.
-        it: What the source is called; at first by its name where that was not said before.
+        it: The word for the source; by default its name at first, then "it".
     """
-    doings = [(_who(case, each), _in_brief(each.how)) for each in blame[-_NAMED:]]
+    doings = [(_who(case, each), _in_brief(each.how)) for each in blame[-_MAX_NAMED:]]
     told = list[str]()
     for how, alike in itertools.groupby(doings, key=operator.itemgetter(1)):
         what = "it" if it or told else stream_of(name)
@@ -167,15 +171,15 @@ def _told(case: Evidence, name: str, blame: Sequence[Blame], it: str = "") -> st
     return ", ".join(told)
 
 
-def _left_out(case: Evidence, name: str, blame: list[Blame], after: str) -> tuple[Blame, ...]:
-    """List the moves of the earlier kernel that led on from where the later run began.
+def _missing_moves(case: Evidence, name: str, blame: list[Blame], after: str) -> tuple[Blame, ...]:
+    """Return the earlier kernel's moves after the state where the later run began.
 
-    Nothing moved the source here since a cell seeded it as it was seeded there.
+    Both kernels were seeded alike, and nothing else moved the source in the later one.
 
     Args:
         case: The evidence.
         name: The source.
-        blame: The moves of the later run's kernel.
+        blame: The moves in the later run's kernel.
         after: The state in which the later run found it.
     """
     if len(blame) != 1 or not blame[0].how.startswith("reseeded"):
@@ -191,7 +195,7 @@ def _left_out(case: Evidence, name: str, blame: list[Blame], after: str) -> tupl
 
 
 def _in_brief(how: str) -> str:
-    """Shorten what a run did to a source, ``{it}``: without how many numbers it drew."""
+    """Return what a run did to a source, ``{it}``, without counts of numbers."""
     if how.startswith("drew "):
         return "drew from {it}"
     how = how.partition(" and drew ")[0]
@@ -209,12 +213,12 @@ _BRIEFLY = {
 
 
 def _is_chosen(position: Position) -> bool:
-    """Return whether a state goes back to a seed, rather than to the system's entropy."""
+    """Return whether a state comes from a seed and not from the system's entropy."""
     return position.seed is not None and position.seed < LIMIT
 
 
-def _where(position: Position | None) -> str:
-    """Return where a state is in the stream of a seed; empty if that is not known."""
+def _position(position: Position | None) -> str:
+    """Return a state's position in the stream of a seed, or "" if unknown."""
     said = "" if position is None else str(position)
     return "" if said == "seed unknown" else said
 
@@ -224,15 +228,15 @@ def _who(case: Evidence, blame: Blame) -> str:
 
 
 def _blame(case: Evidence, name: str) -> list[Blame]:
-    """List the moves that lead from one begin to the other, from the last reseeding on."""
+    """Return the moves between the starts of the two runs, since the last reseeding."""
     blame: list[Blame] = []
     for run, begin, end in _moves([*case.history, case.run], name)[::-1]:
         if begin is None:
-            blame.append(Blame(run, _how_it_came(case, run, name, end)))
+            blame.append(Blame(run, _how_created(case, run, name, end)))
             break
         told, reseeded = (
             _move(case, run, name, begin, end)
-            if len(blame) < _TOLD
+            if len(blame) < _MAX_MOVES
             else (Blame(run, _MOVED), run is not None and bool(run.seeds))
         )
         blame.append(told)
@@ -241,8 +245,8 @@ def _blame(case: Evidence, name: str) -> list[Blame]:
     return blame[::-1]
 
 
-def _how_it_came(case: Evidence, run: Run | None, name: str, end: str) -> str:
-    """Say how a run brought in a source or generator that was not there before."""
+def _how_created(case: Evidence, run: Run | None, name: str, end: str) -> str:
+    """Return how a run created a source or generator that did not exist before."""
     if run is None or name in run.generators_after:
         return "made it"
     if has_seeded(case.states, run, name, end):
@@ -251,30 +255,30 @@ def _how_it_came(case: Evidence, run: Run | None, name: str, end: str) -> str:
 
 
 def has_seeded(states: HistoryLookup, run: Run, name: str, end: str) -> bool:
-    """Return whether a run seeded a source that it brought in.
+    """Return whether a run seeded a source that it created.
 
     Args:
-        states: Where they stand.
+        states: Looks up positions.
         run: The run.
         name: The source.
         end: Its state when the run ended.
     """
     position = states.position(name, end)
     chosen = position is not None and _is_chosen(position)
-    asked = not run.error and may_set_state(run.source, name)
-    return asked or (chosen and "seed" in run.source)
+    asked = not run.error and may_set_state(run.actions, name)
+    return asked or (chosen and any("seed" in each for each in run.actions))
 
 
 def _moves(runs: Sequence[Run], name: str) -> list[tuple[Run | None, str | None, str]]:
-    """List what moved a source from the first of runs to where the last of them began.
+    """Return the moves of a source from the first run to the start of the last.
 
     Args:
         runs: The runs, oldest first.
         name: The source or generator.
 
     Returns:
-        For each move the run, or None for something between runs, and from where to where it led;
-        oldest first. Those of other kernels than the last run's led nowhere there.
+        For each move the run, or None for something between runs, and the states before and after
+        it; oldest first. Moves in other kernels than the last run's are ignored.
     """
     moves: list[tuple[Run | None, str | None, str]] = []
     last = runs[-1]
@@ -294,8 +298,8 @@ def _moves(runs: Sequence[Run], name: str) -> list[tuple[Run | None, str | None,
 
 
 def _move(case: Evidence, run: Run | None, name: str, begin: str, end: str) -> tuple[Blame, bool]:
-    """Say what a move was, and whether what was before it has no part in where it led."""
-    if run is not None and _PUTS_BACK.match(run.source):
+    """Return the blame for a move, and whether earlier moves no longer matter."""
+    if run is not None and does(run, _PUTS_BACK):
         return Blame(run, "put it back"), True
     draws = case.states.draws(begin, end)
     if draws is not None:
@@ -304,11 +308,11 @@ def _move(case: Evidence, run: Run | None, name: str, begin: str, end: str) -> t
     if now is None or now.seed is None or now.draws is None:
         return Blame(run, _MOVED), False
     if was is not None and was.seed == now.seed and (was.draws is None or was.draws <= now.draws):
-        return Blame(run, _MOVED), False  # by draws, that there was no time to count
+        return Blame(run, _MOVED), False  # draws that were too many to count
     if was is None and case.states.leads(begin, end):
-        return Blame(run, _MOVED), False  # likewise, or it may be: where it began is not known
+        return Blame(run, _MOVED), False  # likewise, or perhaps: its start is unknown
     ours = run is not None and any(seed == now.seed for seed, _ in run.seeds)
-    asked = ours or run is None or any("seed" in text for text in case.texts(run))
+    asked = ours or run is None or any("seed" in each for each in run.actions)
     how = f"reseeded to {now.seed}" if asked else f"reseeded to {now.seed}, inside a library"
     if now.draws:
         how += f" and drew {_numbers(run, name, now.draws)}"
@@ -316,8 +320,8 @@ def _move(case: Evidence, run: Run | None, name: str, begin: str, end: str) -> t
 
 
 def _numbers(run: Run | None, name: str, draws: int) -> str:
-    """Write how many numbers were drawn, and of what size: a call may take several."""
-    if not draws:  # of two that were made at once: normal numbers, or the halves of one
+    """Return how many numbers were drawn, and their size: a call may take several."""
+    if not draws:  # one of two made at once: normal numbers, or halves of one
         return "a number that was kept"
     made = None if run is None else run.generators_after.get(name)
     bits = " of 32 bits" if (name if made is None else made.type) in _OF_32_BITS else ""
@@ -325,7 +329,7 @@ def _numbers(run: Run | None, name: str, draws: int) -> str:
 
 
 def never_seeded(name: str, before: str, after: str) -> Cause:
-    """Name a source that both runs brought in, and left in these states."""
+    """Return the cause for a source that both runs created, with these states."""
     message = f"{owner_of(name)} was never seeded, so it starts differently after every restart"
     proof = f"state {before[:8]} → {after[:8]}"
     return Cause("rng", name, message, proof, _SEED, prevents=True)

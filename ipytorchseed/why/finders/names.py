@@ -1,4 +1,4 @@
-"""Finds names that one run found and the other did not, and functions that were replaced."""
+"""Finds names that only one run found, and functions that were replaced."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Iterator, Sequence
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.why.evidence import Evidence
+from ipytorchseed.why.evidence import Evidence, does
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.changers import SCALARS, SET, find_left_out
 from ipytorchseed.why.value_changes import how_far
 
-_RESET = lazy_pattern(r"^%(?:reset|reset_selective|xdel)\b", re.MULTILINE)
+_RESET = lazy_pattern(r"^%(?:reset|reset_selective|xdel)\b")
 
-_RELOAD = lazy_pattern(r"\breload\(|^%autoreload\b", re.MULTILINE)
+_RELOAD = lazy_pattern(r"\breload$|^%autoreload\b")
 
 
 def find_names(case: Evidence) -> Iterator[Cause | Cleared]:
-    """Find the names that one of the runs found and the other did not."""
+    """Yield the names that only one of the runs found."""
     run, against = case.run, case.against
     new = [name for name in run.reads if name in against.missing and name not in run.writes]
     gone = [name for name in against.reads if name in run.missing]
@@ -29,22 +29,22 @@ def find_names(case: Evidence) -> Iterator[Cause | Cleared]:
 
 
 def _replaced(case: Evidence) -> Iterator[Cause]:
-    """Find what of packages the user put something else in place of, or put back."""
+    """Yield a package's functions that the user replaced or restored."""
     for name in sorted({*case.against.replaced} ^ {*case.run.replaced}):
         attribute = name.rpartition(".")[2]
-        setting = re.compile(rf"\b{re.escape(attribute)}\b\s*=|setattr|patch|reload")
+        setting = re.compile(rf"\b{re.escape(attribute)}=|setattr|patch|reload")
         setters = [run for run in case.history if name in run.writes]
-        setters = setters or [run for run in case.history if setting.search(run.source)]
+        setters = setters or [run for run in case.history if does(run, setting)]
         value = case.run.reads.get(name)
         comes_by = value is not None and name in case.against.reads
         if not (setters or comes_by) and case.run.code != case.against.code:
-            continue  # the one text comes by it, and the other does not
+            continue  # only one of the texts uses it
         before = case.against.reads.get(name)
         how = "replaced it" if value else "put it back"
         own = value is not None and before is not None and _is_of_own_module(case, name)
         if own and value is not None:
             how = SET if value.kind in SCALARS else "changed it"
-        reloaded = any(_RELOAD.search(run.source) for run in setters[-1:])
+        reloaded = any(does(run, _RELOAD) for run in setters[-1:])
         how = "reloaded its module" if reloaded else how
         left_out = [*find_left_out(case, name)]
         blame = (*(Blame(run, how) for run in setters[-1:]), *left_out)
@@ -60,7 +60,7 @@ def _replaced(case: Evidence) -> Iterator[Cause]:
 
 
 def _say_replaced(case: Evidence, name: str, summary: str | None, blame: Sequence[Blame]) -> str:
-    """Say that something stands in place of what a package has under a name, or no longer does."""
+    """Return a sentence about an attribute of a package that was replaced or restored."""
     who = case.who(blame[:1]) if [each.how for each in blame] in _PLAIN else ""
     if summary is None:
         again = f"`{name}` is the package's own again"
@@ -74,13 +74,13 @@ _PLAIN = (["replaced it"], ["put it back"])
 
 
 def _is_of_own_module(case: Evidence, name: str) -> bool:
-    """Return whether a name is of a module of the user's, of which a run read the file."""
+    """Return whether a name is in a module of the user's that a run loaded."""
     module = name.rpartition(".")[0]
     return any(module in run.loaded for run in [*case.states.latest(case.run), case.run])
 
 
 def find_own_names(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
-    """Find names that were missing and that the cell sets itself, where nothing else is a cause.
+    """Yield missing names that the cell itself sets, if there is no other cause.
 
     Args:
         case: The evidence.
@@ -92,27 +92,26 @@ def find_own_names(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  
         yield from (Cleared("input", name, "the cell sets it itself") for name in own)
     else:
         yield from (_new(case, name) for name in own)
-        yield from _swapped(case, run, against)
-        yield from _swapped(case, against, run)
+        yield from _replaced_in_one(case, run, against)
+        yield from _replaced_in_one(case, against, run)
 
 
 _CALLED = frozenset({"class", "function", "method"})
 
 
-def _swapped(case: Evidence, one: Run, other: Run) -> Iterator[Cause]:
-    """Find names of functions that one run found to be another than the package's of that name.
+def _replaced_in_one(case: Evidence, one: Run, other: Run) -> Iterator[Cause]:
+    """Yield names of a package's functions that only one run found to be replaced.
 
-    A package's function under its own name is no input, so that the other run did not note it. A
-    class that no code names is one by which an object came.
+    A package's function under its own name is no input, so the other run did not record it. Classes
+    that the code does not name were only reached through objects.
     """
-    texts = case.texts()
+    used = {part for run in (one, other) for each in run.actions for part in each.split(".")}
     for name, value in one.reads.items():
         known = name in other.reads or name in other.missing or name in one.writes
-        word = re.compile(rf"\b{re.escape(name)}\b")
         makers = [run for run in case.history if run is not case.against and name in run.writes]
         if known or "." in name or value.kind not in _CALLED or not makers:
             continue
-        if not any(map(word.search, texts)):
+        if name not in used:
             continue
         blame = (Blame(makers[-1], "made it"),)
         what = value.summary or value.kind
@@ -157,11 +156,4 @@ def _gone(case: Evidence, name: str) -> Cause:
 
 
 def _deletes(run: Run, name: str) -> bool:
-    word = re.escape(name)
-    deletes = re.search(
-        rf"\bdel\b(?:(?!\bdel\b)[^\n])*\b{word}\b"
-        rf"|\bexcept\b(?:(?!\bexcept\b)[^\n])*\bas +{word} *:"
-        rf"|\b(?:globals\(\)|user_ns)\.pop\( *[\"']{word}[\"']",
-        run.source,
-    )
-    return deletes is not None or _RESET.search(run.source) is not None
+    return f"del {name}" in run.actions or does(run, _RESET)

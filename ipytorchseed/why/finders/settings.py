@@ -12,8 +12,7 @@ from ipytorchseed.determinism.libraries import BY_NAME as LIBRARIES
 from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.determinism.table import BY_NAME as FLAGS
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.why.evidence import FOLDER, Evidence
+from ipytorchseed.why.evidence import FOLDER, Evidence, does
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.changers import find_setter
 
@@ -26,9 +25,6 @@ _ON_GPU = ("cudnn", "cuda", "CUBLAS", "FLASH_ATTENTION")
 _NEVER = frozenset({"CUDA_LAUNCH_BLOCKING", "torch.use_deterministic_algorithms.warn_only"})
 _NOT_COMPUTING = frozenset({*sys.stdlib_module_names, "IPython"})
 _THREADS = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS"})
-
-_SETS = lazy_pattern(r"environ|putenv|%(?:set_)?env\b|dotenv")
-"""Text of cells that set environment variables."""
 
 
 def find_settings(case: Evidence) -> Iterator[Cause | Cleared]:
@@ -141,11 +137,7 @@ def _setters(case: Evidence, name: str) -> list[Run]:
     if name in _WATCHED or not case.same_kernel:
         return []
     word = re.compile(rf"\b{re.escape(name)}\b")
-    found = [
-        run
-        for run in case.history
-        if run.cell != case.run.cell and word.search(run.source) and _SETS.search(run.source)
-    ]
+    found = [run for run in case.history if run.cell != case.run.cell and does(run, word)]
     return found[-1:]
 
 

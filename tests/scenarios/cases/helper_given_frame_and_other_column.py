@@ -5,7 +5,7 @@ ask: use
 probe: out
 changed: yes
 expect: input df 3
-says: changed column y
+says: changed column `y`
 """
 # %% setup
 import pandas as pd

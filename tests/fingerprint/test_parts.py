@@ -217,7 +217,7 @@ def test_a_record_of_msgspec_is_seen_whole():
 
 
 def test_a_database_tells_how_many_rows_were_written():
-    """A question changes nothing; what is in it stays unknown, and a closed one tells nothing."""
+    """A query changes nothing, the content is unknown, and so is a closed one."""
     connection = sqlite3.connect(":memory:")
     connection.execute("create table t (a int)")
     connection.execute("insert into t values (1)")

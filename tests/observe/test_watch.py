@@ -270,7 +270,7 @@ def test_a_compiled_function_is_not_taken_for_unread(notebook):
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script`")
 def test_what_torchscript_compiles_is_not_taken_for_unread(notebook):
-    """A scripted object runs methods, and functions that these call, which nobody sees run."""
+    """A scripted object runs methods, and functions that these call, which cannot be seen to run."""
     cell = (
         "import torch\ndef double(x):\n    return x * 2\n"
         "class Scripted(torch.nn.Module):\n    def forward(self, x):\n        return double(x)\n"

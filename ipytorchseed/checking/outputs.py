@@ -131,7 +131,7 @@ def _pixels(data: Any) -> object:  # noqa: ANN401 -- base64, as a string or its 
 
 
 def say_pixels(kind: str, before: Pixels, after: Pixels, level: int = 0) -> str:
-    """Say how many pixels of two images differ; return an empty text if none does.
+    """Describe how many pixels of two images differ; return an empty text if none does.
 
     Args:
         kind: Their MIME type.

@@ -126,7 +126,7 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     engines: str | None,
     **how: Any,
 ) -> None:
-    """Say which cell differs first between fresh kernels, and why.
+    """Find the cell that differs first between fresh kernels, and why.
 
     Each NOTEBOOK runs in kernels of its own; a folder stands for the notebooks in it. The files are
     not written, but by --fix. What cells show decides: where all outputs are equal, the notebook

@@ -140,7 +140,7 @@ class History:
         return [*dict.fromkeys([*sources, *self._moved])]
 
     def moves(self, now: Mapping[str, str]) -> dict[str, str]:
-        """Say what moved each source last, as far as a look back tells."""
+        """Describe what moved each source last, as far as a look back tells."""
         count = len(self.ids)
         return last_moves(self._back(count, max(0, count - _LOOKED_BACK)), now)
 

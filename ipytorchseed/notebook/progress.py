@@ -76,7 +76,7 @@ class Progress:
             display(view)
 
     def tell(self, what: str) -> None:
-        """Say what is done now, if it has taken long."""
+        """Report the current step, if it has taken long."""
         now = time.monotonic()
         if now - self._began >= _PATIENCE and now - self._last >= _EVERY:
             self._last = now
@@ -84,7 +84,7 @@ class Progress:
                 self.step(f"{what} …")
 
     def step(self, what: str, *, shows: bool = False) -> None:
-        """Say which step begins.
+        """Report the step that begins.
 
         Args:
             what: The step.

@@ -39,7 +39,7 @@ class Viewer(Protocol):
         """Show a run that has ended; None where it was not recorded."""
 
     def close(self) -> None:
-        """Say that nothing more will come."""
+        """Report the end."""
 
 
 Opener = Callable[["State"], Viewer]
@@ -202,7 +202,7 @@ class State:
         self.note_seed(seed, how)
 
     def note_seed(self, seed: int, how: str) -> None:
-        """Note a seed in the log, unless a cell's code is run again just now."""
+        """Record a seed in the log, unless a cell's code is run again just now."""
         if not self.rerunning:
             self.tracking.note_seed(seed, how)
 

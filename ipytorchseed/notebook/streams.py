@@ -117,7 +117,7 @@ class OutputCapture:
                 self._replaced.put(holder, name, ours)
 
     def _note(self, note: Callable[..., None], *told: Any) -> None:
-        """Have something noted that the cell shows; whatever we make of it, the cell shows it."""
+        """Record what the cell shows; it is shown even if recording fails."""
         __tracebackhide__ = True
         try:
             outputs = self._find()

@@ -221,7 +221,7 @@ class Tracking:
         )
 
     def note_beside(self) -> None:
-        """Note that a cell begins in another thread while the one under way runs."""
+        """Record that a cell begins in another thread while the one under way runs."""
         if self._session is not None and self._session.pending is not None:
             self._session.pending.beside = True
             self._tell_once(
@@ -270,7 +270,7 @@ class Tracking:
         *,
         quiet: bool,
     ) -> Run | None:
-        """Have the cell of a run run again, and record that as a run of it.
+        """Run the cell of a run again, and record that as a run of it.
 
         Args:
             run: The run.
@@ -330,12 +330,12 @@ class Tracking:
         maintain()
 
     def _tell_news(self, ledger: Ledger) -> None:
-        """Tell what happened to the ledger's file since the last time."""
+        """Return what happened to the ledger's file since the last time."""
         while ledger.notices:
             self._tell_once(ledger.notices.pop(0))
 
     def _tell_size(self, name: str) -> None:
-        """Tell of the first variable that is too large to be looked at whole, if one is."""
+        """Report the first variable that is too large to be looked at whole, if one is."""
         if name:
             self._tell_once(
                 f"{name} is too large to be looked at whole in {self._options.budget:g} s, so a"

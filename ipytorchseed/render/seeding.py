@@ -29,7 +29,7 @@ from ipytorchseed.why.evidence import run_name
 def seeded_text(
     seed: int, reseeded: Sequence[tuple[Found, int]], left: Sequence[Found], typed: str = ""
 ) -> str:
-    """Say what a seed was given to.
+    """Describe what a seed was given to.
 
     Args:
         seed: The seed.
@@ -205,7 +205,7 @@ class SeedLog(View):
 
 
 def restored_text(done: Restored, where: str) -> str:
-    """Say what was put back, and what was not.
+    """Describe what was put back, and what was not.
 
     Args:
         done: What was done.

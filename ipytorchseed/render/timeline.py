@@ -249,7 +249,7 @@ def _unparsed(run: Run) -> bool:
 
 
 def last_moves(lines: Iterable[Line], now: Mapping[str, str]) -> dict[str, str]:
-    """Say what moved each source or generator last.
+    """Describe what moved each source or generator last.
 
     Args:
         lines: The newest first.

@@ -140,7 +140,7 @@ def check_folder(module: str) -> None:
 
 
 def remember(value: int) -> None:
-    """Note a seed that was applied, as a hint for finding positions."""
+    """Record a seed that was applied, as a hint for finding positions."""
     if value in _recent:
         _recent.remove(value)
     _recent.appendleft(value)

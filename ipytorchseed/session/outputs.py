@@ -100,7 +100,7 @@ def _as_json(data: object) -> str:
 
 
 def _plain(data: object) -> str:
-    """Name what JSON does not hold; nothing of the user's is called for it."""
+    """List what JSON does not hold; nothing of the user's is called for it."""
     return xxh3_64(data).hexdigest() if type(data) is bytes else type(data).__name__
 
 
@@ -170,17 +170,17 @@ class Outputs(Struct):
     _count: int = 0
 
     def passed_by(self) -> None:
-        """Note that something prints by itself, as a program does: seen late, or never."""
+        """Record that something prints by itself, as a program does: seen late, or never."""
         self.in_part = True
 
     def piped(self, text: str) -> None:
-        """Note text from the process's own output: of this cell's programs, or of others."""
+        """Record text from the process's own output: of this cell's programs, or of others."""
         if self.in_part:
             self.printed(text)
         self.in_part = True
 
     def printed(self, text: str) -> None:
-        """Note printed text; of much of it, a digest is all that is kept."""
+        """Record printed text; of much of it, a digest is all that is kept."""
         size = len(text)
         self._size += size
         self._room -= size
@@ -213,7 +213,7 @@ class Outputs(Struct):
         _add(digest, last)
 
     def displayed(self, bundle: Mapping[str, Any]) -> None:
-        """Note a display; its bundle is not kept, as images are large."""
+        """Record a display; its bundle is not kept, as images are large."""
         self._count += 1
         value = bundle_value(bundle)
         if len(self._shown) < _MOST_DISPLAYS:
@@ -223,7 +223,7 @@ class Outputs(Struct):
             _add(self._more, value.digest)
 
     def resulted(self, bundle: Mapping[str, Any]) -> None:
-        """Note how a result is shown: its class's own methods may read more than the result."""
+        """Record how a result is shown: its class's own methods may read more than the result."""
         if self.addressed:
             bundle = {
                 kind: without_addresses(data) if type(data) is str else data

@@ -175,7 +175,7 @@ def write_database(value: Any, walk: Walk) -> Writing:
     """Write a connection of SQLite by how many rows were written through it."""
     yield from ()
     sqlite3: Any = sys.modules["sqlite3"]
-    walk.unsee("sqlite3.Connection")
+    walk.mark_unseen("sqlite3.Connection")
     try:
         wrote = str(sqlite3.Connection.total_changes.__get__(value))
     except sqlite3.Error:  # it is closed, or belongs to another thread

@@ -112,7 +112,7 @@ def say_bound(distance: float) -> str:
 
 
 LEVELS = 8
-"""The largest difference of a pixel's colours, of 255, that nobody sees."""
+"""The largest difference of a pixel's colours, of 255, that is invisible."""
 
 EXACT = -1.0
 """A limit for differences within which no two numbers are: for runs with the same libraries."""

@@ -28,7 +28,7 @@ _OURS = lazy_pattern(r"^ipytorchseed: .*\n?", re.MULTILINE)
 """Our own messages on standard error, which depend on how busy the machine is."""
 
 _ADDRESS_OF = lazy_pattern(r"\bdata_ptr\b|\b__array_interface__\b|\.ctypes\b|\baddressof\b")
-"""Code that reads the address of memory, besides ``id``."""
+"""Code that reads the address of memory, other than ``id``."""
 
 WIDGET = "application/vnd.jupyter.widget-"
 STREAMS = ("stdout", "stderr")

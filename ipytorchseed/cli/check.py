@@ -212,7 +212,7 @@ def _found(named: Sequence[Path]) -> list[Path]:
             continue
         inside = sorted(each for each in path.rglob("*.ipynb") if _HIDDEN not in each.parts)
         if not inside and path.suffix == ".ipynb":
-            paths[path] = None  # it is told among the others
+            paths[path] = None  # it is reported among the others
         elif not inside:
             raise click.UsageError(f"there is no notebook in the folder {path}")
         paths.update(dict.fromkeys(inside))

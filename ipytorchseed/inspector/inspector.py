@@ -30,7 +30,7 @@ from ipytorchseed.rng.torch_random import has_torch
 _STATIC = files("ipytorchseed.inspector") / "static"
 
 _COMMENT = lazy_pattern(r"^ *(?:/\*\*(?:(?!\*/|/\*\*).)*\*/|//[^\n]*)\n", re.DOTALL | re.MULTILINE)
-"""A comment with lines of its own, as the types are, which no browser reads."""
+"""A comment on separate lines, such as the types."""
 
 
 def squeeze_module(text: str) -> str:

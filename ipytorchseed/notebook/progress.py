@@ -38,7 +38,7 @@ def bar(made: int, of: int, what: str, most: str = "") -> str:
 class Progress:
     """A line that is shown while something takes long, and is replaced as it goes on.
 
-    Where nothing can be replaced, as in a pipe, its steps are lines of their own.
+    Where nothing can be replaced, as in a pipe, its steps are separate lines.
 
     Args:
         shell: The running shell.

@@ -256,7 +256,7 @@ class State:
     def run_scoped(
         self, scope: deterministic, after: Callable[[deterministic], None] | None, body: str
     ) -> None:
-        """Run code in a scope of its own, where a magic was handed its body as text."""
+        """Run code in a separate scope, for a magic that got its body as text."""
         shell = self.shell
         run_cell = partial(shell.run_cell, body, store_history=False)
         with held_interrupts():

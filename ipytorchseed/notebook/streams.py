@@ -52,8 +52,8 @@ class OutputCapture:
 
     Args:
         shell: The running shell.
-        find: Returns what is told of all that is printed, displayed or shown as a result; None
-            where nobody listens now.
+        find: Returns the listener for everything that is printed, displayed or shown; None if
+            there is none now.
     """
 
     def __init__(self, shell: InteractiveShell, find: Callable[[], Outputs | None]) -> None:
@@ -129,7 +129,7 @@ class OutputCapture:
             self._round = object()
 
     def _told(self, run: Callable[..., Any], mine: object) -> Callable[..., Any]:
-        """Return ``run`` so that what its programs print is told of."""
+        """Return a ``run`` that reports what its programs print."""
 
         def ran(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as the original
             __tracebackhide__ = True
@@ -153,6 +153,6 @@ class OutputCapture:
         return shown
 
     def stop(self) -> None:
-        """Stop capturing; the objects are as they were, but for what others put around ours."""
-        self._round = object()  # what others still hold of ours tells nobody
+        """Stop capturing; the objects are restored, except wrappers around ours."""
+        self._round = object()  # wrappers that others keep report nothing
         self._replaced.put_back()

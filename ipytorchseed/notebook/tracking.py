@@ -36,13 +36,13 @@ _INTERRUPTS = (KeyboardInterrupt, asyncio.CancelledError)
 """What ends an interrupted cell; the second, one that awaits."""
 
 _UNLIMITED = 1e9
-"""Seconds to look at values, where nobody waits for the cell."""
+"""Seconds to look at values while no one waits for the cell."""
 
 _QUIET = 0.25
 """Seconds without a cell after which the ledger is kept in order."""
 
 _IDLE = 0.1
-"""Seconds after loading when what the first cell needs is made ready, while nobody waits for it."""
+"""Seconds after loading when what the first cell needs is made ready, while no one waits for it."""
 
 
 _known: WeakKeyDictionary[Any, Identity] = WeakKeyDictionary()
@@ -143,7 +143,7 @@ class Tracking:
                 watch.close()
 
     def stop_listening(self) -> None:
-        """Take what is printed and displayed from now on for no output of the cell's."""
+        """Ignore what is printed and displayed from now on: it is not the cell's."""
         self._capture.stop()
 
     def stop_look(self) -> None:

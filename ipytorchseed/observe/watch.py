@@ -22,7 +22,7 @@ from ipytorchseed.reads.entropy import TAILS
 from ipytorchseed.reads.resolution import public_name
 
 _TOOLS = (4, 3)
-"""Numbers of tools that nobody else has by convention, the first that is free."""
+"""Numbers of tools without a conventional owner; the first free one is used."""
 
 _monitoring: Any = getattr(sys, "monitoring", None)
 _DISABLE = getattr(_monitoring, "DISABLE", None)
@@ -159,7 +159,7 @@ class Watch:
             del self._spent[key]
         if self._seen is not None:
             self._seen.codes[key] = code
-        # The code of a text may run again; a function's instructions are told all the same.
+        # The code of a text may run again; a function's instructions are reported anyway.
         return None if code.co_name == "<module>" else _DISABLE
 
     def _forget(self, key: int) -> None:
@@ -211,7 +211,7 @@ class Watch:
 
 
 def _is_of_a_cell(file: str) -> bool:
-    """Return whether code is of a cell, by its file: ipykernel gives each a file of its own."""
+    """Return whether code is of a cell, by its file: ipykernel gives each its own file."""
     return file[:1] == "<" or "ipykernel_" in file
 
 

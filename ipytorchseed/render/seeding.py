@@ -88,7 +88,7 @@ def read_rows(found: Sequence[Found]) -> list[Row]:
 
 
 def state_of(each: Source | Found) -> bytes | None:
-    """Return the state of a source or generator, to be shown; None where it cannot be told."""
+    """Return the state of a source or generator for display; None if unknown."""
     if isinstance(each, Found):
         return each.read()
     with suppress(StateError):
@@ -163,7 +163,7 @@ class SeedLog(View):
         runs: The runs in which they were applied, by kernel and number, as far as they are kept.
         kernel: The kernel that asks.
         more: Whether there are earlier entries.
-        note: What to say besides; empty for nothing.
+        note: A further remark; or empty.
     """
 
     template = "seedlog"
@@ -240,7 +240,7 @@ def stamp() -> str:
     Nothing is drawn, started or imported.
 
     Returns:
-        The seed that the sources stand at, the digest of every source, settings that matter,
+        The seed of the sources, the digest of every source, settings that matter,
         versions of the libraries, and the processors; parts are set apart by semicolons.
     """
     # The last seed may have been put back since: by %replay, %seed rewind or restore, --isolate.

@@ -204,7 +204,7 @@ class WhyView(View):
         return sentence(how) if level == MAY_MATTER else ""
 
     def finding(self, cause: Cause) -> str:
-        """Return what experiments say of a cause; empty where nothing, or it is told once."""
+        """Return what experiments say about a cause; empty if nothing, or shown once."""
         return "" if self.one_reason else cause.finding.how
 
     @property
@@ -223,7 +223,7 @@ class WhyView(View):
 
     @property
     def causes(self) -> tuple[Cause, ...]:
-        """The causes that are told in full: of those that may matter, a few."""
+        """The causes that are shown in full: only a few of those that may matter."""
         causes = self.explanation.causes
         may = [cause for cause in causes if _may_matter(cause)]
         return tuple(cause for cause in causes if cause not in may[_MOST_MAY_MATTER:])

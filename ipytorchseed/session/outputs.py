@@ -153,7 +153,7 @@ class Outputs(Struct):
         timed: Whether its cell reads a clock, as in ``without_noise``.
         addressed: Whether it shows addresses: whole numbers that may be one are no content.
         shown: How its result was shown, if it had one.
-        in_part: Whether something may have printed of which not all is noted.
+        in_part: Whether something may have printed that was not fully recorded.
     """
 
     timed: bool = False
@@ -245,7 +245,7 @@ class Outputs(Struct):
 
     @property
     def displays(self) -> tuple[Fingerprint, ...]:
-        """What is kept of each display, in order; the last one stands for all beyond many."""
+        """What is kept of each display, in order; the last one represents all beyond many."""
         if self._more is None:
             return tuple(self._shown)
         count = self._count - len(self._shown)
@@ -261,7 +261,7 @@ class Outputs(Struct):
         varies = {"timed": self.timed, "addressed": self.addressed}
         if self._rest is None:
             text = "".join(self._text)
-            if self.in_part:  # equal as far as it was seen: nobody knows of the rest, or its order
+            if self.in_part:  # equal as far as it was seen: the rest and its order are unknown
                 value = text_value("\n".join(sorted(text.split("\n"))), **varies)
                 summary = value.summary if text else ""
                 return replace(value, summary=summary, exact=False, sample=value.digest)

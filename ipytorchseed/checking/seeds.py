@@ -241,7 +241,7 @@ for path in sys.argv[1:]:
         continue
 sys.__stdout__.write("\\n" + json.dumps(taken))
 """
-"""Run in a new process, because importing a library has side effects."""
+"""Run in a process of its own, as importing a library takes time and may have side effects."""
 
 _PATIENCE = 60
 """The most seconds for these imports."""
@@ -306,7 +306,7 @@ def _name(call: Call, name: str, place: int, seed: int) -> Splice | None:
     before = code.cell.source[begin:end].rstrip()
     lines = before.split("\n")
     if begin + len(before) < code.offset(node.end_lineno or 1, 0) and "#" not in lines[-1]:
-        # the parenthesis is on a separate line, and so is the seed
+        # the parenthesis stands on a line of its own: so does the seed
         indent = lines[-1][: len(lines[-1]) - len(lines[-1].lstrip())]
         end, ends = begin + len(before), before.endswith(",")
         comma = "" if before.endswith(("(", ",")) else ","

@@ -42,15 +42,15 @@ _STORES = frozenset({"STORE_NAME", "STORE_GLOBAL", "DELETE_NAME", "DELETE_GLOBAL
 _NAMES = {dis.opmap[name]: name for name in _LOADS | _STORES if name in dis.opmap}
 _GLOBAL, _NULL = dis.opmap["LOAD_GLOBAL"], dis.opmap["PUSH_NULL"]
 
-# Whether the null that ``LOAD_GLOBAL`` adds for a call lies above the function.
 _NULL_ABOVE = sys.version_info >= (3, 13)
+"""Whether the null that ``LOAD_GLOBAL`` adds for a call lies above the function."""
 
-# Flags in the lowest bits of an argument, before the number of the name.
 _SHIFTS = {_GLOBAL: 1, dis.opmap["LOAD_ATTR"]: 1, dis.opmap.get("LOAD_SUPER_ATTR", -1): 2}
+"""Flags in the lowest bits of an argument, before the number of the name."""
 
 _LOCALS = {op: name.count("LOAD_FAST") for name, op in dis.opmap.items() if "LOAD_FAST" in name}
-# Instructions that load local variables, and how many; and those with two in their argument.
 _PAIRED = {op for op in _LOCALS if dis.opname[op].count("_FAST") > 1}
+"""Instructions that load local variables, and how many; and those with two in their argument."""
 
 _CACHE, _EXTENDED = dis.opmap.get("CACHE", 0), dis.EXTENDED_ARG
 _ATTRIBUTE, _CONSTANT = dis.opmap["LOAD_ATTR"], dis.opmap["LOAD_CONST"]
@@ -63,11 +63,11 @@ _PURE = re.compile(
     "LOAD_|PUSH_NULL|CALL(_KW)?$|(BINARY|COMPARE|UNARY)_|(IS|CONTAINS)_OP"
     "|BUILD_(LIST|MAP|SET|SLICE|STRING|TUPLE)$"
 ).match
-# Instructions that only take values from the top of the stack and put one there, or load some.
 _STEADY = {op for name, op in dis.opmap.items() if _PURE(name)}
+"""Instructions that only take values from the top of the stack and put one there, or load some."""
 
-# The function by which what is written with ``%`` and ``!`` calls the shell.
 SHELL = "get_ipython"
+"""The function by which what is written with ``%`` and ``!`` calls the shell."""
 
 _Step = tuple[int, int, int, int]
 _Argument = tuple[str, int | str]
@@ -107,7 +107,7 @@ def find_uses(code: CodeType, *, sets: bool, closely: bool = False) -> dict[int,
 def _of_parameters(
     code: CodeType, steps: list[_Step], place: int, given: Mapping[tuple[int, int], _Argument]
 ) -> tuple[Use, ...]:
-    """Return the uses of parameters by an instruction that loads local variables."""
+    """Return the uses of parameters by an instruction that loads one or two local variables."""
     _, _, op, arg = steps[place]
     count = _LOCALS[op]
     numbers = (arg >> 4, arg & 15)[-count:] if op in _PAIRED else (arg,)
@@ -122,7 +122,7 @@ def _of_parameters(
 
 
 def _arguments(code: CodeType, steps: list[_Step]) -> dict[tuple[int, int], _Argument]:
-    """Return which loads are arguments of calls, by place and number of the load."""
+    """Return which loads are arguments of calls of variables, by place and number of the load."""
     taken: dict[int, list[tuple[int, int, int]]] = {}  # by call: depth, place and number
     for place, (_, _, op, arg) in enumerate(steps):
         for nth in range(_LOCALS.get(op, op in _NAMES)):
@@ -147,7 +147,7 @@ def _arguments(code: CodeType, steps: list[_Step]) -> dict[tuple[int, int], _Arg
 
 
 def _find_taker(steps: list[_Step], place: int, above: int) -> tuple[int, int]:
-    """Return the place of the call that consumes a stack value, and its depth.
+    """Return the place of the call that takes a value from the stack, and how much is above it.
 
     Zeros if something else takes it, or after a jump.
     """
@@ -165,10 +165,7 @@ def _find_taker(steps: list[_Step], place: int, above: int) -> tuple[int, int]:
 
 
 def _steps(code: CodeType) -> Iterator[_Step]:
-    """Yield each instruction.
-
-    The offsets where it and its operation begin, operation, argument.
-    """
+    """Yield each instruction: the offsets where it and its operation begin, operation, argument."""
     text = code.co_code
     begin, extended = 0, 0
     for offset in range(0, len(text), 2):
@@ -185,7 +182,7 @@ def _steps(code: CodeType) -> Iterator[_Step]:
 
 
 def _follow(code: CodeType, steps: list[_Step], place: int, name: str) -> tuple[str, str]:
-    """Return the part of a name's value that is read after its load, and calls."""
+    """Return which part of a name's value the steps after its load read, and what they call."""
     place += 1
     while name == SHELL and place < len(steps) and steps[place][2] in _CALLED:
         place += 1
@@ -209,10 +206,7 @@ def _follow(code: CodeType, steps: list[_Step], place: int, name: str) -> tuple[
 
 
 def words_in(code: CodeType) -> set[str]:
-    """Return the words in code's texts.
-
-    A library may take them for names, as a query does.
-    """
+    """Return the words in code's texts: a library may take them for names, as a query does."""
     texts = (const for const in code.co_consts if isinstance(const, str))
     return {word for text in texts for word in _WORD.findall(text)}
 
@@ -224,7 +218,7 @@ def names_in(code: CodeType) -> set[str]:
 
 
 def names_at(code: CodeType, places: set[int]) -> set[str]:
-    """Return the names in the instructions at some offsets."""
+    """Return the names of variables, attributes and modules in instructions at offsets."""
     return {
         code.co_names[arg >> _SHIFTS.get(op, 0)]
         for begin, offset, op, arg in _steps(code)

@@ -1,4 +1,4 @@
-"""``its.RandomState``: every source and named generators, through a real checkpoint."""
+"""``its.RandomState``: every source and generator, in a real checkpoint."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("name", HOSTILE, ids=ascii)
 def test_a_source_that_is_none_is_left_out(name, put_back):
-    """Whatever a checkpoint calls it, only the kinds of devices that start late are asked."""
+    """Only the kinds of devices that start late are asked."""
     states = {"sources": {name: bytes(16)}, "generators": {}}
     held = {"format": 1, "rank0": msgspec.msgpack.encode(states)}
     with pytest.warns(UserWarning, match="which this process does not have") as told:

@@ -1,4 +1,4 @@
-"""Damages files of five kinds at random, and reads them with a limit on memory and time.
+"""Damages files of five kinds at random, and reads them with limits.
 
 ``python -m tests.damage COUNT [KIND...]`` prints, as JSON, how many damaged files of each kind were
 read, how many were refused in one line, and what happened to the others.
@@ -118,7 +118,7 @@ def places(value, where=()):
 
 
 def replaced(chance, value):
-    """Return a JSON value with something odd at one of its places, or without that place."""
+    """Return a JSON value with an odd or missing part."""
     whole = copy.deepcopy(value)
     where = chance.choice([*places(whole)])
     holder = whole

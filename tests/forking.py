@@ -99,7 +99,7 @@ class ForkProvisioner(LocalProvisioner):
 
 @contextlib.contextmanager
 def forking() -> Iterator[None]:
-    """Make kernels forked that nbclient and the package start in this process meanwhile."""
+    """Fork the kernels that nbclient and the package start in this process."""
     factory = KernelProvisionerFactory.instance()
     entry = EntryPoint("fork", f"{__name__}:{ForkProvisioner.__name__}", factory.GROUP_NAME)
     factory.provisioners[entry.name] = entry

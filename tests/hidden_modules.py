@@ -1,4 +1,4 @@
-"""Modules that have been executed, and that are out of sight until somebody imports them."""
+"""Modules that were executed and stay hidden until they are imported."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ name.
 
 
 def files_of_ours(text: str) -> set[str]:
-    """Return the files of the package that a traceback names, such as ``session/files.py``."""
+    """Return the package's files in a traceback, such as ``session/files.py``."""
     return {*_OURS.findall(text)}
 
 
@@ -268,7 +268,7 @@ class Kernel:
         return reply
 
     def run_beside(self, code: str, meanwhile: str) -> tuple[Reply, Reply]:
-        """Run a cell, and another one in a subshell as soon as the first has printed ``now``."""
+        """Run a cell, and one in a subshell once the first has printed ``now``."""
         request = self._client.session.msg("create_subshell_request", {})
         self._client.control_channel.send(request)
         subshell = self._client.get_control_msg()["content"]["subshell_id"]

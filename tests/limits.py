@@ -30,7 +30,7 @@ class LimitError(Exception):
 
 
 class LimitedCalls:
-    """A function whose calls all run in one forked process, which is forked again if it dies.
+    """A function that runs in one forked process, forked again if it dies.
 
     Args:
         function: What to call. It returns and raises what can be pickled.

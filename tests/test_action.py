@@ -54,7 +54,7 @@ def folder(tmp_path):
 
 
 def test_it_is_a_composite_action():
-    """Every input is described and used, and none is in a script, where it would be code."""
+    """Every input is described and used, and none is inserted into a script."""
     assert ACTION["runs"]["using"] == "composite"
     used = set(re.findall(r"inputs\.([\w-]+)", TEXT))
     assert used == ACTION["inputs"].keys()

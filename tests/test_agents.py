@@ -195,7 +195,7 @@ def test_without_a_kernel_the_ledger_answers(told):
 
 
 def test_mistakes_are_one_line(told):
-    """A notebook without runs, a kernel without the extension, a run that is not there."""
+    """A notebook without runs, a kernel without the extension, a missing run."""
     assert "there is no ledger" in told["nothing"]["error"]
     assert "%load_ext ipytorchseed" in told["bare"]["error"]
     assert "names nothing" in told["odd"]["error"]

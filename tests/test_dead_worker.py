@@ -1,4 +1,4 @@
-"""A process of the tests that dies ends the run with an error, and does not make it wait."""
+"""A test process that dies ends the run with an error, without waiting."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_that_kills_its_process():
 
 
 def test_a_killed_process_ends_the_run(tmp_path):
-    """With the options of `make test`, and a fork of the process that holds its pipes open."""
+    """With the options of `make test`, and a fork that holds its pipes open."""
     for name, text in (("dies", DIES), ("lives", DIES.replace("SIGKILL", "SIGCONT"))):
         (tmp_path / f"test_{name}.py").write_text(text)
     makefile = (ROOT / "Makefile").read_text("utf-8")

@@ -1,4 +1,4 @@
-"""The documentation has a place for all that the package names, and tells of it what is so."""
+"""The documentation covers every public name, and is true."""
 
 import re
 import tomllib

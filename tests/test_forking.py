@@ -79,7 +79,7 @@ def test_a_library_brings_those_that_it_needs(tmp_path, library):
 
 
 def test_the_extension_is_imported_module_by_module(tmp_path):
-    """Each by what imports it in a kernel started from nothing, with the same names in it."""
+    """Each library has the same names as in a kernel started from nothing."""
     counts = []
     with Kernel(tmp_path, cold=True) as cold, Kernel(tmp_path) as forked:
         for cell in (

@@ -42,7 +42,7 @@ BY_CHANCE = {"atomics-08": "does not repeat: aten::index_put_"}
 
 
 def words(text):
-    """Leave out numbers, curves and names, which may be others on another machine or by chance.
+    """Leave out numbers, curves and names, which differ by machine or by chance.
 
     What is left is not held against its line breaks: a longer number moves them.
     """
@@ -118,7 +118,7 @@ def test_a_check_in_fresh_kernels(path, fresh):
 
 @pytest.mark.parametrize("name", AGAIN)
 def test_a_check_of_running_again(name, again):
-    """The cell that deceives is among those that are not safe to run again, with its cause."""
+    """The misleading cell is listed as not safe to run again, with its cause."""
     verdict = again[name]
     assert verdict.fault is None
     causes = {(cause.kind, cause.name) for cell in verdict.differing for cause in cell.causes}

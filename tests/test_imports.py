@@ -66,7 +66,7 @@ def test_importing_the_package_imports_nothing_heavy(code):
 
 
 def test_what_a_magic_loads_brings_no_source():
-    """A library that is imported is a source more, which the user's own cells have to bring."""
+    """An imported library adds a source, and only the user's cells import it."""
     files = (ROOT / "ipytorchseed/notebook").glob("[a-z]*.py")
     names = ", ".join(f"ipytorchseed.notebook.{file.stem}" for file in files)
     brought = {*heavy_modules_after(f"import {names}")}

@@ -1,4 +1,4 @@
-"""The check that every test leaves the process as it found it can fail, and can be satisfied."""
+"""The check that every test restores the process can fail and can pass."""
 
 from __future__ import annotations
 

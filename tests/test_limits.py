@@ -26,7 +26,7 @@ def behave(what):
 
 
 def test_each_call_has_its_outcome_and_the_process_lives_on():
-    """Results and errors come back, memory is refused, and one process takes all calls."""
+    """Results and errors return, memory is limited, one process serves all calls."""
     with LimitedCalls(behave, memory=1 << 27) as calls:
         _, process = calls("pid")
         assert process != os.getpid()

@@ -1,4 +1,4 @@
-"""No text that a user, a library or a file brings makes a pattern of ours take quadratic time."""
+"""No text makes one of our patterns take quadratic time."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ MIXED = [
 
 
 def examples(parsed):
-    """Return texts that a sequence of a pattern takes, one for each way through its branches."""
+    """Return texts that a pattern accepts, one for each way through its branches."""
     found = [""]
     for kind, held in parsed:
         found = [begin + each for begin in found for each in item(str(kind), held)][:8]
@@ -340,7 +340,7 @@ BY_FILE = {
 
 @pytest.mark.parametrize("name", BY_FILE)
 def test_the_worst_text_takes_time_in_proportion_to_its_length(limited, name):
-    """Whatever a cell, a file or a library repeats, with what the pattern needs before it."""
+    """Repetitions in cells, files or libraries, with what a pattern needs before them."""
     slow = {
         f"{place} {text}": found
         for place, text, flags, method in BY_FILE[name]

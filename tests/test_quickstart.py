@@ -22,7 +22,7 @@ def kept():
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
-    """The notebook as a reader leaves it who does what it says, and all that its cells told."""
+    """The executed notebook, and the output of its cells."""
     node = kept()
     said = []
     with pytest.MonkeyPatch.context() as patch, forking():

@@ -1,4 +1,4 @@
-"""The code of the README and of the pages in ``docs/`` runs as written, and prints what they say."""
+"""The code of the README and of ``docs/`` runs, and prints what they show."""
 
 import re
 from contextlib import nullcontext
@@ -33,7 +33,7 @@ def blocks():
 
 @pytest.fixture(scope="module", params=PAGES, ids=lambda page: page.stem)
 def replies(request, tmp_path_factory):
-    """What a kernel answered to each python block, with the text block that follows it, if any."""
+    """The kernel's reply to each python block, with the text block that follows."""
     found = [*blocks_of(request.param), ("", "")]
     cells = [
         (code, after if language == "text" else None)

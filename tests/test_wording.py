@@ -20,7 +20,11 @@ def find(tmp_path):
 
     def find(text, name="module.py"):
         (tmp_path / name).write_text(text, "utf-8")
-        found = wording.findings_in(Path(name), wording.prose_of(tmp_path / name), RULES)
+        prose = wording.prose_of(tmp_path / name)
+        found = [
+            *wording.findings_in(Path(name), prose, RULES),
+            *wording.long_lines_in(Path(name), prose, RULES),
+        ]
         return [(each.line, each.words) for each in found]
 
     return find

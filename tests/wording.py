@@ -149,7 +149,7 @@ def prose_of(path: Path) -> list[Prose]:
 
 
 def findings_in(path: Path, prose: list[Prose], rules: Rules) -> list[Finding]:
-    """Return what the rules reject in the prose of a file."""
+    """Return the wordings that the rules reject in the prose of a file."""
     found = []
     for line, kind, text in [] if rules.allows("wording", path) else prose:
         kinds = {"anywhere", kind, "message" if kind in {"page", "message"} else "code"}
@@ -157,6 +157,12 @@ def findings_in(path: Path, prose: list[Prose], rules: Rules) -> list[Finding]:
             for match in pattern.finditer(text) if where in kinds else ():
                 place = line + text.count("\n", 0, match.start())
                 found.append(Finding(path, place, " ".join(match[0].split()), instead))
+    return found
+
+
+def long_lines_in(path: Path, prose: list[Prose], rules: Rules) -> list[Finding]:
+    """Return the docstrings in the prose of a file whose first line is too long."""
+    found = []
     for line, kind, text in [] if rules.allows("width", path) else prose:
         first = text.strip().partition("\n")[0]
         if kind == "docstring" and len(first) > WIDTH:
@@ -189,21 +195,24 @@ def main() -> int:
         rules = rules._replace(allowed={"wording": [], "width": []})
     counts: Counter[str] = Counter()
     words: Counter[str] = Counter()
+    long = 0
     for path in files(asked.folders):
         prose = prose_of(ROOT / path)
         found = findings_in(path, prose, rules)
+        wide = long_lines_in(path, prose, rules)
         folder = "/".join(path.parts[:-1][:2]) or "."
         counts[folder] += len(found)
         words[folder] += sum(len(each.text.split()) for each in prose)
-        sys.stdout.writelines(f"{each}\n" for each in found)
+        long += len(wide)
+        sys.stdout.writelines(f"{each}\n" for each in (*found, *wide))
     for folder, count in counts.most_common():
         if count:
             rate = 1000 * count / words[folder]
             sys.stdout.write(f"{count:6} {rate:6.2f} in 1,000 words  {folder}\n")
     total = counts.total()
     rate = 1000 * total / max(1, words.total())
-    sys.stdout.write(f"{total} findings, {rate:.2f} in 1,000 words\n")
-    return int(total > 0)
+    sys.stdout.write(f"{total} wordings, {rate:.2f} in 1,000 words; {long} first lines too long\n")
+    return int(total + long > 0)
 
 
 if __name__ == "__main__":

@@ -1,1 +1,4 @@
-"""Runs notebooks in fresh kernels and compares the runs: do they repeat, and if not, why."""
+"""Runs notebooks in fresh kernels and compares the runs.
+
+Do they repeat, and if not, why.
+"""

@@ -144,7 +144,7 @@ def _plain(cause: Cause) -> str:
 def tell(causes: Sequence[Cause]) -> Iterator[str]:
     """Yield the lines on causes: what each is, what mends it, what experiments found.
 
-    What mends several in a row is told once, below the last of them.
+    A fix for several in a row is shown once, below the last of them.
     """
     for cause, after in zip_longest(causes, causes[1:]):
         yield wrap(cause.message, first="  ▲ ")

@@ -54,7 +54,7 @@ def as_junit(verdicts: Sequence[Verdict]) -> str:
 
 
 def annotate(verdicts: Iterable[Verdict]) -> Iterator[str]:
-    """Write a line for each notebook that does not repeat, which GitHub shows beside its file.
+    """Write a line for each differing notebook, which GitHub shows next to its file.
 
     Args:
         verdicts: What was found.

@@ -213,7 +213,7 @@ class Pair:
 
     @staticmethod
     def _marked(against: Run, run: Run) -> tuple[Run, Run]:
-        """Have two runs show something that differs.
+        """Make two runs show something that differs.
 
         What a cell showed is judged here, and not by the record: that has no pixels, for instance.
         """

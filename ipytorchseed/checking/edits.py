@@ -1,4 +1,7 @@
-"""Edits a notebook's file in place, as text: every byte outside the edits stays as it is."""
+"""Edits a notebook's file in place, as text.
+
+Every byte outside the edits stays as it is.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +21,15 @@ from msgspec import Struct
 from ipytorchseed.checking.notebook import MARK, VARIES, Cell
 from ipytorchseed.patterns import lazy_pattern
 
+# The kind of an edit that adds ``VARIES`` to the tags of its cell.
 TAG = "tag"
-"""The kind of an edit that adds ``VARIES`` to the tags of its cell."""
 
+# Lines of a cell that a diff shows around each edit.
 _CONTEXT = 2
-"""Lines of a cell that a diff shows around each edit."""
 
 _SPACE = lazy_pattern(r"[ \t\r\n]*")
+# A character as a JSON string has it.
 _UNIT = lazy_pattern(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
-"""A character as a JSON string has it."""
 
 
 class Splice(NamedTuple):
@@ -35,7 +38,7 @@ class Splice(NamedTuple):
     Attributes:
         start: Where it begins, in characters.
         end: Where it ends; equal to ``start`` where text is only inserted.
-        text: What stands there afterwards.
+        text: What is there afterwards.
     """
 
     start: int
@@ -60,8 +63,8 @@ class Edit(Struct, frozen=True):
     splices: tuple[Splice, ...] = ()
 
 
+# Edits that belong together.
 Edits = tuple[Edit, ...]
-"""Edits that belong together."""
 
 
 def edit_text(source: str, edits: Iterable[Edit]) -> str:
@@ -133,7 +136,10 @@ def write(path: Path, before: str, after: str) -> None:
 
 
 def _splice(text: str, splices: Iterable[Splice]) -> str:
-    """Replace pieces of a text; of several insertions at one place, the first stands first."""
+    """Replace pieces of a text.
+
+    Of several insertions at one place, the first stands first.
+    """
     parts, done = [], 0
     for start, end, new in sorted(splices, key=lambda each: each[:2]):
         parts += [text[done:start], new]
@@ -147,7 +153,10 @@ def _skip(text: str, at: int) -> int:
 
 
 def _members(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
-    """Yield the members of a JSON object or array: key or index, start and end in the text."""
+    """Yield the members of a JSON object or array.
+
+    Key or index, start and end in the text.
+    """
     decode: Callable[[str, int], tuple[object, int]] = json.JSONDecoder().raw_decode
     keyed, count = text[at] == "{", 0
     at = _skip(text, at + 1)

@@ -1,4 +1,4 @@
-"""Checks notebooks on the engines of a cluster, which have to share the notebooks' folder."""
+"""Checks notebooks on the engines of a cluster, which must share their folder."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check_on_engines(  # noqa: PLR0913, PLR0917 -- as ``check``, and where
     Args:
         paths: The notebooks.
         options: How.
-        watcher: Is told when one begins and ends.
+        watcher: Called when one begins and ends.
         way: What is done with each notebook.
         profile: Of the cluster; empty for ``default``.
         told: Called with a sentence when an engine dies.
@@ -56,7 +56,7 @@ def check_on_engines(  # noqa: PLR0913, PLR0917 -- as ``check``, and where
         tasks = {str(path): (str(path), here, options, way) for path in paths}
         spread(client, check_there, tasks, done=done, told=told)
     except KeyboardInterrupt:
-        pass  # what is not done is told so
+        pass  # unfinished ones are reported as such
     finally:
         client.close()
     return [verdicts.get(str(path), Verdict(path, fault=INTERRUPTED)) for path in paths]

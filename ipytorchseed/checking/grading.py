@@ -30,7 +30,7 @@ from ipytorchseed.why.explanation import Change
 from ipytorchseed.why.value_changes import how_far
 
 LEVELS = 8
-"""The largest difference of a pixel's colours, of 255, that nobody sees."""
+"""The largest difference of a pixel's colours, of 255, that is invisible."""
 
 EXACT = -1.0
 """A limit for differences within which no two numbers are: for runs with the same libraries."""

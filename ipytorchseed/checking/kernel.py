@@ -1,4 +1,4 @@
-"""A fresh kernel for one notebook, with the extension loaded and a ledger of its own."""
+"""A fresh kernel for one notebook, with the extension loaded and a separate ledger."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _BUDGET = 2.0
 """Seconds to look at a cell's values; more than usual, as sampled values cannot be compared."""
 
 _POLL = 0.25
-"""Seconds between two looks for a reply that nobody was told of."""
+"""Seconds between two checks for a reply without notification."""
 
 _GONE = 0.5
 """Seconds to wait for killed processes to end; on some machines zombies stay for longer."""
@@ -154,7 +154,7 @@ class FreshKernel:
             resources={"metadata": {"path": str(self._notebook.path.absolute().parent)}},
             allow_errors=False,
         )
-        client.log.setLevel(logging.CRITICAL)  # what it logs is told in our words
+        client.log.setLevel(logging.CRITICAL)  # we report it in our words
         self._client = client
         try:
             with self._errors.open("wb") as errors:
@@ -328,9 +328,9 @@ class FreshKernel:
 
 
 async def _keep_polling(client: AsyncKernelClient) -> None:
-    """Ask now and then whether a reply has come: who waits for it may not be told.
+    """Check regularly whether a reply has come: the waiter may miss it.
 
-    A socket of ZeroMQ tells once that a message came, and tells whoever sends on it meanwhile.
+    A socket of ZeroMQ announces a message once, maybe to a sender on it.
     nbclient sends back what ``ipywidgets.Output`` shows, and then waits without end for the reply
     of the cell (https://github.com/jupyter/nbclient/issues/312; ``ZMQ_FD`` in
     http://api.zeromq.org/4-3:zmq-getsockopt). Another one that polls has it told.

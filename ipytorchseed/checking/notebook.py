@@ -224,7 +224,7 @@ _FIELDS: dict[str, dict[str, Any]] = {
     "display_data": {"data": {}, "metadata": {}},
     "execute_result": {"data": {}, "metadata": {}},
 }
-"""The fields that each kind of output has, with what stands for an absent one."""
+"""The fields that each kind of output has, with the value of an absent one."""
 
 
 def complete(outputs: object) -> Iterator[dict[str, Any]]:
@@ -249,7 +249,7 @@ def complete(outputs: object) -> Iterator[dict[str, Any]]:
 
 
 def _name_cells(node: NotebookNode) -> None:
-    """Give an id to each cell that has none of its own: the same one whenever it is read.
+    """Give an id to each cell that has none: the same one at each reading.
 
     Cells have ids since format 4.5.
     """

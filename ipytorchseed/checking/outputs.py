@@ -29,7 +29,7 @@ _OURS = lazy_pattern(r"^ipytorchseed: .*\n?", re.MULTILINE)
 """Our own messages on standard error, which depend on how busy the machine is."""
 
 _ADDRESS_OF = lazy_pattern(r"\bdata_ptr\b|\b__array_interface__\b|\.ctypes\b|\baddressof\b")
-"""Code that reads the address of memory, besides ``id``."""
+"""Code that reads the address of memory, other than ``id``."""
 
 WIDGET = "application/vnd.jupyter.widget-"
 STREAMS = ("stdout", "stderr")
@@ -128,7 +128,7 @@ def _pixels(data: Any) -> object:  # noqa: ANN401 -- base64, as a string or its 
 
 
 def say_pixels(kind: str, before: Pixels, after: Pixels, level: int = 0) -> str:
-    """Say how many pixels of two images differ; return an empty text if none does.
+    """Describe how many pixels of two images differ; return an empty text if none does.
 
     Args:
         kind: Their MIME type.

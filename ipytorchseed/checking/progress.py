@@ -54,6 +54,6 @@ class Bars(Watcher):
         self._progress.advance(self._tasks[path])
 
     def end(self, verdict: Verdict) -> None:
-        """Say beside it what was found."""
+        """Print beside it what was found."""
         if verdict.path in self._tasks:
             self._progress.update(self._tasks[verdict.path], found=headline(verdict))

@@ -1,4 +1,4 @@
-"""One more run of a notebook that differs, with experiments on what makes it differ."""
+"""Another run of a notebook that differs, with experiments on the cause."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from ipytorchseed.why.experiments import NO_EFFECT, PROVED
 from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.finders.operations import MENDS
 
+# The least seconds that experiments may take, as a kernel has to start.
 _SECONDS = 20.0
-"""The least seconds that experiments may take, as a kernel has to start."""
 
+# Kinds of causes that can be undone in a running kernel.
 _GO_BACK = {"rng", "flag", "input"}
-"""Kinds of causes that can be undone in a running kernel."""
 
 
 async def prove(notebook: Notebook, options: Options, verdict: Verdict, folder: Path) -> Verdict:
-    """Run a notebook up to the cell in which a difference begins, and try there what it is.
+    """Run a notebook up to the cell where a difference starts, and test causes there.
 
     Args:
         notebook: The notebook.

@@ -167,7 +167,7 @@ def propose(site: Site) -> list[Edits]:
 
 
 def obstacle(site: Site) -> str:
-    """Say in a line which cell cannot be mended, at which of its lines, and why."""
+    """Return a line on the cell that cannot be fixed: its line, and why."""
     calls = site.program.calls([site.code]) if site.code.tree.body else ()
     lines = [each.node.lineno for each in calls if each.path == site.name]
     place = f"{site.found.cell.name}, line {lines[0]}" if lines else site.found.cell.name

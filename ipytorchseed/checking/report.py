@@ -68,7 +68,7 @@ def _count(verdict: Verdict) -> str:
 
 
 def headline(verdict: Verdict) -> str:
-    """Say in a word or two what was found."""
+    """Return in a word or two what was found."""
     if verdict.first is not None and (verdict.fault is not None or verdict.unreached is not None):
         return "differs, not checked to its end"
     if verdict.fault is not None:
@@ -85,7 +85,7 @@ def headline(verdict: Verdict) -> str:
 
 
 def summary(verdict: Verdict) -> str:
-    """Say in one line what was found, and why."""
+    """Return in one line what was found, and why."""
     first, origin = verdict.first, verdict.origin
     if isinstance(first, SavedCell):
         return saved_report.summary(first)
@@ -105,7 +105,7 @@ def summary(verdict: Verdict) -> str:
 
 
 def _left_behind(verdict: CellVerdict) -> str:
-    """Say what differs after a cell though no output does, and why in a word or two."""
+    """Describe what differs after a cell though no output does, and why in a word or two."""
     left = ", ".join(sorted(verdict.left)) or "other digits than it shows"
     causes = ", ".join(map(_short, verdict.causes))
     return f"{verdict.cell.name} leaves other values behind: {causes or left}"
@@ -230,7 +230,7 @@ _HASHES = "it may be the order of string sets: try PYTHONHASHSEED=0"
 
 
 def _next_step(verdict: CellVerdict) -> str:
-    """Say what to do about a cell for whose difference no cause was recorded."""
+    """Describe what to do about a cell for whose difference no cause was recorded."""
     if verdict.programs:
         return (
             f"the cell {say_programs(verdict.programs)}. If it is not that, put"

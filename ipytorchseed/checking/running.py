@@ -92,7 +92,7 @@ def check(
     Args:
         paths: The notebooks.
         options: How.
-        watcher: Is told how far it is.
+        watcher: Called with the progress.
         way: What is done with each notebook.
 
     Returns:
@@ -107,7 +107,7 @@ def check(
 
 
 def _run_apart(work: Coroutine[Any, Any, list[Verdict]]) -> list[Verdict]:
-    """Run a coroutine in a thread of its own; an interrupt ends it."""
+    """Run a coroutine in a new thread; an interrupt ends it."""
     under: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = []
 
     async def main() -> list[Verdict]:

@@ -37,7 +37,7 @@ def words(verdict: SavedVerdict) -> tuple[str, str]:
 
 
 def summary(first: SavedCell) -> str:
-    """Say in one line how the first cell that differs does."""
+    """Return in one line how the first differing cell differs."""
     return visible(f"{_name(first)} differs from what the file shows: {_what(first)}")
 
 

@@ -35,7 +35,7 @@ class CellVerdict(Struct, frozen=True):
         state: Whether the variables and sources that it left were the same each time.
         changes: The differences: in outputs first, then in states.
         causes: The causes; none where nothing that was recorded differs.
-        programs: Other programs that it runs, of which nothing is recorded.
+        programs: Other programs that it runs, which are not recorded.
         wrote: The files that it wrote.
         connected: What it connected to.
         line: The line of the file that has its id.
@@ -155,7 +155,7 @@ class Verdict(Struct, frozen=True):
 
     @property
     def unrecorded(self) -> list[CellVerdict]:
-        """The cells of which only the outputs are known."""
+        """The cells with only known outputs."""
         return [each for each in self.cells if each.state is Found.UNKNOWN]
 
     @property
@@ -201,7 +201,7 @@ def find_origins(shown: CellVerdict, earlier: Sequence[CellVerdict]) -> list[Cel
     """Return the cells in which a difference that another cell shows begins, the last one first.
 
     They are found by following the names of causes, and of the variables and sources that cells
-    left, and to the cells that wrote files. A cell with a cause of its own is preferred to one
+    left, and to the cells that wrote files. A cell with its own cause is preferred to one
     without, such as one that made an object with an address in it.
 
     Args:

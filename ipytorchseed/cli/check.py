@@ -126,7 +126,7 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     engines: str | None,
     **how: Any,
 ) -> None:
-    """Say which cell differs first between fresh kernels, and why.
+    """Find the cell that differs first between fresh kernels, and why.
 
     Each NOTEBOOK runs in kernels of its own; a folder stands for the notebooks in it. The files are
     not written, but by --fix. What cells show decides: where all outputs are equal, the notebook
@@ -216,7 +216,7 @@ def _found(named: Sequence[Path]) -> list[Path]:
             continue
         inside = sorted(each for each in path.rglob("*.ipynb") if _HIDDEN not in each.parts)
         if not inside and path.suffix == ".ipynb":
-            paths[path] = None  # it is told among the others
+            paths[path] = None  # it is reported among the others
         elif not inside:
             raise click.UsageError(f"there is no notebook in the folder {path}")
         paths.update(dict.fromkeys(inside))

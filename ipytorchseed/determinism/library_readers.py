@@ -317,6 +317,6 @@ def read_arguments(_: object) -> list[str]:
 
 
 def read_warnings(_: object) -> dict[str, str]:
-    """Tell which classes of warnings are raised as errors."""
+    """Return the classes of warnings that are raised as errors."""
     raised = (each for each in warnings.filters if each[0] == "error")
     return {getattr(each[2], "__name__", str(each[2])): "raised" for each in raised}

@@ -417,7 +417,7 @@ def keep_figures(pyplot: Any) -> Undo:
 
 
 def write_figures(pyplot: Any, _: object) -> None:
-    """Have no figure; none can be drawn again."""
+    """Close all figures; none can be drawn again."""
     pyplot._pylab_helpers.Gcf.figs.clear()  # noqa: SLF001 -- not closed: they are put back
 
 

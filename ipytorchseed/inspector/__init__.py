@@ -1,4 +1,6 @@
-"""The live inspector, the only widget code; ``ipytorchseed.inspector()`` returns it.
+"""The live inspector, the only widget code.
+
+``ipytorchseed.inspector()`` returns it.
 
 This package and the public function have one name, so the package itself can be called:
 https://docs.python.org/3/reference/datamodel.html#customizing-module-attribute-access

@@ -76,7 +76,7 @@ def _undo(what: str, after: Run) -> Model | None:
 
 
 def _call(state: State, wish: Mapping[str, Any]) -> Call:
-    """Return the magic that a wish stands for, with typed values.
+    """Return the magic for a button, with typed values.
 
     Raises:
         LookupFailure: There is no such button, or a value is none that the magic takes.

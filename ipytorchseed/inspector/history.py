@@ -20,7 +20,7 @@ _SEARCH_SECONDS = 0.05
 """Seconds after which a search stops and returns how far it came, as cells wait for it."""
 
 _CELLS = 512
-"""The most cells of which the last run is cached."""
+"""The most cells whose last run is cached."""
 
 _GLANCE = 32
 """Runs that are read at a time while looking back."""
@@ -35,7 +35,7 @@ class Filter(Struct, frozen=True):
     Attributes:
         text: Part of the cell's first line or of the run's name; empty for any.
         source: A source or generator that the run moved; empty for any.
-        changed: Only re-runs that began elsewhere or gave another result.
+        changed: Only re-runs with another initial state or another result.
         everything: Also those that only looked, or could not be parsed.
     """
 
@@ -105,7 +105,7 @@ class History:
         self.ids += self.ledger.run_ids_between(session.notebook, last, rank=session.rank)
 
     def lines(self, places: Sequence[int]) -> dict[int, Line | None]:
-        """Read lines by their places; None stands for a run that the ledger no longer keeps."""
+        """Read lines by their places; None means that the ledger no longer has the run."""
         known = [place for place in places if 0 <= place < len(self.ids)]
         missing = [place for place in known if self.ids[place] not in self._lines]
         while missing:
@@ -141,7 +141,7 @@ class History:
         return [*self._moved]
 
     def moves(self, now: Mapping[str, str]) -> dict[str, str]:
-        """Say what moved each source last, as far as a look back tells."""
+        """Describe what moved each source last, as far as a look back tells."""
         count = len(self.ids)
         return last_moves(self._back(count, max(0, count - _LOOKED_BACK)), now)
 

@@ -36,7 +36,7 @@ _LINKS = lazy_pattern(r"^import [^;]*;\n|^export (?!default)", re.MULTILINE)
 """What one module takes from another, and offers it."""
 
 _COMMENT = lazy_pattern(r"^ *(?:/\*\*(?:(?!\*/|/\*\*).)*\*/|//[^\n]*)\n", re.DOTALL | re.MULTILINE)
-"""A comment with lines of its own, as the types are, which no browser reads."""
+"""A comment on separate lines, such as the types."""
 
 
 def join_modules() -> str:

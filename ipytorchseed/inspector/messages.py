@@ -86,7 +86,7 @@ class MessageHandler:
         return _made[0]
 
     def close(self) -> None:
-        """Tell views that the extension was unloaded."""
+        """Report to views that the extension was unloaded."""
         self._widget.answer = None
         text = "ipytorchseed was unloaded: this is what it saw last."
         self._widget.say({"say": "gone", "text": text})

@@ -1,1 +1,4 @@
-"""The IPython side: events, the input transformer, and magics that parse, call and render."""
+"""The IPython side.
+
+Events, the input transformer, and magics that parse, call and render.
+"""

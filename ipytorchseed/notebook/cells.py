@@ -10,15 +10,15 @@ from IPython.core.interactiveshell import ExecutionInfo, InteractiveShell
 from ipytorchseed.errors import UncheckableError
 from ipytorchseed.patterns import lazy_pattern
 
+# Ids that a notebook's file can hold, from nbformat 4.5 on.
 _SAVED = lazy_pattern(r"[a-zA-Z0-9-_]{1,64}")
-"""Ids that a notebook's file can hold, from nbformat 4.5 on."""
 
+# How ids of VS Code's Interactive Window begin: each run has a new one.
 _EACH_RUN = lazy_pattern(r"vscode-interactive|[^#]*\.interactive#")
-"""How ids of VS Code's Interactive Window begin: each run has a new one."""
 
 
 def cell_id(shell: InteractiveShell, info: ExecutionInfo) -> str | None:
-    """Return what the front end calls the cell; None where it says nothing that lasts.
+    """Return what the front end calls the cell; None if it says nothing that lasts.
 
     Args:
         shell: The running shell.
@@ -33,7 +33,7 @@ def cell_id(shell: InteractiveShell, info: ExecutionInfo) -> str | None:
 
 
 class SavedIds:
-    """The cell ids that stand in a notebook's file, which hold whenever it is opened.
+    """The cell ids that are in a notebook's file, which hold whenever it is opened.
 
     Args:
         path: The notebook, if it is one.

@@ -170,7 +170,7 @@ class Checks(Struct, eq=False):
                     restore(under.before)
 
     def _end(self, under: _Under) -> None:
-        """Note that a cell's own run has ended."""
+        """Record that a cell's own run has ended."""
         under.capture.stop()
         under.ended = True
 

@@ -1,4 +1,4 @@
-"""Tab completion of a magic's words and options, for the running version of IPython."""
+"""Tab completion of a magic's words and options, for the running IPython."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Find = Callable[[str], "tuple[str, list[str]] | None"]
 
 
 def add_completer(shell: InteractiveShell, signs: Iterable[str], find: Find) -> Callable[[], None]:
-    """Have the words that follow our magics completed.
+    """Make the words that follow our magics completed.
 
     Args:
         shell: The running shell.
         signs: How each magic is typed, ``%seed`` or ``%%deterministic``.
-        find: Gives for a line the unfinished word and what it may become; None where the line is
+        find: Gives for a line the unfinished word and what it may become; None if the line is
             none of ours.
 
     Returns:

@@ -41,7 +41,9 @@ class IPyTorchSeed(Configurable):
 
     @classmethod
     def of(cls, shell: InteractiveShell) -> IPyTorchSeed:
-        """Take the choices of a shell's configuration; one that cannot be is told, and dropped.
+        """Take the choices of a shell's configuration.
+
+        One that cannot be is reported, and dropped.
 
         ``%config`` leaves such a value in it, and the extension could not be loaded again.
         """

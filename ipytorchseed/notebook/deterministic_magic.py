@@ -84,7 +84,7 @@ def _on(target: Target, *, warn: bool, no_cudnn: bool, quiet: bool) -> None:
     """Set what repeatability needs, for the rest of the session."""
     scopes = target[0].scopes
     if scopes.in_cell:
-        message = "this cell runs under %%deterministic, which ends with it; use a cell of its own"
+        message = "this cell runs under %%deterministic, which ends with it; use a separate cell"
         raise click.UsageError(message)
     scopes.switch_on(deterministic(warn=warn, cudnn=not no_cudnn))
     if not quiet:
@@ -98,7 +98,7 @@ def _off(target: Target, *, quiet: bool) -> None:
     """Put back exactly what was there before `on`."""
     scopes = target[0].scopes
     if scopes.in_cell:
-        raise click.UsageError("this cell runs under %%deterministic; use a cell of its own")
+        raise click.UsageError("this cell runs under %%deterministic; use a separate cell")
     if not scopes.switch_off():
         raise click.UsageError("nothing to switch off: `%deterministic on` is not in force")
     if not quiet:
@@ -192,7 +192,7 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
 def _seed_and_file(
     seed: int | None, trace: str | None, *, summaries: bool
 ) -> tuple[int | None, str | None]:
-    """Tell seed and file apart: in ``--trace 42``, the number is the seed."""
+    """Return seed and file apart: in ``--trace 42``, the number is the seed."""
     if trace and trace.isdecimal() and seed is None:
         seed, trace = SeedValue().convert(trace, None, click.get_current_context()), ""
     if summaries and not trace:

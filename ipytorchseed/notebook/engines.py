@@ -1,6 +1,6 @@
-"""``%%seeds --engines``: the runs of a cell on the engines of an ipyparallel cluster.
+"""``%%seeds --engines``: runs a cell on the engines of an ipyparallel cluster.
 
-The names that the cell reads are sent once, and stand in the engines' namespaces for the time of
+The names that the cell reads are sent once, and are in the engines' namespaces for the time of
 the study; those that are not here are found there, as ``%%px`` made them.
 """
 
@@ -29,8 +29,8 @@ from ipytorchseed.studies.record import Outcome
 Cores = tuple[str, tuple[int, ...]]
 
 
+# Variables by which the user has chosen how many threads an engine has.
 _CHOSEN = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"})
-"""Variables by which the user has chosen how many threads an engine has."""
 
 
 # --------------------------------------------------------------------------------------------------
@@ -54,7 +54,7 @@ def run_on_engines(
         tell: Called with where it runs, several times a second.
 
     Returns:
-        What is to be told of the engines.
+        What to report about the engines.
 
     Raises:
         LookupFailure: No cluster is connected, or the engines lack what the cell needs.
@@ -64,7 +64,7 @@ def run_on_engines(
     client = find_client([getattr(parallel, "view", None), *names.values()])
     packed = pack(names, {*make_body(shell, body).reads} & names.keys())
     flags = read_flags()
-    own = flags.pop("torch.num_threads")  # which the engines have of their own
+    own = flags.pop("torch.num_threads")  # the engines have their own
     del flags["torch.num_interop_threads"]
     key, notes = uuid.uuid4().hex, list[str]()
 
@@ -118,7 +118,7 @@ def _send(
 
 
 def _say_threads(cores: Sequence[Cores], threads: Sequence[int], own: object) -> str:
-    """Say how many threads torch has on the engines; more or fewer than here."""
+    """Describe how many threads torch has on the engines; more or fewer than here."""
     machines = len({name for name, _ in cores})
     where = "one machine" if machines == 1 else f"{machines} machines"
     many = f"{len(threads)} engine{'s' * (len(threads) > 1)}"
@@ -136,7 +136,9 @@ _GONE = object()
 
 
 class _Guest(ExitStack):
-    """A cell of another kernel; closed, the engine's namespace and threads are as they were.
+    """A cell of another kernel.
+
+    Closed, the engine's namespace and threads are as they were.
 
     Attributes:
         body: The cell, from when all is there that it reads.
@@ -233,7 +235,7 @@ def take_values(  # noqa: PLR0913, PLR0917 -- what a run needs
     cores = _cores()
     if not _CHOSEN & os.environ.keys():
         threads = max(1, min(threads, len(cores[1]) // sharing[cores]))
-        with suppress(ImportError):  # it comes with scikit-learn; torch has threads of its own
+        with suppress(ImportError):  # it comes with scikit-learn; torch has its own threads
             from threadpoolctl import threadpool_limits
 
             guest.enter_context(threadpool_limits(threads, user_api="blas"))

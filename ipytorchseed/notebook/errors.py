@@ -39,7 +39,7 @@ def error_line(error: BaseException, shown: Sequence[str]) -> str:
     Args:
         error: The error.
         shown: What IPython showed of it, in which the class's own ``__str__`` has spoken; without
-            it, such an error is told by its class alone.
+            it, such an error is reported by its class alone.
     """
     kind = type(error)
     name = str(type.__dict__["__name__"].__get__(kind))
@@ -47,7 +47,7 @@ def error_line(error: BaseException, shown: Sequence[str]) -> str:
         return f"{name}: {str(error).partition(chr(10))[0]}"
     given = BaseException.args.__get__(error)  # type: ignore[attr-defined]
     if issubclass(kind, SyntaxError) and given and type(given[0]) is str:
-        return f"{name}: {given[0]}"  # the place, which follows, is told by the traceback
+        return f"{name}: {given[0]}"  # the place, which follows, is reported by the traceback
     said = ""
     for line in _COLOURS.sub("", "\n".join(shown[-1:])).splitlines():
         before, colon, rest = line.partition(": ")
@@ -58,7 +58,7 @@ def error_line(error: BaseException, shown: Sequence[str]) -> str:
 
 
 def _tells_plainly(error: BaseException) -> bool:
-    """Return whether an error says what it was made with, by the interpreter's own code."""
+    """Return whether the interpreter's own code writes the error's message."""
     from ipytorchseed.introspection.anatomy import find_member
     from ipytorchseed.introspection.values import is_scalar
 
@@ -68,7 +68,7 @@ def _tells_plainly(error: BaseException) -> bool:
 
 
 class Guard:
-    """Wraps callbacks so that an error of ours reaches nobody, and is told once.
+    """Wraps callbacks so that an error of ours reaches no one, and is reported once.
 
     Args:
         interrupted: Called when an interrupt ended a callback.
@@ -82,12 +82,12 @@ class Guard:
         self._interrupted = interrupted
 
     def __call__(self, callback: Callable[..., Result]) -> Callable[..., Result | None]:
-        """Return ``callback`` with its errors kept here; it returns None where it failed."""
+        """Return ``callback`` with its errors kept here; it returns None if it failed."""
         guarded = partial(self.call, callback)
         return update_wrapper(guarded, callback)
 
     def call(self, callback: Callable[..., Result], *args: Any) -> Result | None:
-        """Call it, and keep its errors here; return None where it failed."""
+        """Call it, and keep its errors here; return None if it failed."""
         try:
             return callback(*args)
         except KeyboardInterrupt:

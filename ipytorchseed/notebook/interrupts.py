@@ -1,4 +1,6 @@
-"""Ctrl-C while a look before or after a cell is under way: ends the look, and stops the cell.
+"""Ctrl-C while a look before or after a cell is under way.
+
+Ends the look, and stops the cell.
 
 IPython prints and drops a ``KeyboardInterrupt`` that leaves a callback of its events, and goes on
 with the cell. So it is held while a callback of ours runs, and told to the cell in its own terms:
@@ -39,11 +41,11 @@ class Interrupts:
         self._raiser = _Raiser()
 
     def note(self) -> None:
-        """Note one that was raised: the cell under way is told of it."""
+        """Record an interrupt that was raised, and pass it to the running cell."""
         self._held.note()
 
     def forget(self) -> None:
-        """Drop what arrived: no cell is under way that could be told."""
+        """Drop what arrived: no cell is under way that could be reported."""
         self._held.arrived = False
 
     def held(
@@ -80,7 +82,7 @@ class Interrupts:
         return called
 
     def before_cell(self, _: ExecutionInfo) -> None:
-        """Have the cell that is about to run raise at its first line what arrived."""
+        """Make the cell that is about to run raise at its first line what arrived."""
         if self._held.arrived:
             self.forget()
             self._raiser.armed = True
@@ -88,7 +90,7 @@ class Interrupts:
                 self._shell.ast_transformers.append(self._raiser)
 
     def after_cell(self, result: ExecutionResult | None) -> None:
-        """Make what arrived the error of the cell that has run, unless it ended with another."""
+        """Make the interrupt the error of the cell that ran, unless it has another."""
         if self._raiser in self._shell.ast_transformers:
             self._shell.ast_transformers.remove(self._raiser)
         arrived = self._held.arrived
@@ -114,7 +116,7 @@ class Interrupts:
         return called
 
     def hold_cell(self) -> None:
-        """Hold interrupts to the end of the cell under way, except while its own code runs.
+        """Hold interrupts to the end of the running cell, except in its own code.
 
         What it set is then restored, whatever arrives between its last line and our callback.
         """

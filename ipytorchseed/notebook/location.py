@@ -62,7 +62,9 @@ class Locator:
         return Cell(source, text, file, Lines(file, shell.user_ns, pick))
 
     def pick(self, stack: list[Place], text: str | None = None) -> Place | None:
-        """Choose the line of the cell: the innermost one in the file that the cell was made.
+        """Choose the line of the cell.
+
+        The innermost one in the file that the cell was made.
 
         Between it and the operation may stand text without a file, which ``%%time`` took out of
         the cell, or ``%time`` out of a line.
@@ -88,7 +90,7 @@ class Locator:
         return users[files.index(cells[0])] if cells else next(iter(users), None)
 
     def _lines_above(self, text: str | None) -> int:
-        """Count the lines above the text that a magic such as ``%%time`` takes out of the cell."""
+        """Count the lines above the text that a magic such as ``%%time`` removes."""
         run = self._runs.current
         info = run.info if run is not None else None
         if text is None:

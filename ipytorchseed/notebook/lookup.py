@@ -1,4 +1,7 @@
-"""Finding the run that a user names: ``5`` for ``In[5]``, ``#17`` for the ledger's number 17."""
+"""Finding the run that a user names.
+
+``5`` for ``In[5]``, ``#17`` for the ledger's number 17.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +23,11 @@ if TYPE_CHECKING:
 
 TRACKING_OFF = "tracking is off; %config IPyTorchSeed.tracking = True records runs from now on"
 
+# Runs that an error names.
 _NAMED = 8
-"""Runs that an error names."""
 
+# Runs that completion offers, the last ones.
 _OFFERED = 50
-"""Runs that completion offers, the last ones."""
 
 
 def find_run(session: Session, word: str) -> Run:
@@ -53,14 +56,14 @@ def _of_rank(rank: int | None) -> str:
 
 
 def known_runs(session: Session) -> str:
-    """Say which runs there are to be named, the last ones, in a clause."""
+    """Describe which runs there are to be named, the last ones, in a clause."""
     names = [run_name(run, session.kernel) for run in islice(_results(session), _NAMED)]
     known = f"the last ones are {', '.join(reversed(names))}" if names else "none is recorded yet"
     return known if session.config.tracking else f"{known}; {TRACKING_OFF}"
 
 
 def _results(session: Session) -> Iterator[Run]:
-    """Yield the runs of cells that do more than to ask or command us, the latest first."""
+    """Yield the runs of cells that do more than use our magics, the latest first."""
     from ipytorchseed.reads.magics import only_asks
 
     runs = session.ledger.runs(session.notebook, rank=session.rank)

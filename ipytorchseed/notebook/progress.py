@@ -22,7 +22,7 @@ _EVERY = 0.3
 class Progress:
     """A line that is shown while something takes long, and is replaced as it goes on.
 
-    Where nothing can be replaced, as in a pipe, its steps are lines of their own.
+    Where nothing can be replaced, as in a pipe, its steps are separate lines.
 
     Args:
         shell: The running shell.
@@ -60,7 +60,7 @@ class Progress:
             display(view)
 
     def tell(self, what: str) -> None:
-        """Say what is done now, if it has taken long."""
+        """Report the current step, if it has taken long."""
         now = time.monotonic()
         if now - self._began >= _PATIENCE and now - self._last >= _EVERY:
             self._last = now
@@ -68,7 +68,7 @@ class Progress:
                 self.step(f"{what} …")
 
     def step(self, what: str, *, shows: bool = False) -> None:
-        """Say which step begins.
+        """Report the step that begins.
 
         Args:
             what: The step.

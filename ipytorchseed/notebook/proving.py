@@ -248,7 +248,7 @@ def _not_restored(experiments: Experiments) -> dict[int, Finding]:
 
 
 def _all_open(said: Explanation, how: str, experiments: Experiments) -> dict[int, Finding]:
-    """Give all causes one reason why nothing is proved, but for those that have their own."""
+    """Give causes without their own reason one reason why nothing is proved."""
     untested = Finding(how=f"{UNTESTED}: {how}")
     places = range(len(said.suspects) or 1)
     return dict.fromkeys(places, untested) | _not_restored(experiments)

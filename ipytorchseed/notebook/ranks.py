@@ -1,4 +1,4 @@
-"""``%rng --ranks``: compares the engines of a cluster, or ranks that this notebook launched."""
+"""``%rng --ranks``: compares engines of a cluster, or launched ranks."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ipytorchseed.ranks.looking import take
 from ipytorchseed.ranks.records import FOLDER
 from ipytorchseed.ranks.report import RanksView
 
+# For so long engines are waited for: a busy one answers when its work is done.
 _SECONDS = 10.0
-"""For so long engines are waited for: a busy one answers when its work is done."""
 
 
 def look_at_ranks(

@@ -38,7 +38,7 @@ _Results = Mapping[tuple[int, str], object]
 _RESTORED = "names, sources and settings are"
 
 _LONG = 1.5
-"""Seconds that cells took together, from which on it is told which of them runs."""
+"""Cells that take more seconds together are announced as they run."""
 
 _RESULTS = ("_", "__", "___")
 """Names of the last results, which IPython binds while they hold what it bound them to."""

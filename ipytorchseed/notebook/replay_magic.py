@@ -31,7 +31,7 @@ def line(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool) -
     """Bring the result of In[N] back, and check it bit for bit.
 
     Runs the cells again that made what In[N] read, as far as that is not what it was, then its own
-    cell: each with the text, sources, generators and flags of then. Says whether the result is
+    cell: each with its earlier text, sources, generators and flags. Says whether the result is
     In[N]'s again, or what still differs and why. Values are changed in copies: --undo brings names,
     sources and settings back. Without N, the earlier run of the last %why; #17 is
     the ledger's number 17, as %rng lists runs of earlier kernels.
@@ -90,7 +90,7 @@ def find_plan(state: State, wanted: Run) -> Plan:
 
 
 def _causes(session: Session, wanted: Run) -> tuple[Cause, ...]:
-    """Return what made the latest run of a cell differ, if a replay puts all of that back."""
+    """Return what made a cell's latest run differ, if a replay restores all of it."""
     latest = last_standing(session, wanted.notebook, wanted.cell, rank=wanted.rank)
     if latest is None or latest.id == wanted.id:
         return ()

@@ -28,8 +28,8 @@ from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.studies.body import Body
 
+# Methods of a shell.
 _SHOW_ERRORS = ("showtraceback", "showsyntaxerror", "showindentationerror")
-"""Methods of a shell."""
 
 
 class AskedForInputError(RuntimeError):
@@ -98,7 +98,10 @@ def shown_by(outputs: Outputs, result: object, error: BaseException | None = Non
 
 @contextmanager
 def without_tracebacks(running: InteractiveShell) -> Iterator[None]:
-    """Show no traceback: neither of a cell that fails, nor of a result that cannot be shown."""
+    """Show no traceback.
+
+    Neither of a cell that fails, nor of a result that cannot be shown.
+    """
     with Replacements() as replaced:
         for name in _SHOW_ERRORS:
             replaced.put(running, name, _show_nothing)
@@ -113,13 +116,13 @@ def _show_nothing(*_: object, **__: object) -> None:
 def hushed(
     running: InteractiveShell, outputs: Outputs, results: list[object], file: str | None = None
 ) -> Iterator[None]:
-    """Send what code shows to ``outputs`` and ``results``, and keep it from asking for input.
+    """Redirect what code shows to ``outputs`` and ``results``, and disable input.
 
     Args:
         running: The shell.
         outputs: Where to.
         results: The values that are shown as results.
-        file: Those of the code of this name alone: cells that it runs have results of their own.
+        file: Those of the code of this name alone: cells that it runs have their own results.
     """
     shell: Any = running
 
@@ -159,7 +162,7 @@ def shell_parts(shell: Any) -> list[tuple[Any, str, Any]]:  # noqa: ANN401 -- wi
 
 
 def moved_parts(before: list[tuple[Any, str, Any]]) -> list[str]:
-    """Name what is not as ``shell_parts`` found it."""
+    """List what is not as ``shell_parts`` found it."""
     return [
         f"{getattr(holder, '__name__', 'shell')}.{name}"
         for holder, name, value in before
@@ -169,7 +172,7 @@ def moved_parts(before: list[tuple[Any, str, Any]]) -> list[str]:
 
 @contextmanager
 def restored_shell(shell: object) -> Iterator[None]:
-    """Restore after the block what it replaces of the shell, and of what it shows with."""
+    """Restore what the block replaces in the shell and its displays."""
     before = shell_parts(shell)
     try:
         yield
@@ -190,7 +193,7 @@ def restore_parts(before: list[tuple[Any, str, Any]]) -> None:
 def left_as_before(
     shell: InteractiveShell, seeding: Seeding, leave: Callable[[], list[str]], stays: list[str]
 ) -> Iterator[ExitStack]:
-    """Hold interrupts for as long as cells run again, and put everything back after that.
+    """Hold interrupts while cells run again, and restore everything after that.
 
     Args:
         shell: The running shell.
@@ -256,7 +259,7 @@ def _run_at_once(waiting: Coroutine[Any, Any, object]) -> None:
 
 
 def run_coroutine(waiting: Any, names: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- of a cell
-    """Run a coroutine to its end, also inside an event loop that runs: in one of its own.
+    """Run a coroutine to its end in a new event loop, also inside a running one.
 
     The thread stays the same, since grad mode, autocast and dispatch modes belong to it. An
     interrupt is raised in the code of the cell; while that waits, the cell is cancelled.

@@ -20,8 +20,8 @@ from ipytorchseed.rng.torch_random import has_torch
 from ipytorchseed.session.session import Session
 from ipytorchseed.why.evidence import run_name
 
+# Runs in the timeline.
 _SHOWN = 50
-"""Runs in the timeline."""
 
 
 @click.group(
@@ -55,7 +55,7 @@ def line(  # noqa: PLR0913 -- click passes each option by itself
     ranks: str | None,
     expect: tuple[tuple[str, str], ...],
 ) -> None:
-    """Show the state of every source and generator, the settings, and the timeline of runs."""
+    """Show the state of every source, the settings, and the timeline of runs."""
     if ctx.invoked_subcommand is not None:
         return
     state: State = ctx.obj[0]
@@ -141,7 +141,7 @@ def _who(target: Target, number: str) -> None:
 
 
 def _positions(session: Session, runs: tuple[Run, ...]) -> dict[str, Position]:
-    """Find where the sources' states stand in their streams, as far as they are kept."""
+    """Find where the sources' states are in their streams, as far as they are kept."""
     by_name = {source.name: source for source in sources()}
     wanted = [(name, digest) for run in runs for name, digest in run.before.items()]
     kept = session.ledger.states([digest for _, digest in wanted])

@@ -70,15 +70,15 @@ class Runs(threading.local):
         return any(run.info is not None for run in self._stack)
 
     def assume(self) -> None:
-        """Note that a cell may be under way whose beginning was not seen."""
+        """Record that a cell may be under way whose beginning was not seen."""
         self._stack.append(Run(assumed=True))
 
     def pre_execute(self) -> None:
-        """Note that something begins: a cell, a silent one, or a callback."""
+        """Record that something begins: a cell, a silent one, or a callback."""
         self._stack.append(Run())
 
     def pre_run_cell(self, info: ExecutionInfo) -> None:
-        """Note that it is a cell, and which."""
+        """Record that it is a cell, and which."""
         if not self._stack or self._stack[-1].info is not None:
             self._stack.append(Run())
         self._stack[-1].info = info
@@ -86,7 +86,7 @@ class Runs(threading.local):
             self._stack.pop(0).end()  # a front end's next cell has begun: there was none
 
     def post_execute(self) -> None:
-        """End a silent run or a callback; a cell's end is told by ``post_run_cell``."""
+        """End a silent run or a callback; a cell's end is reported by ``post_run_cell``."""
         if self._stack and self._stack[-1].info is None:
             self._end(self._stack[-1])
 

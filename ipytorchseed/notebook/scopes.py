@@ -1,4 +1,7 @@
-"""The deterministic scopes of a shell: for a cell, and for the rest of the session."""
+"""The deterministic scopes of a shell.
+
+For a cell, and for the rest of the session.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,7 @@ class Scopes(Struct, eq=False):
 
         Args:
             scope: What to begin.
-            after: Called with the scope once everything is put back.
+            after: Called with the scope once everything is restored.
         """
         run = self._runs.current
         if run is None:  # a front end that tells of no runs: its next end, whatever it ends
@@ -115,7 +118,7 @@ class Scopes(Struct, eq=False):
         self._watch_errors()
 
     def _watch_errors(self) -> None:
-        """Add notes to torch's errors before they are shown, as long as a scope is in force."""
+        """Add notes to torch's errors before they are shown, while a scope is active."""
         if not self._cells and self.session is None:
             self._replaced.put_back()
         elif not self._replaced:
@@ -123,7 +126,7 @@ class Scopes(Struct, eq=False):
             self._replaced.put(self._shell, "showtraceback", show)
 
     def _watch_backward(self, scope: deterministic, run: Run | None) -> None:
-        """Follow operations, so that alerts of backward passes can name their forward lines.
+        """Record operations, so that alerts of backward passes name their forward lines.
 
         That takes time: it is done where alerts are listed, and for a cell that was stopped by
         one before.
@@ -177,7 +180,7 @@ class _CellScope(Struct, eq=False):
         scopes: Where it is listed.
         run: The run that it ends with.
         scope: The scope itself, begun.
-        after: Called with the scope once everything is put back.
+        after: Called with the scope once everything is restored.
     """
 
     _scopes: Scopes

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
+# Seeds in the log, the last ones.
 _SHOWN = 50
-"""Seeds in the log, the last ones."""
 
 NOW = ""  # what a seed without a word before it is parsed as
 
@@ -62,7 +62,10 @@ class SeedValue(Seed):
 
 
 class _SeedWords(Words):
-    """The words of ``%seed``, with options before or after; a first word that is none is a seed."""
+    """The words of ``%seed``, with options before or after.
+
+    A first word that is none is a seed.
+    """
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         return _now if cmd_name == NOW else super().get_command(ctx, cmd_name)
@@ -119,14 +122,14 @@ def line(ctx: click.Context) -> None:
         display(SeedStatus.read(state.seeding.rule, state.generators()))
 
 
-@click.command(cls=SeedCommand)  # not in the group: it has no word of its own
+@click.command(cls=SeedCommand)  # not in the group: it has no subcommand
 @click.argument("seed", type=SeedValue())
 @flag(
     "--generators",
     "Also reseed the generators of the namespace, each with a seed that follows from SEED and its"
     " name.",
 )
-@flag("--by-rank", "Give each process a seed of its own, which follows from SEED and its rank.")
+@flag("--by-rank", "Give each process its own seed, which follows from SEED and its rank.")
 @quiet
 @click.pass_obj
 def _now(target: Target, seed: int, *, generators: bool, by_rank: bool, quiet: bool) -> None:
@@ -151,7 +154,7 @@ def _now(target: Target, seed: int, *, generators: bool, by_rank: bool, quiet: b
 @quiet
 @click.pass_obj
 def _each(target: Target, seed: int, *, same: bool, quiet: bool) -> None:
-    """Seed before every later cell, with a seed of the cell's own that follows from SEED."""
+    """Seed before every later cell, with the cell's own seed derived from SEED."""
     target[0].seeding.each = Each(seed, same)
     if not quiet:
         click.echo(f"{target[0].seeding.rule}.\n%seed off stops it.")

@@ -15,7 +15,7 @@ class Each(NamedTuple):
 
     Attributes:
         seed: The common seed.
-        same: True where every cell gets the common seed itself, not one of its own.
+        same: True if every cell gets the common seed itself, not its own.
     """
 
     seed: int

@@ -72,7 +72,7 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
     """Run the cell under N seeds, each time on copies of what it reads.
 
     Shows each number that the cell makes: variables, the last expression, entries of dictionaries.
-    Afterwards everything is as before the cell, but for _, which is the study.
+    Everything is restored afterwards, except _, which is the study.
     """
     state, body = target
     _refuse(state, body)
@@ -126,7 +126,7 @@ def _refuse(state: State, body: str) -> None:
 def _run(
     state: State, body: str, seeds: Sequence[int], *, engines: bool, silent: bool
 ) -> tuple[list[Outcome], list[str]]:
-    """Run the cell under each seed; return what each gave, and what is to be told of engines.
+    """Run the cell under each seed; return the outcomes, and notes on engines.
 
     Raises:
         LookupFailure: No cluster is connected, or its engines lack what the cell needs.

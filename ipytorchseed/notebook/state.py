@@ -40,7 +40,7 @@ class Viewer(Protocol):
         """Show a run that has ended; None where it was not recorded."""
 
     def close(self) -> None:
-        """Say that nothing more will come."""
+        """Report the end."""
 
 
 Opener = Callable[["State"], Viewer]
@@ -224,7 +224,7 @@ class State:
         self.note_seed(seed, how)
 
     def note_seed(self, seed: int, how: str) -> None:
-        """Note a seed in the log, unless a cell's code is run again just now."""
+        """Record a seed in the log, unless a cell's code is run again just now."""
         if not self.rerunning:
             self.tracking.note_seed(seed, how)
 
@@ -278,7 +278,7 @@ class State:
     def run_scoped(
         self, scope: deterministic, after: Callable[[deterministic], None] | None, body: str
     ) -> None:
-        """Run code in a scope of its own, where a magic was handed its body as text."""
+        """Run code in a separate scope, for a magic that got its body as text."""
         shell = self.shell
         run_cell = partial(shell.run_cell, body, store_history=False)
         with held_interrupts():

@@ -53,8 +53,8 @@ class OutputCapture:
 
     Args:
         shell: The running shell.
-        find: Returns what is told of all that is printed, displayed or shown as a result; None
-            where nobody listens now.
+        find: Returns the listener for everything that is printed, displayed or shown; None if
+            there is none now.
     """
 
     def __init__(self, shell: InteractiveShell, find: Callable[[], Outputs | None]) -> None:
@@ -118,7 +118,7 @@ class OutputCapture:
                 self._replaced.put(holder, name, ours)
 
     def _note(self, note: Callable[..., None], *told: Any) -> None:
-        """Have something noted that the cell shows; whatever we make of it, the cell shows it."""
+        """Record what the cell shows; it is shown even if recording fails."""
         __tracebackhide__ = True
         try:
             outputs = self._find()
@@ -130,7 +130,7 @@ class OutputCapture:
             self._round = object()
 
     def _told(self, run: Callable[..., Any], mine: object) -> Callable[..., Any]:
-        """Return ``run`` so that what its programs print is told of."""
+        """Return a ``run`` that reports what its programs print."""
 
         def ran(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as the original
             __tracebackhide__ = True
@@ -154,8 +154,8 @@ class OutputCapture:
         return shown
 
     def stop(self) -> None:
-        """Stop capturing; the objects are as they were, but for what others put around ours."""
-        self._round = object()  # what others still hold of ours tells nobody
+        """Stop capturing; the objects are restored, except wrappers around ours."""
+        self._round = object()  # wrappers that others keep report nothing
         self._replaced.put_back()
 
 

@@ -36,13 +36,13 @@ _INTERRUPTS = (KeyboardInterrupt, asyncio.CancelledError)
 """What ends an interrupted cell; the second, one that awaits."""
 
 _UNLIMITED = 1e9
-"""Seconds to look at values, where nobody waits for the cell."""
+"""Seconds to look at values while no one waits for the cell."""
 
 _QUIET = 0.25
 """Seconds without a cell after which the ledger is kept in order."""
 
 _IDLE = 0.1
-"""Seconds after loading when what the first cell needs is made ready, while nobody waits for it."""
+"""Seconds after loading when what the first cell needs is made ready, while no one waits for it."""
 
 
 _known: WeakKeyDictionary[Any, Identity] = WeakKeyDictionary()
@@ -144,7 +144,7 @@ class Tracking:
                 watch.close()
 
     def stop_listening(self) -> None:
-        """Take what is printed and displayed from now on for no output of the cell's."""
+        """Ignore what is printed and displayed from now on: it is not the cell's."""
         self._capture.stop()
 
     def stop_look(self) -> None:
@@ -222,7 +222,7 @@ class Tracking:
         )
 
     def note_beside(self) -> None:
-        """Note that a cell begins in another thread while the one under way runs."""
+        """Record that a cell begins in another thread while the one under way runs."""
         if self._session is not None and self._session.pending is not None:
             self._session.pending.beside = True
             self._tell_once(
@@ -271,7 +271,7 @@ class Tracking:
         *,
         quiet: bool,
     ) -> Run | None:
-        """Have the cell of a run run again, and record that as a run of it.
+        """Run the cell of a run again, and record that as a run of it.
 
         Args:
             run: The run.
@@ -331,12 +331,12 @@ class Tracking:
         maintain()
 
     def _tell_news(self, ledger: Ledger) -> None:
-        """Tell what happened to the ledger's file since the last time."""
+        """Return what happened to the ledger's file since the last time."""
         while ledger.notices:
             self._tell_once(ledger.notices.pop(0))
 
     def _tell_size(self, name: str) -> None:
-        """Tell of the first variable that is too large to be looked at whole, if one is."""
+        """Report the first variable that is too large to be looked at whole, if one is."""
         if name:
             self._tell_once(
                 f"{name} is too large to be looked at whole in {self._options.budget:g} s, so a"

@@ -1,4 +1,6 @@
-"""Rewrites lines that IPython would misread: ``%%deterministic 42`` and ``%seed each?``.
+"""Rewrites lines that IPython would misread.
+
+``%%deterministic 42`` and ``%seed each?``.
 
 The line of ``%%deterministic`` becomes one line of Python.
 A cell magic that runs its body through the shell breaks top-level ``await``, swallows errors, and
@@ -42,7 +44,7 @@ def deterministic_cells(lines: list[str]) -> list[str]:
         lines: The cell, each line with its newline.
 
     Returns:
-        The cell with as many lines, but for another cell magic below: it takes the rest into
+        The cell with as many lines, except another cell magic below: it takes the rest into
         the same call.
     """
     if not lines or not lines[0].startswith("%%"):  # most cells: told without a pattern
@@ -78,7 +80,7 @@ deterministic_cells.has_side_effects = True  # type: ignore[attr-defined]
 
 
 def _after_future_imports(body: list[str]) -> tuple[int, int] | None:
-    """Find where the last ``from __future__ import`` ends, since nothing may stand before it."""
+    """Find the end of the last ``from __future__ import``, which must come first."""
     found = None
     statement: list[tokenize.TokenInfo] = []
     try:

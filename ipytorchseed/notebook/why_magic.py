@@ -91,7 +91,7 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Say why a cell gave another result than the time before.
+    """Explain why a cell gave a different result than the last time.
 
     Asks about the last run of a cell that ran before, about In[N], about the run that last set a
     variable, or about a cell's last run; with `all`, about every cell of this kernel. With `on`,
@@ -162,7 +162,7 @@ def show_live(state: State, metadata: Mapping[str, object] | None = None) -> Non
 
 
 def _tell_all(session: Session, *, as_json: bool, options: bool) -> None:
-    """Say which cells changed, and why, from the records."""
+    """Show which cells changed, and why, from the records."""
     if options:
         raise click.UsageError("`all` goes with --json only: it compares each cell's last two runs")
     view = NotebookView(*why_all(session), session.kernel)

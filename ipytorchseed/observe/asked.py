@@ -18,8 +18,8 @@ from ipytorchseed.reads.resolution import public_name
 
 _FUNCTIONS = CLOCKS.keys() | ENTROPY.keys() | PERSONS.keys() | STANDS.keys()
 
+# What runs code with other variables than the notebook's.
 _BY_TEXT = frozenset({"compile", "eval", "exec", "runpy"})
-"""What runs code with other variables than the notebook's."""
 
 
 def not_asked(seen: Seen, namespace: Mapping[str, Any], may: Collection[str]) -> set[str]:

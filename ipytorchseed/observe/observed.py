@@ -15,25 +15,25 @@ from ipytorchseed.observe.parts import Parts
 from ipytorchseed.observe.uses import SHELL, Use, names_in, words_in
 from ipytorchseed.observe.watch import Seen
 
+# Names that give all variables at once.
 _ALL = frozenset({"__builtins__", "__main__", "globals", "locals", "vars"})
-"""Names that give all variables at once."""
 
+# Commands of IPython's that read no variable by themselves; the code that they run is watched.
 _SEEN_MAGICS = frozenset({
     "autoreload", "capture", "conda", "config", "load_ext", "matplotlib", "pip", "prun", "time",
     "timeit",
 })  # fmt: skip
-"""Commands of IPython's that read no variable by themselves; the code that they run is watched."""
 
+# What stands before the name of a variable in a command's line.
 _EXPANDED = frozenset("{$")
-"""What stands before the name of a variable in a command's line."""
 
+# Attributes that hold the function behind a decorator, a compiler or a bound call.
 _WRAPPED = ("__wrapped__", "__func__", "func", "fget", "py_func", "_orig_mod")
-"""Attributes that hold the function behind a decorator, a compiler or a bound call."""
 
 _DEEPEST = 4
 
+# Functions that are recorded as having run.
 _MOST_FUNCTIONS = 200
-"""Functions that are recorded as having run."""
 
 
 def observed(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) -> Observed:
@@ -66,10 +66,10 @@ def observed(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) 
 
 
 def _beside(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) -> set[str]:
-    """Return variables that were or may have been read without an instruction that says so.
+    """Return variables that may have been read without an instruction.
 
     Texts may name them, as a query does. Classes hold the code that ran. And what of the user's was
-    read and did not run may have been run where nobody looks: by a compiler, or elsewhere.
+    read and did not run may have been run where no one looks: by a compiler, or elsewhere.
     """
     words = set[str]().union(*map(words_in, seen.codes.values()))
     ran = {code.co_qualname.partition(".")[0] for code in seen.codes.values()}
@@ -94,7 +94,7 @@ def _beside(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) -
 
 
 def codes_of(value: object, namespace: Mapping[str, Any], deep: int = 0) -> Iterator[CodeType]:
-    """Yield the notebook's code behind a function or class, also if a decorator wrapped it."""
+    """Yield the notebook's code in a function or class, also behind a decorator."""
     inner: Iterable[object] = _wrapped_in(value)
     if isinstance(value, FunctionType) and value.__globals__ is namespace:
         yield value.__code__
@@ -115,7 +115,7 @@ def _wrapped_in(value: object) -> Iterator[object]:
 
 
 def _scripted() -> Iterator[type]:
-    """Yield the notebook's classes whose methods TorchScript has compiled in this process."""
+    """Yield the notebook's classes with methods that TorchScript has compiled."""
     modules = getattr(imported("torch.jit._recursive", "concrete_type_store"), "type_store", ())
     for kind in (*modules, *(imported("torch.jit._state", "_script_classes") or ())):
         if module_of_class(kind) == "__main__":
@@ -123,7 +123,7 @@ def _scripted() -> Iterator[type]:
 
 
 def unseen(seen: Seen) -> str:
-    """Say why a run may have read more than was seen; empty if it cannot."""
+    """Describe why a run may have read more than was seen; empty if it cannot."""
     words = {*seen.uses}.union(*map(words_in, seen.codes.values()))
     reasons = (
         (seen.failed, "some of its code could not be watched"),
@@ -151,7 +151,7 @@ def _is_compiled() -> bool:
 
 
 def _is_seen(use: Use) -> bool:
-    """Return whether a call of the shell reads no variable but by code that is watched."""
+    """Return whether a call of the shell reads variables only by watched code."""
     call, *words = use.call.split("\n")
     if call not in ("run_line_magic", "run_cell_magic") or not words:
         return False

@@ -12,11 +12,11 @@ from ipytorchseed.introspection.values import is_class, is_function, is_module, 
 from ipytorchseed.observe.uses import Use, find_uses
 from ipytorchseed.observe.watch import Seen, sets_globally
 
+# Functions whose code runs after their call.
 _LATER = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
-"""Functions whose code runs after their call."""
 
+# What reads a function's local variables by a text.
 _BY_TEXT = frozenset({"eval", "exec", "query"})
-"""What reads a function's local variables by a text."""
 
 
 class Parts:
@@ -34,7 +34,9 @@ class Parts:
         self._close: dict[int, list[Use]] = {}
 
     def read(self, name: str) -> set[str]:
-        """Return the parts of a variable that were read, as code; empty text for all of it.
+        """Return the parts of a variable that were read, as code.
+
+        Empty text for all of it.
 
         A function of the notebook reads what it does with its parameter; a property or method,
         what it does with ``self``.
@@ -81,7 +83,7 @@ class Parts:
         return self._close[key]
 
     def _called(self, use: Use) -> object:
-        """Return the function that a value was given to, if there was only one during the run."""
+        """Return the function that got a value, if there was only one during the run."""
         sets = [each for each in self._uses(use.to) if not each.is_read]
         is_one = not sets or (len(sets) == 1 and sets[0].defined)
         return self._namespace.get(use.to) if is_one else None
@@ -90,7 +92,10 @@ class Parts:
         return type(function) is FunctionType and function.__globals__ is self._namespace
 
     def _parameter(self, function: object, at: int | str) -> tuple[int, str] | None:
-        """Return the code and the parameter that receive an argument; None if it is not known."""
+        """Return the code and the parameter that receive an argument.
+
+        None if it is not known.
+        """
         if not self._is_users(function):
             return None
         code = function.__code__
@@ -105,7 +110,7 @@ class Parts:
 
 
 def _serving(use: Use, value: object) -> object:
-    """Return the function of a value's class that gets its attribute or item, or is its method."""
+    """Return the class's function that gets a value's attribute, item or method."""
     kind = type(value)
     if use.part[:1] == "[":
         return find_member(kind, "__getitem__")

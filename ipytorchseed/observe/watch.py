@@ -22,7 +22,7 @@ from ipytorchseed.reads.entropy import TAILS
 from ipytorchseed.reads.resolution import public_name
 
 _TOOLS = (4, 3)
-"""Numbers of tools that nobody else has by convention, the first that is free."""
+"""Numbers of tools without a conventional owner; the first free one is used."""
 
 _monitoring: Any = getattr(sys, "monitoring", None)
 _DISABLE = getattr(_monitoring, "DISABLE", None)
@@ -105,7 +105,7 @@ class Watch:
         self.__init__()  # type: ignore[misc]
 
     def forked(self) -> None:
-        """Note that this process is forked: its child is not seen."""
+        """Record that this process is forked: its child is not seen."""
         if self._seen is not None:
             self._seen.forked = True
 
@@ -126,14 +126,14 @@ class Watch:
         return True
 
     def _arm(self, code: CodeType) -> None:
-        """Have each instruction of code told once more."""
+        """Make each instruction of code reported once more."""
         tool, events = self._tool, _monitoring.events
         if tool is not None:
             _monitoring.set_local_events(tool, code, events.NO_EVENTS)
             _monitoring.set_local_events(tool, code, events.INSTRUCTION | events.CALL)
 
     def _begins(self, code: CodeType, _offset: int) -> object:
-        """Note that code begins to run for the first time, if it runs with our variables."""
+        """Record that code begins to run for the first time, if it runs with our variables."""
         try:
             frame = sys._getframe(1)  # noqa: SLF001 -- there is no other way
             scope = frame.f_globals
@@ -159,7 +159,7 @@ class Watch:
             del self._spent[key]
         if self._seen is not None:
             self._seen.codes[key] = code
-        # The code of a text may run again; a function's instructions are told all the same.
+        # The code of a text may run again; a function's instructions are reported anyway.
         return None if code.co_name == "<module>" else _DISABLE
 
     def _forget(self, key: int) -> None:
@@ -169,7 +169,7 @@ class Watch:
             self._uses.pop(key, None)
 
     def _runs(self, code: CodeType, offset: int) -> object:
-        """Note an instruction that runs for the first time in this run."""
+        """Record an instruction that runs for the first time in this run."""
         try:
             key = id(code)
             seen = self._seen
@@ -187,7 +187,7 @@ class Watch:
         return _DISABLE
 
     def _calls(self, _code: CodeType, _offset: int, called: object, _first: object) -> object:
-        """Note which clock or entropy is called by its place in code, perhaps by another name."""
+        """Record a clock or entropy call by its place in code, under any name."""
         try:
             name = qualified_name(called) if is_function(called) else ""
             if self._seen is not None and name.rpartition(".")[2] in TAILS:
@@ -211,7 +211,7 @@ class Watch:
 
 
 def _is_of_a_cell(file: str) -> bool:
-    """Return whether code is of a cell, by its file: ipykernel gives each a file of its own."""
+    """Return whether code is of a cell, by its file: ipykernel gives each its own file."""
     return file[:1] == "<" or "ipykernel_" in file
 
 

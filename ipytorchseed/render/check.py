@@ -81,7 +81,7 @@ class CheckView(View):
 
     @staticmethod
     def where(culprit: Culprit) -> str:
-        """Say which operation it is and where it stands."""
+        """Describe an operation and its place."""
         line = "" if culprit.line is None else f" on line {culprit.line}"
         if culprit.unwritten:
             return f"{culprit.operation}{line} gives memory that is used before it is written."

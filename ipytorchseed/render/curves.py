@@ -25,7 +25,7 @@ _DIGITS = 4
 """Significant digits in which two series are the same curve: one of them may be printed."""
 
 _COLUMNS = 8
-"""Numbers in a printed line that are told apart."""
+"""Numbers in a printed line that are distinguished."""
 
 _MEASURES = lazy_pattern(
     r"loss|acc|err|score|metric|hist|reward|auc|f1|mse|mae|perplexity", re.IGNORECASE
@@ -37,7 +37,7 @@ def charted(changed: Sequence[Change]) -> list[tuple[str, Pair]]:
     """Choose the series to plot, each curve once and at most three.
 
     Counters and labels, which are whole numbers, are not plotted; of what was printed line after
-    line, each column is a series of its own.
+    line, each column is a separate series.
 
     Args:
         changed: In what two results differ.

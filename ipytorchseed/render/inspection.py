@@ -103,7 +103,7 @@ def line_model(line: Line) -> Model:
 
 
 def line_words(line: Line) -> str:
-    """Say in a sentence what a run did, to be read aloud."""
+    """Return a sentence on what a run did, for screen readers."""
     moved = ", ".join(line.moved)
     said = [f"{line.name} {'ran' if line.status == 'ok' else 'ended: ' + line.status}"]
     said.append(f"moved {moved}" if moved else "moved no source")

@@ -8,7 +8,10 @@ DOCS = "https://ipytorchseed.readthedocs.io/en/stable/"
 
 
 def anchor(name: str) -> str:
-    """Return the anchor of a heading: ``torch.num_threads`` stands at ``torch-num-threads``."""
+    """Return the anchor of a heading.
+
+    ``torch.num_threads`` is at ``torch-num-threads``.
+    """
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 

@@ -140,7 +140,7 @@ class ReplayView(View):
 
 
 def say_outside(plan: Plan, kernel: str) -> str:
-    """Say which cells of a plan write files, start programs or connect; nothing where none does."""
+    """Describe cells of a plan that write files, start programs or connect."""
     told = [
         f"{run_name(step.run, kernel)} {', '.join(step.outside)}"
         for step in plan.steps

@@ -1,4 +1,7 @@
-"""The determinism report: a summary, then every setting, then versions and hardware."""
+"""The determinism report.
+
+A summary, then every setting, then versions and hardware.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ _GROUPS = (
 
 
 def report() -> Report:
-    """Say which settings decide whether results repeat here, as they are and as they should be.
+    """Return the settings that decide whether results repeat, with wanted values.
 
     torch is imported if it was not. No device is started, nothing is changed.
 
@@ -105,7 +108,10 @@ class Report(View):
 
     @property
     def risks(self) -> list[tuple[str, str, str]]:
-        """What is in the way, worst first: what may happen; what to do, told or as a command."""
+        """What is in the way, worst first: what may happen.
+
+        What to do, told or as a command.
+        """
         return [
             (judged.flag.risk, *_remedy(judged, self._switch))
             for judged in self.assessment.problems
@@ -113,7 +119,10 @@ class Report(View):
 
     @property
     def groups(self) -> list[tuple[str, list[dict[str, object]]]]:
-        """Every setting, those first that are not as they should be: groups with their titles."""
+        """Every setting, those first that are not as they should be.
+
+        Groups with their titles.
+        """
         return [(title, [_row(judged) for judged in rows]) for title, rows in self._groups()]
 
     def _groups(self) -> list[tuple[str, list[Judged]]]:
@@ -138,7 +147,7 @@ def flags_json(flags: Iterable[Judged]) -> list[dict[str, object]]:
 
 
 def _remedy(judged: Judged, switch: str) -> tuple[str, str]:
-    """Say what to do about a problem: in words, and as a command."""
+    """Describe what to do about a problem: in words, and as a command."""
     if judged.standing is Standing.LATE:
         return f"to fix it, {judged.flag.remedy}", ""
     return "", switch
@@ -167,8 +176,8 @@ def _row(judged: Judged) -> dict[str, object]:
     }
 
 
+# Columns of the table in text: the name, the present value, the needed one; the rest is Change.
 _NAME, _NOW, _NEEDED = 50, 10, 8
-"""Columns of the table in text: the name, the present value, the needed one; the rest is Change."""
 
 
 def _head(title: str) -> str:

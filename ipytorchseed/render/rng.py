@@ -1,4 +1,7 @@
-"""``%rng`` as text, HTML and JSON: states, settings, runs; and who drew what in one of them."""
+"""``%rng`` as text, HTML and JSON: states, settings, runs.
+
+And who drew what in one of them.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +30,10 @@ class RngView(View):
 
     Args:
         status: Every source and generator as it stands.
-        report: The flags, judged; None where torch is not imported.
+        report: The flags, judged; None if torch is not imported.
         runs: The runs of this notebook, oldest first.
         kernel: The kernel that asks.
-        note: What to say besides; empty for nothing.
+        note: What to say too; empty for nothing.
         everything: Whether runs that only looked at something, or could not be parsed, are listed.
     """
 
@@ -84,7 +87,7 @@ class RngView(View):
 
 
 def _aside(count: int) -> str:
-    """Say how many runs are not listed."""
+    """Describe how many runs are not listed."""
     if not count:
         return ""
     return f"Not listed: {many(count, 'run')} that only looked, or could not be parsed. %rng --all"
@@ -95,7 +98,7 @@ def rng_json(found: Sequence[Found], flags: Sequence[Judged] | None) -> str:
 
     Args:
         found: The generators of the namespace.
-        flags: Every flag, judged; None where torch is not imported: they are not known then.
+        flags: Every flag, judged; None if torch is not imported: they are not known then.
     """
     rows = read_rows(found)
     return write_json(
@@ -106,7 +109,10 @@ def rng_json(found: Sequence[Found], flags: Sequence[Judged] | None) -> str:
 
 
 def _unknown_flags() -> list[dict[str, object]]:
-    """Write the flags of a process without torch: what the environment says, and no judgement."""
+    """Write the flags of a process without torch.
+
+    What the environment says, and no judgement.
+    """
     values = {flag.name: plain(flag.read()) for flag in VARIABLES}
     unknown = {"wanted": None, "ok": None}
     return [{"name": flag.name, "value": values.get(flag.name), **unknown} for flag in FLAGS]
@@ -118,7 +124,7 @@ class StateDifference(View):
     Args:
         first: One run.
         second: The other.
-        positions: Where each state stands in its stream, by digest, as far as it is known.
+        positions: Where each state is in its stream, by digest, as far as it is known.
         kernel: The kernel that asks.
     """
 
@@ -179,7 +185,7 @@ class WhoView(View):
 
     @property
     def unseen(self) -> list[str]:
-        """Sources and generators that moved, and nobody was seen drawing from them.
+        """Sources and generators that moved, and no one was seen drawing from them.
 
         Where a seed was applied, sources moved by that.
         """

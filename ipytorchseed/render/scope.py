@@ -48,7 +48,9 @@ _DIM = "color: var(--jp-content-font-color2, var(--vscode-descriptionForeground,
 
 
 class Receipt(View):
-    """One line under a deterministic cell: its seed, and the settings set for it and put back.
+    """One line under a deterministic cell.
+
+    Its seed, and the settings set for it and put back.
 
     Args:
         scope: Of the cell; it has ended.

@@ -30,7 +30,7 @@ from ipytorchseed.why.evidence import run_name
 def seeded_text(
     seed: int, reseeded: Sequence[tuple[Found, int]], left: Sequence[Found], typed: str = ""
 ) -> str:
-    """Say what a seed was given to.
+    """Describe what a seed was given to.
 
     Args:
         seed: The seed.
@@ -89,7 +89,7 @@ def read_rows(found: Sequence[Found]) -> list[Row]:
 
 
 def state_of(each: Source | Found) -> bytes | None:
-    """Return the state of a source or generator, to be shown; None where it cannot be told."""
+    """Return the state of a source or generator for display; None if unknown."""
     if isinstance(each, Found):
         return each.read()
     with suppress(StateError):
@@ -172,7 +172,7 @@ class SeedLog(View):
         runs: The runs in which they were applied, by kernel and number, as far as they are kept.
         kernel: The kernel that asks.
         more: Whether there are earlier entries.
-        note: What to say besides; empty for nothing.
+        note: A further remark; or empty.
     """
 
     template = "seedlog"
@@ -214,7 +214,7 @@ class SeedLog(View):
 
 
 def restored_text(done: Restored, where: str) -> str:
-    """Say what was put back, and what was not.
+    """Describe what was put back, and what was not.
 
     Args:
         done: What was done.
@@ -249,7 +249,7 @@ def stamp() -> str:
     Nothing is drawn, started or imported.
 
     Returns:
-        The seed that the sources stand at, the digest of every source, settings that matter,
+        The seed of the sources, the digest of every source, settings that matter,
         versions of the libraries, and the processors; parts are set apart by semicolons.
     """
     # The last seed may have been put back since: by %replay, %seed rewind or restore, --isolate.

@@ -51,7 +51,7 @@ def width() -> int:
     """Return how many columns text may take: 80, or as many as a narrower terminal has."""
     try:
         columns = os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else 0
-    except (AttributeError, OSError, TypeError, ValueError):  # something else stands for it
+    except (AttributeError, OSError, TypeError, ValueError):  # it was replaced
         columns = 0
     return max(_NARROWEST, min(WIDTH, columns or WIDTH))
 

@@ -63,7 +63,7 @@ class Field(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """How a run's results stand beside those of the cell's run before it.
+    """How a run's results compare with those of the cell's previous run.
 
     Attributes:
         same: Whether they are bitwise the same.
@@ -99,7 +99,7 @@ class Line(Struct, frozen=True):
         after: The same when it ended.
         others: Those that it uses and that stood elsewhere when the cell's run before it began.
         between: Sources that moved between the run before and this one.
-        outcome: How it stands beside the cell's run before it; None where there is none, or where
+        outcome: How it compares with the cell's previous run; None where there is none, or where
             that is not known.
         value: The number that it gave, if it gave one.
         aside: Whether its cell only looked, or could not be parsed, and no source moved.
@@ -226,7 +226,7 @@ def _unparsed(run: Run) -> bool:
 
 
 def last_moves(lines: Iterable[Line], now: Mapping[str, str]) -> dict[str, str]:
-    """Say what moved each source or generator last.
+    """Describe what moved each source or generator last.
 
     Args:
         lines: The newest first.

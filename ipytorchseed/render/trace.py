@@ -15,13 +15,13 @@ from ipytorchseed.why.words import many
 if TYPE_CHECKING:
     from ipytorchseed.trace.loading import Loaded  # it brings numpy
 
+# Stretches, places and settings that are listed; JSON has more.
 _MOST = 6
-"""Stretches, places and settings that are listed; JSON has more."""
 
 _MOST_JSON = 100
 
+# The power of ten at the foot of the picture: float32 rounds at 6e-8.
 _LEAST = -9
-"""The power of ten at the foot of the picture: float32 rounds at 6e-8."""
 
 
 class TraceView(View):
@@ -110,7 +110,7 @@ class TraceView(View):
         return [*said, *self._fused()]
 
     def _fused(self) -> list[str]:
-        """Say how much of one run is fused in compiled code of the other."""
+        """Describe how much of one run is fused in compiled code of the other."""
         spans = [each for each in self.found.spans if each.fused and each.accounted]
         sides = (
             ("A", sum(each.count_a for each in spans), [each.names_a for each in spans]),
@@ -167,7 +167,7 @@ class TraceView(View):
 
     @property
     def parting(self) -> int | None:
-        """The number of the bar at which the runs part, from 0; None where they do not."""
+        """The number of the bar at which the runs part, from 0; None if they do not."""
         first, curve = self.found.first, self.found.curve
         if first is None or not curve:
             return None
@@ -265,7 +265,7 @@ def _span_json(span: Span) -> dict[str, Any]:
 
 
 def sentence(parting: FirstDifference, rtol: float | None) -> str:
-    """Say where and how runs part."""
+    """Describe where and how runs part."""
     shown, span = parting.shown, parting.span
     if span is not None:
         return _span_sentence(parting, span)
@@ -286,7 +286,7 @@ def sentence(parting: FirstDifference, rtol: float | None) -> str:
 
 
 def _span_sentence(parting: FirstDifference, span: Span) -> str:
-    """Say how operations that only one run has make a difference."""
+    """Describe how operations that only one run has make a difference."""
     if parting.kind == "fused":
         one, other = ("A", "B") if parting.shown is span.a else ("B", "A")
         has = f"{one} has {_counted(span, one)}, {where(parting.shown)},"
@@ -297,13 +297,13 @@ def _span_sentence(parting: FirstDifference, span: Span) -> str:
 
 
 def _counted(span: Span, side: str) -> str:
-    """Say how many operations one side has, and which."""
+    """Describe how many operations one side has, and which."""
     count, names = (span.count_a, span.names_a) if side == "A" else (span.count_b, span.names_b)
     return f"{many(count, 'operation')} ({', '.join(names)})"
 
 
 def stretch(span: Span) -> str:
-    """Say what only one run has."""
+    """Describe what only one run has."""
     one, other = _counted(span, "A"), _counted(span, "B")
     accounted = ", which made no difference" if span.accounted else ""
     if span.a is None and span.b is not None:
@@ -315,7 +315,7 @@ def stretch(span: Span) -> str:
 
 
 def where(operation: Operation) -> str:
-    """Say where an operation stands."""
+    """Describe where an operation stands."""
     place = operation.place
     file = f" of {place.file}" if place.file else ""
     line = f"line {place.line}{file}" if place.line else "no line of yours"
@@ -329,18 +329,18 @@ def sides(parting: FirstDifference) -> list[tuple[str, Operation]]:
 
 
 def named(name: str, trace: Loaded) -> str:
-    """Say what a trace is."""
+    """Describe what a trace is."""
     rank = "" if trace.header.rank is None else f", rank {trace.header.rank}"
     return f"{name} is {trace.path}: {many(len(trace), 'operation')}{rank}"
 
 
 def times(count: int) -> str:
-    """Say how often."""
+    """Describe how often."""
     return "once" if count == 1 else f"{count:,} times"
 
 
 def apart(difference: float) -> str:
-    """Say how far results are apart."""
+    """Describe how far results are apart."""
     if difference == 0:
         return "less than summaries tell"
     return f"{difference:.1e}" if math.isfinite(difference) else "more than can be measured"

@@ -10,15 +10,15 @@ from typing import Any
 from ipytorchseed.determinism.flag import Unreadable
 from ipytorchseed.render.text import visible
 
+# Hex digits of a digest that are shown to people.
 SHORT = 8
-"""Hex digits of a digest that are shown to people."""
 
+# Those that a chip shows.
 _CODE = 4
-"""Those that a chip shows."""
 
 
+# From which size on, and beyond which decimals, numbers are written with an exponent.
 _LARGE, _FINE = 1e7, 7
-"""From which size on, and beyond which decimals, numbers are written with an exponent."""
 
 
 def write_value(value: object) -> str:
@@ -38,16 +38,16 @@ def pick(record: object, *names: str) -> dict[str, Any]:
 
 
 def write_json(**told: object) -> str:
-    """Write what other programs read as one line of JSON, after the version of its schema."""
+    """Write one line of JSON for other programs, after the version of its schema."""
     return json.dumps({"schema": 1, **told})
 
 
 def aligned(values: Sequence[float], spread: float | None) -> Callable[[float], str]:
-    """Return what writes numbers of one kind with as many decimals as their spread deserves.
+    """Return a formatter of numbers with as many decimals as their spread deserves.
 
     Args:
         values: Some of them.
-        spread: How far they differ; None where that is not known.
+        spread: How far they differ; None if that is not known.
     """
     size = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     if spread == 0:

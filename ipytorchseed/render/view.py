@@ -1,4 +1,6 @@
-"""The base of all views: prints itself, and shows itself in a notebook as static HTML.
+"""The base of all views.
+
+Prints itself, and shows itself in a notebook as static HTML.
 
 There is no script in it and one stylesheet; all that is of the user is escaped and visible.
 """
@@ -55,7 +57,7 @@ def _finalize(value: object) -> object:
 
 
 def _breakable(text: str) -> Markup:
-    """Return a text of which lines may end inside a name, after a dot or underscore."""
+    """Return a text whose lines may break inside a name, after a dot or underscore."""
     from markupsafe import Markup, escape
 
     parts = re.split(r"(?<=[._=])(?=[^\W\d])", visible(text))
@@ -77,7 +79,7 @@ def stylesheet() -> str:
 
 
 def squeeze(css: str) -> str:
-    """Take comments and needless blanks out of a stylesheet, as each output carries a copy."""
+    """Remove comments and blanks from a stylesheet, which each output copies."""
     bare = re.sub(r"/\*(?:(?!\*/|/\*).)*\*/", "", css, flags=re.DOTALL)
     tight = re.sub(r" ?([{};,>]) ?", r"\1", re.sub(r"\s+", " ", bare))
     return tight.replace(": ", ":").replace(";}", "}").strip()

@@ -68,7 +68,7 @@ class WhyView(View):
 
     @property
     def _result_again(self) -> list[str]:
-        """Say that the result is one that the cell gave earlier."""
+        """Report that the result is one that the cell gave earlier."""
         said = self.explanation
         if said.again is None or said.again == said.against:
             return []
@@ -113,7 +113,7 @@ class WhyView(View):
         return f"{what} {write_step(first.before[0], first.after[0]) or first.detail}"
 
     def _named(self, run: Run) -> str:
-        """Name a run, with its time unless it was just now; never by its number in the ledger."""
+        """Return the name of a run, with its time unless it was just now."""
         if run.receipt:
             return run_name(run, self.kernel)
         if run.kernel == self.kernel:
@@ -124,14 +124,14 @@ class WhyView(View):
 
     @property
     def _but(self) -> str:
-        """Say of what the same result was not compared."""
+        """Describe what was not compared, although the result is the same."""
         said = self.explanation
         hidden = [each.name for each in said.unknown]
         return say_timed(said.run) + (f"; {say_hidden(hidden)}" if hidden else "")
 
     @property
     def _past(self) -> str:
-        """Say that the run asked about is none of this kernel's."""
+        """Report that the run is not one of this kernel."""
         run = self.explanation.run
         return "" if run.receipt or run.kernel == self.kernel else " before the restart"
 
@@ -148,7 +148,7 @@ class WhyView(View):
         return said
 
     def _when(self, run: Run, recent: str) -> str:
-        """Say how long ago a run began; ``recent`` within the last minute."""
+        """Describe how long ago a run began; ``recent`` within the last minute."""
         seconds = self._now - run.started
         for unit, length in (("day", 86_400), ("h", 3_600), ("min", 60)):
             count = int(seconds // length)
@@ -174,7 +174,7 @@ class WhyView(View):
 
     @property
     def _not_known(self) -> str:
-        """Name what may be another cause beside those that were found."""
+        """List further possible causes."""
         said = self.explanation
         names = " and ".join(each.name for each in said.unknown[:_MOST_UNKNOWN])
         if said.against is None or said.verdict != "explained" or not names:
@@ -213,7 +213,7 @@ class WhyView(View):
         return sentence(how) if level == MAY_MATTER else ""
 
     def finding(self, cause: Cause) -> str:
-        """Return what experiments say of a cause; empty where nothing, or it is told once."""
+        """Return what experiments say about a cause; empty if nothing, or shown once."""
         return "" if self.one_reason else cause.finding.how
 
     @property
@@ -232,7 +232,7 @@ class WhyView(View):
 
     @property
     def causes(self) -> tuple[Cause, ...]:
-        """The causes that are told in full: of those that may matter, a few."""
+        """The causes that are shown in full: only a few of those that may matter."""
         causes = self.explanation.causes
         may = [cause for cause in causes if _may_matter(cause)]
         return tuple(cause for cause in causes if cause not in may[_MOST_MAY_MATTER:])
@@ -407,7 +407,7 @@ class WhyView(View):
 
 
 def say_timed(run: Run) -> str:
-    """Say of a run, to end a sentence, which of its values are not compared."""
+    """Return the end of a sentence on the values of a run that are not compared."""
     return f"; times are not compared: {', '.join(run.timed)}" if run.timed else ""
 
 

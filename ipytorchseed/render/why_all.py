@@ -1,4 +1,4 @@
-"""``%why all`` as text, HTML and JSON: the cells of a notebook that changed, by their roots."""
+"""``%why all`` as text, HTML and JSON: the changed cells, by their roots."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ipytorchseed.why.evidence import run_name, run_word
 from ipytorchseed.why.explanation import Explanation, Root
 from ipytorchseed.why.words import many
 
+# What represents the root of cells that nothing explains.
 _UNKNOWN = Root("", "", "no recorded input changed")
-"""What stands for the root of cells that nothing explains."""
 
 
 class Group(Struct, frozen=True):
@@ -33,7 +33,7 @@ class Group(Struct, frozen=True):
 
 
 class NotebookView(View):
-    """The cells of a notebook that gave another result in their last run than in the run before.
+    """The cells of a notebook whose last run gave a different result.
 
     Args:
         explanations: Of the last run of each cell that ran before, oldest first.
@@ -49,7 +49,7 @@ class NotebookView(View):
         self.groups = self._group()
 
     def _group(self) -> list[Group]:
-        """Group the cells by their roots, each root as the first cell that it reached tells it."""
+        """Group the cells by root, each root as the first cell describes it."""
         groups: dict[tuple[str, str], Group] = {}
         for said in self._changed:
             view = WhyView(said, self._kernel)

@@ -35,7 +35,9 @@ def _sources() -> list[Source]:
 
 
 def _seed(value: int) -> None:
-    """Seed the devices that have a generator; the others find the seed when they start.
+    """Seed the devices that have a generator.
+
+    The others find the seed when they start.
 
     CuPy reads ``CUPY_SEED`` when it makes a device's generator; calling ``cupy.random.seed``
     instead would start CUDA.

@@ -1,4 +1,4 @@
-"""Counts the draws between two recorded states of a generator, from the states alone."""
+"""Counts the draws between two recorded states of a generator."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from ipytorchseed.errors import StateError
 from ipytorchseed.rng import mersenne, numpy_random, python_random, torch_random
 from ipytorchseed.rng.position import UNKNOWN, Position
 
+# Draws that are tried by default (some 20 ms).
 NEAR = 5_000_000
-"""Draws that are tried by default (some 20 ms)."""
 
 
 _SIZES = frozenset({mersenne.SIZE, *torch_random.SIZES})
@@ -22,7 +22,7 @@ def draws_between(before: bytes, after: bytes, bound: int = NEAR) -> int | None:
         bound: How many draws of a Mersenne Twister to try.
 
     Returns:
-        The count, or None where ``after`` is not within reach of ``before``.
+        The count, or None if ``after`` is not within reach of ``before``.
     """
     if _is_json(before) and _is_json(after):
         try:
@@ -39,14 +39,16 @@ def draws_between(before: bytes, after: bytes, bound: int = NEAR) -> int | None:
 
 
 def same_stream(one: bytes, other: bytes, bound: int) -> bool:
-    """Return whether a state of a generator leads to another by draws, in either direction."""
+    """Return whether draws lead from one state to another, in either direction."""
     if {len(one), len(other)} <= {*torch_random.SIZES}:
         return one[:8] == other[:8]  # the seed
     return any(draws_between(*pair, bound) is not None for pair in ((one, other), (other, one)))
 
 
 def mark_of(state: bytes) -> tuple[str, int] | None:
-    """Return a short name for a state's place in its stream: 16 bytes instead of thousands.
+    """Return a short name for a state's place in its stream.
+
+    16 bytes instead of thousands.
 
     Returns:
         The first words of the state as 16 hex digits, or the seed of a state without words; and
@@ -60,7 +62,7 @@ def mark_of(state: bytes) -> tuple[str, int] | None:
 
 
 def draws_to(before: bytes, mark: tuple[str, int], bound: int) -> int | None:
-    """Count the draws that lead from a state to a place that ``mark_of`` named, as above."""
+    """Count the draws from a state to a place that ``mark_of`` returned."""
     begin = mark_of(before)
     if begin is None:
         return None
@@ -74,7 +76,7 @@ def is_fresh(state: bytes) -> bool | None:
     """Return whether a generator was seeded and not drawn from since.
 
     Returns:
-        None where the state does not tell. Multiples of 624 draws look like none; so do 623, as
+        None if the state does not tell. Multiples of 624 draws look like none; so do 623, as
         numpy begins there when it takes a seed from the system.
     """
     twister = _twister(state)
@@ -82,12 +84,12 @@ def is_fresh(state: bytes) -> bool | None:
 
 
 def is_of_ours(state: bytes) -> bool:
-    """Return whether a state has the size or form of those that we know how to count draws in."""
+    """Return whether a state has a form in which we can count draws."""
     return len(state) in _SIZES or _is_json(state)
 
 
 def locate_state(state: bytes) -> Position:
-    """Find the seed and draws behind a state whose kind is told by its size alone."""
+    """Find the seed and draws behind a state whose kind is reported by its size alone."""
     if len(state) != mersenne.SIZE:
         return UNKNOWN if _is_json(state) else torch_random.locate(state, ())
     placed = numpy_random.locate_legacy(state, ())
@@ -95,7 +97,10 @@ def locate_state(state: bytes) -> Position:
 
 
 def _is_json(state: bytes) -> bool:
-    """Return whether a state is of a numpy ``Generator``; others may begin with any byte."""
+    """Return whether a state is of a numpy ``Generator``.
+
+    Others may begin with any byte.
+    """
     return state[:2] == b'{"' and len(state) not in _SIZES
 
 

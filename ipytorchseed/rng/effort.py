@@ -1,4 +1,7 @@
-"""A budget for searches of positions in a stream: the draws that they may step over."""
+"""A budget for searches of positions in a stream.
+
+The draws that they may step over.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ _allowed: ContextVar[Effort | None] = ContextVar("effort", default=None)
 
 @contextmanager
 def within(effort: Effort) -> Iterator[None]:
-    """Limit all searches in the block to ``effort`` together, besides their own bounds."""
+    """Limit all searches in the block together, in addition to their own bounds."""
     token = _allowed.set(effort)
     try:
         yield
@@ -49,5 +52,5 @@ def within(effort: Effort) -> Iterator[None]:
 
 
 def current() -> Effort | None:
-    """Return the budget in force; None where there is none."""
+    """Return the budget in force; None if there is none."""
     return _allowed.get()

@@ -1,4 +1,6 @@
-"""Generator objects that the user made: found in a namespace, without running the user's code.
+"""Generator objects that the user made.
+
+Found in a namespace, without running the user's code.
 
 Attributes are read from instance dictionaries and slots, never through ``getattr``: no property,
 ``__getattr__``, ``__len__``, ``__iter__`` or ``__eq__`` of the user's is called.
@@ -21,21 +23,21 @@ from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.seeds import check_seed, derive_seed
 from ipytorchseed.rng.source import Kind, digest
 
+# Attributes or items followed from a name: ``loader.sampler.generator`` is two.
 DEPTH = 2
-"""Attributes or items followed from a name: ``loader.sampler.generator`` is two."""
 
+# Items of a container that are looked at; larger ones hold data, not generators.
 _FEW = 32
-"""Items of a container that are looked at; larger ones hold data, not generators."""
 
+# Attributes and items that are followed at each depth, in the order of the namespace.
 _MOST = 20_000
-"""Attributes and items that are followed at each depth, in the order of the namespace."""
 
 
+# The table of the types of generators that users make.
 KINDS = (python_random.KIND, numpy_random.LEGACY, numpy_random.KIND, torch_random.KIND)
-"""The table of the types of generators that users make."""
 
+# The seed last derived for a generator, by its name: a hint for finding its position.
 _derived: dict[str, int] = {}
-"""The seed last derived for a generator, by its name: a hint for finding its position."""
 
 
 class Found(Struct, frozen=True):
@@ -86,7 +88,7 @@ class Found(Struct, frozen=True):
 
 
 def find_generators(namespace: Mapping[str, object]) -> list[Found]:
-    """Find the generators that a namespace holds, up to ``DEPTH`` attributes or items deep.
+    """Find the generators in a namespace, up to ``DEPTH`` attributes or items deep.
 
     Args:
         namespace: Names and objects, such as a notebook's user namespace. Names under which the
@@ -151,12 +153,15 @@ def _kind_of(made: type, types: list[tuple[type, Kind]]) -> Kind | None:
 
 
 def _state_holder(generator: object, kind: Kind) -> object:
-    """Return what holds the state: several numpy ``Generator`` can share one bit generator."""
+    """Return what holds the state.
+
+    Several numpy ``Generator`` can share one bit generator.
+    """
     return numpy_random.engine(generator) if kind.module == "numpy.random" else generator
 
 
 def is_source(generator: object, kind: Kind) -> bool:
-    """Return whether a generator is the hidden one of a source, and not one of the user's.
+    """Return whether a generator is the hidden one of a source, not the user's.
 
     Args:
         generator: As found in some value.
@@ -171,15 +176,15 @@ def _hidden() -> set[int]:
 
 
 def hidden_generators() -> list[object]:
-    """Return the generators that are sources; of numpy's, also the bit generator in it."""
+    """Return the generators that are sources; of numpy, also the bit generator in it."""
     found: list[object] = [python_random.hidden(), *torch_random.default_generators().values()]
     if numpy_random.MODULE in sys.modules:
         found += [numpy_random.hidden(), numpy_random.engine(numpy_random.hidden())]
     return found
 
 
+# Modules whose plain objects (numbers, tensors, arrays, frames) hold no generators.
 _CLOSED_MODULES = frozenset({"builtins", "torch", "numpy", "pandas", "functools"})
-"""Modules whose plain objects (numbers, tensors, arrays, frames) hold no generators."""
 
 
 def _children(name: str, value: Any) -> Iterator[tuple[str, object]]:

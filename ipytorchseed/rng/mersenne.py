@@ -1,4 +1,4 @@
-"""Counting the draws of the Mersenne Twister, forwards from a seed and backwards to one.
+"""Counts the draws of the Mersenne Twister, forwards or backwards from a seed.
 
 Python's ``random``, numpy's legacy generator and torch's CPU generator are one algorithm, MT19937
 (Matsumoto and Nishimura 1998, doi:10.1145/272991.272995): 624 words that are given one by one and
@@ -7,7 +7,7 @@ many of the present ones were given. Two facts make it exact:
 
 * from a known seed one can step forwards, some 400 million draws a second, until the words match;
 * renewing is invertible, and the words that seeding makes obey a recurrence that no other words
-  obey. Stepping backwards until it holds finds the seed itself, whoever set it.
+  obey. Stepping backwards until it holds finds the seed itself, no matter who set it.
 """
 
 from __future__ import annotations
@@ -27,22 +27,21 @@ from ipytorchseed.rng.position import BOUND, Position
 N, M = 624, 397
 _WORDS = 4 * N
 _TAIL = struct.Struct("<iBd")  # words given, whether a normal number is cached, that number
+# Bytes of a packed state of python's or numpy's: little-endian, without padding.
 SIZE = _WORDS + _TAIL.size
-"""Bytes of a packed state of python's or numpy's: little-endian, without padding."""
 
 _MASK = 0xFFFFFFFF
+# Draws within which an unknown seed is searched backwards (a tenth of a second at most).
 _NEAR = 2_000_000
-"""Draws within which an unknown seed is searched backwards (a tenth of a second at most)."""
 
+# Cost of a step back in steps forwards.
 _SLOWER = 12
-"""Cost of a step back in steps forwards."""
 
+# How seeding fills the words.
+#
+# ``knuth`` from one integer (numpy's ``seed(int)``, torch), ``array`` by mixing a list of words in
+# (python's ``seed``).
 Scheme = Literal["knuth", "array"]
-"""How seeding fills the words.
-
-``knuth`` from one integer (numpy's ``seed(int)``, torch), ``array`` by mixing a list of words in
-(python's ``seed``).
-"""
 
 
 class Twister(Struct, frozen=True):
@@ -59,7 +58,10 @@ class Twister(Struct, frozen=True):
     normal: float | None = None
 
     def pack(self) -> bytes:
-        """Return the state as ``SIZE`` bytes; equal ones mean that all later numbers are equal."""
+        """Return the state as ``SIZE`` bytes.
+
+        Equal ones mean that all later numbers are equal.
+        """
         cached = self.normal is not None
         return self.words + _TAIL.pack(self.used, cached, self.normal if cached else 0.0)
 
@@ -79,7 +81,7 @@ class Twister(Struct, frozen=True):
 
 
 def seeded(seed: int, scheme: Scheme) -> Twister:
-    """Return the state right after seeding with ``seed``, an integer from 0 to 2**32-1."""
+    """Return the state right after seeding with an integer from 0 to 2**32-1."""
     if scheme == "array":
         import array
         import random
@@ -102,7 +104,7 @@ def distance(origin: Twister, target: Twister, bound: int = BOUND) -> int | None
         bound: How many draws to try.
 
     Returns:
-        The number of draws, or None where ``target`` is not within ``bound`` draws.
+        The number of draws, or None if ``target`` is not within ``bound`` draws.
 
     Raises:
         TooFar: Only within a limited ``effort``.
@@ -111,12 +113,15 @@ def distance(origin: Twister, target: Twister, bound: int = BOUND) -> int | None
 
 
 def mark_of(state: bytes) -> tuple[str, int]:
-    """Return the first two words of a packed state, as 16 hex digits, and how many were given."""
+    """Return the first two words of a packed state in hex, and the words used."""
     return state[:8].hex(), _TAIL.unpack_from(state, _WORDS)[0]
 
 
 def steps_to(origin: Twister, goal: bytes, used: int, bound: int) -> int | None:
-    """Count the draws that lead to a state whose words begin with ``goal``; as ``distance``."""
+    """Count the draws that lead to a state whose words begin with ``goal``.
+
+    As ``distance``.
+    """
     import numpy as np
     from numpy.random import MT19937
 
@@ -190,7 +195,10 @@ def _backwards(state: Twister, scheme: Scheme, reach: int) -> Position | None:
 
 
 def _same_but_first_bits(made: bytes, words: Any) -> bool:  # numpy array
-    """Compare all that renewal keeps: of the first word, only the highest bit survives it."""
+    """Compare all that renewal keeps.
+
+    Of the first word, only the highest bit survives it.
+    """
     import numpy as np
 
     other = np.frombuffer(made, dtype=np.uint32)
@@ -230,7 +238,7 @@ def _spread(word: int) -> int:
 
 
 def _knuth_seed(words: list[int]) -> int | None:
-    """Invert ``word[i] = 1812433253 * spread(word[i-1]) + i``, the initialisation of MT19937."""
+    """Invert ``word[i] = 1812433253 * spread(word[i-1]) + i`` of MT19937."""
     factor = 1812433253
     for i in range(2, 6):
         if (factor * _spread(words[i - 1]) + i) & _MASK != words[i]:
@@ -240,7 +248,7 @@ def _knuth_seed(words: list[int]) -> int | None:
 
 @lru_cache(maxsize=1)
 def _array_start() -> list[int]:
-    """The words that ``init_by_array`` of the reference implementation mixes its key into."""
+    """The words into which ``init_by_array`` of the reference mixes its key."""
     words = [19650218]
     for i in range(1, 8):
         words.append((1812433253 * _spread(words[-1]) + i) & _MASK)
@@ -248,7 +256,10 @@ def _array_start() -> list[int]:
 
 
 def _array_seed(words: list[int]) -> int | None:
-    """Invert ``init_by_array`` for a key of one word: python's seeds from 0 to 2**32-1."""
+    """Invert ``init_by_array`` for a key of one word.
+
+    Python's seeds from 0 to 2**32-1.
+    """
     before = {
         i: ((words[i] + i) ^ (_spread(words[i - 1]) * 1566083941)) & _MASK for i in range(3, 8)
     }
@@ -260,5 +271,5 @@ def _array_seed(words: list[int]) -> int | None:
 
 
 def _live_words(engine: Any) -> Any:  # MT19937 in, ctypes array out
-    """View the 624 words of a numpy ``MT19937`` where they lie (its documented address)."""
+    """View the 624 words of a numpy ``MT19937`` in place, at the documented address."""
     return (ctypes.c_char * _WORDS).from_address(engine.ctypes.state_address)

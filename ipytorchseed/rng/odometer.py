@@ -17,8 +17,8 @@ from ipytorchseed.rng.position import BOUND, UNKNOWN, Position
 if TYPE_CHECKING:
     from numpy.random import BitGenerator
 
+# From here on, the entropy of a SeedSequence is taken to be the system's, not a typed seed.
 _LARGEST_SEED = 2**63
-"""From here on, the entropy of a SeedSequence is taken to be the system's, not a typed seed."""
 
 _PCG64_FACTOR = 0x2360ED051FC65DA44385DF649FCCF645
 _DXSM_FACTOR = 0xDA942042E4DD58B5

@@ -1,20 +1,23 @@
-"""The position of a generator in its stream: the seed it began with, and the draws since."""
+"""The position of a generator in its stream.
+
+The seed it began with, and the draws since.
+"""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
+# Draws that are counted before giving up; a quarter of a second for MT19937.
 BOUND = 100_000_000
-"""Draws that are counted before giving up; a quarter of a second for MT19937."""
 
 
 class Position(Struct, frozen=True):
     """A place in a stream of random numbers.
 
     Attributes:
-        seed: The seed that the stream began with, or None where it cannot be known.
-        draws: Raw numbers given since, or None where they cannot be known.
-        beyond: True where the count was given up at ``BOUND`` (more draws than that, or
+        seed: The seed that the stream began with, or None if it cannot be known.
+        draws: Raw numbers given since, or None if they cannot be known.
+        beyond: True if the count was given up at ``BOUND`` (more draws than that, or
             a state that this seed never reaches).
     """
 

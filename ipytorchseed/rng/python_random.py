@@ -1,4 +1,7 @@
-"""Python's ``random``: the module's hidden generator, and generators of the user's."""
+"""Python's ``random``.
+
+The module's hidden generator, and generators of the user's.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,8 @@ def hidden() -> random.Random:
     return random._inst  # noqa: SLF001
 
 
+# The attributes of a generator, past any ``__getattribute__`` of a subclass.
 _attributes = vars(random.Random)["__dict__"].__get__
-"""The attributes of a generator, past any ``__getattribute__`` of a subclass."""
 
 
 def read(generator: random.Random) -> bytes:

@@ -36,7 +36,7 @@ class _States(msgspec.Struct, frozen=True):
 
 
 class RandomState:
-    """Every source of random numbers and the given generators, as part of a checkpoint.
+    """Every source of random numbers and the given generators, for a checkpoint.
 
     It has torch's ``Stateful`` protocol: ``state_dict`` and ``load_state_dict``, of plain bytes and
     integers. States are kept by rank: in a job of several processes each finds its own again, where
@@ -61,7 +61,7 @@ class RandomState:
         for name, value in generators.items():
             if name not in held:
                 raise SourceError(
-                    f"{name} is {_describe(value)} and holds no generator of its own; without one"
+                    f"{name} is {_describe(value)} and has no generator; without one"
                     " it draws from the sources, which are kept anyway: leave it out"
                 )
 
@@ -122,7 +122,10 @@ def _rank() -> str:
 
 
 def _unpack(state_dict: Mapping[str, Any]) -> _States | None:
-    """Return the states of this rank; None, with a warning, where only others' are there."""
+    """Return the states of this rank.
+
+    None, with a warning, where only others' are there.
+    """
     if not hasattr(state_dict, "keys") or "format" not in state_dict:
         msg = f"a RandomState loads what its state_dict() returned, not {_describe(state_dict)}"
         raise StateError(msg)

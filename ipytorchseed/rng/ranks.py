@@ -1,4 +1,4 @@
-"""The rank of this process among several, and a seed for each rank, derived from a common one."""
+"""The rank of this process, and a seed for each rank from a common one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ def process_group() -> Any:  # a module
 
 
 def own_rank() -> int | None:
-    """Return the rank of this process among those that run the same notebook; None without one.
+    """Return the rank of this process among those that run the same notebook.
+
+    None without one.
 
     From ``torch.distributed`` where that is in use, else from a launcher's environment, else the
     number of the ipyparallel engine. Nothing is imported or started.

@@ -12,19 +12,19 @@ from xxhash import xxh3_128_digest
 
 from ipytorchseed.errors import SeedError
 
+# Seeds are below this: numpy refuses more, and torch's CPU generator sees 32 bits only.
 LIMIT = 2**32
-"""Seeds are below this: numpy refuses more, and torch's CPU generator sees 32 bits only."""
 
+# Bits above which an integer is no longer shown whole.
 _LONG = 128
-"""Bits above which an integer is no longer shown whole."""
 
 
+# Functions told of each seed that a script or a cell applied, and how: ``call`` or ``block``.
 listeners: list[Callable[[int, str], object]] = []
-"""Functions told of each seed that a script or a cell applied, and how: ``call`` or ``block``."""
 
 
 def tell_seed(seed: int, how: str) -> None:
-    """Tell the listeners of a seed that was applied; their errors are ignored."""
+    """Return the listeners of a seed that was applied; their errors are ignored."""
     for listener in listeners:
         with suppress(Exception):
             listener(seed, how)

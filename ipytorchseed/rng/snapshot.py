@@ -44,7 +44,9 @@ def _of_states(states: dict[str, bytes]) -> Snapshot:
 
 
 def snapshot() -> Snapshot:
-    """Keep the state of every source. Nothing is drawn or started, and no package imported.
+    """Keep the state of every source.
+
+    Nothing is drawn or started, and no package imported.
 
     Returns:
         What ``restore`` takes. CUDA's states are in it only if CUDA has started.
@@ -64,7 +66,7 @@ def snapshot() -> Snapshot:
 def restore(snapshot: Snapshot) -> None:
     """Put every source back where it stood when the snapshot was taken.
 
-    Sources that are not in the snapshot stay where they are, but for devices of torch that
+    Sources that are not in the snapshot stay where they are, except devices of torch that
     started since: they are put where they would have begun.
 
     Args:

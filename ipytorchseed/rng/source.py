@@ -127,7 +127,7 @@ class StateHolder(Protocol):
     """A source, or a generator of the user's: its state can be read and put back."""
 
     def read(self) -> bytes | None:
-        """Return its full state, or None where it cannot be told."""
+        """Return its full state, or None if unknown."""
 
     def write(self, state: bytes, /) -> object:
         """Put back a state that ``read`` returned."""

@@ -70,7 +70,7 @@ def import_lazy() -> None:
     """
     for library in libraries():
         if library.module.partition(".")[0] in sys.modules and library.module not in sys.modules:
-            with suppress(Exception):  # as broken as it is: who draws from it will be told
+            with suppress(Exception):  # it is broken: drawing from it will raise
                 import_module(library.module)
 
 
@@ -92,7 +92,7 @@ def seed(value: int, *, rank: bool = False) -> None:
 
     Args:
         value: An integer from 0 to 2**32-1.
-        rank: Whether each of several processes (ranks) gets a seed of its own, which follows from
+        rank: Whether each of several processes (ranks) gets its own seed, which follows from
             ``value`` and its rank alone; a process that has none counts as rank 0.
 
     Raises:
@@ -143,7 +143,7 @@ def check_folder(module: str) -> None:
     if module in sys.modules:
         return
     try:
-        os.getcwd()  # noqa: PTH109 -- what is asked is whether it can be told
+        os.getcwd()  # noqa: PTH109 -- raises if it was removed
     except OSError:
         raise SourceError(
             f"the working folder was removed, and without one {module.partition('.')[0]} cannot be"
@@ -152,7 +152,7 @@ def check_folder(module: str) -> None:
 
 
 def remember(value: int) -> None:
-    """Note a seed that was applied, as a hint for finding positions."""
+    """Record a seed that was applied, as a hint for finding positions."""
     if value in _recent:
         _recent.remove(value)
     _recent.appendleft(value)
@@ -247,7 +247,7 @@ def unregister_source(name: str) -> None:
 
 
 def _holders_of(*functions: object) -> list[object]:
-    """Return the objects of which functions are methods."""
+    """Return the objects whose methods the functions are."""
     found = [getattr(each, "__self__", None) for each in functions]
     return [each for each in found if not isinstance(each, type | ModuleType | None)]
 

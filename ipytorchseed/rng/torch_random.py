@@ -126,7 +126,7 @@ def started(kind: str) -> bool:
 
 
 def origin(state: bytes) -> bytes | None:
-    """Return where a device's generator began that nobody seeded since; None for other states."""
+    """Return the initial seed of a device's generator if it was never reseeded."""
     if len(state) != _PHILOX.size:
         return None
     return _PHILOX.pack(_PHILOX.unpack(state)[0], 0)
@@ -235,7 +235,7 @@ class Queue(Struct, frozen=True):
 
     Attributes:
         fields: The fields of torch's ``_LazySeedTracker``, by kind of device. A kind that had
-            started is absent: its generators have states of their own.
+            started is absent: its generators have separate states.
     """
 
     fields: Mapping[str, dict[str, Any]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def seed_worker(worker_id: int) -> None:  # noqa: ARG001 -- torch calls it with the worker's number
-    """Give a DataLoader worker streams of its own: pass it as ``worker_init_fn``.
+    """Give a DataLoader worker its own streams: pass it as ``worker_init_fn``.
 
     torch seeds python, numpy and itself in every worker already, each worker differently (numpy
     since torch 1.9). What it leaves alone, and this seeds too: registered sources, and generator

@@ -1,1 +1,4 @@
-"""A kernel's session: the runs of its cells, each looked at before and after, and recorded."""
+"""A kernel's session.
+
+The runs of its cells, each looked at before and after, and recorded.
+"""

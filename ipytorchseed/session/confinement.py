@@ -19,37 +19,37 @@ from ipytorchseed.introspection.anatomy import own
 from ipytorchseed.introspection.values import imported, is_scalar, module_names
 from ipytorchseed.reads.dependencies import Dependencies, is_result
 
+# Packages that keep no value of the user's from call to call, except ``_are_given`` any.
 _HOLD_NOTHING = frozenset({
     "bisect", "calendar", "cmath", "collections", "copy", "datetime", "decimal", "fractions",
     "heapq", "itertools", "json", "math", "matplotlib", "mpl_toolkits", "numbers", "numpy",
     "operator", "pandas", "pathlib", "pprint", "random", "re", "scipy", "seaborn", "sklearn",
     "statistics", "string", "textwrap", "time", "torch", "torchvision", "typing", "warnings",
 })  # fmt: skip
-"""Packages that keep no value of the user's from call to call, but for ``_are_given`` any."""
 
+# Where torch keeps the functions that all modules call.
 _HOOKS = tuple(
     f"_global_{what}_hooks"
     for what in ("backward", "backward_pre", "buffer_registration", "forward", "forward_pre",
                  "module_registration", "parameter_registration")
 )  # fmt: skip
-"""Where torch keeps the functions that all modules call."""
 
+# Kinds of values that hold nothing which another variable could hold as well, but memory.
 _PLAIN = frozenset({
     "None", "bool", "bytes", "complex", "date", "datetime", "decimal", "dtype", "float", "frame",
     "index", "int", "number", "path", "range", "series", "str", "time", "timedelta",
     "torch constant",
 })  # fmt: skip
-"""Kinds of values that hold nothing which another variable could hold as well, but memory."""
 
+# Builtins by which code comes to variables that its text does not name.
 _LEAD_ANYWHERE = frozenset({"__import__", "eval", "exec", "globals", "locals", "vars"})
-"""Builtins by which code comes to variables that its text does not name."""
 
+# With what the names of dtypes begin whose elements are no objects.
 _NUMBERS = ("int", "uint", "float", "complex", "bool", "<U", "|S", "datetime64", "timedelta64")
-"""With what the names of dtypes begin whose elements are no objects."""
 
 
 def is_confined(dependencies: Dependencies, patched: Collection[str]) -> bool:
-    """Tell, before a cell runs, whether it reaches other variables only by those that it reads.
+    """Return whether a cell reaches other variables only through those it reads.
 
     Args:
         dependencies: What following its code told.

@@ -10,23 +10,23 @@ from typing import Any
 
 from ipytorchseed.introspection.ownership import is_installed_file
 
+# Connections noted of one run.
 _MOST = 16
-"""Connections noted of one run."""
 
+# Addresses of hosts that are remembered.
 _MOST_HOSTS = 1_000
-"""Addresses of hosts that are remembered."""
 
+# How addresses of this machine begin.
 _LOCAL = ("127.", "::1", "::ffff:127.", "0.0.0.0", "localhost")  # noqa: S104 -- nothing is bound
-"""How addresses of this machine begin."""
 
+# Its threads outlive the cell that made them, and run what a later one hands them.
 _POOL = "concurrent.futures.thread"
-"""Its threads outlive the cell that made them, and run what a later one hands them."""
 
+# Packages that connect processes of this machine: a kernel's, a pool's, a training's.
 _BETWEEN_PROCESSES = frozenset({
     "IPython", "accelerate", "ipykernel", "ipyparallel", "ipytorchseed", "joblib", "jupyter_client",
     "lightning", "lightning_fabric", "multiprocessing", "pytorch_lightning", "torch", "zmq",
 })  # fmt: skip
-"""Packages that connect processes of this machine: a kernel's, a pool's, a training's."""
 
 
 class Connections:
@@ -51,13 +51,13 @@ class Connections:
         self._others = frozenset(others - {threading.get_ident()})
 
     def resolves(self, host: str, addresses: Iterable[str]) -> None:
-        """Note that a host has these addresses, so that a connection to one is named by it."""
+        """Record the addresses of a host, to name connections to them."""
         if len(self._hosts) >= _MOST_HOSTS:
             self._hosts.clear()
         self._hosts.update((each, host) for each in addresses if each != host)
 
     def connects(self, family: int, address: Any, frame: FrameType) -> None:  # noqa: ANN401
-        """Note a connection that is about to be opened or written to.
+        """Record a connection that is about to be opened or written to.
 
         Args:
             family: Of the socket, as ``socket.AF_INET``.
@@ -101,7 +101,7 @@ def _path_of(address: str | bytes) -> str:
 
 
 def _callers(frame: FrameType) -> Iterable[tuple[str, bool]]:
-    """Yield the module of each caller and whether it is the user's, up to the first of these."""
+    """Yield the module of each caller up to the user's, and whether it is theirs."""
     caller: FrameType | None = frame
     while caller is not None:
         module = str(caller.f_globals.get("__name__"))
@@ -113,7 +113,7 @@ def _callers(frame: FrameType) -> Iterable[tuple[str, bool]]:
 
 
 def _in_users_pool(frame: FrameType) -> bool:
-    """Return whether a pool's thread runs code of the user's."""
+    """Return whether a pool's thread runs user code."""
     callers = [*_callers(frame)]
     outer: FrameType | None = frame
     while outer is not None and outer.f_globals.get("__name__") != _POOL:
@@ -122,7 +122,7 @@ def _in_users_pool(frame: FrameType) -> bool:
 
 
 def _is_users(frame: FrameType, *, by_name: bool) -> bool:
-    """Return whether a connection inside this machine is the user's, and no package's own.
+    """Return whether a connection inside this machine is the user's.
 
     Args:
         frame: The code that calls the socket.

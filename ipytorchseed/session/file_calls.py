@@ -1,4 +1,4 @@
-"""What Python's functions do with files, programs, sockets and entropy, told to a listener."""
+"""Functions of Python that use files, programs, sockets or entropy, reported."""
 
 from __future__ import annotations
 
@@ -19,23 +19,26 @@ from ipytorchseed.session.unseeded import find_unseeded
 
 Function = Callable[..., Any]
 
+# Modules that list folders without handing on what is there.
 _LIST_FOR_THEMSELVES = (
     "_frozen_importlib", "importlib", "ipytorchseed", "IPython", "pkg_resources", "shutil",
     "tempfile",
 )  # fmt: skip
-"""Modules that list folders without handing on what is there."""
 
 _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
 _FOLDER_AT, _OUTPUT_AT = 3, 8
+# What a program is given as its standard output where that is the process's own.
 _OURS = (-1, 1)
-"""What a program is given as its standard output where that is the process's own."""
 
+# Bytes that numpy asks for where it is to seed a generator by itself.
 _ENTROPY = 16
-"""Bytes that numpy asks for where it is to seed a generator by itself."""
 
 
 class Listener(Protocol):
-    """The listener. Its exceptions are dropped: they would be raised by the user's ``open``."""
+    """The listener.
+
+    Its exceptions are dropped: they would be raised by the user's ``open``.
+    """
 
     connections: Connections
 
@@ -55,7 +58,7 @@ class Listener(Protocol):
         """Return whether a file was changed."""
 
     def runs(self, scripts: Iterable[str], folder: str = "") -> None:
-        """Hear that a program is about to be started in a folder, and which files it may run."""
+        """Record that a program is about to start, and the files that it may run."""
 
     def starts(self) -> None:
         """Hear that another process is about to be started."""
@@ -64,7 +67,10 @@ class Listener(Protocol):
         """Hear that the program may print a result to the standard output of this process."""
 
     def asks(self, function: str) -> None:
-        """Hear which function lets numpy seed a generator itself; empty where that is not known."""
+        """Hear which function lets numpy seed a generator itself.
+
+        Empty if that is not known.
+        """
 
 
 def _open(listener: Listener, file: object, mode: str = "r", *_: object, **__: object) -> None:
@@ -82,7 +88,7 @@ def _open_descriptor(
 
 
 def tell_write(listener: Listener, file: object) -> None:
-    """Tell that a file is about to be overwritten."""
+    """Return that a file is about to be overwritten."""
     listener.opens(absolute(file), reads=False, writes=True, truncates=True)
 
 
@@ -145,7 +151,7 @@ def _system(listener: Listener, command: str) -> None:
 
 
 def _ask(listener: Listener, size: int) -> None:
-    """Tell that numpy seeds a generator, for which it asks ``secrets.randbits``."""
+    """Return that numpy seeds a generator, for which it asks ``secrets.randbits``."""
     caller = sys._getframe(2)  # noqa: SLF001 -- of the function above
     maker = caller.f_back  # what numpy runs then has no frame
     if size == _ENTROPY and maker and caller.f_code is SystemRandom.getrandbits.__code__:
@@ -155,7 +161,7 @@ def _ask(listener: Listener, size: int) -> None:
 
 
 def _resolve(listener: Listener, host: object, *_: object, **__: object) -> Function | None:
-    """Have the addresses of a host told, once they are known."""
+    """Make the addresses of a host told, once they are known."""
     if not isinstance(host, str):
         return None
     return lambda found: listener.connections.resolves(host, {entry[4][0] for entry in found})
@@ -166,13 +172,13 @@ def _resolve_one(listener: Listener, host: str) -> Function:
 
 
 def _connect(listener: Listener, made: socket.socket, *given: Any) -> None:
-    """Tell of ``connect(address)``, and of ``sendto(data, address)``."""
+    """Report ``connect(address)``, and of ``sendto(data, address)``."""
     frame = sys._getframe(2)  # noqa: SLF001 -- of the function above
     listener.connections.connects(made.family, given[-1], frame)
 
 
 def _send(listener: Listener, made: socket.socket, *_: object) -> None:
-    """Tell of what is sent over the network; earlier cells may have connected."""
+    """Report what is sent over the network; earlier cells may have connected."""
     if made.family in (socket.AF_INET, socket.AF_INET6):
         frame = sys._getframe(2)  # noqa: SLF001 -- as above
         listener.connections.connects(made.family, made.getpeername(), frame)
@@ -182,7 +188,7 @@ def absolute(path: object, folder: object = None) -> str:
     """Return an absolute path.
 
     Raises:
-        TypeError: It is the number of a file that is open already, or lies in a folder that is.
+        TypeError: It is the number of a file that is open already, or is in a folder that is.
     """
     if type(path) is bytes:
         path = os.fsdecode(path)
@@ -194,7 +200,10 @@ def absolute(path: object, folder: object = None) -> str:
 
 
 def names_of(module: str) -> dict[Any, Any]:
-    """Return a module's names; none of what else lies in ``sys.modules``: it is not asked."""
+    """Return a module's names.
+
+    None of what else is in ``sys.modules``: it is not asked.
+    """
     found = sys.modules.get(module)
     return vars(found) if type(found) is ModuleType else {}
 
@@ -211,12 +220,16 @@ _calls: tuple[tuple[Function | None, Function], ...] = (
     (getattr(sys.modules.get("_posixsubprocess"), "fork_exec", None), _start),
     (socket.getaddrinfo, _resolve), (socket.gethostbyname, _resolve_one),
 )  # fmt: skip
+# The functions that this Python has, each with what tells a listener of its call.
 CALLS = [(original, tell) for original, tell in _calls if original is not None]
-"""The functions that this Python has, each with what tells a listener of its call."""
 
+# Those that open a file, whose path comes first.
 OPEN = (_io.open, _of_system["open"])
-"""Those that open a file, whose path comes first."""
 
+# Methods of classes that other code derives from, each with what tells a listener of its call.
+# ``Path.glob`` lists folders by that of a private class, since Python 3.13.
+#
+# A function that tells may return another one, which is given what the original returned.
 METHODS: list[tuple[type, str, Function]] = [
     *((socket.socket, name, _connect) for name in ("connect", "connect_ex", "sendto")),
     *(
@@ -226,8 +239,3 @@ METHODS: list[tuple[type, str, Function]] = [
     ),
     *((made, "scandir", _list) for made in [names_of("glob").get("_StringGlobber")] if made),
 ]
-"""Methods of classes that other code derives from, each with what tells a listener of its call.
-``Path.glob`` lists folders by that of a private class, since Python 3.13.
-
-A function that tells may return another one, which is given what the original returned.
-"""

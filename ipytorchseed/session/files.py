@@ -1,4 +1,4 @@
-"""The files that a cell reads and writes, the folders that it lists, and their content."""
+"""The files that a cell reads and writes, and the folders that it lists."""
 
 from __future__ import annotations
 
@@ -29,44 +29,44 @@ from ipytorchseed.session.unseeded import numpy_is_heard
 
 _SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/", "/run/")
 _HIDDEN = ("/.cache/", "/.config/", "/.ipython/", "/.jupyter/", "/.local/", "/__pycache__/")
+# Tells the names that kernels give to the code of cells: tracebacks look for it there.
 _CELLS = re.compile(r"[/\\]ipykernel_\d+[/\\]\d+\.py$").search
-"""Tells the names that kernels give to the code of cells: tracebacks look for it there."""
 
+# Tells histories and settings of programs that run inside of a cell, as the debugger's.
 _OF_A_PROGRAM = re.compile(r"[/\\]\.\w*(?:history|rc)$").search
-"""Tells histories and settings of programs that run inside of a cell, as the debugger's."""
 
+# Tells what compilers keep of code that they compiled, by default.
 _COMPILED = re.compile(r"[/\\](?:torchinductor_[^/\\]+|\.triton)[/\\]").search
-"""Tells what compilers keep of code that they compiled, by default."""
 
+# Environment variables that name other folders for it.
 _COMPILED_AT = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
-"""Environment variables that name other folders for it."""
 
+# How files of modules end.
 _CODE = (".py", ".pyc", *EXTENSION_SUFFIXES)
-"""How files of modules end."""
 
+# Files noted of one run.
 _MOST = 1_000
-"""Files noted of one run."""
 
+# Files noted of one run that it wrote.
 _MOST_WRITTEN = 16
-"""Files noted of one run that it wrote."""
 
 _MOST_LISTED = 32
+# Folders noted of one run that it lists, and names in one of them.
 _MOST_NAMES = 10_000
-"""Folders noted of one run that it lists, and names in one of them."""
 
+# Seconds for a file that the cell reads and then replaces.
 _IN_CELL = 0.05
-"""Seconds for a file that the cell reads and then replaces."""
 
 _CHUNK = 1 << 20
+# Bytes read from the beginning and the end of a file for which the budget does not suffice.
 _SAMPLE = 64 << 10
-"""Bytes read from the beginning and the end of a file for which the budget does not suffice."""
 
+# Files read at least so when no time is left; of more, only the size is noted.
 _FEW = 32
-"""Files read at least so when no time is left; of more, only the size is noted."""
 
 
 class FileWatch:
-    """Notes paths opened while it watches, and names the content of those read afterwards.
+    """Records opened paths while it watches, and digests the files that were read.
 
     What the cell itself made, it does not read: it is no input. Nor is what packages open for
     themselves as they are imported, but in the working folder.
@@ -114,7 +114,7 @@ class FileWatch:
 
         Args:
             programs: Called when a program is started that may print past us. Files that programs
-                write from now on are the cell's own. None where the cell runs none.
+                write from now on are the cell's own. None if the cell runs none.
         """
         self._since = None if programs is None else time_ns()
         self._printing = programs
@@ -127,7 +127,7 @@ class FileWatch:
         hearing.stop(self)
 
     def opens(self, path: str, *, reads: bool, writes: bool, truncates: bool) -> None:
-        """Note a file that is about to be opened."""
+        """Record a file that is about to be opened."""
         new = reads and path not in self.paths and len(self.paths) < _MOST
         if new and not self._is_no_input(path):
             self.paths[path] = None
@@ -141,12 +141,12 @@ class FileWatch:
         return path in self._written
 
     def makes(self, folder: str) -> None:
-        """Note a folder that is about to be made: what lies there will be the cell's own."""
+        """Record a folder that is about to be made: what is there will be the cell's own."""
         if len(self._folders) < _MOST_LISTED and not os.path.lexists(folder):
             self._folders += (f"{folder.rstrip('/')}/",)
 
     def lists(self, folder: str) -> None:
-        """Note a folder that is about to be listed, with the names that it holds now."""
+        """Record a folder that is about to be listed, with the names that it holds now."""
         path = f"{folder.rstrip('/')}/"
         if path in self.paths or self._listed == _MOST_LISTED or self._is_made(path):
             return
@@ -158,7 +158,7 @@ class FileWatch:
             self.paths[path] = _list(path)
 
     def runs(self, scripts: Iterable[str], folder: str = "") -> None:
-        """Note files of code that programs run, and folders that they list, those that are there.
+        """Record existing code files that programs run, and folders that they list.
 
         Args:
             scripts: Their paths; of folders with a slash at the end.
@@ -172,28 +172,28 @@ class FileWatch:
                 self.opens(path, reads=True, writes=False, truncates=False)
 
     def prints(self) -> None:
-        """Tell of a program that may print; not of those that libraries run for themselves."""
+        """Report a program that may print; not of those that libraries run for themselves."""
         if self._printing is not None:
             self._printing()
 
     def asks(self, function: str) -> None:
-        """Note what lets numpy seed a generator by itself, if the cell calls it."""
+        """Record what lets numpy seed a generator by itself, if the cell calls it."""
         if len(self._asked) < _MOST and not (self._imports and self._imports.inside):
             self._hears &= function != ""
             self._asked.add(function)
 
     def starts(self) -> None:
-        """Note that another process is about to be started, which asks unheard."""
+        """Record that another process is about to be started, which asks unheard."""
         self._alone = False
 
     def asked(self, may: Collection[str]) -> set[str]:
-        """Return what the cell asks for entropy, of that which its code ``may``, and what more."""
+        """Return the entropy that the cell used, expected by its code or not."""
         heard = self._hears and self._alone and not forks.count() and numpy_is_heard()
         unheard = NUMPY_SEEDED - self._asked if heard else frozenset[str]()
         return (self._asked - {""}).union(may) - unheard
 
     def names(self, files: dict[str, Mark], inside: Callable[[], dict[str, Mark]] = dict) -> None:
-        """Note files that the cell may open in native code, as they are before it.
+        """Record files that the cell may open in native code, as they are before it.
 
         Args:
             files: Those that it names.
@@ -203,7 +203,7 @@ class FileWatch:
         self._named, self._inside = there | files, inside if there else None
 
     def _is_made(self, path: str) -> bool:
-        """Return whether the cell made a file or folder, or the folder that it lies in."""
+        """Return whether the cell made a file or folder, or the folder that it is in."""
         return path in self._made or f"{path}/".startswith(self._folders)
 
     def _is_no_input(self, path: str) -> bool:
@@ -217,7 +217,7 @@ class FileWatch:
         return not path.startswith(os.getcwd() + os.sep)  # noqa: PTH109 -- a string is at hand
 
     def changes(self, path: str) -> None:
-        """Note a file that the cell is about to replace, and name its content if it was read."""
+        """Record a file that the cell will overwrite, and digest it if it was read."""
         if path and path not in self._written and len(self._written) < _MOST:
             self._written[path] = os.path.lexists(path) and f"{path}/" not in self._folders
         if path in self.paths and self.paths[path] is None:
@@ -256,7 +256,7 @@ class FileWatch:
         return tuple(found)
 
     def written(self, ours: str) -> tuple[str, ...]:
-        """Return the paths of the files that were written, replaced or removed, the first few.
+        """Return the first few paths that were written, replaced or removed.
 
         Not of those that the cell made and removed again: nothing is left of them.
 
@@ -270,7 +270,10 @@ class FileWatch:
         return tuple(islice(users, _MOST_WRITTEN))
 
     def look(self, path: str, seconds: float) -> FileRead:
-        """Name the content of a file now; of one that is gone or cannot be read, its absence."""
+        """Name the content of a file now.
+
+        Of one that is gone or cannot be read, its absence.
+        """
         found = _list(path) if path[-1:] == "/" else self._name(path, monotonic() + seconds)
         return found or FileRead(path, -1, "0" * 16)
 
@@ -301,7 +304,7 @@ class FileWatch:
 
 
 def _list(folder: str) -> FileRead | None:
-    """List a folder without hidden entries; None where there are too many."""
+    """List a folder without hidden entries; None if there are too many."""
     try:
         with os.scandir(folder) as entries:
             names = [entry.name for entry in islice(entries, _MOST_NAMES + 1)]
@@ -322,7 +325,7 @@ def _content(file: BinaryIO) -> bytes | None:
 
 
 def _digest_all(file: BinaryIO, size: int, until: float) -> str | None:
-    """Name a file's content, or return None where that would take too long."""
+    """Name a file's content, or return None if that would take too long."""
     digest = xxh3_64()
     while size <= 2 * _SAMPLE or monotonic() < until:
         chunk = file.read(_CHUNK)
@@ -343,7 +346,7 @@ def _digest_ends(file: BinaryIO, size: int) -> str:
 
 
 def _file_of(module: object) -> object:
-    """Return a module's file, or None; what else lies in ``sys.modules`` is not asked."""
+    """Return a module's file, or None; what else is in ``sys.modules`` is not asked."""
     if type(module) is not ModuleType:
         return None
     file = vars(module).get("__file__")
@@ -351,7 +354,10 @@ def _file_of(module: object) -> object:
 
 
 def _is_users(path: str, ours: str | None = None) -> bool:
-    """Return whether a file is the user's own: not the system's, a package's or of ``ours``."""
+    """Return whether a file is the user's own.
+
+    Not the system's, a package's or of ``ours``.
+    """
     if path.startswith(_SYSTEM if ours is None else (*_SYSTEM, ours)) or is_installed_file(path):
         return False
     if any(part in path for part in _HIDDEN) or path.endswith((".pyc", ".so")):

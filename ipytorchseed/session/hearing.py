@@ -1,4 +1,4 @@
-"""Hears, while a cell runs, Python's functions that use files, programs and sockets.
+"""Records calls that use files, programs and sockets while a cell runs.
 
 They are replaced wherever a module has bound them, and put back. An audit hook would hear more, but
 it cannot be removed, and with one each ``id()`` of the process takes several times as long.
@@ -6,7 +6,7 @@ it cannot be removed, and with one each ``id()`` of the process takes several ti
 Of programs that Python starts, the files of code among their words are heard. Of sockets, the
 methods of ``socket.socket`` are: gRPC, curl, ZeroMQ and torch.distributed connect in C code.
 
-Not heard: C code that opens files by itself (HDF5, Arrow, SQLite, ``torch.jit.load``), but for that
+Not heard: C code that opens files by itself (HDF5, Arrow, SQLite, ``torch.jit.load``), except that
 of ``torch.save``, and ``io.FileIO``, which is a type that others derive from.
 """
 
@@ -37,12 +37,12 @@ _PLAIN = (str, int, bytes, type(None))
 
 _listener: Listener | None = None
 
+# Files that are opened instead of others, by path.
 _instead: dict[str, str] = {}
-"""Files that are opened instead of others, by path."""
 
 
 def start(listener: Listener) -> None:
-    """Tell a listener, and no other, of files from now on."""
+    """Return a listener, and no other, of files from now on."""
     global _listener  # noqa: PLW0603 -- the functions are the process's
     if not _looked:
         look_through()
@@ -56,7 +56,7 @@ def start(listener: Listener) -> None:
 
 
 def stop(listener: Listener) -> None:
-    """Tell that listener nothing any more, and put back what nobody else has replaced."""
+    """Stop reporting to that listener, and restore what no one else has replaced."""
     global _listener, _ended  # noqa: PLW0603 -- as above
     if _listener is listener:
         _listener = None
@@ -66,7 +66,9 @@ def stop(listener: Listener) -> None:
 
 
 def open_instead(files: Mapping[str, str]) -> None:
-    """Have cells that open a file to read it open another one, by path; replaces earlier ones.
+    """Make cells that open a file to read it open another one, by path.
+
+    Replaces earlier ones.
 
     A file that the cell has written is its own, and opened itself.
     """
@@ -112,7 +114,7 @@ def _heard(original: Function, tell: Function) -> Function:
 
 
 def _plain(value: object) -> object:
-    """Return the text of a path, so that code of the user's that makes it runs once."""
+    """Return the text of a path, so that user code that makes it runs once."""
     if type(value) in _PLAIN or not hasattr(type(value), "__fspath__"):
         return value
     try:
@@ -128,12 +130,12 @@ _NAMES = {original.__name__ for original, _ in _PAIRS}
 _IDS = frozenset(_HEARD) | frozenset(_ORIGINAL)
 
 _MISSING: Any = object()
+# Class, name, what the class itself has under it, and what hears.
 _METHODS = [
     (made, name, own, staticmethod(heard) if type(own) is staticmethod else heard)
     for made, name, tell in METHODS
     for own, heard in [(vars(made).get(name, _MISSING), _heard(getattr(made, name), tell))]
 ]
-"""Class, name, what the class itself has under it, and what hears."""
 
 
 def _exchange_methods(*, heard: bool) -> None:
@@ -151,17 +153,17 @@ def _exchange_methods(*, heard: bool) -> None:
 # --------------------------------------------------------------------------------------------------
 # Where they are bound
 
+# The ids of modules that were looked through, by name.
 _looked: dict[str, int] = {}
-"""The ids of modules that were looked through, by name."""
 
 _bound: dict[tuple[str, str], None] = {}
 
+# How many modules there were, and which was the last, at the end of the last cell or look.
 _ended: tuple[int, str] = (0, "")
-"""How many modules there were, and which was the last, at the end of the last cell or look."""
 
 
 def _exchange(others: dict[int, Function]) -> None:
-    """Put others in the place of functions, by the ids of these, where modules have bound them.
+    """Replace functions, by their ids, where modules have bound them.
 
     The notebook's own names, which grow with every cell, are looked at each time.
     """
@@ -190,9 +192,9 @@ def _note(module: str, keys: Iterable[str]) -> None:
 def look_through() -> None:
     """Find the functions, under any name, in modules that are new since the last time.
 
-    A thousand modules have a hundred thousand names: this is for when nobody waits. Until then a
-    module that was imported while a cell was listened to keeps what tells of files, of which
-    nobody is told after the cell.
+    A thousand modules have a hundred thousand names: this is for when no one waits. Until then a
+    module that was imported during a recorded cell keeps its wrapped functions, which report
+    nothing after the cell.
     """
     global _ended  # noqa: PLW0603 -- as above
     if _last(sys.modules) == _last(_looked):
@@ -210,7 +212,10 @@ def look_through() -> None:
 
 
 def _last(modules: dict[str, Any]) -> tuple[int, str]:
-    """Return how many modules there are, and the last: a module imported again moves there."""
+    """Return how many modules there are, and the last.
+
+    A module imported again moves there.
+    """
     return len(modules), next(reversed(modules), "")
 
 
@@ -230,5 +235,5 @@ def _of_torch(names: dict[str, Any]) -> Iterator[Place]:
     yield names, name
 
 
+# Where they are bound in no module's names: for ``np.loadtxt`` and ``torch.save``.
 _ELSEWHERE = {"numpy.lib._datasource": _of_numpy, "torch.serialization": _of_torch}
-"""Where they are bound in no module's names: for ``np.loadtxt`` and ``torch.save``."""

@@ -16,7 +16,7 @@ class Identity:
     """Gives every cell of this kernel a key that runs of the same cell share.
 
     Within the kernel a cell is known by the front end's id. In another kernel the same id may name
-    another cell, unless the id stands in the notebook's file; a cell is then known by its text, if
+    another cell, unless the id is in the notebook's file; a cell is then known by its text, if
     one cell alone had that text. A cell that is not found again begins again: a wrong match would
     be worse than none.
 
@@ -51,7 +51,7 @@ class Identity:
         Args:
             ident: The front end's id.
             code: The name of the cell's text.
-            saved: Ids that stand in the notebook's file, where the front end's are such.
+            saved: Ids in the notebook's file, where the front end's are such.
             ledger: Where earlier runs are kept.
             rank: Of this process, among several that run the notebook.
         """

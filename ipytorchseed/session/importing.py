@@ -18,10 +18,10 @@ from ipytorchseed.rng.table import sources
 
 _RELOADS = importlib.reload.__code__
 
+# Modules that draw from numpy's generator only where code says so.
 _DRAW_ONLY_IF_ASKED = sys.stdlib_module_names | {
     "ipytorchseed", "jinja2", "numpy", "rich", "torch",
 }  # fmt: skip
-"""Modules that draw from numpy's generator only where code says so."""
 
 _DRAWN_FROM = frozenset({"python", "numpy", "torch.cpu"})
 
@@ -30,8 +30,8 @@ class ImportWatch:
     """Notes how imports move sources while it watches.
 
     It is a finder in ``sys.meta_path``, so that only modules that are not there yet come by it, and
-    those that ``importlib.reload`` is given. Of these it has the outermost run by a loader of its
-    own: what one imports is part of its import. What the user's own modules draw is drawn by the
+    those that ``importlib.reload`` is given. Of these it has the outermost run by its own loader:
+    what one imports is part of its import. What the user's own modules draw is drawn by the
     cell.
 
     Attributes:
@@ -58,7 +58,7 @@ class ImportWatch:
     def start(self) -> None:
         """Begin to note."""
         self.inside = False
-        is_installed_file("")  # the first time, sysconfig imports a module of its own
+        is_installed_file("")  # the first time, sysconfig imports its own module
         if self not in sys.meta_path:
             sys.meta_path.insert(1, self)  # a cell may take away the first, as it was put there
 
@@ -122,7 +122,7 @@ class ImportWatch:
 
 
 class _Loader:
-    """Replaces a module's loader until the module's code runs, which sees its own again."""
+    """Replaces a module's loader until the module's code runs."""
 
     def __init__(self, loader: Any, watch: ImportWatch) -> None:  # noqa: ANN401 -- as above
         self._loader = loader

@@ -1,4 +1,4 @@
-"""Small inputs of earlier runs, kept in memory so that experiments can put them back."""
+"""Small inputs of earlier runs, kept in memory for experiments."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from ipytorchseed.fingerprint.packing import Packed
 from ipytorchseed.fingerprint.value import BELONGS, PENDING, SHARED, Fingerprint
 
+# The most bytes of one input, and of all.
 LARGEST, ALL = 64 << 10, 16 << 20
-"""The most bytes of one input, and of all."""
 
+# Bytes that an entry takes in addition to its content.
 _COST = 200
-"""Bytes that an entry takes in addition to its content."""
 
 Content = Packed | bytes
 
@@ -56,7 +56,7 @@ class KeptInputs:
 
 
 def is_seen(value: Fingerprint) -> bool:
-    """Return whether all of a value was seen, so that its digest stands for its content."""
+    """Return whether a digest covers all of a value's content."""
     return value.exact and not value.opaque and value.digest != "" and value.kind != PENDING
 
 

@@ -1,4 +1,7 @@
-"""What a cell leaves running when it ends: threads of the user's code, and widgets."""
+"""What a cell leaves running when it ends.
+
+Threads of the user's code, and widgets.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ class LeftoverWatch:
         self._before: set[tuple[str, object]] = set()
 
     def start(self) -> None:
-        """Note what is there."""
+        """Record what is there."""
         self._before = {*_running()}
 
     def found(self) -> tuple[str, ...]:
@@ -41,7 +44,7 @@ def _running() -> Iterator[tuple[str, object]]:
 
 
 def _is_of_library(thread: threading.Thread) -> bool:
-    """Return whether an installed library runs a thread for itself, as progress bars do."""
+    """Return whether a library runs a thread for itself, as progress bars do."""
     target = vars(thread).get("_target")
     if type(target) is FunctionType and is_installed_file(target.__code__.co_filename):
         return not target.__module__.startswith(_FOR_OTHERS)
@@ -50,5 +53,5 @@ def _is_of_library(thread: threading.Thread) -> bool:
     return target is None and type(file) is str and is_installed_file(file)
 
 
+# Modules whose threads run functions that others give them.
 _FOR_OTHERS = ("concurrent.", "multiprocessing.", "threading")
-"""Modules whose threads run functions that others give them."""

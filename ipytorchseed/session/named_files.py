@@ -1,7 +1,9 @@
-"""Files that a cell names: those that libraries open in native code are found only so.
+"""Files that a cell names.
+
+Those that libraries open in native code are found only so.
 
 Arrow, HDF5, SQLite, OpenCV and safetensors open files without Python; the path that they are given
-stands in the cell, in a function that it calls, or in a variable that they read.
+is in the cell, in a function that it calls, or in a variable that they read.
 """
 
 from __future__ import annotations
@@ -23,28 +25,28 @@ from ipytorchseed.reads.parsing import parse_text
 
 Mark = tuple[int, ...]
 
+# What the name of a file ends with: ``.h5``, ``.safetensors``.
 _SUFFIX = lazy_pattern(r"(?<=\w)\.\w{1,16}\Z")
-"""What the name of a file ends with: ``.h5``, ``.safetensors``."""
 
 _QUOTED = lazy_pattern(r"""["']([^"'\n]{1,223}\.\w{1,16})["']""")
 
 _RUN_INSIDE = lazy_pattern(r"^%run[ \t]+-i[ \t]+(\S+\.py)\b.*", re.MULTILINE)
 
+# Characters of a script that are looked through.
 _SCRIPT = 2**16
-"""Characters of a script that are looked through."""
 
+# Classes of paths; one of the user's may say in its own code what its path is.
 _PATHS = frozenset(map(id, (PosixPath, WindowsPath, PurePosixPath, PureWindowsPath)))
-"""Classes of paths; one of the user's may say in its own code what its path is."""
 
+# Characters of a path: longer texts name no file.
 _LONGEST = 240
-"""Characters of a path: longer texts name no file."""
 
+# Texts of a value that are looked at, names of files, and folders in which they are looked for.
 _MOST = 64
-"""Texts of a value that are looked at, names of files, and folders in which they are looked for."""
 
 
 def texts_of(value: Any) -> Iterator[str]:  # noqa: ANN401
-    """Yield the texts and paths that a value is, or holds in its first items or attributes.
+    """Yield the strings and paths in a value, its first items and attributes.
 
     Args:
         value: The value.
@@ -65,12 +67,12 @@ def texts_of(value: Any) -> Iterator[str]:  # noqa: ANN401
 
 
 def texts_in(script: str) -> list[str]:
-    """Return the names of files that stand in quotes in a script, which programs may open."""
+    """Return the quoted file names in a script, which programs may open."""
     return _QUOTED.findall(_read(script))
 
 
 def with_scripts(source: str) -> str:
-    """Return a cell's text, with those of scripts that ``%run -i`` runs among its variables."""
+    """Return a cell's text, with scripts that ``%run -i`` runs in its namespace."""
     if "%run" not in source:
         return source
     return _RUN_INSIDE.sub(lambda found: f"{found[0]}\n{_code(_read(found[1]))}", source)
@@ -92,7 +94,7 @@ def _read(script: str) -> str:
 
 
 def find_named(texts: Iterable[str]) -> dict[str, Mark]:
-    """Find the files that texts name, by themselves or in a folder that another one names.
+    """Find the files that texts name, directly or inside a named folder.
 
     Args:
         texts: Constants and values that a cell reads.
@@ -114,7 +116,7 @@ def find_named(texts: Iterable[str]) -> dict[str, Mark]:
 
 
 def find_inside(texts: Iterable[str], packages: Collection[str]) -> dict[str, Mark]:
-    """Find the files of tables in folders that texts name, and those that patterns name.
+    """Find the tables in named folders, and the files that patterns match.
 
     Libraries of tables list both in native code: ``read_parquet("parts")``, ``"shards/*.parquet"``.
 
@@ -148,7 +150,7 @@ def _is_pattern(word: str) -> bool:
 
 
 def _matching(pattern: str) -> Iterator[str]:
-    """Yield the files that a pattern of names matches, as ``glob`` does, but of few entries."""
+    """Yield the files that a pattern matches, like ``glob`` with a limit."""
     whole = _absolute(pattern)
     base = os.path.dirname(whole.partition("*")[0])  # noqa: PTH120 -- as below
     depth = None if "**" in whole else whole.count(os.sep)
@@ -159,7 +161,7 @@ def _matching(pattern: str) -> Iterator[str]:
 
 
 def _files_in(folder: str) -> Iterator[str]:
-    """Yield the files in a folder and in those inside of it, as far as few entries lead."""
+    """Yield the files in a folder and its subfolders, with a limit."""
     queue, left = [folder], _ENTRIES
     while queue and left > 0:
         inside: list[os.DirEntry[str]] = []
@@ -173,14 +175,14 @@ def _files_in(folder: str) -> Iterator[str]:
                 yield each.path
 
 
+# Packages of such libraries.
 _READ_FOLDERS = frozenset({"dask", "datasets", "pandas", "polars", "pyarrow"})
-"""Packages of such libraries."""
 
+# Folders that are looked into, and entries in one of them: there may be a million pictures.
 _FOLDERS, _ENTRIES = 8, 2_000
-"""Folders that are looked into, and entries in one of them: there may be a million pictures."""
 
+# How files of tables end that are read by folders.
 _OF_TABLES = (".arrow", ".avro", ".feather", ".ipc", ".orc", ".parquet")
-"""How files of tables end that are read by folders."""
 
 
 def _absolute(*parts: str) -> str:
@@ -189,7 +191,10 @@ def _absolute(*parts: str) -> str:
 
 
 def mark_of(path: str) -> Mark:
-    """Return the metadata of a file that change when it is written; none if it is no file."""
+    """Return the metadata of a file that change when it is written.
+
+    None if it is no file.
+    """
     try:
         status = os.stat(path)  # noqa: PTH116 -- as above
     except (OSError, ValueError):

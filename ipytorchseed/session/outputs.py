@@ -105,7 +105,7 @@ def _as_json(data: object) -> str:
 
 
 def _plain(data: object) -> str:
-    """Name what JSON does not hold; nothing of the user's is called for it."""
+    """List what JSON does not hold; nothing of the user's is called for it."""
     return xxh3_64(data).hexdigest() if type(data) is bytes else type(data).__name__
 
 
@@ -158,7 +158,7 @@ class Outputs(Struct):
         timed: Whether its cell reads a clock, as in ``without_noise``.
         addressed: Whether it shows addresses: whole numbers that may be one are no content.
         shown: How its result was shown, if it had one.
-        in_part: Whether something may have printed of which not all is noted.
+        in_part: Whether something may have printed that was not fully recorded.
     """
 
     timed: bool = False
@@ -175,17 +175,17 @@ class Outputs(Struct):
     _count: int = 0
 
     def passed_by(self) -> None:
-        """Note that something prints by itself, as a program does: seen late, or never."""
+        """Record that something prints by itself, as a program does: seen late, or never."""
         self.in_part = True
 
     def piped(self, text: str) -> None:
-        """Note text from the process's own output: of this cell's programs, or of others."""
+        """Record text from the process's own output: of this cell's programs, or of others."""
         if self.in_part:
             self.printed(text)
         self.in_part = True
 
     def printed(self, text: str) -> None:
-        """Note printed text; of much of it, a digest is all that is kept."""
+        """Record printed text; of much of it, a digest is all that is kept."""
         size = len(text)
         self._size += size
         self._room -= size
@@ -218,7 +218,7 @@ class Outputs(Struct):
         _add(digest, last)
 
     def displayed(self, bundle: Mapping[str, Any]) -> None:
-        """Note a display; its bundle is not kept, as images are large."""
+        """Record a display; its bundle is not kept, as images are large."""
         self._count += 1
         value = bundle_value(bundle)
         if len(self._shown) < _MOST_DISPLAYS:
@@ -228,7 +228,7 @@ class Outputs(Struct):
             _add(self._more, value.digest)
 
     def resulted(self, bundle: Mapping[str, Any]) -> None:
-        """Note how a result is shown: its class's own methods may read more than the result."""
+        """Record how a result is shown: its class's own methods may read more than the result."""
         if self.addressed:
             bundle = {
                 kind: without_addresses(data) if type(data) is str else data
@@ -250,7 +250,7 @@ class Outputs(Struct):
 
     @property
     def displays(self) -> tuple[Fingerprint, ...]:
-        """What is kept of each display, in order; the last one stands for all beyond many."""
+        """What is kept of each display, in order; the last one represents all beyond many."""
         if self._more is None:
             return tuple(self._shown)
         count = self._count - len(self._shown)
@@ -266,7 +266,7 @@ class Outputs(Struct):
         varies = {"timed": self.timed, "addressed": self.addressed}
         if self._rest is None:
             text = "".join(self._text)
-            if self.in_part:  # equal as far as it was seen: nobody knows of the rest, or its order
+            if self.in_part:  # equal as far as it was seen: the rest and its order are unknown
                 value = text_value("\n".join(sorted(text.split("\n"))), **varies)
                 summary = value.summary if text else ""
                 return replace(value, summary=summary, exact=False, sample=value.digest)

@@ -1,4 +1,7 @@
-"""The user's modules that a cell is the first to import: what is read and set in them."""
+"""The user's modules that a cell is the first to import.
+
+What is read and set in them.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,8 @@ from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.parsing import names_in, nodes_in
 from ipytorchseed.reads.source import parse_file
 
+# For a character of a module whose code is followed.
 _SECONDS = 1e-6
-"""For a character of a module whose code is followed."""
 
 
 def read_there(  # noqa: PLR0913, PLR0917 -- how code is followed
@@ -30,7 +33,7 @@ def read_there(  # noqa: PLR0913, PLR0917 -- how code is followed
     seconds: float,
     known: Dependencies,
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the functions, classes and constants of modules that a cell reads, by name.
+    """Yield the members of modules that a cell reads, by name.
 
     Args:
         modules: Their names.
@@ -90,7 +93,10 @@ def set_in_packages(  # noqa: PLR0913, PLR0917 -- as above, and how code is foll
 
 
 def _may_set_imported(tree: ast.Module | None) -> bool:
-    """Return whether code may set attributes of what it imports: to follow it takes much longer."""
+    """Return whether code may set attributes of what it imports.
+
+    To follow it takes much longer.
+    """
     nodes = [] if tree is None else nodes_in(tree)
     imports = [each for each in nodes if isinstance(each, ast.Import | ast.ImportFrom)]
     found = {name for each in imports for part in each.names for name in bound_by(part)}

@@ -34,7 +34,7 @@ class Pending(Struct):
         dependencies: Where the values lie that it reads.
         writes: Names that its code may set.
         inert: As in ``Effects``.
-        calls: Whether it may run code that sets names of which its text does not tell.
+        calls: Whether it may run code that sets names that are not in its text.
         confined: Whether it can change no other variable but by changing what it reads.
         budget: Time to look at values.
         between: Sources that moved since the last run's end.
@@ -66,7 +66,7 @@ class Pending(Struct):
     beside: bool = False
 
     def may_seed(self, name: str) -> bool:
-        """Return whether the run may have seeded a source, as far as its text and our log tell."""
+        """Return whether the run may have seeded a source, by its text and our log."""
         return bool(self.seeds) or may_set_state(self.dependencies.actions, name)
 
     def run(self, asked: Collection[str], **ended: Any) -> Run:
@@ -101,8 +101,8 @@ class Pending(Struct):
         )
 
 
+# What following its code told, and a run keeps under the same name.
 _FOLLOWED = ("packages", "replaced", "timed", "timing")
-"""What following its code told, and a run keeps under the same name."""
 
 
 def records(looks: Mapping[str, Look]) -> dict[str, GeneratorState]:

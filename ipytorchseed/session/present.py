@@ -1,4 +1,4 @@
-"""This kernel as it is now, from the records of its runs or by a look, for a plan to begin with."""
+"""The current state of this kernel, from its records or by a look, for a plan."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from ipytorchseed.session.kept import is_seen, tied
 from ipytorchseed.session.session import Session
 from ipytorchseed.session.settings import Settings
 
+# Runs that are looked through for the one that made a value.
 _LOOKED_BACK = 200
-"""Runs that are looked through for the one that made a value."""
 
+# A setting that is on record wherever torch was imported.
 _TORCHS = "torch.default_dtype"
-"""A setting that is on record wherever torch was imported."""
 
+# Seconds for reading a file, to tell whether one is another that was written to since.
 _IN_FILES = 1.0
-"""Seconds for reading a file, to tell whether one is another that was written to since."""
 
+# Seconds for looking at variables before cells are run again.
 _IN_VALUES = 20.0
-"""Seconds for looking at variables before cells are run again."""
 
 
 class RecordedKernel:
@@ -57,7 +57,7 @@ class RecordedKernel:
 
     @cached_property
     def _latest(self) -> list[Run]:
-        """The latest runs, and those before the target where they do not reach it, newest first."""
+        """The latest runs, and earlier ones if they do not reach the target."""
         ledger, target = self._session.ledger, self._target
         rank, limit = target.rank, _LOOKED_BACK
         latest = [*ledger.runs(target.notebook, rank=rank, limit=limit)]
@@ -82,7 +82,7 @@ class RecordedKernel:
         return {name for run in self._mine for name in self.effects(run).writes}
 
     def settings_now(self, run: Run) -> Mapping[str, Any]:
-        """Return the flags, environment, versions and hardware that matter to a run's code."""
+        """Return the settings, versions and hardware that matter to a run's code."""
         return self._settings.read(run.source, run.packages)
 
     def settings_of(self, run: Run) -> Mapping[str, Any]:
@@ -97,7 +97,7 @@ class RecordedKernel:
         return {**next(mine, run).settings, **run.settings}
 
     def last(self, name: str) -> Fingerprint | None:
-        """Return the fingerprint of a variable's value now; None where it is not known."""
+        """Return the fingerprint of a variable's value now; None if it is not known."""
         return self._values.get(name)
 
     def is_bound(self, name: str) -> bool:
@@ -109,7 +109,7 @@ class RecordedKernel:
         return self._session.effects_of(run.source)
 
     def sends_to(self, run: Run, opened: Collection[str]) -> Sequence[str]:
-        """Return those of some open files and connections that the code of a run writes to."""
+        """Return which open files and connections the code of a run writes to."""
         return written_to(run.source, self.effects(run), opened)
 
     def makers(self, name: str, digest: str) -> list[Run]:
@@ -122,7 +122,7 @@ class RecordedKernel:
         return [run for run in made if not only_asks(run.source)]
 
     def _left(self, run: Run, name: str) -> str:
-        """Return the digest of what a run left a variable, also if a GPU still computed it then."""
+        """Return a variable's digest after a run, also if a GPU still computed it."""
         made = run.writes[name]
         if made.kind != PENDING:
             return made.digest
@@ -158,7 +158,10 @@ class RecordedKernel:
         return wanted - self._session.ledger.states(wanted).keys()
 
     def is_fresh(self, digest: str) -> bool | None:
-        """Return whether a state is one that seeding leaves; None where that cannot be told."""
+        """Return whether a state is one that seeding leaves.
+
+        None if that cannot be reported.
+        """
         state = self._session.ledger.states([digest]).get(digest)
         return None if state is None else is_fresh(state)
 
@@ -173,7 +176,9 @@ class RecordedKernel:
 
 
 class LiveKernel(RecordedKernel):
-    """The same, where variables and settings are looked at: what no record tells counts too.
+    """The same, where variables and settings are looked at.
+
+    What no record tells counts too.
 
     Args:
         session: Whose kernel and ledger.
@@ -195,7 +200,10 @@ class LiveKernel(RecordedKernel):
         self._looks: dict[str, Fingerprint | None] = {}
 
     def last(self, name: str) -> Fingerprint | None:
-        """Return a variable's fingerprint now; None if it is missing or has to be recomputed."""
+        """Return a variable's fingerprint now.
+
+        None if it is missing or has to be recomputed.
+        """
         if name not in self._looks:
             self._looks[name] = self._look(name)
         return self._looks[name]
@@ -205,7 +213,7 @@ class LiveKernel(RecordedKernel):
         return name in self._namespace or hasattr(builtins, name)
 
     def kept_values(self, run: Run) -> dict[str, Any]:
-        """Return copies of what a run read that is not there now, and that memory still has."""
+        """Return copies of missing inputs of a run that are kept in memory."""
         found = {}
         apart = run.reads.keys() - tied(run.reads)
         for name, value in run.reads.items():
@@ -230,7 +238,9 @@ class LiveKernel(RecordedKernel):
         return {name: held[name] for name in (held.keys() & later.reads.keys()) - run.reads.keys()}
 
     def kept_files(self, run: Run) -> dict[str, bytes | None]:
-        """Return the contents of files that a run read, by path; None for one that was not there.
+        """Return the contents of files that a run read, by path.
+
+        None for one that was not there.
 
         Those of large files, and of earlier kernels, are not kept.
         """

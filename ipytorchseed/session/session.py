@@ -69,9 +69,9 @@ class Session:
         notebook: What the notebook is known by.
         ledger: Where runs are kept.
         transform: Turns a cell's text into Python, as the shell does.
-        hidden: Names of the shell's own, which are nobody's variables.
+        hidden: Names of the shell, which are not variables of the user.
         config: The user's choices.
-        later: Calls a function once the cell's reply is out; None where nobody waits for one.
+        later: Calls a function once the cell's reply is out; None if no one waits for one.
         find_rank: Tells which of several processes that run the same notebook this is; asked
             until it knows, as a process may learn it late.
         identity: Of an earlier session of this kernel, if there was one.
@@ -158,7 +158,7 @@ class Session:
         Args:
             ident: The front end's id; None where it names none, or a new one for each run.
             source: The cell's text.
-            saved: Returns the ids that stand in the notebook's file, where this one is such;
+            saved: Returns the ids in the notebook's file, where this one is such;
                 called where the cell has not run in this kernel.
         """
         if ident is None:

@@ -1,4 +1,4 @@
-"""Flags, environment, versions and hardware as they stand, for the record of a run."""
+"""Current flags, environment, versions and hardware for the record of a run."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.rng.torch_random import has_torch
 
+# An environment variable as commands of a shell name it.
 _OF_SHELL = lazy_pattern(r"\$\{?([A-Za-z_]\w*)")
-"""An environment variable as commands of a shell name it."""
 
 
 class Settings:
@@ -33,7 +33,7 @@ class Settings:
         """Return all settings by name, as JSON values. Nothing is imported or started.
 
         Args:
-            source: The cell's text: environment variables that it names are told as well.
+            source: The cell's text: environment variables that it names are reported as well.
             packages: Packages that its code reaches, whose settings matter to it.
             variables: Environment variables that its functions may ask for.
 
@@ -50,7 +50,7 @@ class Settings:
         return self._last
 
     def learned(self, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Add the versions and the hardware that are known by now, to a run that imported torch.
+        """Add versions and hardware that are now known to a run that imported torch.
 
         Args:
             settings: What ``read`` returned when the run began.
@@ -63,7 +63,7 @@ class Settings:
         return {**settings, **new} if new else settings
 
     def facts(self) -> dict[str, Any]:
-        """Return the versions and the hardware, as far as they are known without starting any."""
+        """Return the versions and the hardware, without starting a device."""
         modules = sys.modules
         torch: Any = modules.get("torch")
         ready = has_torch()

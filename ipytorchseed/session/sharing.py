@@ -1,4 +1,4 @@
-"""Which of the variables that a cell reads are one object, share their memory, or hold another."""
+"""Variables of a cell that are one object, share memory, or contain another."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ipytorchseed.fingerprint.modules import entries
 from ipytorchseed.fingerprint.value import BELONGS, SHARED, Fingerprint
 from ipytorchseed.introspection.anatomy import anatomy, module_of_class, name_of_class
 
+# Kinds of values that may be changed under one name and be changed under another.
 _KINDS = frozenset({"array", "deque", "dict", "frame", "list", "series", "set", "tensor"})
-"""Kinds of values that may be changed under one name and be changed under another."""
 
+# Views of views that are followed.
 _VIEWS = 8
-"""Views of views that are followed."""
 
 
 class Places:
@@ -31,7 +31,7 @@ class Places:
         self._values[name] = value
 
     def shared(self, looks: Mapping[str, Fingerprint]) -> Iterator[tuple[str, Fingerprint]]:
-        """Yield what was seen of the variables that share, each with the names of all of them."""
+        """Yield the fingerprints of variables that share, with all their names."""
         for names in self._names.values():
             alike = [name for name in names if looks[name].kind in _KINDS]
             for name in alike if len(alike) > 1 else ():
@@ -80,11 +80,11 @@ def _parameters(module: object) -> Iterator[object]:
             queue += [each for _, each in entries(fields.get("_modules"))]
 
 
+# By kind, the kind of what a value is made for, what it holds of that, and what that has.
 _OWNERS: dict[str, tuple[str, Callable[[Any], Iterable[object]], Callable[..., Any]]] = {
     "optimizer": ("module", _moved, _parameters),
     "scheduler": ("optimizer", lambda fields: [fields.get("optimizer")], lambda owner: [owner]),
 }
-"""By kind, the kind of what a value is made for, what it holds of that, and what that has."""
 
 
 def _owner(value: object) -> object:

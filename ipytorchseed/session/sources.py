@@ -1,4 +1,7 @@
-"""Reads the states of all sources; one that cannot be read does not hide the others."""
+"""Reads the states of all sources.
+
+One that cannot be read does not hide the others.
+"""
 
 from __future__ import annotations
 

@@ -15,20 +15,20 @@ from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.table import recent_seeds, sources
 from ipytorchseed.why.evidence import HistoryLookup
 
+# Runs among which those that made an input are looked for.
 _LOOKED_BACK = 200
-"""Runs among which those that made an input are looked for."""
 
+# Draws that are stepped over for one question, in all; some 35 ms.
 _DRAWS = 12_000_000
-"""Draws that are stepped over for one question, in all; some 35 ms."""
 
+# The same for the seed behind one state; some 150 ms.
 _BACK = 60_000_000
-"""The same for the seed behind one state; some 150 ms."""
 
+# Draws that a cell is searched for which can have drawn so many; some 350 ms.
 _FAR = 120_000_000
-"""Draws that a cell is searched for which can have drawn so many; some 350 ms."""
 
+# Draws that are stepped over for each state or pair, however far others were looked for.
 _NEARBY = 3_000_000
-"""Draws that are stepped over for each state or pair, however far others were looked for."""
 
 
 class LedgerStates:
@@ -63,29 +63,32 @@ class LedgerStates:
         return self._ledger.findings(run.id, against.id) if run.id and against.id else None
 
     def position(self, name: str, digest: str) -> Position | None:
-        """Return the seed and draws behind a state; None where it is not kept or not found."""
+        """Return the seed and draws behind a state; None if it is not kept or not found."""
         if digest not in self._found:
             state = self._state(digest)
             self._found[digest] = None if state is None else self._locate(name, state)
         return self._found[digest]
 
     def draws(self, before: str, after: str) -> int | None:
-        """Count the numbers between two states of one stream; None where that is not known."""
+        """Count the numbers between two states of one stream; None if that is not known."""
         return self._distance(before, after, self._effort)[0]
 
     def is_fresh(self, digest: str) -> bool | None:
-        """Return whether a state is one that seeding leaves; None where that cannot be told."""
+        """Return whether a state is one that seeding leaves.
+
+        None if that cannot be reported.
+        """
         state = self._state(digest)
         return None if state is None else is_fresh(state)
 
     def leads(self, before: str, after: str, most: int = 0) -> bool:
-        """Return whether draws may lead from one state to another, ``most`` of them at most."""
+        """Return whether at most ``most`` draws may lead from one state to another."""
         draws, known = self._distance(before, after, Effort(_DRAWS))  # seldom asked, and decisive
         if draws is not None or not known:
             return True
         states = self._state(before), self._state(after)
         if not all(each is None or is_of_ours(each) for each in states):
-            return True  # of a registered source: nobody knows its draws
+            return True  # of a registered source: no one knows its draws
         if most <= NEAR or None in states or is_fresh(states[1] or b"") is None:
             return False
         with suppress(TooFar), within(Effort(_BACK)):
@@ -130,14 +133,14 @@ class EitherStates:
     """Where states stand that one of two kernels kept.
 
     Args:
-        each: Where the states of each stand; None where nothing of it is known.
+        each: Where the states of each stand; None if nothing of it is known.
     """
 
     def __init__(self, *each: HistoryLookup | None) -> None:
         self._each = [states for states in each if states is not None]
 
     def latest(self, run: Run) -> Sequence[Run]:  # noqa: ARG002 -- as ``HistoryLookup``
-        """Return nothing: no run of a kernel that is gone can be told of."""
+        """Return nothing: runs of a kernel that is gone are unknown."""
         return ()
 
     def written(self, run: Run) -> Written:
@@ -159,7 +162,10 @@ class EitherStates:
         return next((each for each in found if each is not None), None)
 
     def is_fresh(self, digest: str) -> bool | None:
-        """Return whether a state is one that seeding leaves; None where that cannot be told."""
+        """Return whether a state is one that seeding leaves.
+
+        None if that cannot be reported.
+        """
         found = (states.is_fresh(digest) for states in self._each)
         return next((each for each in found if each is not None), None)
 

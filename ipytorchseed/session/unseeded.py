@@ -1,4 +1,4 @@
-"""Which function lets numpy seed a generator from the system's entropy, told by its frames.
+"""Finds the function that makes numpy seed a generator from entropy.
 
 ``numpy.random.SeedSequence`` asks ``secrets.randbits`` for entropy, wherever it is given no seed.
 What numpy runs has no frame: the line that called it tells what was called.
@@ -15,14 +15,14 @@ from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.introspection.values import imported, is_scalar
 from ipytorchseed.patterns import lazy_pattern
 
+# Calls that seed, as lines of code have them, and their argument where it is a name or number.
 _CALLS = lazy_pattern(
     r"\b(default_rng|RandomState|SeedSequence|MT19937|PCG64DXSM|PCG64|Philox|SFC64|seed)\("
     r"(?:\s*(?:seed\s*=\s*)?([\w.]*)(?:(?<=[\w.])\s*)?\))?"
 )
-"""Calls that seed, as lines of code have them, and their argument where it is a name or number."""
 
+# It is seeded by the system before it takes the seed that it is given.
 _ALWAYS_ASKS = "RandomState"
-"""It is seeded by the system before it takes the seed that it is given."""
 
 _MADE = lazy_pattern(rf"\A\s*([\w.]+)\s*=\s*[\w.]*\b{_ALWAYS_ASKS}\(\)\s*(?:#.*)?$")
 
@@ -36,13 +36,13 @@ def numpy_is_heard() -> bool:
 
 
 def find_unseeded(maker: FrameType) -> str | None:
-    """Return which function that the user's code calls lets numpy seed a generator by itself.
+    """Return the function in user code that makes numpy seed a generator itself.
 
     Args:
         maker: The frame of the code that calls numpy.
 
     Returns:
-        The name by which one would import it; empty where that is not known; None where nothing
+        The name by which one would import it; empty if that is not known; None if nothing
         stays unseeded: a copy of a generator is seeded, too, and put into the other's state then.
     """
     if maker.f_globals.get("__name__") == "numpy.random._pickle":
@@ -64,13 +64,16 @@ def find_unseeded(maker: FrameType) -> str | None:
 
 
 def _is_put_elsewhere(line: str, following: str) -> bool:
-    """Return whether a line puts the generator that the one before it makes into a given state."""
+    """Return whether a line sets the state of the generator of the line before."""
     made = _MADE.match(line)
     return made is not None and following.strip().startswith(f"{made[1]}.set_state(")
 
 
 def _is_seeded_at_once(caller: FrameType | None) -> bool:
-    """Return whether the library seeds the new generator at once: ``self.rng.seed(1)``."""
+    """Return whether the library seeds the new generator at once.
+
+    ``self.rng.seed(1)``.
+    """
     while caller is not None and not _is_users(caller):
         line = linecache.getline(caller.f_code.co_filename, caller.f_lineno)
         found = [call for call in _CALLS.finditer(line) if call[1] == "seed"]
@@ -89,7 +92,7 @@ def _is_given(argument: str | None, frame: FrameType) -> bool | None:
 
 
 def _find(path: str, frame: FrameType) -> Any:  # noqa: ANN401
-    """Find what a dotted name leads to, without running code of the user's."""
+    """Find what a dotted name leads to, without running user code."""
     root, *steps = path.split(".")
     value = frame.f_locals.get(root, frame.f_globals.get(root, _MISSING))
     for step in steps:
@@ -98,7 +101,7 @@ def _find(path: str, frame: FrameType) -> Any:  # noqa: ANN401
 
 
 def _called_by_user(frame: FrameType | None) -> str:
-    """Name the library's function that the user's code called; empty where there is none."""
+    """Name the library's function that the user's code called; empty if there is none."""
     called = ""
     while frame is not None and not _is_users(frame):
         name = frame.f_code.co_qualname
@@ -116,7 +119,7 @@ def _is_users(frame: FrameType) -> bool:
 
 
 def _import_name(module: str, name: str) -> str:
-    """Return the dotted name of a library's function, from the outermost package that offers it."""
+    """Return the dotted name of a function in the outermost package that has it."""
     first, parts = name.partition(".")[0], module.split(".")
     held = imported(module, first)
     outer = (".".join(parts[:count]) for count in range(1, len(parts)))

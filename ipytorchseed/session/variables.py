@@ -1,4 +1,7 @@
-"""Fingerprints variables: those that a run reads, those it makes, those it changes unnamed."""
+"""Fingerprints variables.
+
+Those that a run reads, those it makes, those it changes unnamed.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +22,15 @@ from ipytorchseed.session.named_files import texts_of
 from ipytorchseed.session.pending import Pending
 from ipytorchseed.session.sharing import Places
 
+# Kinds of values that are the same as long as their name is bound to the same object.
 _UNCHANGING = frozenset({"none", "bool", "int", "float", "complex", "str", "bytes", "function"})
-"""Kinds of values that are the same as long as their name is bound to the same object."""
 
+# Of a cell's time, to look for changes of variables that it does not name; at least and at most so
+# many seconds.
 _SHARE, _LEAST, _MOST = 0.1, 0.002, 0.02
-"""Of a cell's time, to look for changes of variables that it does not name; at least and at most so
-many seconds."""
 
+# Variables that one run sets and that are looked at, those that its text names first.
 MOST_NAMES = 5_000
-"""Variables that one run sets and that are looked at, those that its text names first."""
 
 
 class Seen(Struct, frozen=True):
@@ -45,14 +48,16 @@ class Seen(Struct, frozen=True):
 
 
 class Variables:
-    """Looks at values, and remembers how the cells so far left them. No object is kept alive.
+    """Looks at values, and remembers how the cells so far left them.
+
+    No object is kept alive.
 
     Args:
         kept: Keeps small values that cells read.
 
     Attributes:
         too_large: The variable that the last run read or made and that was not read whole, for
-            want of time; empty where there was none.
+            want of time; empty if there was none.
     """
 
     def __init__(self, kept: KeptInputs | None = None) -> None:
@@ -70,7 +75,7 @@ class Variables:
     def read(
         self, pending: Pending, namespace: Mapping[str, Any], is_users: Callable[[str], bool]
     ) -> None:
-        """Name what a run that begins reads, and note what that tells of the run.
+        """List what a run that begins reads, and note what that tells of the run.
 
         Args:
             pending: The run.
@@ -95,7 +100,7 @@ class Variables:
     def changes(
         self, pending: Pending, namespace: Mapping[str, Any], written: set[str], seconds: float
     ) -> dict[str, Fingerprint]:
-        """Name what the run made or changed, also through other names of the same objects."""
+        """List what the run made or changed, also through other names of the same objects."""
         self._left.clear()
         named = [name for name in sorted(written) if type(namespace.get(name)) is not ModuleType]
         places = {name: ("", name) for name in named} | pending.dependencies.sets
@@ -128,7 +133,10 @@ class Variables:
         return made
 
     def result(self, value: object, budget: Budget) -> Fingerprint:
-        """Name the result of the run whose ``changes`` were found last: often that of a name."""
+        """Name the result of the run whose ``changes`` were found last.
+
+        Often that of a name.
+        """
         found = self._left.get(id(value))
         self._left.clear()
         return self.look(value, budget) if found is None else found
@@ -137,9 +145,9 @@ class Variables:
         """Find variables that the run changed without naming them, as ``opt.step()`` does.
 
         Other names of objects that were looked at take no time.
-        Those looked at longest ago come first, but for those that take longer than there is time.
+        Those looked at longest ago come first, except those that take longer than there is time.
         A change is this run's only if the variable was looked at when the run before it ended;
-        otherwise nobody knows whose it is.
+        otherwise no one knows whose it is.
         """
         changed = {}
         for name, known in list(self._known.items()):
@@ -166,7 +174,7 @@ class Variables:
     def _at(
         self, place: tuple[str, str], namespace: Mapping[str, Any], budget: Budget
     ) -> Fingerprint | None:
-        """Name what a run left under a name; an object that has several is looked at once."""
+        """List what a run left under a name; an object that has several is looked at once."""
         try:
             value = look_up(place, namespace)
         except KeyError:
@@ -184,14 +192,17 @@ def _pack(place: tuple[str, str], namespace: Mapping[str, Any]) -> Packed | None
 
 
 def foremost(names: set[str], first: Collection[str]) -> set[str]:
-    """Return as many names as a run's record has room for, those in ``first`` before others."""
+    """Return as many names as a record can have, with those in ``first`` first."""
     if len(names) <= MOST_NAMES:
         return names
     return {*sorted(names, key=lambda name: (name not in first, name))[:MOST_NAMES]}
 
 
 def _is_unchanging(value: Fingerprint) -> bool:
-    """Return whether a value stays the same; functions may keep something from call to call."""
+    """Return whether a value stays the same.
+
+    Functions may keep something from call to call.
+    """
     kept = value.kind == "function" and any(
         part != "code" and part[:2] != "d:" for part in value.parts
     )

@@ -60,7 +60,7 @@ class NamespaceWatch:
         return changed + added
 
     def _added(self, namespace: Mapping[str, Any]) -> list[str] | None:
-        """Return the names added since, in their order; None where others were taken away."""
+        """Return the names added since, in their order; None if others were taken away."""
         count, newest = len(namespace), self._newest
         added: list[str] = []
         names: Any = namespace  # a dictionary, which keeps the order in which they were added
@@ -117,7 +117,10 @@ class NamespaceWatch:
 
 
 def _is_watched(name: object) -> bool:
-    """Return whether a key is a variable's name: only plain text is compared and hashed by us."""
+    """Return whether a key is a variable's name.
+
+    Only plain text is compared and hashed by us.
+    """
     return type(name) is str and not shell_name(name)
 
 

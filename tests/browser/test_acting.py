@@ -284,7 +284,7 @@ def cells(notebook):
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
 def test_keys_in_the_inspector_do_not_reach_the_notebook(open_notebook, app):
-    """Neither after a click anywhere on a row, nor when rows are drawn again under the focus."""
+    """Neither after a click on a row, nor when rows are redrawn under the focus."""
     notebook = open_notebook(START, DRAW, "%rng", NEW_COLUMN, app=app)
     for index in range(3):
         notebook.run(index)

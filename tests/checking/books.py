@@ -73,7 +73,7 @@ def found(verdict: Verdict) -> list[tuple[str, str]]:
 
 
 def alive(mark: str) -> list[str]:
-    """Return the command lines of processes whose environment holds a mark, except this one."""
+    """Return the command lines of other processes whose environment has a mark."""
     left = []
     for process in psutil.process_iter():
         try:

@@ -49,7 +49,7 @@ def gone(mark):
 
 
 def test_each_fault_is_told_and_the_others_go_on(tmp_path, mark):
-    """Files that are no notebooks, kernels that are missing, die or hang, and one sound notebook."""
+    """Files that are not notebooks, broken kernels, and one good notebook."""
     said = {}
 
     def case(words, name, *cells, **more):

@@ -157,7 +157,7 @@ def test_times_that_are_shown_as_such_are_no_difference(books):
 
 
 def test_many_draws_beside_entropy_are_found(books):
-    """A cell that draws more than is stepped over at once has not seeded itself for that."""
+    """A cell with more draws than we step over at once has not seeded itself."""
     assert found(books["many"]) == [SAME, LATER]
     assert causes(books["many"]) == [("rng", "numpy"), ("entropy", "os.urandom")]
 

@@ -130,7 +130,7 @@ def test_what_no_output_shows_is_told_in_json():
 
 
 def test_a_cell_without_a_cause_is_not_the_origin_where_another_has_one():
-    """The cell that shows the difference reads an object with a handle, and what was drawn."""
+    """The cell with the difference reads an object with a handle, and a draw."""
     handle = replace(UNSAFE.cells[3], cell=replace(UNSAFE.cells[3].cell, index=0))
     draw, shown = DIFFERS.cells[1:3]
     figure = replace(shown.causes[0], name="figure")
@@ -141,7 +141,7 @@ def test_a_cell_without_a_cause_is_not_the_origin_where_another_has_one():
 
 
 def test_a_later_difference_with_another_origin_has_its_cause_named():
-    """Once: what the report tells already, and what follows from it, is not told of each cell."""
+    """The report says it once, not for each cell that follows from it."""
     asked = Cause("entropy", "uuid.uuid4", "the cell calls uuid.uuid4")
     cells = [Cell(number, f"b{number}", "x", count=number) for number in (5, 6, 7, 8)]
     made = replace(LATER, cell=cells[0], changes=(Change("variable", "name", ""),), causes=(asked,))

@@ -115,7 +115,7 @@ def test_strict(silent):
 
 
 def test_cells_that_were_not_reached(tmp_path):
-    """Text, JSON and JUnit say how many and why, where a cell before them differs, too."""
+    """Text, JSON and JUnit say how many cells were not reached, and why."""
     cells = "import random\nrandom.random()", "raise ValueError('no')", "1", "2"
     path, junit = book(tmp_path / "hidden", *cells), tmp_path / "junit.xml"
     done = run(path, "--junit", junit)

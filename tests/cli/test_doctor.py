@@ -1,4 +1,4 @@
-"""``ipytorchseed doctor``: each thing that is in the way is named, with what to do about it."""
+"""``ipytorchseed doctor``: each problem is named, with what to do about it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def home(tmp_path, monkeypatch):
 
 
 def told(code):
-    """Run it; return what it says as JSON, after a look at its exit code, form and privacy."""
+    """Run it; check exit code, form and privacy, and return its JSON."""
     done = CliRunner().invoke(main, ["doctor", "--json"], catch_exceptions=False)
     found = check("doctor", done.stdout)
     assert done.exit_code == code, found["findings"]
@@ -130,7 +130,7 @@ def test_what_is_missing_or_too_old_is_named(home, monkeypatch):
 
 
 def test_what_ipython_loads_before_the_first_cell_is_named(home):
-    """Extensions that take over cells, ones that are gone, startup files, a broken profile."""
+    """Extensions that replace cells, missing ones, startup files, a broken profile."""
     profile = home / "ipython/profile_default"
     config = profile / "ipython_config.py"
     names = ["ipytorchseed", "ipyflow", "no_such_thing"]

@@ -150,7 +150,7 @@ def mark(folder):
 
 
 def test_a_link_is_not_ours(kernels, tmp_path):
-    """Neither the link is replaced or removed, nor what it leads to, though that has our mark."""
+    """Neither the link nor its target is replaced or removed, despite our mark."""
     mark(tmp_path / "elsewhere")
     kernels.mkdir(parents=True)
     (kernels / "linked").symlink_to(tmp_path / "elsewhere")

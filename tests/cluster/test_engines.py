@@ -129,7 +129,7 @@ def test_engines_give_what_this_process_gives(kernel, here):
 
 
 def test_engines_share_the_cores_of_a_machine(kernel, client):
-    """Each takes its part for the time of the study, unless the user has said how many threads."""
+    """Each uses its share during the study, unless the user chose a number."""
     kernel.run(
         "%px import os, torch; torch.set_num_threads(8); omp = os.environ.pop('OMP_NUM_THREADS')"
     )
@@ -222,7 +222,7 @@ def lose():
 
 
 def test_an_engine_that_lost_a_result_works_on(client):
-    """An interrupt that arrives while it sends a result loses this result, and not the engine."""
+    """An interrupt while an engine sends a result loses the result, not the engine."""
     for engine in client.ids:
         client.load_balanced_view(targets=[engine]).apply_async(lose)
     done = {}
@@ -261,7 +261,7 @@ def test_no_notebook_is_lost_with_an_engine(client, environment, folder, monkeyp
 
 
 def test_a_notebook_after_engines_is_no_profile(environment, monkeypatch, tmp_path):
-    """``check --engines FILE`` means the default profile, under which nothing runs here."""
+    """``check --engines FILE`` means the default profile, which is not running here."""
     monkeypatch.setenv("IPYTHONDIR", environment["IPYTHONDIR"])
     path = tmp_path / "one.ipynb"
     nbformat.write(new_notebook(cells=[new_code_cell("1")]), path)

@@ -1,4 +1,4 @@
-"""With Colab's IPython, ipykernel and widgets, and its cell ids, everything is there."""
+"""Everything works with Colab's IPython, ipykernel, widgets and cell ids."""
 
 from __future__ import annotations
 

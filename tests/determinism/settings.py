@@ -198,7 +198,7 @@ def change(*lines: str) -> None:
 
 
 def told(name: str) -> object:
-    """Return what torch tells a user of a flag, or the type of the error it answers with."""
+    """Return torch's answer to a question about a flag, or the type of the error."""
     try:
         return eval(READINGS[name], {"torch": torch, "os": os})  # noqa: S307 -- likewise
     except (AttributeError, RuntimeError) as error:
@@ -248,7 +248,7 @@ _AS_TORCH_BEGINS = (
 
 @contextmanager
 def scratch() -> Iterator[None]:
-    """Leave every setting as torch begins, whatever the block does, and the environment too."""
+    """Restore every setting and the environment after the block."""
     environment = {**os.environ}
     try:
         yield

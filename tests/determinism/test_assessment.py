@@ -51,7 +51,7 @@ def _flag(**fields):
     ],
 )
 def test_how_a_flag_stands(fields, standing, ok):
-    """By its value, what is wanted here, whether it can still be changed and acts on anything."""
+    """By its value, the wanted one, whether it can be changed, and whether it applies."""
     judged = judge(_flag(**fields), HERE)
     assert judged.standing is standing
     assert judged.ok is ok
@@ -139,7 +139,7 @@ print(found.repeats, [judged.flag.name for judged in found.problems])
 
 
 def test_the_facts_are_those_of_this_process():
-    """Versions as the libraries tell them, the processor with its kernels, and the GPU or none."""
+    """Versions as the libraries report them, the processor, and the GPU or none."""
     facts = {fact.name: value for fact, value in assess().facts}
     assert [*facts] == ["torch", "numpy", "python", "cpu", "gpu", "cuda", "cudnn"]
     assert facts["torch"] == torch.__version__

@@ -108,7 +108,7 @@ def test_a_call_that_raises_restores():
 
 
 def test_an_async_function_runs_within_the_block():
-    """Its body runs with the flags set also after it has waited, and they are restored."""
+    """The flags stay set after its body has waited, and are restored."""
 
     @its.deterministic(42)
     async def draw():
@@ -162,7 +162,7 @@ def test_a_generator_function_is_refused(function):
 
 
 def test_a_class_is_refused():
-    """A function in its place could not be derived from, nor asked for with ``isinstance``."""
+    """A function in its place could not be subclassed or used in ``isinstance``."""
     with pytest.raises(TypeError, match="Net is a class: decorate its methods"):
 
         @its.deterministic(1)

@@ -1,4 +1,4 @@
-"""``PYTHONHASHSEED``: what a process really hashes with, whatever the variable says by now."""
+"""``PYTHONHASHSEED``: the seed that a process uses, whatever the variable says."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ def test_setting_it_in_a_running_process_does_not_count(typed):
 )
 @pytest.mark.parametrize(("started_with", "verdict"), [("42", "42 RIGHT"), ("0", "0 RIGHT")])
 def test_changing_it_in_a_running_process_does_not_count(started_with, verdict, change):
-    """A process that started with a fixed seed keeps it, whatever the variable says now."""
+    """A process that started with a fixed seed keeps it, whatever is set later."""
     assert _told(started_with, change) == verdict
 
 
 @pytest.mark.parametrize("option", ["-E", "-R"])
 def test_a_variable_that_python_was_told_to_ignore_does_not_count(option):
-    """The variable is there from the start, and the process hashes at random all the same."""
+    """The variable is set from the start, but the process hashes at random."""
     assert _told("42", options=[option]) == "random LATE"
 
 

@@ -28,7 +28,7 @@ PACKAGE = str(Path(its.__file__).parent)
 
 
 def _interrupted(count, action):
-    """Run ``action``, and send this process SIGINT when the package comes to its n-th line.
+    """Run ``action``, and send SIGINT at the n-th line of the package.
 
     Returns:
         Whether there was an n-th line, and whether ``KeyboardInterrupt`` came out.

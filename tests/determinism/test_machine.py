@@ -82,7 +82,7 @@ def test_what_a_flag_should_be(name, machine, wanted):
     ],
 )
 def test_what_acts_on_nothing_here_is_absent(name, machine, applies):
-    """A flag of hardware or versions that are not there stands aside, whatever its value."""
+    """A flag of missing hardware or versions does not count, whatever its value."""
     assert _row(name).applies(machine) is applies
     assert (judge(_row(name), machine).standing is Standing.ABSENT) is not applies
 

@@ -1,4 +1,4 @@
-"""The float32 precision family, in which an older and a newer set of names overwrite each other."""
+"""The float32 precision family: old and new names overwrite each other."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ for before, inside in json.loads(sys.argv[1]):
 
 @pytest.fixture(scope="module")
 def afterwards():
-    """Run each case with its block and with an empty one, and set the topmost level after it.
+    """Run each case with its block and with an empty one; then set the top level.
 
     Each in its own process: what torch begins with cannot be set again.
     """

@@ -1,4 +1,4 @@
-"""The purpose: equal input gives equal bits, for real training and for a real nondeterminism."""
+"""Equal input gives equal bits, for real training and real nondeterminism."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("put_back")
 
 
 def _train():
-    """Train a small network with dropout on shuffled batches, and return each loss's bits."""
+    """Train a small network with dropout on shuffled data; return the bits of losses."""
     inputs = torch.randn(256, 16)
     data = torch.utils.data.TensorDataset(inputs, (inputs.sum(1) > 0).long())
     model = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Dropout(0.3), nn.Linear(32, 2))

@@ -30,7 +30,7 @@ def _put(x, index, values):
 
 
 def _unpool(dimensions):
-    """Return what unpools as the module does, and as the advice says, from pooled values."""
+    """Return the unpooled values of the module, and those of the advice."""
     pool = getattr(functional, f"max_pool{dimensions}d")
     unpool = getattr(nn, f"MaxUnpool{dimensions}d")(2)
     _, indices = pool(_drawn(2, 3, *[4] * dimensions), 2, return_indices=True)
@@ -274,7 +274,7 @@ def test_the_replacement_computes_the_same(name):
 
 @pytest.mark.parametrize("name", OTHERWISE)
 def test_another_operation_that_is_offered_repeats(name):
-    """It runs, forward and backward, where only what repeats may run, and gives the same bits."""
+    """It runs forward and backward in strict mode, and gives the same bits."""
     kernel, words, call, shape = OTHERWISE[name]
     assert words in find_advice(kernel).instead
     with its.deterministic():
@@ -285,7 +285,7 @@ def test_another_operation_that_is_offered_repeats(name):
 
 @pytest.mark.parametrize("name", ON_CPU)
 def test_on_the_cpu_the_operation_repeats(name):
-    """It is not refused there, and gives the same bits each time, with several threads too."""
+    """It is accepted there, and gives the same bits, with several threads too."""
     kernel, call, x = ON_CPU[name]
     assert "on the CPU" in find_advice(kernel).instead
     with its.deterministic():

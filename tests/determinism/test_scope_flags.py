@@ -1,4 +1,4 @@
-"""A deterministic block sets the flags that repeatability needs, and puts every flag back."""
+"""A deterministic block sets the needed flags, and restores every flag."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_inside_what_needs_nothing_is_left_alone(before):
 
 @pytest.mark.parametrize("cudnn", [True, False])
 def test_cudnn_is_switched_off_on_request_only(cudnn):
-    """``cudnn=False`` switches it off for the block, also where no GPU is there to see it."""
+    """``cudnn=False`` disables it in the block, also without a GPU."""
     with its.deterministic(cudnn=cudnn):
         assert torch.backends.cudnn.enabled is cudnn
     assert torch.backends.cudnn.enabled is True
@@ -82,7 +82,7 @@ def test_what_is_too_late_is_not_set(monkeypatch):
 
 
 def test_cublas_is_configured_where_it_is_in_time(monkeypatch):
-    """On an old torch whose CUDA has not started, the variable is there inside, and gone after."""
+    """With an old torch without CUDA started, the variable is set only in the block."""
     machine = Machine(torch=(2, 9), cuda=True, xpu=False, started=False)
     monkeypatch.setattr(Machine, "here", lambda: machine)
     with its.deterministic():
@@ -137,7 +137,7 @@ def test_after_the_block_every_flag_reads_as_before(before, inside):
 
 @given(before=lines(at_most=4), outer=lines(at_most=4), inner=lines(at_most=4))
 def test_nested_blocks_each_restore_what_they_found(before, outer, inner):
-    """The inner one puts back the outer one's settings, the outer one those from before."""
+    """Each block restores the settings from before it."""
     with scratch():
         change(*before)
         found = read_flags()
@@ -217,7 +217,7 @@ def test_a_variable_set_in_the_block_is_put_back():
 
 
 def test_a_thread_count_that_can_be_set_once_is_named():
-    """``stuck`` lists what stays changed: torch takes the number of inter-op threads only once."""
+    """``stuck`` lists what stays changed: inter-op threads can be set only once."""
     program = """
 import torch, ipytorchseed as its
 with its.deterministic() as block:
@@ -243,7 +243,7 @@ def test_a_mode_that_was_not_left_is_named():
 
 
 def test_a_setter_that_fails_hinders_no_other(monkeypatch):
-    """What one flag refuses is named, and the flags after it are restored all the same."""
+    """A flag that refuses is named, and the flags after it are restored."""
 
     def refuse(_):
         msg = "not now"
@@ -265,7 +265,7 @@ def test_a_setter_that_fails_hinders_no_other(monkeypatch):
 
 
 def test_a_block_cannot_begin_twice():
-    """Entering what is entered is an error that names the way out, and changes nothing."""
+    """Entering twice is an error that says what to do, and changes nothing."""
     block = its.deterministic()
     with block:
         inside = read_flags()
@@ -300,7 +300,7 @@ def test_ending_without_beginning_or_twice_does_nothing():
 @pytest.mark.parametrize("error", [RuntimeError("no"), KeyboardInterrupt()])
 @pytest.mark.parametrize("place", range(5))
 def test_beginning_that_fails_half_way_is_undone(monkeypatch, error, place):
-    """Flags set so far are restored, the error is raised, and the block can begin again."""
+    """Flags are restored, the error is raised, and the block can be entered again."""
 
     def refuse(_):
         raise error

@@ -112,7 +112,7 @@ def _draw_and_raise(error):
 
 
 def test_isolation_holds_where_beginning_fails(monkeypatch):
-    """Sources that were seeded already are restored if the rest of the beginning fails."""
+    """Seeded sources are restored if entering the block fails later."""
 
     def fail(_):
         its.seed(1)
@@ -139,7 +139,7 @@ def test_isolated_blocks_nest():
 
 
 def test_isolation_puts_back_the_seeds_that_wait_for_cuda():
-    """A seed queued in the block for devices that have not started is taken out of the queue."""
+    """A seed that the block queued for unstarted devices is removed from the queue."""
     torch.cuda.manual_seed_all(1)
     before = {**vars(torch.cuda._lazy_seed_tracker)}
     with its.deterministic(42, isolate=True):

@@ -1,4 +1,4 @@
-"""Strict mode: torch refuses an operation, and its error says where it is and what helps."""
+"""Strict mode: torch's error says where the operation is and what helps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _notes(run, **names):
 
 
 def test_the_note_names_operation_line_replacement_and_the_way_out(script):
-    """The line is that of the user's file, and the note says how to let the operation pass."""
+    """The line is in the user's file, and the note says how to allow the operation."""
     run = script("""\
         x, index, ones = values()
         with its.deterministic():
@@ -54,7 +54,7 @@ def test_the_note_names_operation_line_replacement_and_the_way_out(script):
     ],
 )
 def test_each_operation_that_torch_refuses_on_cpu_is_noted(script, call, operation):
-    """Also where torch's own python code lies between the user's line and the operation."""
+    """Also with torch's own Python code between the user's line and the operation."""
     run = script(f"""\
         x, index, ones = values()
         pool1 = torch.nn.functional.max_pool1d(torch.ones(1, 1, 4), 2, return_indices=True)

@@ -92,7 +92,7 @@ def test_names_are_unique():
 
 @pytest.mark.parametrize("flag", FLAGS, ids=BY_NAME)
 def test_a_row_explains_itself(flag):
-    """Each row has one sentence of why, short enough for a report, and a source for it."""
+    """Each row has a reason in one short sentence, and a source for it."""
     assert flag.why.endswith(".")
     assert flag.why[0].isupper() or flag.why.startswith(("cuDNN", "oneDNN"))
     assert "  " not in flag.why
@@ -164,7 +164,7 @@ def test_a_flag_reads_as_torch_tells_it(changes):
 
 @given(changes=lines())
 def test_reading_never_raises_and_moves_nothing(changes):
-    """Two reads in a row agree with each other, and torch tells the same before and after."""
+    """Two reads agree, and torch answers the same before and after."""
     with scratch():
         change(*changes)
         before = all_told()
@@ -226,7 +226,7 @@ def test_reduced_precision_reduction_is_a_pair(kind, set_to, expected):
     ],
 )
 def test_the_default_device_is_read_without_starting_it(monkeypatch, typed, expected):
-    """Also where its index was left open, for which torch's own getter asks the device."""
+    """Also with an open index, for which torch's own getter asks the device."""
 
     def start():
         pytest.fail("CUDA was started")

@@ -222,7 +222,7 @@ def test_warnings_of_attention_are_alerts():
 
 
 def test_other_warnings_pass_unchanged():
-    """They reach the user with their own category and place, once for each place as always."""
+    """They reach the user with their category and place, once for each place."""
     with pytest.warns() as caught, _listening():
         warnings.warn("mind the gap", DeprecationWarning, stacklevel=1)
     [warning] = caught
@@ -308,7 +308,7 @@ def test_catching_that_ends_inside_the_block_breaks_nothing():
 
 @pytest.mark.parametrize("keeps", ["logging", "function"])
 def test_a_hook_that_outlives_the_block_swallows_nothing(monkeypatch, keeps):
-    """No matter who kept our hook and puts it back after the block gets one that passes all on."""
+    """A hook of ours that is restored after the block passes everything on."""
     shown = []
     monkeypatch.setattr(warnings, "showwarning", lambda message, *_: shown.append(str(message)))
     with _listening() as block:

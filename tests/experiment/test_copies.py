@@ -1,4 +1,4 @@
-"""A copy of many values is like them in all that a cell can tell, and apart from them."""
+"""A copy of many values looks the same to a cell, and is separate."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def test_the_makers_count_once_and_the_cell_once_per_experiment():
     [(0.01, 0.0, 97), (0.3, 0.0, 2), (0.3, 0.6, 1), (0.9, 0.0, 1), (1.1, 0.0, 0), (0.01, 2.1, 0)],
 )
 def test_so_many_suspects_are_tested_as_there_is_time_for(longest, maker, count):
-    """The slower of the two runs counts, once for each experiment, and what runs before it."""
+    """The slower of the two runs counts for each experiment, plus what runs before it."""
     runs = EARLIER, replace(LATER, seconds=longest)
     plan = Plan(runs[1], (Step(replace(MAKER, seconds=maker)), Step(runs[1])))
     assert count_fitting(runs, plan) == count

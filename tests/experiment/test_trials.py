@@ -203,7 +203,7 @@ def test_another_change_is_neither():
 
 
 def test_what_was_not_made_is_not_known_to_be_alike():
-    """A run that failed before it set the variable, and one whose value cannot be compared."""
+    """A run that failed before it set the variable, and a value without comparison."""
     assert compared(replace(EARLIER, writes={})) is Result.OTHER
     assert compared(replace(EARLIER, writes={"y": value("10", exact=False)})) is Result.OTHER
     assert compared(replace(EARLIER, result=None)) is Result.OTHER

@@ -1,4 +1,4 @@
-"""Functions and classes are known by what they do, not by where and how they are written."""
+"""Functions and classes are identified by what they do."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def test_a_class_may_be_called_anything(name):
 
 @pytest.mark.parametrize("key", ["else", "method", 3, "factor"])
 def test_a_cache_of_something_else_is_content(key):
-    """A dictionary whose keys are no names of properties holds what its owner put there."""
+    """A dictionary whose keys are not properties is content."""
     made = _worked(Data(3))
     before = fingerprint(made)
     made._cache[key] = 1

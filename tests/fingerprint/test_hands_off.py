@@ -63,7 +63,7 @@ class Meta(type):
 
 
 def look(value):
-    """Look at ``value``, alone and within others, and make sure that nothing was called."""
+    """Look at ``value``, alone and inside others; assert that nothing was called."""
     called.clear()
     with_others = [value, {"key": value}, types.SimpleNamespace(it=value), Plain(it=(value,))]
     found = [fingerprint(each, memo=Memo()) for each in (value, *with_others)]

@@ -1,4 +1,4 @@
-"""Digests are those that ledgers hold of the same values, whatever way they are reached."""
+"""Digests equal those in existing ledgers, however they are computed."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def _told(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_content_is_told(name):
-    """Equal content has one digest wherever it lies, and each other content another one."""
+    """Equal content has one digest, wherever it is; other content has another."""
     told = in_child(_told, name)
     assert all(told.values()), told
 
@@ -278,7 +278,7 @@ def test_numbers_of_ctypes_are_content():
     ],
 )
 def test_what_a_small_class_of_c_keeps_cannot_be_seen(make):
-    """Also where that is no more than a pointer or two, as those of attributes would take."""
+    """Also if it is only a pointer or two, the size of attributes."""
     assert fingerprint(make()).opaque
 
 
@@ -354,7 +354,7 @@ def _compared(folder):
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_module_that_is_trained_again_is_the_same(tmp_path):
-    """Whatever Lightning's trainer keeps of times, folders of this run, and bars of progress."""
+    """Times, run folders and progress bars of Lightning's trainer do not count."""
     assert in_child(_compared, str(tmp_path)) == [True, False, True, False]
 
 

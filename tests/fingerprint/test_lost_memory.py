@@ -1,4 +1,4 @@
-"""Memory that was given back is looked at without harm, and what cannot be read is said."""
+"""Reading released memory does no harm, and unreadable values are named."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BEYOND = {"beyond_its_base", "beyond_its_base_sparsely"}
 
 
 def _looks(name):
-    """Look at one before and after its memory is given back, alone, inside another, sampled."""
+    """Look at a value before and after its memory is released."""
     value, lose = lost.MAKERS[name]()
     memo = Memo()
     before = fingerprint(value, memo=memo, budget=Budget(60))

@@ -91,7 +91,7 @@ def test_of_containers_and_objects():
 
 
 def test_of_items_by_number():
-    """The items at both ends of a sequence, and those of a dictionary with integer keys."""
+    """Items at both ends of a sequence, and of a dictionary with integer keys."""
     few = [1, [2], 3]
     assert changed(few, lambda: few[1].append(3)) == {"items", "k:[1]", "k:[-2]"}
     many = [*range(1000)]
@@ -217,7 +217,7 @@ def test_a_record_of_msgspec_is_seen_whole():
 
 
 def test_a_database_tells_how_many_rows_were_written():
-    """A question changes nothing; what is in it stays unknown, and a closed one tells nothing."""
+    """A query changes nothing, the content is unknown, and so is a closed one."""
     connection = sqlite3.connect(":memory:")
     connection.execute("create table t (a int)")
     connection.execute("insert into t values (1)")

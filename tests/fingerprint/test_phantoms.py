@@ -1,4 +1,4 @@
-"""What objects keep of addresses, clocks, caches and scratch memory is no content of theirs."""
+"""Addresses, clocks, caches and scratch memory are not content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of every kind, as functions that build an equal one each time, and one change of each."""
+"""Values of every kind, by functions that build equal ones, with one change each."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from ipytorchseed.fingerprint import Budget
 
 
 def spent():
-    """Return a budget whose time to read values whole is over, with time for samples left."""
+    """Return a budget with time left only for samples."""
     return Budget(60, used=48)
 
 

@@ -1,4 +1,4 @@
-"""Rendered text kept in files beside this one, to be read by people and compared by tests.
+"""Rendered text in files next to this one, for people and for tests.
 
 ``pytest --update-golden`` writes them again; read the difference before committing it.
 """

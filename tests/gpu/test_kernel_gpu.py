@@ -48,7 +48,7 @@ def test_where_a_gpu_began_is_known_and_put_back(kernel):
 
 
 def test_the_way_back_of_training_is_not_promised(kernel):
-    """Sums on a GPU may come in another order each time, which nothing of the record tells."""
+    """Sums on a GPU may have another order each time, which no record shows."""
     kernel.run(
         "net = nn.Conv2d(3, 4, 3).cuda(); optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n"
         "x = torch.rand(4, 3, 9, 9, device='cuda')"

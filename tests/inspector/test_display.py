@@ -1,4 +1,4 @@
-"""``%rng`` in a real kernel: a static copy first, then the widget, and none of it before."""
+"""``%rng`` in a real kernel: a static copy first, then the widget."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_widget_stack_is_not_loaded_before_it_is_needed(tmp_path):
 
 @pytest.mark.parametrize("line", ["%rng", "ipytorchseed.inspector()"])
 def test_static_html_is_shown_first_and_the_widget_second(kernel, line):
-    """A front end without widgets shows text for the second, without an address in memory."""
+    """A front end without widgets shows text instead, without an address."""
     reply = kernel.run(line)
     assert (reply.status, reply.results, reply.stderr) == ("ok", [], "")
     static, live = reply.displays

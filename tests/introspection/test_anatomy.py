@@ -1,4 +1,4 @@
-"""What objects hold is read past any code of their class, and no class is kept alive for it."""
+"""Objects are read without running their code, and no class is kept alive."""
 
 from __future__ import annotations
 

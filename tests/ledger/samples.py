@@ -132,7 +132,7 @@ runs = _records(
 
 
 def states_of_run(ledger, run, *, after=False):
-    """Return the full state of each source when a run began, or ended, as far as it is kept."""
+    """Return the stored states of each source at the start or the end of a run."""
     digests = run.after if after else run.before
     found = ledger.states(digests.values())
     return {name: found[each] for name, each in digests.items() if each in found}

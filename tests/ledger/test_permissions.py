@@ -1,4 +1,4 @@
-"""A ledger that others may have planted or can change is refused, and the notebook goes on."""
+"""A ledger that others may control is refused, and the notebook goes on."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def everything(folder):
 
 @contextmanager
 def refused(path, *words):
-    """Expect one line that names the file and holds these words, for writers and readers."""
+    """Expect one line with the file and these words, for writers and readers."""
     for read_only in (False, True):
         with pytest.raises(LedgerError) as caught:
             Ledger.open(path, read_only=read_only)
@@ -250,7 +250,7 @@ def test_where_files_have_no_owners_they_are_not_asked_for(path, monkeypatch):
 
 @root
 def test_a_notebook_goes_on_without_a_planted_ledger(tmp_path):
-    """The user hears of it once, in one line, and runs are found until the kernel ends."""
+    """The user gets one line, and runs are found until the kernel ends."""
     with Kernel(tmp_path) as kernel:
         kernel.ledger.parent.mkdir(mode=0o700)
         kernel.ledger.write_bytes(b"")

@@ -66,7 +66,7 @@ def test_a_state_in_use_stays(ledger):
 
 
 def test_what_others_or_we_drop_is_kept_anew_when_it_is_used_again(ledger):
-    """A ledger that has just seen a state and a text asks again whether they are still there."""
+    """A cached state or text is checked again after pruning."""
     run, states = samples.moved(started=NOW, source="x = 1\n" * 99)
 
     def dropped_by(one):

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def path(tmp_path):
-    """A ledger of twenty runs that are too old, whose kernel is still there or was not closed."""
+    """A ledger of twenty old runs, with a live kernel or not closed."""
     path = tmp_path / "ledger.sqlite"
     ledger = Ledger.open(path)
     ledger.limits = Limits(states_days=1e9, runs_days=1e9)

@@ -36,7 +36,7 @@ def shared():
 @large
 @given(samples.runs)
 def test_any_run_comes_back_as_it_was(shared, run):
-    """Every field, also with texts that UTF-8 forbids, nan, huge numbers and long series."""
+    """Every field, also invalid UTF-8, nan, huge numbers and long series."""
     number = shared.add(run, {})
     found = shared.run(number)
     assert samples.same(found, run)
@@ -187,7 +187,7 @@ def test_a_state_given_once_needs_not_be_given_again():
 
 
 def test_equal_texts_and_settings_are_kept_once():
-    """A cell run a hundred times keeps its text once, and what looks alike stays apart."""
+    """A cell run a hundred times stores its text once; similar texts stay separate."""
     with Ledger.in_memory() as ledger:
         text, settings = "{}" * 200, {"flag": "{}" * 200}
         samples.add(ledger, 100, cell="c", source=text, settings=settings)

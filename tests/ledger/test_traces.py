@@ -1,4 +1,4 @@
-"""What was seen of a run's operations is kept with it, found again, and goes with it."""
+"""Recorded operations are stored with their run, found, and deleted with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program: commands that run a cell again are interrupted several times, at chosen lines.
+"""A program that interrupts commands that rerun cells several times.
 
 ``python -m tests.notebook.bursts 300`` runs 300 bursts of each command: 2 to 6 interrupts, each a few
 lines after the one before. All lines count that run while the command has something to restore: of the

@@ -1,4 +1,4 @@
-"""Kernels and shells with the extension loaded, which a test must leave as it found them."""
+"""Kernels and shells with the extension, which a test must restore."""
 
 from __future__ import annotations
 

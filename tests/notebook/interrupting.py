@@ -1,4 +1,4 @@
-"""A program: a shell whose cells are interrupted at random moments, by another process."""
+"""A program: a shell whose cells another process interrupts at random."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ OURS = ("seed", "deterministic")
 
 
 def shell_now(shell: Any) -> dict[str, object]:
-    """Return events, magics, hooks, filters and every flag of a shell, as texts by name."""
+    """Return events, magics, hooks, filters and flags of a shell, as texts by name."""
     magics = shell.magics_manager.magics
     return {
         **{name: repr(value) for name, value in read_flags().items()},

@@ -86,7 +86,7 @@ def test_warn_lists_the_operation_with_its_line_each_time(kernel, helpers, body,
 
 
 def test_warn_names_the_forward_line_of_a_backward_alert(kernel, helpers):
-    """The line to look at is that of the forward operation, not that of ``backward()``."""
+    """The alert names the line of the forward operation, not of ``backward()``."""
     reply = kernel.run(f"%%deterministic --warn --json\n{BACKWARD}")
     assert "put_ (backward)      3       1" in reply.displays[0]["text/plain"]
     (alert,) = json.loads(reply.stdout)["alerts"]

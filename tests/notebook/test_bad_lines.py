@@ -133,7 +133,7 @@ REFUSED_SETTINGS = {
     ),
     "off inside %%deterministic": (
         "%%deterministic\n%deterministic off",
-        "this cell runs under %%deterministic; use a cell of its own",
+        "this cell runs under %%deterministic; use a separate cell",
         "%deterministic off [-q]",
     ),
 }

@@ -67,7 +67,7 @@ def _told(reply):
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_a_body_gives_what_it_gives_without_the_magic(kernel, body):
-    """Status, output, result and error are those of the same cell without its first line."""
+    """Status, output, result and error equal those of the cell without the magic."""
     plain = kernel.run(body)
     assert _told(kernel.run(f"%%deterministic 42\n{body}")) == _told(plain)
 

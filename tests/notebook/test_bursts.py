@@ -1,4 +1,4 @@
-"""Ctrl-C pressed several times, while a command restores things, leaves everything as before."""
+"""Repeated Ctrl-C while a command restores state leaves everything as before."""
 
 from __future__ import annotations
 

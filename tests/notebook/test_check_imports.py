@@ -1,4 +1,4 @@
-"""``--check`` of a cell that itself brings what it draws from: its sources are restored as well."""
+"""``--check`` also restores sources that the cell itself imports."""
 
 from __future__ import annotations
 

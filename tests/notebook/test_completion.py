@@ -57,7 +57,7 @@ NAMES = {
 
 @pytest.fixture(scope="module")
 def used(tmp_path_factory):
-    """A kernel with runs, saved states and a generator, in which neither numpy nor torch is."""
+    """A kernel with runs, saved states and a generator, without numpy and torch."""
     with Kernel(tmp_path_factory.mktemp("used"), cold=True) as kernel:
         for cell in (
             "%load_ext ipytorchseed",

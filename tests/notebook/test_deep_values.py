@@ -1,4 +1,4 @@
-"""A cell that reads a long chain of objects, under a recursion limit that C's stack cannot bear."""
+"""A cell reads a long chain of objects, under a very high recursion limit."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def told(replies):
 
 
 def run_some(kernel):
-    """Run a few cells, seeds among them, each of which must end as it would without us."""
+    """Run a few cells with seeds, which must end as they would without us."""
     cells = ("import random", "x = [1]", "%seed 3 -q", "random.random()", "%seed log", "1 / 0", "x")
     replies = [kernel.run(cell) for cell in cells]
     assert [reply.status for reply in replies] == [*["ok"] * 5, "error", "ok"]
@@ -324,7 +324,7 @@ def test_two_kernels_on_one_notebook_at_once(tmp_path):
 
 
 def test_a_killed_kernel_loses_no_run_that_it_answered(tmp_path):
-    """Killed with -9 in the middle of cell after cell, and started again on the same notebook."""
+    """Kernels killed with -9 during cells, and restarted on the same notebook."""
     acknowledged = []
     for round_ in range(3):
         with Kernel(tmp_path) as kernel:
@@ -414,7 +414,7 @@ COUNTED = {
 
 @pytest.mark.parametrize("options", ["", "%%deterministic\n", "%%deterministic --check\n"])
 def test_code_of_the_user_is_called_no_more_often_than_without_us(tmp_path, options):
-    """Keys that are no strings, classes that cannot be hashed or compared, errors' texts."""
+    """Keys that are not strings, classes without hash or comparison, errors' texts."""
     for name in ("with", "without"):
         (tmp_path / name).mkdir()
     with Kernel(tmp_path / "without") as bare, Kernel(tmp_path / "with") as kernel:

@@ -253,7 +253,7 @@ def test_unloading_takes_every_hook_away_and_closes_the_ledger(tmp_path):
 
 
 def test_loaded_late_it_knows_what_was_there(tmp_path):
-    """Generators and variables made before are looked at, and no one is said to have made them."""
+    """Earlier generators and variables are read, without a run that made them."""
     with Kernel(tmp_path) as kernel:
         kernel.run("import random\ng = random.Random(3)\nxs = [1]")
         kernel.run("%load_ext ipytorchseed\n%seed 3 -q\nxs.append(2)")

@@ -1,4 +1,4 @@
-"""``%seed log``, ``save``, ``restore`` and ``rewind``: states of the past, across kernels."""
+"""``%seed log``, ``save``, ``restore`` and ``rewind``, across kernels."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ def test_a_seed_by_other_code_in_a_cell_is_not_in_the_log(kernel):
 
 @pytest.fixture(scope="module")
 def again(tmp_path_factory):
-    """A kernel that was restarted, with what it drew before and the numbers of those runs."""
+    """A restarted kernel, with its earlier draws and the numbers of those runs."""
     with Kernel(tmp_path_factory.mktemp("again")) as kernel:
         begin(kernel)
         kernel.run("%seed 1234 -q")

@@ -186,7 +186,7 @@ JOIN = (
 
 
 def test_the_rank_is_that_of_the_process_group(tmp_path):
-    """Two processes that join it in a cell, with one notebook and no launcher's environment."""
+    """Two processes join a group in a cell, without a launcher's environment."""
     path = {"JPY_SESSION_NAME": str(tmp_path / "book.ipynb")}
     with Kernel(tmp_path, **path) as one, Kernel(tmp_path, **path) as two:
         for kernel in (one, two):

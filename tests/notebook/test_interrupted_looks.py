@@ -1,4 +1,4 @@
-"""Ctrl-C that arrives while we look, before or after a cell, reaches the user's cell."""
+"""Ctrl-C during a look, before or after a cell, reaches the user's cell."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ OPTIONS = ["", "42 --isolate", "42 --warn --isolate"]
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("body", ENDLESS.values(), ids=ENDLESS)
 def test_an_interrupt_puts_everything_back(kernel, body, options):
-    """The stop button ends the cell as it does without the magic, and the next one runs."""
+    """The stop button ends the cell as without the magic, and the next one runs."""
     before = digests(kernel)
     reply = kernel.run(f"%%deterministic {options}\n{body}", interrupt_at="begun")
     assert reply.error.ename in ("KeyboardInterrupt", "CancelledError")
@@ -86,7 +86,7 @@ NESTED = {
 
 @pytest.mark.parametrize(("cell", "printed"), NESTED.values(), ids=NESTED)
 def test_a_run_inside_a_run_leaves_the_outer_one_as_it_is(kernel, cell, printed):
-    """``run_cell`` in the body: the inner run's scope ends with it, the outer one goes on."""
+    """``run_cell`` in the body: the inner scope ends with it, the outer continues."""
     assert kernel.run(cell).stdout == printed
     assert kernel.run(ON).stdout == "on False\n"
 

@@ -70,7 +70,7 @@ HELD = {
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory):
-    """A kernel whose looks are timed, by the processor time of the thread that cells run in."""
+    """A kernel that times looks by the processor time of the cell's thread."""
     with Kernel(tmp_path_factory.mktemp("kernel")) as kernel:
         for cell in ("import torch\n%load_ext ipytorchseed", STOPWATCH):
             assert kernel.run(cell).status == "ok"
@@ -84,7 +84,7 @@ def spent(kernel):
 
 @pytest.mark.parametrize("name", HELD)
 def test_a_cell_pays_no_more_than_the_budget(kernel, name):
-    """Neither one that reads the value, nor one that does not name it, in any of its runs."""
+    """Neither a cell that reads the value, nor one that does not, in any run."""
     make, read = HELD[name]
     kernel.run(f"import json\n%config IPyTorchSeed.budget = {BUDGET}")
     assert kernel.run(make, f"make {name}").status == "ok"
@@ -159,7 +159,7 @@ def test_what_was_not_looked_at_whole_is_never_called_the_same(fresh):
 
 
 def test_who_may_have_changed_it_is_told(fresh):
-    """The cell is not said to repeat badly by itself, as long as one of its inputs is unknown."""
+    """The cell is not accused while one of its inputs is unknown."""
     fresh.run("%config IPyTorchSeed.budget = 0.02")
     fresh.run("big = [[n] for n in range(200_000)]", "make")
     fresh.run("total = sum(each[0] for each in big)", "sum")
@@ -180,7 +180,7 @@ UNKNOWN = "; what so long a text reads and changes is not recorded in full"
 
 
 def test_enormous_cell_is_not_said_to_repeat_badly_by_itself(fresh):
-    """Where the text is too long to be followed, what it reads and changes is said to be unknown."""
+    """If the text is too long to analyse, its reads and writes are unknown."""
     fresh.run("big = [1]", "make")
     fresh.run(LONG, "sum")
     fresh.run(LONG, "sum")

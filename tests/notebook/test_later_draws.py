@@ -69,13 +69,13 @@ def test_every_look_leaves_the_sources_where_they_were(both):
 
 @pytest.mark.parametrize("package", IMPORTS)
 def test_what_we_imported_draws_for_the_user_as_it_would_without_us(both, package):
-    """A package that draws as it is imported does so at the user's import, seen or not."""
+    """A package that draws at import does so at the user's import."""
     bare, watched = _draws(both, f"import {package}")
     assert watched == bare
 
 
 def test_what_our_commands_import_brings_no_source_of_numpys(tmp_path):
-    """It is imported where a package may draw from it, which ours and those it needs do not."""
+    """It is imported where a package may draw from it, not by us."""
     with Kernel(tmp_path) as kernel:
         for cell in ("%load_ext ipytorchseed", "import torch", "x = 1", "%deterministic", "%why"):
             assert kernel.run(cell).status == "ok"

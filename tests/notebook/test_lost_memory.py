@@ -1,4 +1,4 @@
-"""A kernel outlives memory that a cell gives back, whether a later cell names the value or not."""
+"""A kernel survives memory that a cell releases, named later or not."""
 
 from __future__ import annotations
 

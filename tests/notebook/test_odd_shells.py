@@ -148,7 +148,7 @@ def test_in_a_removed_folder_nothing_is_imported_that_would_end_the_kernel(tmp_p
 
 @pytest.mark.timeout(100)
 def test_magic_that_cannot_be_loaded_says_so_in_a_line(tmp_path):
-    """Another version was installed under the running kernel, or a hook of the user's raises."""
+    """Another version was installed meanwhile, or a user's hook raises."""
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run(
@@ -194,7 +194,7 @@ def test_cells_are_recorded_whatever_the_filters_of_warnings_are(tmp_path, filte
 
 @pytest.mark.timeout(100)
 def test_what_a_cell_takes_from_the_shell_stays_away(tmp_path):
-    """A method that is replaced by None is None in the cells after it too, as without us."""
+    """A method replaced by None stays None in later cells, as without us."""
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run("get_ipython().displayhook.write_output_prompt = None")

@@ -75,7 +75,7 @@ def test_a_generator_object(play):
 
 
 def test_a_generator_that_the_cell_does_not_draw_from_stays(play):
-    """It goes back with the run's other states, and afterwards has the state that it had before."""
+    """It is restored with the run's other states, and gets its own state back."""
     setup = "import numpy as np\nrng, other = np.random.default_rng(1), np.random.default_rng(2)"
     kernel = play(setup, *["out = rng.random()\nout"] * 2, "other.random()")
     state = "other.bit_generator.state['state']['state']"
@@ -191,7 +191,7 @@ def test_an_input_that_later_cells_changed(play):
 
 
 def test_a_model_goes_back_without_its_optimizer(play):
-    """The loss depends on the model and what was drawn, only the next one on the optimizer."""
+    """The loss depends on the model and the draws, the next one on the optimizer."""
     train = (
         "loss = model(torch.randn(8, 3)).square().mean()\nopt.zero_grad()\nloss.backward()\n"
         "opt.step()\nloss.item()"

@@ -20,7 +20,7 @@ def said(reply):
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory):
-    """A notebook beside a receipt of it, which has run with another seed, set between two cells."""
+    """A notebook next to its receipt, run with another seed."""
     folder = tmp_path_factory.mktemp("here")
     (verdict,) = look(book(folder / "there", *CELLS), receipt=True)
     (folder / "there.json").write_bytes(verdict.receipt)

@@ -1,4 +1,4 @@
-"""``%replay``: the result of an earlier run comes back, bit for bit, or nothing changes."""
+"""``%replay``: an earlier result comes back bit for bit, or nothing changes."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_the_first_numbers_that_a_module_draws_come_back(tmp_path, folder):
 
 
 def test_looking_imports_no_generator_that_no_code_names(tmp_path):
-    """That of numpy takes ten milliseconds, and a cell that does not name it has no need of it."""
+    """Reading numpy's takes ten milliseconds, which only cells that name it pay."""
     with Kernel(tmp_path, cold=True) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run("import sys, numpy as np")
@@ -266,7 +266,7 @@ def test_a_source_under_another_name_is_the_source(new_kernel):
 
 @pytest.mark.parametrize("between", [[], ["5"], ["5", "_ = 'mine'"]])
 def test_the_last_result_goes_on_after_an_undo(new_kernel, between):
-    """IPython binds ``_`` no more where it holds another value than that which it bound last."""
+    """IPython stops binding ``_`` once it has a value that IPython did not set."""
     new_kernel.run("import random\nrandom.seed(1)")
     first = new_kernel.run("random.random()").shown
     for line in ("%replay 3", *between):

@@ -1,4 +1,4 @@
-"""A kernel with the extension looks to a cell like one without it, apart from a documented list."""
+"""To a cell, a kernel with the extension looks the same, except a known list."""
 
 from __future__ import annotations
 

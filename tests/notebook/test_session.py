@@ -41,7 +41,7 @@ def test_the_report_prints_itself(kernel):
 
 
 def test_the_report_as_json_is_one_line(kernel):
-    """With every flag, its value, the wanted one, and whether something has to be done."""
+    """With every flag, its value, the wanted one, and whether to change it."""
     reply = kernel.run("%deterministic --json")
     told = json.loads(reply.stdout)
     assert (reply.stdout.count("\n"), reply.displays) == (1, [])

@@ -1,4 +1,4 @@
-"""Commands that run a cell again leave no setting changed, whichever the cell changes."""
+"""Commands that rerun a cell restore all settings that it changes."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_prove(changed_by):
 
 
 def test_replay(changed_by, loaded):
-    """A replay leaves the settings that its cell set, and ``--undo`` restores them all."""
+    """A replay keeps the settings that its cell set; ``--undo`` restores them."""
     cell = changing(1, "value = random.random()")
     loaded.run("random.seed(1)")
     said, moved = changed_by(

@@ -1,4 +1,4 @@
-"""What a cell prints and displays is recorded as it is shown, and no one notices the listener."""
+"""A cell's output is recorded as it is shown, unnoticed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_what_is_printed_is_recorded_without_its_noise(kernel):
 
 @pytest.fixture
 def piped(tmp_path, monkeypatch):
-    """A kernel that shows what comes by the process's own output, as kernels do but in tests."""
+    """A kernel that shows the process's own output, as kernels do outside tests."""
     monkeypatch.delenv("PYTEST_CURRENT_TEST")
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")

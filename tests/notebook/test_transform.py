@@ -80,7 +80,7 @@ def test_a_cell_without_the_magic_is_left_alone(body):
 
 @given(HEADS, BODIES)
 def test_it_is_pure(head, body):
-    """It changes no list that it is given, says the same twice, and has nothing to do after."""
+    """It leaves its input alone, is idempotent, and finishes in one pass."""
     lines = _lines(head, *body)
     given = copy(lines)
     first = deterministic_cells(lines)
@@ -99,7 +99,7 @@ def test_lines_stay_where_they_are(head, body):
 
 
 def _prompted(body):
-    """Return whether a prompt is stripped off, under which a cell magic may come to light."""
+    """Return whether a prompt is stripped that may hide a cell magic."""
     return any(line.lstrip().startswith((">>>", "...", "In [")) for line in body)
 
 
@@ -170,7 +170,7 @@ def test_python_sees_the_same_statements_on_their_own_lines(manager, body):
 
 @pytest.mark.parametrize("quoted", ["it's", '"', "\\", "{a}", "'''"])
 def test_what_stands_in_the_line_reaches_the_magic_as_it_is(quoted):
-    """Quotes and backslashes in the line or in another magic's body do not end the call."""
+    """Quotes and backslashes in a line or a body do not end the call."""
     made = deterministic_cells(_lines(f"%%deterministic {quoted}", f"%%time {quoted}", quoted))
     first, second = (statement.value.args for statement in ast.parse("".join(made)).body)
     assert [ast.literal_eval(arg) for arg in first] == ["deterministic", quoted, None]

@@ -270,7 +270,7 @@ def test_a_compiled_function_is_not_taken_for_unread(notebook):
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script`")
 def test_what_torchscript_compiles_is_not_taken_for_unread(notebook):
-    """A scripted object runs methods, and functions that these call, which nobody sees run."""
+    """A scripted object runs methods and functions that cannot be watched."""
     cell = (
         "import torch\ndef double(x):\n    return x * 2\n"
         "class Scripted(torch.nn.Module):\n    def forward(self, x):\n        return double(x)\n"
@@ -284,7 +284,7 @@ def test_what_torchscript_compiles_is_not_taken_for_unread(notebook):
 
 
 def test_each_run_is_told_again(notebook):
-    """A function that ran in the cell before, and first outside of any cell, is seen again."""
+    """A function that ran in an earlier cell or outside is seen again."""
     notebook.run(BEFORE)
     notebook.names["f"](2)
     for _ in range(3):

@@ -42,7 +42,7 @@ def test_each_cell_finds_its_own_or_none(here, there, pairs):
 
 
 def test_what_is_no_id_is_named_by_its_digest():
-    """A terminal's cells are known by their texts, those of VS Code by the document's address."""
+    """Cells are known by text in a terminal, by document address in VS Code."""
     assert cell_name("a1-b_2") == "a1-b_2"
     for other in ("x = 1", "vscode-notebook-cell:/home/me/x.ipynb#W0sZmlsZQ%3D%3D", "", "a" * 65):
         assert cell_name(other).startswith("#")

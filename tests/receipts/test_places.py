@@ -23,7 +23,7 @@ PATHS = {
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_path_is_told_from_the_notebook_or_from_home(path):
-    """It represents the file at the same place beside the notebook, or in the home folder."""
+    """It means the same place next to the notebook, or in the home folder."""
     told, found = PATHS[path]
     assert (THERE.hide(path), HERE.find(told)) == (told, found)
 

@@ -212,7 +212,7 @@ def test_nothing_private_is_in_it(put_back, tmp_path, monkeypatch):
 
 
 def test_fifty_cells_take_less_than_200_kilobytes(put_back):
-    """A model with hundreds of parameters is trained in them, and thousands of numbers made."""
+    """A model with hundreds of parameters is trained, and thousands of numbers made."""
     notebook = Notebook()
     notebook.run(IMPORTS)
     notebook.run("model = nn.Sequential(*[nn.Linear(8, 8) for _ in range(200)])")

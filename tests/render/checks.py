@@ -1,4 +1,4 @@
-"""Results of checks and traces that were not run, so that what is drawn is the same everywhere."""
+"""Results of checks and traces without a run, the same on every machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explanations of runs that never happened, one for each way in which ``%why`` can answer."""
+"""Explanations without a run, one for each kind of answer of ``%why``."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def explain(later, earlier, history, states):
 
 
 def actions_of(source):
-    """Return the actions of a text, as they are recorded in a notebook with the usual imports."""
+    """Return the actions of a text as recorded in a notebook with usual imports."""
     found = find_dependencies(
         effects_of_cell(source, transform), {"np": np, "torch": torch}
     ).actions

@@ -1,4 +1,4 @@
-"""Text that moves, colours or turns what a terminal shows, put into whatever is drawn."""
+"""Text with control characters for terminals, in everything that is drawn."""
 
 from __future__ import annotations
 

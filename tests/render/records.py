@@ -1,4 +1,4 @@
-"""Records of machines that are not this one, so that what is drawn is the same everywhere."""
+"""Records of other machines, so that drawings are the same everywhere."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def utc(monkeypatch):
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_the_text_is_that_of_the_golden_file(golden, name):
-    """A change of wording or layout is a change of the file, to be read before it is kept."""
+    """A change of wording or layout changes a file, to be reviewed."""
     golden(name, VIEWS[name].text())
 
 

@@ -97,7 +97,7 @@ def test_json_is_one_line_with_every_flag(made):
 
 
 def test_json_writes_values_that_json_has():
-    """Types as torch writes them, pairs as lists, null for what is not set, not told or free."""
+    """Types as torch writes them, pairs as lists, null for missing values."""
     told = json.loads(Report(assessment(CPU, VALUES)).to_json())
     values = {flag["name"]: (flag["value"], flag["wanted"]) for flag in told["flags"]}
     assert values["torch.default_dtype"] == ("torch.float32", None)

@@ -1,4 +1,4 @@
-"""``%rng`` drawn from records: text, HTML and JSON say the same, and say what is unknown."""
+"""``%rng`` from records: text, HTML and JSON agree, and say what is unknown."""
 
 from __future__ import annotations
 

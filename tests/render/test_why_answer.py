@@ -1,4 +1,4 @@
-"""The answer begins with the number that changed and the root, and ends with what to do."""
+"""The answer starts with the changed number and the root, and ends with a fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``its.check_resume``: right trainings pass, and whatever one does not get back is named."""
+"""``its.check_resume``: correct trainings pass, and anything missing is named."""
 
 from __future__ import annotations
 
@@ -331,7 +331,7 @@ def test_what_cannot_be_meant_is_refused_in_one_line(arguments, message):
 
 
 def test_a_missing_entry_names_what_there_is():
-    """A training that asks for what it did not save gets an error that lists what it did save."""
+    """A training that requests unsaved content gets an error with what it saved."""
 
     def train(state, steps):
         if state:

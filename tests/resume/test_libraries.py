@@ -1,4 +1,4 @@
-"""``its.RandomState`` in the checkpoints of other libraries, with the libraries themselves."""
+"""``its.RandomState`` in the checkpoints of real libraries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = [
 
 @pytest.fixture(autouse=True)
 def imports_put_back():
-    """Forget the filters of warnings, and the variables, that importing these libraries sets."""
+    """Reset the warning filters and variables that these imports set."""
     filters, variables = [*warnings.filters], {**os.environ}
     yield
     warnings.filters[:] = filters
@@ -30,7 +30,7 @@ def imports_put_back():
 
 
 def test_accelerate_saves_and_loads_it(tmp_path, monkeypatch):
-    """``register_for_checkpointing``: a generator that accelerate does not know comes back."""
+    """``register_for_checkpointing`` restores a generator unknown to accelerate."""
     monkeypatch.setenv("ACCELERATE_USE_CPU", "true")
     from accelerate import Accelerator
 

@@ -1,4 +1,4 @@
-"""CuPy: seeded where it is imported, never started, and honest about what it cannot tell.
+"""CuPy: seeded if imported, never started, unknown if unknown.
 
 CuPy needs a GPU. A stand-in with the few names that are looked at takes its place.
 """

@@ -1,4 +1,4 @@
-"""A search for a place in a stream ends when the allowed effort is spent, and says so."""
+"""A search for a stream position ends when its effort is spent."""
 
 from __future__ import annotations
 

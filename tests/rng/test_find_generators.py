@@ -1,4 +1,4 @@
-"""Generators are found in a namespace, under the names by which a user reaches them."""
+"""Generators are found in a namespace, by the user's access paths."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_a_generator_is_found_one_or_two_attributes_or_items_deep(value, name):
     ],
 )
 def test_no_search_goes_deeper_or_through_data(value):
-    """Not three levels, not large containers, sets, functions' arguments, classes or modules."""
+    """Not three levels deep, in large containers, sets, arguments or classes."""
     assert names({"it": value}) == []
 
 

@@ -1,4 +1,4 @@
-"""Searching a namespace runs none of the user's code and keeps none of the user's objects."""
+"""Searching a namespace runs no user code and keeps no user objects."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _hook(name):
 
 
 def _hooks(*but):
-    """Make methods that note their call and fail, under all names at which code could look."""
+    """Return methods that record their call and fail, under all likely names."""
     return {name: _hook(name) for name in HOOKS if name not in but}
 
 

@@ -1,4 +1,4 @@
-"""Whether a generator has given a number since it was seeded, told from its state alone."""
+"""Whether a generator has drawn since it was seeded, from its state alone."""
 
 from __future__ import annotations
 

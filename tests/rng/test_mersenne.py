@@ -77,7 +77,7 @@ def test_a_right_hint_leads_to_the_same_position(make, place, seed, draws):
 
 @given(seed=SEEDS, draws=DRAWS)
 def test_the_three_hidden_generators_are_placed_alike(seed, draws):
-    """After ``random.seed``, ``np.random.seed`` and ``torch.manual_seed``, with no hint."""
+    """After seeding python, numpy and torch, without a hint."""
     random.seed(seed)
     np.random.seed(seed)
     torch.manual_seed(seed)
@@ -180,7 +180,7 @@ def test_an_unseeded_torch_generator_has_its_fixed_first_seed():
 
 @pytest.mark.parametrize("seed", [2**32 + 5, 2**63 + 5, -1])
 def test_a_torch_seed_beyond_32_bits_is_shown_as_given_and_counted(seed):
-    """Only its low 32 bits move the stream, but the seed is the one that torch reports."""
+    """Only its low 32 bits matter, but torch reports the whole seed."""
     generator = _torch(seed, 1000)
     assert KINDS["torch"][1](generator, ()) == Position(generator.initial_seed(), 1000)
 

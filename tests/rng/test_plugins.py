@@ -1,4 +1,4 @@
-"""Installed packages add sources by entry points of the group ``ipytorchseed.sources``."""
+"""Installed packages add sources by entry points of one group."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _unpack(folder, name, group, value, version="1.0"):
 
 
 def test_the_packages_that_count_are_those_that_python_would_import(tmp_path, monkeypatch):
-    """Of one that is there twice the first on the path counts, also where it registers nothing."""
+    """The first of two equal entry points counts, even if it registers nothing."""
     first, second = tmp_path / "first", tmp_path / "second"
     _unpack(first, "dice", table.ENTRY_POINTS, "dice:new")
     _unpack(second, "dice", table.ENTRY_POINTS, "dice:old", version="0.9")

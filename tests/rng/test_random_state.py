@@ -1,4 +1,4 @@
-"""``its.RandomState``: every source and named generators, through a real checkpoint."""
+"""``its.RandomState``: every source and generator, in a real checkpoint."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("name", HOSTILE, ids=ascii)
 def test_a_source_that_is_none_is_left_out(name, put_back):
-    """Whatever a checkpoint calls it, only the kinds of devices that start late are asked."""
+    """Only the kinds of devices that start late are asked."""
     states = {"sources": {name: bytes(16)}, "generators": {}}
     held = {"format": 1, "rank0": msgspec.msgpack.encode(states)}
     with pytest.warns(UserWarning, match="which this process does not have") as told:
@@ -196,7 +196,7 @@ def test_other_generators_than_were_saved_are_refused():
 
 def test_what_holds_no_generator_is_refused():
     """An argument that would keep nothing is an error, not silence."""
-    with pytest.raises(SourceError, match="loader is a DataLoader and holds no generator"):
+    with pytest.raises(SourceError, match="loader is a DataLoader and has no generator"):
         its.RandomState(loader=DataLoader(range(3)))
     with pytest.raises(SourceError, match="g is None and holds no generator"):
         its.RandomState(g=None)

@@ -1,4 +1,4 @@
-"""A snapshot put back gives the same next numbers, whatever was drawn before and since."""
+"""A restored snapshot gives the same next numbers, after any draws."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ _WORDS = bytes(2496)
     ],
 )
 def test_a_state_that_does_not_fit_is_refused_and_nothing_moves(name, state):
-    """Damaged states raise ``StateError``, and sources that were done already are restored."""
+    """Damaged states raise ``StateError``, and earlier sources are restored."""
     broken = _changed(name, state)
     before = its.snapshot()
     with pytest.raises(StateError):

@@ -109,7 +109,7 @@ def test_what_was_seeded_is_remembered_latest_first_and_once():
 
 @pytest.mark.usefixtures("put_back")
 def test_seeding_does_what_the_three_plain_calls_do():
-    """The same numbers as ``random.seed``, ``np.random.seed`` and ``torch.manual_seed``."""
+    """The same numbers as the seed functions of python, numpy and torch."""
     its.seed(42)
     ours = [random.random(), np.random.random(), torch.rand(1).item()]
     random.seed(42)

@@ -201,7 +201,7 @@ def test_seed_worker_reaches_registered_sources(monkeypatch):
 
 
 def test_reseeding_does_not_reach_workers_that_stay():
-    """With ``persistent_workers`` a second epoch goes on, whatever the main process seeds.
+    """With ``persistent_workers`` a second epoch continues the streams.
 
     Only a new loader, with new workers, begins again.
     """

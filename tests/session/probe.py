@@ -47,7 +47,7 @@ def kernel_now(shell: Any) -> dict[str, object]:
 
 
 def references(names: dict[str, Any]) -> dict[str, int]:
-    """Count what refers to each object of the user's, without the garbage that awaits its day."""
+    """Count the references to each user object, without garbage."""
     gc.collect()
     return {
         name: sys.getrefcount(names[name])

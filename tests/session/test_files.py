@@ -167,7 +167,7 @@ def test_small_files_are_read_in_full_whatever_the_budget(put_back, tmp_path):
 
 
 def test_files_that_are_not_the_users_are_not_listed(put_back, tmp_path, monkeypatch):
-    """The interpreter's, packages', tools', ours, the system's, modules, devices and folders."""
+    """Files of Python, packages, tools, the system, and ours; devices; folders."""
     notebook = Notebook(Ledger.open(tmp_path / "here" / "ledger.sqlite"))
     (tmp_path / "helper_of_files.py").write_text("x = 1")
     for name in ("data.txt", ".pdbhistory", ".pdbrc"):
@@ -251,7 +251,7 @@ def test_between_cells_nothing_is_noted(notebook, folder):
 
 
 def test_what_lies_in_sys_modules_is_not_asked(notebook, folder, monkeypatch):
-    """Libraries put things there that answer every question, with an import or an error."""
+    """Libraries put objects there that answer any question, or raise."""
 
     class Lazy:
         def __getattr__(self, name):

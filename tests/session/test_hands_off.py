@@ -1,4 +1,4 @@
-"""A watched kernel keeps nothing of the user's alive, starts nothing, and imports nothing."""
+"""A watched kernel keeps no user object alive, starts and imports nothing."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ MAKERS = {
 
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 def test_an_object_dies_with_its_last_reference_inside_the_cell_that_drops_it(kernel, make):
-    """Though it was looked at when it was made, read in a cell, and as the cell that drops it began."""
+    """Although it was read when made, in a cell, and before the dropping cell."""
     kernel.run(make)
     kernel.run("alive = weakref.ref(it)\nit.__class__;")
     reply = kernel.run("dropped = it\ndel it, dropped\ngc.collect()\nprint(alive() is None)")
@@ -145,7 +145,7 @@ def test_a_wrong_write_is_the_users_error_and_shows_no_frame_of_ours(kernel):
 
 
 def test_nothing_went_wrong_meanwhile(kernel):
-    """No callback of ours has failed, CUDA is not started, and no forked state was left."""
+    """No callback has failed, CUDA is not started, and no forked state is left."""
     loaded = "__import__('ipytorchseed').notebook.extension.running()"
     assert kernel.value(f"{loaded}.guard.errors") == {}
     assert kernel.value("torch.cuda.is_initialized()") is False

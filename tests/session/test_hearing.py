@@ -207,7 +207,7 @@ def test_what_was_imported_between_cells_is_heard(file, monkeypatch, gone):
 
 
 def test_modules_looked_through_are_not_looked_at_again(monkeypatch):
-    """The first cell after an idle moment waits for none of the thousand that are loaded."""
+    """The first cell after idling waits for none of the thousand modules."""
     monkeypatch.setattr(hearing, "_ended", (0, ""))  # as before the first cell
     hearing.look_through()
     looked = []

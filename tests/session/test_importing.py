@@ -1,4 +1,4 @@
-"""What imports draw is distinguished from what the cell draws, and importing is as ever."""
+"""Draws of imports are separate from the cell's, and importing is unchanged."""
 
 from __future__ import annotations
 

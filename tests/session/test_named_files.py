@@ -157,7 +157,7 @@ def test_the_texts_in_a_dictionary_or_an_object_count():
 
 
 def test_a_large_value_names_no_file():
-    """Neither is a dictionary gone through, nor a long text hashed, for what is no path."""
+    """No dictionary is searched, and no long text hashed, unless it is a path."""
 
     class Counted(str):
         __slots__ = ()

@@ -1,4 +1,4 @@
-"""What modules of the user's set in packages, told without following those that set nothing."""
+"""What user modules set in packages, without following other modules."""
 
 import sys
 from pathlib import Path

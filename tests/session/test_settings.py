@@ -34,7 +34,7 @@ def test_settings_are_told_as_they_are(changes):
 
 @pytest.mark.parametrize("line", CHANGES)
 def test_each_change_is_seen(line):
-    """One line that changes a flag changes what is reported, where the row's value changes."""
+    """A line that changes a flag changes the record, if the value changes."""
     settings = Settings()
     with scratch():
         before = settings.read("")

@@ -26,7 +26,7 @@ def truth():
 
 @given(moves=st.lists(across() | st.integers(0, 3), max_size=6))
 def test_each_look_tells_the_states_as_they_are(moves):
-    """After draws that leave something in stock, seeds, and states that were there before."""
+    """After draws with a cached value, seeds, and earlier states."""
     watch, kept = StateWatch(), its.snapshot()
     for move in moves:
         if isinstance(move, int):

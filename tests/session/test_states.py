@@ -76,7 +76,7 @@ def test_whether_draws_lead_is_searched_for_as_far_as_a_run_can_draw(before, aft
 
 
 def test_draws_are_counted_whatever_the_search_for_seeds_took():
-    """A few draws from a state of no seed are few, after all seeds were searched for in vain."""
+    """A few draws from an unseeded state are few, after a search for seeds."""
     made = [_drawn(ODD, words) for words in (624 + 5, 624 + 900, 2 * 624 + 900)]
     kept = {str(place): state for place, state in enumerate(made)}
     ledger = type("Kept", (), {"states": lambda _, digests: {n: kept[n] for n in digests}})()

@@ -157,7 +157,7 @@ def _without_process(text):
 
 @pytest.mark.parametrize("name", CELLS)
 def test_a_watched_cell_does_what_a_bare_one_does(both, name):
-    """Twice: what it shows and raises is the same, and so is everything in the kernel after it.
+    """Twice: output and errors are the same, and so is the kernel after it.
 
     States, flags, tensor versions, references to each object, names, history, warnings, threads;
     and CUDA is not started.

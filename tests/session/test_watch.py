@@ -34,7 +34,7 @@ def watched(name):
 
 @given(done=DONE)
 def test_what_was_bound_is_told(done):
-    """Names bound, deleted and bound again, in any order, some of them the shell's own."""
+    """Names bound, deleted and bound again, in any order, some of the shell."""
     watch, namespace = NamespaceWatch(), {}
     before = {}
     for what, name, value in [*done, ("look", "", None)]:

@@ -114,7 +114,7 @@ def test_a_seed_that_fails_is_shown_and_not_dropped():
 
 
 def test_json_takes_whatever_a_run_says_and_gives():
-    """Half a character of an error, and a number whose spread is beyond the largest float."""
+    """Half a character of an error, and a spread beyond the largest float."""
 
     def fail():
         raise ValueError("\udc80")
@@ -166,7 +166,7 @@ def test_studies_without_a_seed_in_common_are_not_compared():
 
 
 def test_what_some_seeds_alone_give_hangs_on_the_seed():
-    """A number that is nan, or not made at all, under some seeds is not the same with each."""
+    """A number that is nan or missing under some seeds is not the same with each."""
 
     def diverge():
         return {"z": (1.5, math.nan, 1.5, math.inf)[np.random.get_state()[1][0]]}

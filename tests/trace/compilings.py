@@ -31,7 +31,7 @@ of the last operation of all, nothing but the compiled code is left.
 
 @torch.library.custom_op("ipytorchseed_tests::scaled", mutates_args=())
 def scaled(x: torch.Tensor, state: torch.Tensor) -> torch.Tensor:
-    """Give something else for the same input where a fault is planted, which no argument tells."""
+    """Return another result for the same input if a fault is planted."""
     return x * (1.01 if PLANTED == "hidden" else 1.0)
 
 

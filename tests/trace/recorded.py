@@ -1,4 +1,4 @@
-"""Code run under a recorder, as a cell would be, and operations that do not repeat on purpose."""
+"""Code run under a recorder, like a cell, and operations that do not repeat."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def test_threads_make_no_difference(traces):
 
 @pytest.mark.parametrize("view", [torch.t, lambda y: y.t()[1:], lambda y: y.reshape(3, 2)])
 def test_what_is_read_through_a_view_is_followed(tmp_path, view):
-    """An operation of one run only made no difference where the other was given its result."""
+    """An operation of one run is harmless if the other run got its result."""
     x = torch.arange(6.0).reshape(2, 3)
     done = x * 2
     for name, used in (("a", True), ("b", True), ("unused", False)):

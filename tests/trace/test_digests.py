@@ -130,7 +130,7 @@ LENT = {
 
 @pytest.mark.parametrize("name", LENT)
 def test_whose_memory_it_is_does_not_count(name):
-    """Runs on copies, in memory of torch's own, are held against one on what numpy or others made."""
+    """Runs on copies, in torch's memory, equal one on numpy's or other memory."""
     base = torch.arange(48, dtype=torch.float32).reshape(6, 8)
     lent = torch.from_numpy(base.clone().numpy().copy())
     assert lent.untyped_storage().resizable() < base.untyped_storage().resizable()

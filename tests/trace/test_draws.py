@@ -1,4 +1,4 @@
-"""Each draw is put down to an operation, a line, a module and a source, with its numbers."""
+"""Each draw has an operation, a line, a module, a source and a count."""
 
 from __future__ import annotations
 

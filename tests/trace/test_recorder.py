@@ -1,4 +1,4 @@
-"""Every operation is seen, with its line, its module and its pass, and nothing is disturbed."""
+"""Every operation is recorded with its line, module and pass, undisturbed."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ torch.ones(2).exp()
 
 
 def test_a_thread_that_lives_on_holds_nothing_of_the_users():
-    """It would free it as the process ends, where freeing a tensor ends that by a signal."""
+    """Otherwise a tensor would be freed at process exit, which crashes the process."""
     gate, model = threading.Event(), Deep()
     thread = threading.Thread(target=gate.wait)
     gone = weakref.ref(model)

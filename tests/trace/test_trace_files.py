@@ -134,7 +134,7 @@ def test_equal_tensors_have_equal_digests_however_they_lie(tmp_path, other):
 
 
 def test_what_lies_where_a_freed_tensor_lay_is_no_part_of_that(tmp_path):
-    """New memory often has the place of old, by chance in another process at another moment."""
+    """New memory often reuses an old address, by chance at different times."""
     path = tmp_path / "a.trace"
     with its.trace(path):
         for step in range(50):
@@ -144,7 +144,7 @@ def test_what_lies_where_a_freed_tensor_lay_is_no_part_of_that(tmp_path):
 
 
 def test_threads_are_recorded_each_by_itself(tmp_path):
-    """In the order in which they were started, also in small chunks that lie between each other."""
+    """In the order of their start, also in small interleaved chunks."""
     with its.trace(tmp_path / "a") as trace:
         torch.ones(2).exp()
         work = threading.Thread(target=lambda: torch.ones(2).sin())

@@ -18,7 +18,7 @@ from ipytorchseed.render.text import escaped, wrap
 from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.finders.operations import MENDS
 
-_LOADS = lazy_pattern(r"(?m)^\s*%(?:re)?load_ext\s+ipytorchseed\b")
+_LOADS = lazy_pattern(r"(?m)^[ \t]*%(?:re)?load_ext[ \t]+ipytorchseed\b")
 _HERE = "  # at the top of this cell"
 _UNSEEDED = "is not seeded before this cell"
 _PAST = ("%seed rewind", "%replay", "%recall")

@@ -187,7 +187,30 @@ def hidden_generators() -> list[object]:
 _CLOSED_MODULES = frozenset({"builtins", "torch", "numpy", "pandas", "functools"})
 
 
+_WRAPPERS = {"gymnasium.core": ("Wrapper", "env")}
+"""Classes that pass on what an attribute of theirs has, so that one need not write the attribute:
+``env.action_space`` for ``env.env.env.action_space``.
+https://gymnasium.farama.org/api/wrappers/#gymnasium.Wrapper"""
+
+
 def _children(name: str, value: Any) -> Iterator[tuple[str, object]]:
+    inner = _unwrapped(value)
+    if inner is not value:
+        yield from _held(name, inner)
+    yield from _held(name, value)
+
+
+def _unwrapped(value: Any) -> Any:
+    """Return what is in wrappers, however many, or the value itself."""
+    for module, (title, attribute) in _WRAPPERS.items():
+        wrapper: Any = getattr(sys.modules.get(module), title, None)
+        for _ in range(_FEW if isinstance(wrapper, type) else 0):
+            if issubclass(type(value), wrapper):
+                value = dict(attributes(value)).get(attribute)
+    return value
+
+
+def _held(name: str, value: Any) -> Iterator[tuple[str, object]]:
     kind = type(value)
     if issubclass(kind, dict):
         if dict.__len__(value) <= _FEW:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.errors import StateError, in_brief
 from ipytorchseed.rng.position import UNKNOWN, Position
-
-if TYPE_CHECKING:
-    from ipytorchseed.rng.awaited import Awaited
 
 Locate = Callable[[bytes, Sequence[int]], Position]
 
@@ -84,6 +81,20 @@ class Kind(Struct, frozen=True):
         )
 
 
+class Waiting(Protocol):
+    """Seeds a library at its import; see ``Awaited``."""
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        """Its sources, while it waits."""
+
+    def can_wait(self) -> bool:
+        """Return whether the library is not imported yet, and can be."""
+
+    def seed(self, value: int, /) -> None:
+        """Seed it once it is imported."""
+
+
 class Library(Struct, frozen=True):
     """A row of the table: one library and the sources it has.
 
@@ -104,7 +115,7 @@ class Library(Struct, frozen=True):
     seeder: Callable[[], Callable[[int], object]]
     sources: Callable[[], Sequence[Source]]
     essential: bool = False
-    awaited: Awaited | None = None
+    awaited: Waiting | None = None
 
 
 def digest(state: bytes) -> str:

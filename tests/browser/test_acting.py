@@ -349,3 +349,33 @@ def test_a_connection_that_the_front_end_closed_is_mentioned(open_notebook):
     )
     row.click()
     inspector.root.locator(".its-note", has_text="Disconnected.").wait_for()
+
+
+def test_an_answer_of_why_is_live(open_notebook):
+    """Its buttons act, its variables answer, its runs lead to cells; reopened, it is static."""
+    notebook = open_notebook(START, "lr = 0.1", "lr * torch.rand(3).sum().item()", "%why")
+    for index, text in ((0, None), (1, None), (2, None), (1, "lr = 0.2"), (2, None), (3, None)):
+        notebook.run(index, text)
+    card = notebook.cell(3).locator(".its-card.its-live")
+    card.locator(".its-name-of").first.click()
+    card.get_by_text(re.compile(r"In\[4\] compared with In\[2\]")).wait_for()
+    card.get_by_role("button", name="Replay In[3]", exact=True).click()
+    card.locator(".its-told", has_text="result again, bit for bit").wait_for()
+    assert notebook.page.locator(".its-static:visible").count() == 0
+    notebook.save()
+    notebook.shut_down()
+    again = open_notebook(name=notebook.name)
+    again.page.locator(".its-static").wait_for()
+    assert "model not found" not in again.page.locator(".jp-Notebook").inner_text(), "hidden"
+
+
+def test_the_line_under_a_changed_cell_has_a_button(open_notebook):
+    """It shows the answer below, and hides it again."""
+    notebook = open_notebook(START, "%why on", DRAW)
+    for index in (0, 1, 2, 2):
+        notebook.run(index)
+    line = notebook.cell(2).locator(".its-line")
+    line.get_by_role("button", name="Why?").click()
+    line.get_by_text("torch's random stream had moved on").wait_for()
+    line.get_by_role("button", name="Why?").click()
+    assert line.get_by_text("torch's random stream had moved on").is_hidden()

@@ -8,6 +8,7 @@
 #
 #   make test-browser    tests the inspector in JupyterLab and Notebook, in Chromium
 #   make test-colab      tests the extension with Colab's versions of IPython and ipykernel
+#   make test-libraries  tests with the libraries whose settings and streams are known
 #   make test-versions   tests with the oldest and newest libraries that pyproject.toml allows
 #   make test-newest     runs all tests with the newest libraries, in a separate environment
 #   make test-all        all of that, every scenario in a real kernel, mutants and documentation
@@ -38,26 +39,31 @@ NPM = $(if $(NODE),$(JS)/node_modules/.installed)
 
 OLD = This is Python %s; ipytorchseed needs 3.11 or newer. Name one: make PYTHON=python3.12
 
-.PHONY: help lab test test-browser test-colab test-versions test-newest test-all record mutants bench
-.PHONY: docs picture lint format
+.PHONY: help lab test test-browser test-colab test-libraries test-versions test-newest test-all
+.PHONY: record mutants bench docs picture lint format
 .NOTPARALLEL: # two installs into one environment would fight
 
 help:
 	@sed -n '/^# /!d; s/^# \{0,3\}//; /^make /p' Makefile
 
 lab: $(VENV)/.installed-lab
+	$(BIN)/python -m nbformat.sign notebooks/*.ipynb notebooks/gallery/*.ipynb
 	$(BIN)/python -m jupyterlab notebooks/quickstart.ipynb $(AS_ROOT) $(ARGS)
 
 .SECONDEXPANSION:
 test: $(VENV)/.installed-test $$(NPM)
 	@$(BIN)/python -m compileall -q ipytorchseed # once, and not in each of many processes
-	$(BIN)/python -m pytest -n auto --dist loadfile --ignore=tests/browser --ignore=tests/colab $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile --ignore=tests/browser --ignore=tests/colab \
+	  --ignore=tests/libraries $(ARGS)
 
 test-browser: $(VENV)/.installed-test $$(NPM)
 	$(BIN)/python -m pytest --require-all tests/browser $(ARGS)
 
 test-colab: $(VENV)/colab/.installed
 	$(BIN)/python -m pytest tests/colab $(ARGS)
+
+test-libraries: $(VENV)/libraries/.installed
+	$(BIN)/python -m pytest --require-all tests/libraries $(ARGS)
 
 test-versions: $(VENV)/.installed-dev
 	.ci/versions $(ARGS)
@@ -70,6 +76,7 @@ test-all:
 	$(MAKE) test ARGS='--everything --require-all --torch-release'
 	$(MAKE) test-browser
 	$(MAKE) test-colab
+	$(MAKE) test-libraries
 	$(MAKE) test-versions
 	$(MAKE) test-versions ARGS=scenarios
 	$(MAKE) mutants
@@ -114,6 +121,14 @@ $(VENV)/colab/.installed: tests/colab/requirements.txt $(VENV)/.installed-test
 	$(VENV)/colab/bin/python -m pip install --no-deps --requirement $<
 	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
 	  >"$$($(VENV)/colab/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/lent.pth"
+	@touch $@
+
+# Libraries whose settings and streams are known, in an environment of their own: they are large.
+$(VENV)/libraries/.installed: pyproject.toml $(VENV)/.installed-test
+	$(BIN)/python -m venv $(VENV)/libraries
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+	  >"$$($(VENV)/libraries/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/lent.pth"
+	$(VENV)/libraries/bin/python -m pip install --editable '.[test-libraries]'
 	@touch $@
 
 $(JS)/node_modules/.installed: $(JS)/package-lock.json

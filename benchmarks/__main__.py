@@ -26,6 +26,7 @@ ALL = [
     "trace_files",
     "checking",
     "check",
+    "fix",
     "experiment",
     "seeds",
     "inspector",

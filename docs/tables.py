@@ -17,11 +17,15 @@ import ipytorchseed
 from ipytorchseed.cli import main
 from ipytorchseed.determinism import environment, inductor_flags, precision, torch_flags
 from ipytorchseed.determinism.flag import ANY
+from ipytorchseed.determinism.libraries import SETTINGS
+from ipytorchseed.determinism.library_calls import known_calls
 from ipytorchseed.determinism.machine import Machine
 from ipytorchseed.determinism.table import FLAGS
 from ipytorchseed.notebook.extension import MAGICS
 from ipytorchseed.render.links import DOCS, cause_page, flag_page
 from ipytorchseed.render.values import write_value
+from ipytorchseed.rng import library_random
+from ipytorchseed.rng.table import BUILT_IN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -146,6 +150,35 @@ def schemas() -> str:
     return "".join(f"- [`{name}`]({where}): {title}\n" for name, where, title in rows)
 
 
+def streams() -> str:
+    """Return a line for each library that is seeded: whether its streams can be read."""
+    setters = {row.name for row in library_random.LIBRARIES if row.name != "numba"} | {"cupy"}
+    return "".join(
+        f"- {row.name}: {'seeded; cannot be read' if row.name in setters else 'seeded and read'}\n"
+        for row in BUILT_IN
+    )
+
+
+def calls() -> str:
+    """Return a line for each call that does not repeat: why, what fixes it, and the source."""
+    return "".join(
+        f"- `{row.package}.{name}`: {row.why}. Fix: `{row.fix}` ({_link(row.source)})\n"
+        for row in known_calls().calls
+        for name in row.names
+    )
+
+
+def settings() -> str:
+    """Return a line for each setting of a library: what it acts on, and the source."""
+    return "".join(
+        f"- `{row.name}`: acts on {row.acts_on} ({_link(row.source)})\n" for row in SETTINGS
+    )
+
+
+def _link(source: str) -> str:
+    return f"[{urlsplit(source).netloc}]({source})"
+
+
 # What a page may have as ``{{ flags }}``, on a separate line.
 TABLES: dict[str, Callable[[], str]] = {
     "flags": flags,
@@ -153,6 +186,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "commands": commands,
     "names": names,
     "schemas": schemas,
+    "streams": streams,
+    "calls": calls,
+    "settings": settings,
 }
 
 

@@ -81,7 +81,7 @@ def load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 -- IPython is no
     Args:
         shell: The running ``InteractiveShell``.
     """
-    import_module("ipytorchseed.notebook.extension").load(shell, _open_inspector)
+    import_module("ipytorchseed.notebook.extension").load(shell, _open_inspector, _make_button)
 
 
 def unload_ipython_extension(shell: Any) -> None:  # noqa: ANN401 -- as above
@@ -96,3 +96,7 @@ def unload_ipython_extension(shell: Any) -> None:  # noqa: ANN401 -- as above
 def _open_inspector(extension: Any) -> Any:  # noqa: ANN401 -- as above
     """Create the inspector on first use, because it imports the widget stack."""
     return import_module("ipytorchseed.inspector.messages").MessageHandler(extension)
+
+
+def _make_button(word: str, press: Any) -> Any:  # noqa: ANN401 -- as above
+    return import_module("ipytorchseed.inspector.button").make_button(word, press)

@@ -66,7 +66,13 @@ class Prepare(Struct, frozen=True, tag=True):
     seed: int | None = None
 
 
-Question = Why | Plan | Replay | Undo | Prepare
+class Seeds(Struct, frozen=True, tag=True):
+    """Ask which calls in the texts of cells take a seed and are given none."""
+
+    sources: tuple[str, ...]
+
+
+Question = Why | Plan | Replay | Undo | Prepare | Seeds
 
 
 def expression(question: Question) -> str:

@@ -33,6 +33,9 @@ ROOT = Path(__file__).parents[1]
 PATIENCE = 120
 """Seconds to wait for the next message; a kernel that says nothing for so long hangs."""
 
+LIVE = "application/vnd.jupyter.widget-view+json"
+"""The MIME type of a widget."""
+
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 _OURS = re.compile(r"ipytorchseed/(?!ipytorchseed/|tests/)((?:\w+/)*\w+\.py)")
@@ -72,6 +75,7 @@ class Reply:
         stderr: What was written to standard error.
         results: The bundles shown as ``Out[...]``, by MIME type.
         displays: The bundles shown by ``display``.
+        views: The bundles that are live views of what was displayed before, and nothing else.
         receipts: The lines that deterministic cells leave, which are displays too.
         pages: What was shown beside the notebook, as help is.
         next_input: What was put into the next cell, as ``%recall`` does.
@@ -84,6 +88,7 @@ class Reply:
     stderr: str = ""
     results: list[dict[str, Any]] = field(default_factory=list)
     displays: list[dict[str, Any]] = field(default_factory=list)
+    views: list[dict[str, Any]] = field(default_factory=list)
     receipts: list[str] = field(default_factory=list)
     pages: list[str] = field(default_factory=list)
     next_input: str | None = None
@@ -104,7 +109,9 @@ class Reply:
             self.results.append(content["data"])
         elif kind == "display_data":
             text = content["data"].get("text/plain", "")
-            if text.startswith("%%deterministic: "):
+            if content["data"].keys() == {LIVE}:
+                self.views.append(content)
+            elif text.startswith("%%deterministic: "):
                 self.receipts.append(text)
             else:
                 self.displays.append(content["data"])
@@ -137,7 +144,10 @@ class Kernel:
 
     Attributes:
         ledger: The file in which it records its runs.
+        attended: Whether somebody is there to be asked, as a front end says of each cell.
     """
+
+    attended = True
 
     def __init__(
         self,
@@ -245,7 +255,7 @@ class Kernel:
         ident = self._send(code, {**sent, **(metadata or {})}, silent, store_history)
         reply = Reply()
         while True:
-            message = self._published()
+            message = self.published()
             if message["parent_header"].get("msg_id") != ident:
                 continue
             reply.take(message)
@@ -265,7 +275,7 @@ class Kernel:
         idents, replies = [self._send(code, {}, silent=False, store_history=True)], []
         running = 1
         while running:
-            message = self._published()
+            message = self.published()
             if message["parent_header"].get("msg_id") not in idents:
                 continue
             replies += [Reply() for _ in idents[len(replies) :]]
@@ -320,7 +330,7 @@ class Kernel:
             "silent": silent,
             "store_history": store_history,
             "user_expressions": expressions,
-            "allow_stdin": False,
+            "allow_stdin": self.attended,
             "stop_on_error": False,
         }
         message = self._client.session.msg("execute_request", content, metadata=metadata)
@@ -328,7 +338,7 @@ class Kernel:
         self._client.shell_channel.send(message)
         return message["header"]["msg_id"]
 
-    def _published(self) -> dict[str, Any]:
+    def published(self) -> dict[str, Any]:
         """Return the next message to all; where there is none, have the processes say why."""
         try:
             return self._client.get_iopub_msg(timeout=PATIENCE)

@@ -61,7 +61,7 @@ def test_each_kind_of_cause_has_its_entry():
 
 def test_the_reference_has_each_command_schema_and_name():
     """As the package declares them."""
-    assert {"%seed", "%why", "%%deterministic", "%rng diff"} <= set(
+    assert {"%seed", "%why", "%check", "%%deterministic", "%rng diff"} <= set(
         HEADING.findall(tables.magics())
     )
     assert "ipytorchseed kernel install" in HEADING.findall(tables.commands())

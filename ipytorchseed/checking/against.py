@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from ipytorchseed.checking.comparing import Pair
-from ipytorchseed.checking.grading import say_bound
+from ipytorchseed.checking.distance import Distance, say_rounding
 from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.passes import Pass, Records, Runs
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
@@ -104,7 +104,7 @@ def _grade(change: Change) -> tuple[Change, bool]:
     distance = find_distance(change)
     if distance is None or distance > ROUNDING:
         return change, False
-    told = f"{change.detail}, rounding: at most {say_bound(distance)}"
+    told = f"{change.detail}; {say_rounding(Distance(distance, beyond_zero=distance))}"
     return replace(change, detail=told), True
 
 

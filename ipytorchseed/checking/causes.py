@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Container, Iterator, Sequence
 from itertools import zip_longest
 
 from msgspec.structs import replace
 
+from ipytorchseed.checking.notebook import Notebook
+from ipytorchseed.checking.program import Program, Site
+from ipytorchseed.checking.seeds import chosen_seed, say_seed, seeder
+from ipytorchseed.checking.verdict import Verdict
+from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.seed_arguments import takes_seed
 from ipytorchseed.render.text import escaped, wrap
 from ipytorchseed.why.explanation import Cause
+from ipytorchseed.why.finders.operations import MENDS
 
-_SEED = {"python": "random.seed(42)", "numpy": "numpy.random.seed(42)"}
-_OURS = "%seed 42"
+_LOADS = lazy_pattern(r"(?m)^[ \t]*%(?:re)?load_ext[ \t]+ipytorchseed\b")
+_HERE = "  # at the top of this cell"
 _UNSEEDED = "is not seeded before this cell"
 _PAST = ("%seed rewind", "%replay", "%recall")
 _SEEDED = ("made", "moved", "reseeded", "seeded")
@@ -51,9 +59,86 @@ def for_fresh_kernels(cause: Cause, unseeded: Container[str]) -> Cause:
         seeded = any(each.how.startswith(_SEEDED) for each in cause.blame)
         if not seeded:
             message = f"{cause.name} {_UNSEEDED}, so it starts differently after every restart"
-            fix = "torch.manual_seed(42)" if cause.name.startswith("torch.") else _OURS
-            return replace(cause, message=message, fix=_SEED.get(cause.name, fix), blame=())
+            fix = f"{seeder(cause.name)}(42)" if seeder(cause.name) else "%seed 42"
+            return replace(cause, message=message, fix=fix, blame=())
     return replace(cause, fix="") if cause.fix.startswith(_PAST) else cause
+
+
+def for_notebook(notebook: Notebook, verdict: Verdict) -> Verdict:
+    """Reword the fixes in a verdict so that they suit the notebook's own code.
+
+    They name the seed arguments of its calls, and plain code if it does not load the extension.
+
+    Args:
+        notebook: The notebook.
+        verdict: The verdict on it.
+    """
+    if not any(cell.causes for cell in verdict.cells):
+        return verdict
+    told = verdict.differing if verdict.rerun else [verdict.first, verdict.origin]
+    loads = any(_LOADS.search(cell.source) for cell in notebook.runnable)
+    program = Program(notebook)
+    seed = chosen_seed(program)
+    cells = []
+    for cell in verdict.cells:
+        sites = [Site(program, cell, cause, seed, cells=verdict.cells) for cause in cell.causes]
+        fixes = [
+            (_fix_cell(site, rerun=verdict.rerun) if cell in told else "")
+            or (cause.fix if loads else _plain(cause))
+            for site, cause in zip(sites, cell.causes, strict=True)
+        ]
+        pairs = zip(cell.causes, fixes, strict=True)
+        cells.append(replace(cell, causes=tuple(replace(cause, fix=fix) for cause, fix in pairs)))
+    return replace(verdict, cells=cells)
+
+
+def _fix_cell(site: Site, *, rerun: bool) -> str:
+    """Return what to change in a cell for a cause; empty if its own fix is the best."""
+    if takes_seed(site.kind, site.name):
+        return say_seed(site)
+    if rerun and site.kind == "rng" and site.name in {"numpy", "python"}:
+        module = f"{seeder(site.name).rpartition('.')[0]}."
+        draws = any(each.path.startswith(module) for each in site.program.calls([site.code]))
+        return "" if draws else say_seed(site)
+    own = site.kind == "input" and site.name in site.found.left
+    return _keep_input(site) if rerun and own else ""
+
+
+def _keep_input(site: Site) -> str:
+    """Return a line with which a cell leaves its input as it is: a new name, or a copy."""
+    name, made = site.name, ""
+    for line in reversed(site.code.tree.body):
+        if isinstance(line, ast.Assign) and [*map(ast.unparse, line.targets)] == [name]:
+            made = ast.unparse(line.value)
+        elif isinstance(line, ast.AugAssign) and ast.unparse(line.target) == name:
+            made = ast.unparse(ast.BinOp(line.target, line.op, line.value))
+    runs = [each.run for each in site.cause.blame if each.run] if site.cause is not None else []
+    kinds = [run.writes[name].kind for run in runs if name in run.writes]
+    made = made or _COPIES.get(kinds[-1] if kinds else "", "").format(name)
+    if not made or not name.isidentifier():
+        return f"make `{name}` in this cell"
+    above = "import copy\n" if made.startswith("copy.") else ""
+    return f"{above}{name}_new = {made}  # then use `{name}_new`"
+
+
+_COPIES = (
+    dict.fromkeys(("array", "frame", "series"), "{}.copy()")
+    | dict.fromkeys(("dict", "list", "set"), "copy.deepcopy({})")
+    | dict.fromkeys(("bool", "float", "int", "number", "str"), "{}")
+    | {"tensor": "{}.clone()"}
+)
+"""How to copy a value, by its kind."""
+
+
+def _plain(cause: Cause) -> str:
+    """Return the fix of a cause for a notebook that does not load the extension."""
+    magic, _, number = cause.fix.partition(" ")
+    if number.isdecimal() and seeder(cause.name):
+        here = _HERE if magic.startswith("%%") else ""
+        return f"{seeder(cause.name)}({number}){here}"
+    if cause.fix == MENDS:
+        return "torch.use_deterministic_algorithms(True)"
+    return f"%load_ext ipytorchseed\n{cause.fix}" if magic.startswith("%") else cause.fix
 
 
 def tell(causes: Sequence[Cause]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from pathlib import PurePath
 
 from msgspec.structs import replace
 
@@ -31,12 +32,13 @@ from ipytorchseed.why.evidence import HistoryLookup, most_draws
 from ipytorchseed.why.explain import explain
 from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.finders.changers import is_created_by
-from ipytorchseed.why.finders.movers import has_seeded
+from ipytorchseed.why.finders.movers import has_seeded, never_seeded
 from ipytorchseed.why.unknown import hides
 from ipytorchseed.why.value_changes import changed_parts
 
 _CODE = frozenset({"class", "function"})
 _LEFT = frozenset({"variable", "source"})
+_CONTENT = "other content"
 
 
 def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
@@ -62,7 +64,10 @@ def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
                 known = verdicts.get(cell.index)
                 if known is None or not known.differs:
                     found = pair.judge(cell, first, other)
-                    behind = [] if found is None else pair.importers(found, [*verdicts.values()])
+                    known_now = [*verdicts.values()]
+                    behind = [] if found is None else [
+                        *pair.importers(found, known_now), *pair.writers(found, known_now)
+                    ]  # fmt: skip
                     for each in (*behind, *filter(None, [found])):
                         verdicts[each.cell.index] = replace(each, line=notebook.line(each.cell))
     return [verdicts[place] for place in sorted(verdicts)]
@@ -120,7 +125,7 @@ class Pair:
         marked = self._marked(against, run) if shown or not left else (against, run)
         causes = self._causes(*marked, states) if shown or kept else ()
         seeded = {change.name for change in kept if change.what == "source"}
-        causes = _without(causes, seeded)
+        causes = _without(causes, seeded) or self._never_seeded(against, run, seeded)
         if not shown and self._only_clocks(kept, against, run, causes):
             kept, causes = (), ()
         state = Found.DIFFERENT if kept else Found.SAME
@@ -167,6 +172,23 @@ class Pair:
                 others = [each for each in known.changes if each not in found.changes]
                 yield replace(found, changes=(*found.changes, *others))
 
+    def writers(self, shown: CellVerdict, earlier: Sequence[CellVerdict]) -> Iterator[CellVerdict]:
+        """Yield new verdicts on cells that seem the same and wrote what a later cell read.
+
+        Args:
+            shown: The verdict on the later cell.
+            earlier: Those on the cells before it.
+        """
+        files = {cause.name for cause in shown.causes if cause.kind == "file"}
+        for known in () if self._one_kernel else earlier:
+            wrote = [each for each in known.wrote if each in files]
+            runs = None if known.differs or not wrote else self._runs(known.cell)
+            if runs is not None:
+                changes = tuple(Change("file", PurePath(each).name, _CONTENT) for each in wrote)
+                found = self.weigh(known.cell, *runs, changes)
+                if found.causes:  # else nothing is known that it wrote something else for
+                    yield replace(found, outputs=known.outputs, state=Found.DIFFERENT)
+
     def _code(self, cell: Cell, run: Run) -> str:
         """Return the text of a cell, and of the cells that defined the functions that it reads."""
         read = {name for name, value in run.reads.items() if value.kind in _CODE}
@@ -209,6 +231,17 @@ class Pair:
         if self._one_kernel:
             return tuple(map(for_rerun, said.causes))
         return tuple(for_fresh_kernels(cause, self.unseeded) for cause in said.causes)
+
+    def _never_seeded(self, against: Run, run: Run, left: set[str]) -> tuple[Cause, ...]:
+        """Return causes for the sources that a cell found and left in states that no seed chose."""
+        pairs = {name: (against.after.get(name, ""), run.after.get(name, "")) for name in left}
+        found = (
+            never_seeded(name, *pair)
+            for name, pair in sorted(pairs.items())
+            if name not in run.before
+            or (name in self.unseeded and against.before.get(name) != run.before[name])
+        )
+        return tuple(for_fresh_kernels(each, self.unseeded) for each in found)
 
     def _only_clocks(
         self, changes: Sequence[Change], against: Run, run: Run, causes: Sequence[Cause]

@@ -11,8 +11,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from ipytorchseed.checking.causes import for_notebook
 from ipytorchseed.checking.edits import TAG, Edit, Edits, edit_file, write
 from ipytorchseed.checking.notebook import RAISES, Notebook, read, read_text
+from ipytorchseed.checking.passes import Pass
 from ipytorchseed.checking.program import Program, Site
 from ipytorchseed.checking.remedies import obstacle, propose
 from ipytorchseed.checking.running import Setup, run
@@ -29,6 +31,9 @@ _PROOF = 3
 
 _TRIES = 2
 """The most sets of edits to try for one cause."""
+
+_SEEDING = {"generator", "seed"}
+"""Kinds of edits without which something is drawn at random."""
 
 _MOST_FILES = 20_000
 """The most files beside a notebook that are listed, to know which ones it creates."""
@@ -58,26 +63,25 @@ async def fix_notebook(
     notebook = read(path)
     if save and not _may_write(path):
         raise UncheckableError("it is read-only: no edit can be written")
+    if save and not anyway and (why := unsaved(path)):
+        raise UncheckableError(f"{why}; `--yes` writes it anyway, `--diff` shows it")
     own_file = _remember_files(path)
-    found = replace(await run(notebook, setup), edits=())
+    found = for_notebook(notebook, replace(await run(notebook, setup), edits=()))
     if found.reproducible is not False:
         return found
     if _stopped(found):
         allow = _ALLOW.format(found.failed[0].name, RAISES) if found.failed else ""
         return replace(found, obstacles=[f"{_STOPS}{allow}"])
-    if save and not anyway and (why := unsaved(path)):
-        raise UncheckableError(
-            f"it would be written and could not be brought back: {why}; --yes allows it"
-        )
-    trials = _Trials(notebook, setup)
     search = _Search(Program(notebook), own_file, tag=tag)
-    verdict, differed = found, None
-    while verdict.reproducible is not True:
-        differed = None if _stopped(verdict) else search.edits
-        if not search.advance(verdict):
-            return replace(found, obstacles=search.obstacles or [verdict.fault or _STOPS])
-        verdict = await trials.run(search.edits, _PROOF) if search.edits else found
-    edits = await _needed(search.edits, differed, trials)
+    with setup.new_folder() as folder:
+        trials = _Trials(notebook, replace(setup, folder=folder), found)
+        verdict, differed = found, list[set[Edit]]()
+        while verdict.reproducible is not True:
+            differed += [] if _stopped(verdict) else [{*search.edits}]
+            if not search.advance(verdict):
+                return replace(found, obstacles=search.obstacles or search.name_obstacles(found))
+            verdict = await trials.prove(search.edits) if search.edits else found
+        edits = await _needed(search.edits, differed, trials)
     took = found.seconds + trials.seconds
     if not save:
         return replace(found, edits=edits, seconds=took)
@@ -89,7 +93,7 @@ async def fix_notebook(
 
 
 def unsaved(path: Path) -> str:
-    """Return why git could not restore a file's present content, as a clause; empty if it could.
+    """Return why an edit of a file could not be undone by git, as a clause; empty if it could.
 
     Args:
         path: The file.
@@ -102,12 +106,12 @@ def unsaved(path: Path) -> str:
             command, cwd=target.parent, capture_output=True, text=True, check=False, timeout=60
         )
     except (OSError, subprocess.SubprocessError):
-        return "git is not there to bring it back"
-    if said.returncode:
-        return "it is in no git repository"
-    if said.stdout[:2] in {"??", "!!"}:
-        return "git does not keep it"
-    return "it has changes that git does not keep" if said.stdout[1:2].strip() else ""
+        why = "git does not run here"
+    else:
+        why = "it has uncommitted changes" if said.stdout[1:2].strip() else ""
+        if said.returncode or said.stdout[:2] in {"??", "!!"}:
+            why = "it is not in a git repository" if said.returncode else "git does not track it"
+    return why and f"{why}, so the edit could not be undone"
 
 
 class _Trials:
@@ -115,30 +119,65 @@ class _Trials:
 
     Args:
         notebook: The notebook without edits.
-        setup: How to run it.
+        setup: How to run it, and where to keep the records.
+        found: The verdict on it.
 
     Attributes:
         seconds: The time that all trials took.
+        passes: Those of the latest proof.
     """
 
-    def __init__(self, notebook: Notebook, setup: Setup) -> None:
+    def __init__(self, notebook: Notebook, setup: Setup, found: Verdict) -> None:
         self._notebook = notebook
         self._setup = setup
+        self._strict = found.strict
+        self._last = found.differing[-1].cell.index
         self.seconds = 0.0
+        self.passes = list[Pass]()
 
-    async def run(self, edits: Sequence[Edit], runs: int) -> Verdict:
+    async def prove(self, edits: Sequence[Edit]) -> Verdict:
         """Run it with these edits in fresh kernels, until two differ."""
-        text = edit_file(self._notebook.text, edits)
+        self.passes = []
+        return await self._run(edits, _PROOF, self.passes)
+
+    async def repeats_without(self, edit: Edit, rest: Sequence[Edit]) -> bool:
+        """Return whether it seems to repeat with fewer edits than were proved.
+
+        Where it then shows the same, it does not need the edit. Where it shows something else, it
+        needs it: a source without a seed is another one each time, and another edit is tried twice.
+        No cell is run after the last that differed without edits.
+
+        Args:
+            edit: The edit that is left out.
+            rest: The others.
+        """
+        ran = self.passes[:1]
+        verdict = await self._run(rest, 1, ran, self._last)
+        if verdict.reproducible is False and (self._strict or edit.kind not in _SEEDING):
+            verdict = await self._run(rest, 1, ran[1:], self._last)
+        return bool(verdict.reproducible)
+
+    async def _run(
+        self, edits: Sequence[Edit], runs: int, passes: list[Pass], last: int | None = None
+    ) -> Verdict:
         options = replace(self._setup.options, quick=True, runs=runs)
         setup = replace(self._setup, options=options)
-        notebook = read_text(self._notebook.path, text)
+        edited = read_text(self._notebook.path, edit_file(self._notebook.text, edits))
+        cells = [
+            replace(
+                cell, id=own.id, count=None if last is not None and last < own.index else own.count
+            )
+            for cell, own in zip(edited.cells, self._notebook.cells, strict=True)
+        ]
+        notebook = replace(edited, cells=cells)
         words = ", ".join(f"{each.kind} in {each.cell.name}" for each in edits)
         trying = f"trying {words}"
         if all(each.kind != "file" for each in edits):
-            verdict = await run(notebook, setup, trying)
+            verdict = await run(notebook, setup, trying, passes)
         else:
             async with setup.places:  # one kernel after the other: they remove each other's files
-                verdict = await run(notebook, replace(setup, places=asyncio.Semaphore(1)), trying)
+                alone = replace(setup, places=asyncio.Semaphore(1))
+                verdict = await run(notebook, alone, trying, passes)
         self.seconds += verdict.seconds
         return verdict
 
@@ -153,22 +192,21 @@ def _stopped(verdict: Verdict) -> bool:
     return verdict.fault is not None or verdict.failed is not None
 
 
-async def _needed(
-    edits: list[Edit], differed: Sequence[Edit] | None, trials: _Trials
-) -> list[Edit]:
+async def _needed(edits: list[Edit], differed: Sequence[set[Edit]], trials: _Trials) -> list[Edit]:
     """Try to do without each edit, and return those that are needed.
 
     Args:
         edits: Edits with which the notebook repeats.
-        differed: Edits with which it was seen to differ; None where that is not known.
+        differed: Sets of edits with which it was seen to differ, as it then does with fewer.
         trials: Runs the notebook.
     """
     kept = edits
     for edit in edits if len(edits) > 1 else ():
         rest = [each for each in kept if each is not edit]
-        if rest != differed and (await trials.run(rest, 2)).reproducible:
+        known = any({*rest} <= each for each in differed)
+        if not known and await trials.repeats_without(edit, rest):
             kept = rest
-    if kept == edits or (await trials.run(kept, _PROOF)).reproducible:
+    if kept == edits or (await trials.prove(kept)).reproducible:
         return kept
     return edits
 
@@ -219,9 +257,7 @@ class _Search:
             return bool(blamed)
         self._recent = []
         for shown, origin, causes in _roots(verdict):
-            sites = [
-                Site(self._program, origin, cause, self._seed, self._own_file) for cause in causes
-            ]
+            sites = [self._site(verdict, origin, cause) for cause in causes]
             tried = [self._try(site, edits) for site in sites]
             if any(tried):
                 continue
@@ -231,6 +267,14 @@ class _Search:
             elif said not in self.obstacles:
                 self.obstacles.append(said)
         return bool(self._recent) and not self.obstacles
+
+    def name_obstacles(self, verdict: Verdict) -> list[str]:
+        """Return a line on each cell in which a difference begins, for when no edit mended it."""
+        roots = (self._site(verdict, origin, causes[0]) for _, origin, causes in _roots(verdict))
+        return [*dict.fromkeys(map(obstacle, roots))]
+
+    def _site(self, verdict: Verdict, origin: CellVerdict, cause: Cause | None) -> Site:
+        return Site(self._program, origin, cause, self._seed, self._own_file, verdict.cells)
 
     def _try(self, site: Site, edits: Sequence[Edit]) -> bool:
         """Choose edits for a cause; tell whether there were any to try."""

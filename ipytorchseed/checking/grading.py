@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
-import math
-import sys
 from collections.abc import Iterator, Mapping
-from decimal import Decimal, InvalidOperation
-from html.parser import HTMLParser
 from itertools import zip_longest
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ipytorchseed.checking.distance import Distance, find_distance, say_rounding
+from ipytorchseed.checking.html_text import read_html
 from ipytorchseed.checking.outputs import (
     STREAMS,
     WIDGET,
@@ -24,92 +21,13 @@ from ipytorchseed.checking.outputs import (
     stream_text,
     without_ours,
 )
+from ipytorchseed.checking.spelling import in_one_spelling
 from ipytorchseed.checking.verdict import Found
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.session.outputs import text_value
-from ipytorchseed.why.changes import ROUNDING
+from ipytorchseed.why.changes import ROUNDING, SHOWN_OTHERWISE
 from ipytorchseed.why.explanation import Change
 from ipytorchseed.why.value_changes import how_far
-
-_NUMBER = lazy_pattern(
-    # not within a word, a version, a colour; with or without commas between thousands
-    r"(?<![\w.#])[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?!\d|\.\d)"
-)
-_RULE = lazy_pattern(r"([-=_─━═])\1+")
-"""Rules of tables, whose length depends on the widest number."""
-
-_SMALLEST = 1e-9
-"""The least that differences are divided by: numbers that should be 0 have no correct digits."""
-
-
-class Distance(Struct, frozen=True):
-    """The difference of two texts that differ in numbers only.
-
-    Attributes:
-        largest: The largest difference of two numbers, divided by the larger one.
-        counts: Whether integers are among those that differ, which are not subject to rounding.
-    """
-
-    largest: float = 0.0
-    counts: bool = False
-
-
-def find_distance(before: str, after: str) -> Distance | None:
-    """Compare two texts number by number; blanks and the length of rules do not count.
-
-    Args:
-        before: The earlier text.
-        after: The later text.
-
-    Returns:
-        Their difference; None where they differ in more than numbers.
-    """
-    pairs = zip(_NUMBER.split(before), _NUMBER.split(after), strict=False)
-    numbers = [
-        [found.replace(",", "") for found in _NUMBER.findall(each)] for each in (before, after)
-    ]
-    if len(numbers[0]) != len(numbers[1]) or any(_plain(x) != _plain(y) for x, y in pairs):
-        return None
-    apart = [(x, y) for x, y in zip(*numbers, strict=True) if x != y]
-    if not apart:
-        return None  # other blanks between the same numbers
-    largest = max(itertools.starmap(_apart, apart))
-    counts = any(_is_whole(x) and _is_whole(y) and not _is_equal(x, y) for x, y in apart)
-    return Distance(largest, counts)
-
-
-def _plain(words: str) -> str:
-    return _RULE.sub(r"\1", " ".join(words.split()))
-
-
-def _apart(before: str, after: str) -> float:
-    one, other = float(before), float(after)
-    if one == other:
-        return 0.0 if _is_equal(before, after) else sys.float_info.epsilon
-    larger = max(abs(one), abs(other), _SMALLEST)
-    return abs(one - other) / larger if math.isfinite(larger) else math.inf
-
-
-def _is_equal(before: str, after: str) -> bool:
-    """Compare all digits, also those beyond the precision of a float."""
-    try:
-        return Decimal(before) == Decimal(after)
-    except InvalidOperation:  # an exponent of many digits
-        return False
-
-
-def _is_whole(number: str) -> bool:
-    return number.lstrip("+-").isdigit()
-
-
-def say_bound(distance: float) -> str:
-    """Write a distance with one digit, and never less than it is: ``3e-7``."""
-    digits, _, power = f"{distance:.6e}".partition("e")
-    if not power:
-        return digits  # inf
-    bound = Decimal(math.ceil(float(digits))).scaleb(int(power))
-    return f"{bound:f}" if int(power) > -3 else f"{bound:.0e}"  # noqa: PLR2004 -- 0.03
-
 
 LEVELS = 8
 """The largest difference of a pixel's colours, of 255, that is invisible."""
@@ -157,7 +75,7 @@ class Grade(Struct, frozen=True):
 def compare_outputs(
     before: Outputs, after: Outputs, rtol: float | None = EXACT, *, timed: bool = False
 ) -> tuple[Grade, ...]:
-    """Return the grades of the outputs of a cell that are not the same.
+    """Return the grades of the outputs of a cell that are not the same, or not shown the same.
 
     Addresses, execution counts, ids of widgets and of HTML elements, progress bars and the timings
     of ``%time`` make no difference; nor does how printed text was cut into pieces.
@@ -174,7 +92,7 @@ def compare_outputs(
     """
     before, after = map(without_ours, (before, after))
     grades = _grade_outputs(before, after, rtol, timed=timed)
-    return tuple(each for each in grades if each.found is not Found.SAME)
+    return tuple(each for each in grades if each.detail)
 
 
 def _grade_outputs(
@@ -192,13 +110,17 @@ def _grade_outputs(
             yield _grade_bundle(one, other, rtol, timed=timed)
     earlier, later = error_text(before), error_text(after)
     detail = " → ".join((each or "no error").removesuffix(":") for each in (earlier, later))
-    yield replace(grade_text("error", earlier, later, rtol), detail=detail)
+    grade = grade_text("error", earlier, later, rtol)
+    yield replace(grade, detail=detail) if grade.detail else grade
 
 
 def _grade_bundle(
     before: Mapping[str, Any], after: Mapping[str, Any], rtol: float | None, *, timed: bool
 ) -> Grade:
-    """Return the worst grade of two displays or results, among their MIME types."""
+    """Return the worst grade of two displays or results, among their MIME types.
+
+    Beside a picture, the text for terminals is not seen.
+    """
     what = str(after["output_type"]).removeprefix("execute_").removesuffix("_data")
     pairs = [
         {kind: data for kind, data in each["data"].items() if not kind.startswith(WIDGET)}
@@ -207,9 +129,11 @@ def _grade_bundle(
     if pairs[0].keys() != pairs[1].keys():
         kinds = (", ".join(sorted(pair)) or "nothing" for pair in pairs)
         return Grade(Found.DIFFERENT, what, " → ".join(kinds))
+    pictured = any(kind.startswith("image/") for kind in pairs[1])
     grades = [
         _grade_data(what, kind, pairs[0][kind], pairs[1][kind], rtol, timed=timed)
         for kind in sorted(pairs[1], key="text/plain".__ne__)
+        if not (pictured and kind == "text/plain")
     ]
     return max(grades, key=lambda each: each.rank, default=Grade(Found.SAME, what))
 
@@ -245,9 +169,12 @@ def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str 
         rtol: As for ``compare_outputs``.
         kind: Its MIME type, where that is not plain text.
     """
-    before, after = map(_as_seen, (saved, fresh))
+    shown = before, after = _as_seen(saved), _as_seen(fresh)
     if before == after:
         return Grade(Found.SAME, what)
+    plain = kind in {"", "text/plain"}
+    if plain and rtol != EXACT:
+        before, after = in_one_spelling(before, after)
     distance = find_distance(before, after)
     found = _grade(distance, rtol)
     if found is Found.DIFFERENT and kind == "text/html" and rtol != EXACT:
@@ -257,12 +184,15 @@ def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str 
             return grade_text(what, texts[0], texts[1], rtol)
         before, after = texts if texts[0] != texts[1] else (before, after)
     if found is Found.SAME:
-        return Grade(found, what)
+        within = distance is not None and distance.largest
+        return Grade(
+            found, what, "" if within else SHOWN_OTHERWISE, *_differing_lines(*shown, rtol)
+        )
     if found is Found.ROUNDING and distance is not None:
-        detail = f"rounding, at most {say_bound(distance.largest)}"
+        detail = say_rounding(distance)
     else:
         detail = _say_texts(before, after)
-    detail = detail if kind in {"", "text/plain"} else f"{kind}: {detail}"
+    detail = detail if plain else f"{kind}: {detail}"
     return Grade(found, what, detail, *_differing_lines(before, after, rtol))
 
 
@@ -275,7 +205,9 @@ def _grade(distance: Distance | None, rtol: float | None) -> Found:
         return Found.DIFFERENT
     if rtol is not None:
         return Found.SAME if distance.largest <= rtol else Found.DIFFERENT
-    rounded = not distance.counts and distance.largest <= ROUNDING
+    if not distance.largest:
+        return Found.SAME
+    rounded = not distance.counts and distance.beyond_zero <= ROUNDING
     return Found.ROUNDING if rounded else Found.DIFFERENT
 
 
@@ -305,45 +237,3 @@ def _excerpt(line: str, begin: int) -> str:
     begin = min(begin, len(line) - _WIDTH)
     shown = line[begin : begin + _WIDTH]
     return f"{'…' * (begin > 0)}{shown.strip()}{'…' * (begin + _WIDTH < len(line))}"
-
-
-# --------------------------------------------------------------------------------------------------
-# HTML as it is read
-
-_UNSEEN = frozenset({"script", "style", "head", "title", "template"})
-_CELL = frozenset({"td", "th"})
-_IN_LINE = frozenset({"a", "b", "code", "em", "i", "small", "span", "strong", "sub", "sup", "u"})
-
-
-class _Text(HTMLParser):
-    """Collects the visible text of HTML, with a line for each row of a table."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.said: list[str] = []
-        self._unseen = 0
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 -- the parser's
-        self._unseen += tag in _UNSEEN
-        self._break(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        self._unseen -= tag in _UNSEEN and self._unseen > 0
-        self._break(tag)
-
-    def handle_data(self, data: str) -> None:
-        if not self._unseen:
-            self.said.append(_BLANK.sub(" ", data))
-
-    def _break(self, tag: str) -> None:
-        if tag not in _IN_LINE:
-            self.said.append("  " if tag in _CELL else "\n")
-
-
-def read_html(html: str) -> str:
-    """Return the visible text of HTML."""
-    parser = _Text()
-    parser.feed(html)
-    parser.close()
-    lines = (" ".join(line.split()) for line in "".join(parser.said).split("\n"))
-    return "\n".join(line for line in lines if line)

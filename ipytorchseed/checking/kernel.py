@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ipytorchseed.checking.notebook import Cell, Notebook
+from ipytorchseed.checking.widgets import States
 from ipytorchseed.errors import UncheckableError
 from ipytorchseed.ledger.place import ENVIRONMENT, NAME
 from ipytorchseed.ledger.store import Ledger
@@ -238,6 +239,20 @@ class FreshKernel:
             if self._receiving is not None:  # nbclient leaves it running after a timeout
                 self._receiving.cancel()
         return None
+
+    @property
+    def widgets(self) -> States:
+        """The widgets that its cells have made so far, as a notebook's file has them."""
+        client = self._client
+        assert client is not None  # noqa: S101 -- started
+        return {
+            name: {
+                "model_name": state.get("_model_name"),
+                "state": state,
+                "buffers": [*client.widget_buffers.get(name, {}).values()],
+            }
+            for name, state in client.widget_state.items()
+        }
 
     async def stop(self, *, now: bool) -> None:
         """End the kernel, and every process that it started.

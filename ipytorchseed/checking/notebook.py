@@ -214,7 +214,7 @@ def _parse(text: str) -> NotebookNode:
                 f"not a notebook: cell {index} holds half of a character (a lone surrogate)"
             ) from None
         if cell.cell_type == "code":
-            cell["outputs"] = [*_complete(cell.get("outputs"))]
+            cell["outputs"] = [*complete(cell.get("outputs"))]
     return cast("NotebookNode", node)
 
 
@@ -227,7 +227,7 @@ _FIELDS: dict[str, dict[str, Any]] = {
 """The fields that each kind of output has, with the value of an absent one."""
 
 
-def _complete(outputs: object) -> Iterator[dict[str, Any]]:
+def complete(outputs: object) -> Iterator[dict[str, Any]]:
     """Yield the outputs of a kind that is known, with all fields of that kind.
 
     nbformat reports invalid outputs and keeps them; front ends show what they can.

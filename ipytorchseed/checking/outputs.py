@@ -13,6 +13,7 @@ from typing import Any
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import ADDRESS
+from ipytorchseed.reads.magics import MARK
 from ipytorchseed.session import noise
 from ipytorchseed.session.noise import STAMP, is_markup, without_noise
 
@@ -44,12 +45,8 @@ def tells_addresses(source: str, builtins: Container[str]) -> bool:
     return ADDRESS in builtins or _ADDRESS_OF.search(source) is not None
 
 
-MARK = "ipytorchseed"
-"""The key in an output's metadata that marks it as ours: it is no output of the cell."""
-
-
 def without_ours(outputs: Outputs) -> Outputs:
-    """Return outputs without what ``%why on`` displays below the cell."""
+    """Return outputs without what lines of ours display that only look."""
     return [each for each in outputs if MARK not in (each.get("metadata") or {})]
 
 
@@ -77,7 +74,7 @@ def stream_text(outputs: Outputs, name: str, *, timed: bool) -> str:
         if each["output_type"] == "stream" and each["name"] == name
     )
     if name == "stderr":
-        text = STAMP.sub("", _OURS.sub("", text))  # when a line was logged
+        text = STAMP.sub(noise.MASK, _OURS.sub("", text))  # when a line was logged
     if _CURSOR.search(text):  # bars above bars, drawn as often as there was time for
         lines = _CURSOR.sub("", text.replace("\r", "\n")).split("\n")
         text = "\n".join(each for each in lines if each.strip() and not _BAR.search(each)).strip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -14,11 +15,17 @@ from msgspec.structs import replace
 from ipytorchseed.checking.kernel import FreshKernel, Options
 from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.outputs import Outputs
+from ipytorchseed.checking.widgets import States, Views
 from ipytorchseed.errors import LedgerError, UncheckableError
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
+from ipytorchseed.questions import Seeds
+from ipytorchseed.reads.seed_arguments import Lacking
 from ipytorchseed.session.states import LedgerStates
 from ipytorchseed.why.evidence import HistoryLookup
+
+_PATIENCE = 10
+"""Seconds to wait for what is asked about the calls in cells."""
 
 
 class Pass(Struct):
@@ -27,16 +34,20 @@ class Pass(Struct):
     Attributes:
         outputs: The outputs of each cell that ran, by its index.
         ledger: The file in which the runs are recorded.
+        lacking: The calls of each cell that take a seed and are given none, by its index.
         begun: The indices of the cells that were started, also of one that ended the pass.
         failed: The cell that raised without a tag that allows it, and its error in a line.
         fault: Why the pass did not reach its end, in a line.
+        widgets: The widgets at its end.
     """
 
     ledger: Path
     outputs: dict[int, Outputs] = {}
+    lacking: dict[int, list[Lacking]] = {}
     begun: set[int] = set()
     failed: tuple[Cell, str] | None = None
     fault: str | None = None
+    widgets: States = {}
 
 
 Step = Callable[[], None]
@@ -61,28 +72,43 @@ async def run_through(notebook: Notebook, options: Options, folder: Path, step: 
     node = copy.deepcopy(notebook.node)
     first = Pass(kernel.ledger)
     passes = [first]
-    calm = False
+    changed: dict[int, Outputs] = {}
+    views, calm = Views(), False
     try:
         await kernel.start(node)
         for cell in notebook.runnable:
             first.begun.add(cell.index)
             error = await kernel.run(cell, node)
-            first.outputs[cell.index] = copy.deepcopy(node.cells[cell.index].outputs)
+            outputs = copy.deepcopy(node.cells[cell.index].outputs)
+            first.widgets = kernel.widgets
+            shown = views.changed(outputs, first.widgets)
+            changed[cell.index] = [] if options.saved else shown  # the file has their last states
+            first.outputs[cell.index] = [*outputs, *changed[cell.index]]
             step()
             if error is not None and not notebook.shows_error(cell, error.partition(":")[0]):
                 first.failed = cell, error
                 break
         if options.rerun:
             passes.append(again := Pass(kernel.ledger))
+            views = Views()
             for cell in reversed(notebook.runnable):
                 if cell.index in first.outputs:
                     again.begun.add(cell.index)
                     await kernel.run(cell, node)
-                    again.outputs[cell.index] = node.cells[cell.index].outputs
+                    outputs = node.cells[cell.index].outputs
+                    shown = views.changed(outputs, kernel.widgets)
+                    again.outputs[cell.index] = [*outputs, *shown]
                 step()
         else:
-            first.outputs = {place: node.cells[place].outputs for place in first.outputs}
+            first.outputs = {
+                place: [*node.cells[place].outputs, *changed[place]] for place in first.outputs
+            }
         calm = True
+        with suppress(Exception):  # a cell may have ended the kernel
+            asked = kernel.ask(Seeds(tuple(cell.source for cell in notebook.runnable)))
+            told = await asyncio.wait_for(asked, _PATIENCE)
+            for cell, calls in zip(notebook.runnable, told.get("calls", ()), strict=False):
+                first.lacking[cell.index] = [(text, name, place) for text, name, place in calls]
     except UncheckableError as error:
         passes[-1].fault = str(error)
     finally:

@@ -24,6 +24,10 @@ _REPEATING = (
 """Code whose body may run more than once."""
 
 
+_RETURN = ("torch.manual_seed(",)
+"""Calls that we insert and that return something other than None."""
+
+
 class Call(NamedTuple):
     """A call in a notebook's code.
 
@@ -173,13 +177,15 @@ class Site(Struct, frozen=True):
         seed: The seed to use in edits.
         own_file: Returns the path, relative to the notebook's folder, of a file that the notebook
             created since it first ran; an empty text for any other file.
+        cells: The verdicts on all cells.
     """
 
     program: Program
     found: CellVerdict
     cause: Cause | None
     seed: int
-    own_file: Callable[[str], str]
+    own_file: Callable[[str], str] = lambda _: ""
+    cells: Sequence[CellVerdict] = ()
 
     @property
     def code(self) -> Code:
@@ -195,6 +201,12 @@ class Site(Struct, frozen=True):
     def name(self) -> str:
         """The name of the cause; empty where there is none."""
         return "" if self.cause is None else self.cause.name
+
+    @property
+    def writers(self) -> list[Code]:
+        """The code of the cells before it, and its own, that wrote the file that is the cause."""
+        names = {each.cell.index for each in self.cells if self.name in each.wrote}
+        return [each for each in self.until if each.cell.index in names]
 
     @property
     def before(self) -> list[Code]:
@@ -314,6 +326,8 @@ def _insert_after(  # noqa: PLR0913, PLR0917 -- an edit, and where it stands
 ) -> Edit:
     """Insert a line after a statement of a cell."""
     lines = spell(program, code, last, call)
+    if last is code.tree.body[-1] and call.startswith(_RETURN):
+        lines[-1] += ";"  # else the cell would show what it returns
     if code.shares_line(last):
         end, text = code.end(last), "".join(f"; {line}" for line in lines)
     else:

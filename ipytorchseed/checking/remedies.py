@@ -19,8 +19,9 @@ from ipytorchseed.checking.seeds import (
     seed_source,
     seeder,
 )
-from ipytorchseed.reads.entropy import NONDETERMINISTIC, sentence
-from ipytorchseed.render.timeline import label_of
+from ipytorchseed.reads.entropy import sentence
+from ipytorchseed.reads.seed_arguments import takes_seed
+from ipytorchseed.render.labels import label_of
 
 _CALM = frozenset({
     "all", "any", "bool", "frozenset", "isinstance", "len", "max", "min", "set", "sorted", "sum",
@@ -238,13 +239,18 @@ def _use_one_thread(site: Site) -> Iterator[Edits]:
 
 
 def _remove_file(site: Site) -> Iterator[Edits]:
-    """Delete a file that the previous run created, before the first cell that names it."""
+    """Delete a file that the previous run created, before the first cell that names or writes it.
+
+    So nothing is deleted that a cell of this run wrote.
+    """
     path = PurePath(site.own_file(site.name))
     why = f"removes {path}, which the run before left behind"
     call = f"pathlib.Path({path.as_posix()!r}).unlink(missing_ok=True)"
+    writers = site.writers
     for code in site.until if path.name else ():
         texts = [node.value for node in ast.walk(code.tree) if isinstance(node, ast.Constant)]
-        if any(isinstance(each, str) and PurePath(each).name == path.name for each in texts):
+        named = any(isinstance(each, str) and PurePath(each).name == path.name for each in texts)
+        if named or code in writers:
             yield at_top(site, code, call, "file", why)
             return
 
@@ -255,11 +261,6 @@ def _remove_file(site: Site) -> Iterator[Edits]:
 
 def _is_source(site: Site) -> bool:
     return site.kind == "rng" and bool(seeder(site.name))
-
-
-def _may_take_seed(site: Site) -> bool:
-    """Return whether the cause may be a library's function that takes a seed."""
-    return site.cause is None or (site.kind == "entropy" and site.name not in NONDETERMINISTIC)
 
 
 REMEDIES: tuple[Remedy, ...] = (
@@ -275,13 +276,14 @@ REMEDIES: tuple[Remedy, ...] = (
         " `ipytorchseed kernel install` makes",
     ),
     Remedy(lambda site: site.cause is None, _sort_listings),
-    Remedy(_may_take_seed, name_seed),
+    Remedy(lambda site: site.cause is None or takes_seed(site.kind, site.name), name_seed),
     Remedy(_uses_torch, _use_deterministic),
     Remedy(_uses_torch, _use_one_thread),
+    Remedy(lambda site: site.kind == "file", _remove_file),
     Remedy(
-        lambda site: site.kind == "file",
-        _remove_file,
-        "it reads a file that changes, and that was there before the notebook first ran here",
+        lambda site: site.kind == "file" and not (site.writers or site.own_file(site.name)),
+        lambda _: iter(()),
+        "it reads a file that changes, and that no cell was seen to write",
     ),
 )
 """Of several rows for one kind of cause, the one with the smallest edit is first."""

@@ -15,8 +15,8 @@ from ipytorchseed.checking.saved import SavedCell, SavedVerdict
 from ipytorchseed.checking.saved_report import LABEL, MOST
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict, find_origins, own_causes
 from ipytorchseed.reads.entropy import say_programs
+from ipytorchseed.render.labels import label_of
 from ipytorchseed.render.text import draw_table, escaped, visible, wrap
-from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.why import cause_json
 from ipytorchseed.why.explanation import Cause, Change
@@ -253,7 +253,7 @@ def _next_step(verdict: CellVerdict) -> str:
 
 
 def _change(change: Change) -> str:
-    name = change.name if change.what in ("variable", "source") else change.what
+    name = change.name if change.what in ("variable", "source", "file") else change.what
     return f"{name}: {change.detail}"
 
 
@@ -317,6 +317,14 @@ def _notebook(verdict: Verdict) -> dict[str, object]:
         told["error"] = verdict.fault
     if verdict.note:
         told["note"] = verdict.note
+    if isinstance(verdict, SavedVerdict):
+        told["text"] = [
+            {
+                **pick(each, "index", "number", "now", "message"),
+                "shown_by": pick(each.cell, "index", "id"),
+            }
+            for each in verdict.stale
+        ]
     if verdict.edits is not None:
         told["edits"] = [
             {

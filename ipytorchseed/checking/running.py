@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.checking.against import compare_receipt, make_receipt
+from ipytorchseed.checking.causes import for_notebook
 from ipytorchseed.checking.comparing import compare
 from ipytorchseed.checking.kernel import Options
 from ipytorchseed.checking.notebook import RAISES, Notebook, read
@@ -53,11 +54,18 @@ class Setup(Struct, frozen=True):
         options: The user's options.
         places: Limits the kernels that run at the same time.
         watcher: Receives the progress.
+        folder: For the records; None for a temporary one.
     """
 
     options: Options
     places: asyncio.Semaphore
     watcher: Watcher
+    folder: str | None = None
+
+    def new_folder(self) -> AbstractContextManager[str]:
+        """Return a context manager that gives the folder for the records of a few runs."""
+        folder = self.folder
+        return nullcontext(folder) if folder else tempfile.TemporaryDirectory(prefix="its-")
 
 
 async def check_one(path: Path, setup: Setup) -> Verdict:
@@ -70,7 +78,8 @@ async def check_one(path: Path, setup: Setup) -> Verdict:
     Raises:
         UncheckableError: It cannot be read.
     """
-    return await run(read(path), setup)
+    notebook = read(path)
+    return for_notebook(notebook, await run(notebook, setup))
 
 
 def check(
@@ -171,14 +180,19 @@ async def _check(path: Path, setup: Setup, way: Way) -> Verdict:
     return verdict
 
 
-async def run(notebook: Notebook, setup: Setup, trying: str = "") -> Verdict:
+async def run(
+    notebook: Notebook, setup: Setup, trying: str = "", passes: list[Pass] | None = None
+) -> Verdict:
     """Run a notebook in fresh kernels, and compare.
 
     Args:
         notebook: The notebook.
         setup: How.
         trying: The edits that are tried.
+        passes: Earlier passes, to compare with; the new ones are added. Their ledgers are in the
+            folder of ``setup``.
     """
+    passes = [] if passes is None else passes
     options, watcher = setup.options, setup.watcher
     times = 1 if options.rerun or options.once else options.runs
     passes_each = 2 if options.rerun else 1
@@ -193,25 +207,22 @@ async def run(notebook: Notebook, setup: Setup, trying: str = "") -> Verdict:
     spans: list[tuple[float, float]] = []
     broken: list[Pass] = []
 
-    async def one(number: int, folder: Path) -> list[Pass]:
+    async def one(folder: Path) -> list[Pass]:
         async with setup.places:
             if broken:  # it would break again
                 return []
             begin = time.monotonic()
-            (folder / str(number)).mkdir()
-            passes = await run_through(
-                notebook, options, folder / str(number), lambda: watcher.step(notebook.path)
-            )
+            own = Path(tempfile.mkdtemp(prefix="", dir=folder))
+            ran = await run_through(notebook, options, own, lambda: watcher.step(notebook.path))
             spans.append((begin, time.monotonic()))
-            broken.extend(each for each in passes if each.fault is not None)
-            return passes
+            broken.extend(each for each in ran if each.fault or (options.quick and each.failed))
+            return ran
 
     verdict = Verdict(notebook.path)
     try:
-        with tempfile.TemporaryDirectory(prefix="its-") as name:
-            folder, passes = Path(name), list[Pass]()
+        with setup.new_folder() as name:
             for numbers in _rounds(times, quick=options.quick):
-                results = await _together([one(number, folder) for number in numbers])
+                results = await _together([one(Path(name)) for _ in numbers])
                 passes += [each for some in results for each in some]
                 verdict = _judge(notebook, passes, options)
                 if verdict.fault is not None or verdict.differing:
@@ -250,7 +261,11 @@ def _judge(notebook: Notebook, passes: Sequence[Pass], options: Options) -> Verd
     elif options.against is not None:
         verdict = compare_receipt(notebook, passes[0], options.against)
     else:
-        cells = compare(notebook, passes) if len(passes) > 1 else ()
+        lacking = passes[0].lacking
+        cells = [
+            replace(each, lacking=lacking.get(each.cell.index, ()))
+            for each in (compare(notebook, passes) if len(passes) > 1 else ())
+        ]
         verdict = Verdict(notebook.path, cells, rerun=options.rerun, strict=options.strict)
     if options.receipt:
         verdict = replace(verdict, receipt=make_receipt(notebook, passes[0]))

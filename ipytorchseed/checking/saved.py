@@ -20,7 +20,9 @@ from ipytorchseed.checking.outputs import (
     without_ours,
 )
 from ipytorchseed.checking.passes import Pass, Records
+from ipytorchseed.checking.prose import StaleNumber, find_stale
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
+from ipytorchseed.checking.widgets import Views, states_of, views_of
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import (
@@ -57,9 +59,11 @@ class SavedVerdict(Verdict, frozen=True):
 
     Attributes:
         in_order: Whether the cells were run once each, from the first to the last, before saving.
+        stale: Numbers in the text that no output shows any more.
     """
 
     in_order: bool = True
+    stale: Sequence[StaleNumber] = ()
 
     @property
     def reproducible(self) -> bool | None:
@@ -76,8 +80,8 @@ class SavedVerdict(Verdict, frozen=True):
 
 
 def has_outputs(notebook: Notebook) -> bool:
-    """Return whether any cell was run before the file was saved, even without outputs."""
-    return any(_was_run(notebook, cell) for cell in notebook.cells)
+    """Return whether the file shows an output of any cell; some tools clear them, and no more."""
+    return any(notebook.node.cells[cell.index].outputs for cell in notebook.cells)
 
 
 def let_raise(notebook: Notebook) -> None:
@@ -96,15 +100,43 @@ def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> SavedV
         fresh: One pass through it.
         rtol: As for ``compare_outputs``.
     """
+    pairs = {
+        cell.index: _shown(notebook, cell, fresh)
+        for cell in notebook.cells
+        if cell.count is None or cell.index in fresh.outputs
+    }
     with Records(fresh.ledger, notebook) as records:
         cells = [
-            _compare(notebook, cell, fresh.outputs.get(cell.index, ()), records, rtol)
+            _compare(notebook, cell, *pairs[cell.index], records, rtol)
             for cell in notebook.cells
-            if cell.count is None or cell.index in fresh.outputs
+            if cell.index in pairs
         ]
+    told = {
+        cell.index: pairs[cell.index]
+        for cell in notebook.cells
+        if cell.index in fresh.outputs
+        and not only_asks(cell.source)
+        and not prints_no_result(cell.source)
+    }
     counts = [_count(notebook, cell) for cell in notebook.cells]
     ran = [count for count in counts if count is not None]
-    return SavedVerdict(notebook.path, cells, in_order=ran == [*range(1, len(ran) + 1)])
+    in_order = ran == [*range(1, len(ran) + 1)]
+    return SavedVerdict(notebook.path, cells, in_order=in_order, stale=find_stale(notebook, told))
+
+
+def _shown(notebook: Notebook, cell: Cell, fresh: Pass) -> tuple[Outputs, Outputs]:
+    """Return the outputs of a cell in the file and in a pass, with what their widgets show.
+
+    Where the file does not keep the widgets, neither has any.
+    """
+    pair = notebook.node.cells[cell.index].outputs, fresh.outputs.get(cell.index, ())
+    states = states_of(notebook.node.metadata), fresh.widgets
+    if not states[0] or not states[0].keys() >= {*views_of(pair[0])}:
+        return pair
+    saved, now = (
+        [*each, *Views().changed(each, of)] for each, of in zip(pair, states, strict=True)
+    )
+    return saved, now
 
 
 def _count(notebook: Notebook, cell: Cell) -> int | None:
@@ -116,8 +148,13 @@ def _was_run(notebook: Notebook, cell: Cell) -> bool:
     return bool(notebook.node.cells[cell.index].outputs) or _count(notebook, cell) is not None
 
 
-def _compare(
-    notebook: Notebook, cell: Cell, fresh: Outputs, records: Records, rtol: float | None
+def _compare(  # noqa: PLR0913, PLR0917 -- two outputs, and how to compare them
+    notebook: Notebook,
+    cell: Cell,
+    saved: Outputs,
+    fresh: Outputs,
+    records: Records,
+    rtol: float | None,
 ) -> SavedCell:
     line, count = notebook.line(cell), _count(notebook, cell)
     if cell.count is None:
@@ -129,7 +166,6 @@ def _compare(
     notes: list[str] = []
     apart: tuple[Grade, ...] = ()
     if not only_asks(cell.source):  # what we say of runs and states is no result
-        saved: Outputs = notebook.node.cells[cell.index].outputs
         if run is not None and tells_addresses(cell.source, run.missing):
             saved, fresh = map(without_addresses, (saved, fresh))
         timed = reads_clock(calls)

@@ -9,8 +9,8 @@ from ipytorchseed.checking.notebook import VARIES
 from ipytorchseed.checking.saved import SavedCell, SavedVerdict
 from ipytorchseed.checking.verdict import Found
 from ipytorchseed.reads.entropy import say_programs
+from ipytorchseed.render.labels import label_of
 from ipytorchseed.render.text import visible, wrap
-from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import pick
 
 LABEL = 68
@@ -26,9 +26,6 @@ _WORDS = {
     Found.UNKNOWN: "never run in the file",
     Found.SKIPPED: "left out",
 }
-
-_GRADES = {Found.DIFFERENT: "differs"}
-"""Words of the JSON that differ from those of a check between kernels."""
 
 
 def words(verdict: SavedVerdict) -> tuple[str, str]:
@@ -62,7 +59,7 @@ def explain(verdict: SavedVerdict) -> Iterator[str]:
     cells = [each for each in verdict.cells if isinstance(each, SavedCell)]
     told = [each for each in cells if each.grades or each.notes]
     unsaved = verdict.count(Found.UNKNOWN)
-    if not told and not (verdict.cells and unsaved):
+    if not told and not verdict.stale and not (verdict.cells and unsaved):
         return
     counts = ((found, verdict.count(found)) for found in _WORDS)
     said = ", ".join(f"{_WORDS[found]} {count}" for found, count in counts if count)
@@ -70,6 +67,7 @@ def explain(verdict: SavedVerdict) -> Iterator[str]:
     yield wrap(f"cells {said}", first="  ")
     for each in told:
         yield from _cell(each)
+    yield from (wrap(visible(each.message), first="  ▲ ") for each in verdict.stale)
     if verdict.first is not None:
         yield from (wrap(each, first="  ") for each in _next_steps(verdict))
 
@@ -107,11 +105,10 @@ def _cell(cell: SavedCell) -> Iterator[str]:
 def more_json(cell: SavedCell) -> dict[str, object]:
     """Return the fields of a cell's JSON that only this check has."""
     return {
-        "outputs": _GRADES.get(cell.outputs, cell.outputs.value),
         "changes": [
             {
                 **pick(each, "what", "detail", "saved"),
-                "outputs": _GRADES.get(each.found, each.found.value),
+                "outputs": each.found.value,
                 "now": each.fresh,
             }
             for each in cell.grades

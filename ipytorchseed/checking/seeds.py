@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import ast
-import json
-import subprocess
-import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from ipytorchseed.checking.edits import Edit, Edits, Splice
 from ipytorchseed.checking.program import (
@@ -18,8 +15,8 @@ from ipytorchseed.checking.program import (
     at_top,
     spell,
 )
-from ipytorchseed.reads.entropy import NONDETERMINISTIC
-from ipytorchseed.render.timeline import label_of
+from ipytorchseed.reads.entropy import ENTROPY, NONDETERMINISTIC
+from ipytorchseed.render.labels import label_of
 
 _SEEDS = {
     "python": "random.seed",
@@ -31,14 +28,8 @@ _SEEDS = {
 
 _DEFAULT = 42
 
-_TAKE_A_SEED = frozenset({
-    "numpy.random.MT19937", "numpy.random.PCG64", "numpy.random.PCG64DXSM", "numpy.random.Philox",
-    "numpy.random.RandomState", "numpy.random.SFC64", "numpy.random.SeedSequence",
-    "numpy.random.default_rng", "numpy.random.seed", "random.Random", "random.seed",
-    "torch.cuda.manual_seed", "torch.cuda.manual_seed_all", "torch.manual_seed",
-    "lightning.seed_everything", "pytorch_lightning.seed_everything", "transformers.set_seed",
-})  # fmt: skip
-"""Functions and classes whose first argument is a seed."""
+_SEED_LAST = {"manual_seed", "manual_seed_all", "seed_everything", "set_seed"}
+"""The last parts of the names of further functions whose first argument is a seed."""
 
 _SEED_THEMSELVES = {
     "torch.seed": "manual_seed",
@@ -54,6 +45,7 @@ _SEED_METHODS = {
 }
 """The same for methods."""
 
+_TAKE_A_SEED = frozenset(name for name, count in ENTROPY.items() if not count)
 WITHOUT_SEED = frozenset({*_TAKE_A_SEED, *_SEED_THEMSELVES, *_SEED_METHODS})
 """Calls of these that are given no seed take one from the system."""
 
@@ -131,7 +123,7 @@ def fix_seed(site: Site) -> Iterator[Edits]:
     """Replace a seed that is computed from a clock, or from another varying value, by a number."""
     edits, varying = [], _varying(site)
     for call in site.program.calls(site.until):
-        named = call.path in _TAKE_A_SEED or call.path.endswith(".manual_seed")
+        named = call.path in _TAKE_A_SEED or call.path.rpartition(".")[2] in _SEED_LAST
         if not named or not call.node.args:
             continue
         given, code = call.node.args[0], call.code
@@ -227,68 +219,37 @@ def _seeded(call: Call, name: str, seed: str) -> Edit:
     return Edit(code.cell, "generator", why, tuple(splices))
 
 
-_ASK = """
-import importlib, inspect, json, sys
-taken = {}
-for path in sys.argv[1:]:
-    module, _, name = path.rpartition(".")
-    try:
-        known = inspect.signature(getattr(importlib.import_module(module), name)).parameters
-        name = next(each for each in ("random_state", "seed", "rng") if each in known)
-        by_name = known[name].kind is inspect.Parameter.KEYWORD_ONLY
-        taken[path] = name, sys.maxsize if by_name else [*known].index(name)
-    except BaseException:
-        continue
-sys.__stdout__.write("\\n" + json.dumps(taken))
-"""
-"""Run in a process of its own, as importing a library takes time and may have side effects."""
-
-_PATIENCE = 60
-"""The most seconds for these imports."""
-
-
 def name_seed(site: Site) -> Iterator[Edits]:
-    """Add the seed argument to the calls of a cell whose functions and classes have one.
+    """Add the seed argument to the calls of a cell whose functions and methods have one.
 
     Where one of them is the cause, only to its calls, wherever the notebook calls it until then.
     """
-    libraries = {*site.program.names.values()}
-    calls = [call for call in site.program.calls(site.until) if call.path == site.name] or [
-        call
-        for call in site.program.calls([site.code])
-        if any(f"{call.path}.".startswith(f"{each}.") for each in libraries)
-    ]
-    taken = _taken({call.path for call in calls})
+    lacking = {(each.cell.index, it[0]): it for each in site.cells for it in each.lacking}
+    named = [call for call in site.program.calls(site.until) if call.path == site.name]
     edits: list[Edit] = []
-    for call in calls:
-        splice = call.path in taken and _name(call, *taken[call.path], site.seed + len(edits))
+    for call in named or site.program.calls([site.code]):
+        function, seed = ast.unparse(call.node.func), site.seed + len(edits)
+        _, name, place = lacking.get((call.code.cell.index, function), ("", "", 0))
+        splice = _name(call, name, place, seed) if name else None
         if splice:
-            why = f"gives {label_of(ast.unparse(call.node.func), 40)} the seed that it takes"
+            why = f"{_PASSES} `{name}={seed}` to `{label_of(function, 40)}()`"
             edits.append(Edit(call.code.cell, "generator", why, (splice,)))
     yield tuple(edits)
 
 
-def _taken(paths: Collection[str]) -> dict[str, tuple[str, int]]:
-    """Return the seed parameter, and its place, of those functions and classes that have one.
+_PASSES = "passes"
+
+
+def say_seed(site: Site) -> str:
+    """Say which seeds to pass in a cell, or where its cause is called; empty where none is known.
 
     Args:
-        paths: Functions and classes, as one would import them.
+        site: The cell, and the cause.
     """
-    if not paths:
-        return {}
-    try:
-        said = subprocess.run(  # noqa: S603 -- this Python, with names of a notebook's libraries
-            [sys.executable, "-c", _ASK, *sorted(paths)],
-            cwd=sys.prefix,  # where no module of the user's lies
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=_PATIENCE,
-        )
-        taken: dict[str, tuple[str, int]] = json.loads(said.stdout.rpartition("\n")[2])
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return {}
-    return taken
+    edits = [edit for edits in name_seed(site) for edit in edits]
+    places = ["" if each.cell is site.found.cell else f" in {each.cell.name}" for each in edits]
+    said = (f"{each.why}{place}" for each, place in zip(edits, places, strict=True))
+    return "\n".join(each.replace(_PASSES, "pass", 1) for each in said)
 
 
 def _name(call: Call, name: str, place: int, seed: int) -> Splice | None:

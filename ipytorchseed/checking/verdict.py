@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from ipytorchseed.checking.edits import Edit
 from ipytorchseed.checking.notebook import VARIES, Cell
+from ipytorchseed.reads.seed_arguments import Lacking
 from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.unknown import hides
 
@@ -40,6 +41,7 @@ class CellVerdict(Struct, frozen=True):
         line: The line of the file that has its id.
         unseen: Values that it reads and that could only be sampled, where no cause was found.
         rounding: Whether all differences are rounding, as far as they were graded.
+        lacking: Its calls that take a seed and are given none.
         repeats: Whether it was run again in one kernel, from the same state, and repeated.
     """
 
@@ -54,6 +56,7 @@ class CellVerdict(Struct, frozen=True):
     line: int = 1
     unseen: tuple[str, ...] = ()
     rounding: bool = False
+    lacking: Sequence[Lacking] = ()
     repeats: bool = False
 
     @property
@@ -231,9 +234,13 @@ def _writers(cell: CellVerdict) -> set[str]:
 
 
 def own_causes(cell: CellVerdict, earlier: Sequence[CellVerdict]) -> list[Cause]:
-    """Return the causes of a cell's difference that do not come from an earlier cell."""
-    before = (each.left for each in earlier if each.cell.index < cell.cell.index)
-    left: set[str] = set().union(*before)
+    """Return the causes of a cell's difference that do not come from an earlier cell.
+
+    A file that an earlier cell wrote is such a cause where it is known why that cell differs.
+    """
+    before = [each for each in earlier if each.cell.index < cell.cell.index]
+    left: set[str] = set().union(*(each.left for each in before))
+    left.update(*(each.wrote for each in before if each.causes))
     return [
         each
         for each in cell.causes

@@ -60,7 +60,7 @@ class _CheckCommand(click.Command):
 @flag("--rerun", "One kernel, every cell a second time, last first: is each safe to run again?")
 @flag("--strict", "Cells that show the same and leave other values behind are a difference, too.")
 @flag("--fix", "Write the few edits that make a notebook repeat, if they do; in fresh kernels.")
-@flag("--diff", "Show these edits, and write nothing.")
+@flag("--diff", "Show these edits, and write nothing; also with --fix.")
 @flag(
     "--tag", "With --fix or --diff: mark cells that no edit mends with the tag ipytorchseed-varies."
 )
@@ -149,7 +149,11 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
 
     _consistent(ctx)
     paths = _found(notebooks)
-    way = partial(fix_notebook, save=fix, tag=tag, anyway=yes) if fix or diff else check_one
+    save = fix and not diff
+    if save and not yes and sys.stdin.isatty() and sys.stderr.isatty():
+        save = yes = _may_write(paths)
+        diff = not save
+    way = partial(fix_notebook, save=save, tag=tag, anyway=yes) if fix or diff else check_one
     options = Options(
         **how,
         against=_there(paths, receipt, against),
@@ -219,6 +223,15 @@ def _found(named: Sequence[Path]) -> list[Path]:
     return list(paths)
 
 
+def _may_write(paths: Sequence[Path]) -> bool:
+    """Ask whether to write files whose edits git could not undo; return False for a no."""
+    from ipytorchseed.checking.fixing import unsaved
+
+    lines = [f"{path}: {why}" for path in paths if (why := unsaved(path))]
+    words = "\n".join([*lines, "Write it anyway? Otherwise the edits are only shown"])
+    return not lines or click.confirm(words, err=True)
+
+
 def _consistent(ctx: click.Context) -> None:
     """Refuse options that contradict each other.
 
@@ -229,8 +242,6 @@ def _consistent(ctx: click.Context) -> None:
     fixes = "--fix" if given["fix"] else "--diff" if given["diff"] else ""
     clash = {"--rerun": given["rerun"], "--seed": given["seed"] is not None}
     others = [word for word, on in clash.items() if on]
-    if given["fix"] and given["diff"]:
-        raise click.UsageError("--fix writes the edits and --diff only shows them: choose one")
     if fixes and others:
         raise click.UsageError(f"{fixes} mends what runs as it is: leave out {others[0]}")
     if given["tag"] and not fixes:

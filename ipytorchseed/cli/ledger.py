@@ -248,7 +248,7 @@ def _table(runs: list[Run]) -> str:
 
 
 def _cells(run: Run) -> dict[str, str]:
-    from ipytorchseed.render.timeline import label_of
+    from ipytorchseed.render.labels import label_of
 
     ended = "" if run.status == "ok" else f" {run.status}"
     return {

@@ -4,65 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
-from functools import partial
-from typing import Any
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from ipytorchseed.determinism.library_readers import (
-    plain_values,
-    read_arguments,
-    read_decimal,
-    read_dialects,
-    read_figures,
-    read_formatter,
-    read_inline,
-    read_logs,
-    read_module_hooks,
-    read_optimizer_hooks,
-    read_pandas,
-    read_pandas_display,
-    read_polars,
-    read_rc,
-    read_sklearn,
-    read_time_zone,
-    read_umask,
-    read_warnings,
-)
-from ipytorchseed.determinism.library_setters import (
-    Undo,
-    keep_anomaly,
-    keep_arguments,
-    keep_decimal,
-    keep_dialects,
-    keep_figures,
-    keep_formatter,
-    keep_logs,
-    keep_module_hooks,
-    keep_numpy_printing,
-    keep_optimizer_hooks,
-    keep_pandas,
-    keep_rc,
-    keep_sklearn,
-    keep_torch_printing,
-    keep_warnings,
-    write_decimal,
-    write_dialects,
-    write_figures,
-    write_formatter,
-    write_inline,
-    write_logs,
-    write_module_hooks,
-    write_optimizer_hooks,
-    write_pandas,
-    write_polars,
-    write_rc,
-    write_time_zone,
-    write_umask,
-    write_warnings,
-)
+from ipytorchseed.determinism import library_readers as readers
+from ipytorchseed.determinism import library_setters as setters
+from ipytorchseed.determinism.library_calls import Call, known_calls
+from ipytorchseed.determinism.library_setters import Undo
+from ipytorchseed.rng.table import entry_points, load_each
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 NUMBERS, TEXT, FIGURES = "numbers", "text", "figures"
 ERRORS, RIGHTS, LOCAL_TIMES = "errors", "the rights of files", "local times"
@@ -83,7 +39,9 @@ class Setting(Struct, frozen=True):
         keep: Returns what restores it exactly as it is now, given the package's module; by default
             its value is read now and written then.
         fits: Returns whether it can be set to a JSON value; those of objects cannot.
-        through: Other packages that use this one for their output.
+        digests: If its values are digests of what a library holds, how messages call it.
+        source: Where it is documented.
+        through: Other packages that use this one.
     """
 
     name: str
@@ -95,6 +53,8 @@ class Setting(Struct, frozen=True):
     write: Callable[[Any, Any], object] | None = None
     keep: Callable[[Any], Undo] | None = None
     fits: Callable[[Any], bool] = lambda _: True
+    digests: str = ""
+    source: str = ""
 
     def can_be(self, value: Any) -> bool:  # JSON values
         """Return whether it can be set to a recorded value."""
@@ -137,69 +97,179 @@ _SMALLEST = [5e-324]
 """The smallest float, which is denormal; in a list, so that the compiler does not fold it."""
 
 
+_CALL_BLAS = frozenset({"numpy", "scipy", "sklearn", "statsmodels"})
+
+
 def _is_empty(value: Any) -> bool:
     return not value
 
 
+def _is_number(value: Any) -> bool:
+    return type(value) is int
+
+
+def _is_never(_: Any) -> bool:
+    return False
+
+
+_PYTHON = "https://docs.python.org/3/library/"
+_TORCH = "https://docs.pytorch.org/docs/stable/"
+_SKLEARN = "https://scikit-learn.org/stable/modules/generated/sklearn.set_config.html"
+_NUMPY = "https://numpy.org/doc/stable/reference/generated/numpy."
+_PANDAS = "https://pandas.pydata.org/docs/user_guide/options.html"
+_POLARS = "https://docs.pola.rs/api/python/stable/reference/config.html"
+_PYPLOT = "https://matplotlib.org/stable/api/pyplot_summary.html"
+_IPYTHON = "https://ipython.readthedocs.io/en/stable/config/options/terminal.html"
+
 SETTINGS: tuple[Setting, ...] = (
     Setting("calendar.setfirstweekday", "calendar", NUMBERS,
-            lambda calendar: calendar.firstweekday(), "calendar.setfirstweekday({})"),
-    Setting("csv.register_dialect", "csv", NUMBERS, read_dialects,
-            write=write_dialects, keep=keep_dialects),
-    Setting("decimal.getcontext", "decimal", NUMBERS, read_decimal,
-            write=write_decimal, keep=keep_decimal),
-    Setting("sys.argv", "argparse", NUMBERS, read_arguments, "sys.argv = {}", _PARSE,
-            keep=keep_arguments),
-    Setting("sklearn.set_config", "sklearn", NUMBERS, partial(read_sklearn, shown=False),
-            "sklearn.set_config({})", keep=keep_sklearn),
-    Setting("sklearn.set_config.display", "sklearn", TEXT, partial(read_sklearn, shown=True),
-            "sklearn.set_config({})", keep=keep_sklearn),
+            lambda calendar: calendar.firstweekday(), "calendar.setfirstweekday({})",
+            source=f"{_PYTHON}calendar.html#calendar.setfirstweekday"),
+    Setting("csv.register_dialect", "csv", NUMBERS, readers.read_dialects,
+            write=setters.write_dialects, keep=setters.keep_dialects,
+            source=f"{_PYTHON}csv.html#csv.register_dialect"),
+    Setting("decimal.getcontext", "decimal", NUMBERS, readers.read_decimal,
+            write=setters.write_decimal, keep=setters.keep_decimal,
+            source=f"{_PYTHON}decimal.html#decimal.getcontext"),
+    Setting("mpmath.mp.prec", "mpmath", NUMBERS, lambda mpmath: mpmath.mp.prec,
+            "mpmath.mp.prec = {}", source="https://mpmath.org/doc/current/contexts.html"),
+    Setting("sys.argv", "argparse", NUMBERS, readers.read_arguments, "sys.argv = {}", _PARSE,
+            keep=setters.keep_arguments, source=f"{_PYTHON}sys.html#sys.argv"),
+    Setting("sklearn.set_config", "sklearn", NUMBERS, partial(readers.read_sklearn, shown=False),
+            "sklearn.set_config({})", keep=setters.keep_sklearn, source=_SKLEARN),
+    Setting("sklearn.set_config.display", "sklearn", TEXT,
+            partial(readers.read_sklearn, shown=True), "sklearn.set_config({})",
+            keep=setters.keep_sklearn, source=_SKLEARN),
+    Setting("threadpoolctl.threadpool_limits", "threadpoolctl", NUMBERS, readers.read_blas,
+            "threadpoolctl.threadpool_limits({}, 'blas')", _CALL_BLAS, write=setters.write_blas,
+            fits=_is_number, source="https://github.com/joblib/threadpoolctl"),
+    Setting("jax.config", "jax", NUMBERS,
+            lambda jax: readers.read_attributes(readers.OF_JAX, jax.config),
+            write=setters.write_jax, source="https://docs.jax.dev/en/latest/config_options.html"),
+    Setting("keras.config", "keras", NUMBERS,
+            lambda keras: {name: getattr(keras.config, name)() for name in readers.OF_KERAS},
+            write=setters.write_keras, source="https://keras.io/api/utils/config_utils/"),
+    Setting("keras.src.backend.common.global_state", "keras.src.backend.common.global_state",
+            NUMBERS, readers.read_keras_state, through=frozenset({"keras"}),
+            keep=setters.keep_keras_state, fits=_is_never,
+            source="https://keras.io/api/utils/config_utils/"),
+    Setting("pyro.get_param_store", "pyro", NUMBERS, readers.read_pyro, keep=setters.keep_pyro,
+            fits=_is_never, digests="pyro's parameter store",
+            source="https://docs.pyro.ai/en/stable/parameters.html"),
+    Setting("accelerate.state.AcceleratorState", "accelerate", NUMBERS, readers.read_accelerator,
+            keep=setters.keep_accelerator, fits=_is_never,
+            source="https://huggingface.co/docs/accelerate/package_reference/state"),
+    Setting("mlflow.active_run", "mlflow.tracking.fluent", ERRORS, readers.read_mlflow,
+            through=frozenset({"mlflow"}), keep=setters.keep_mlflow, fits=_is_never,
+            source="https://mlflow.org/docs/latest/api_reference/python_api/mlflow.html"),
+    Setting("torch._dynamo.config", "torch._dynamo.config", NUMBERS,
+            partial(readers.read_attributes, readers.OF_DYNAMO), through=frozenset({"torch"}),
+            write=setters.write_attributes,
+            source="https://github.com/pytorch/pytorch/blob/main/torch/_dynamo/config.py"),
     Setting("torch.backends.mha.fastpath_enabled", "torch", NUMBERS,
             lambda torch: torch.backends.mha.get_fastpath_enabled(),
-            "torch.backends.mha.set_fastpath_enabled({})"),
-    Setting("torch.nn.modules.module.hooks", "torch", NUMBERS, read_module_hooks,
-            write=write_module_hooks, keep=keep_module_hooks, fits=_is_empty),
-    Setting("torch.optim.optimizer.hooks", "torch", NUMBERS, read_optimizer_hooks,
-            write=write_optimizer_hooks, keep=keep_optimizer_hooks, fits=_is_empty),
+            "torch.backends.mha.set_fastpath_enabled({})",
+            source=f"{_TORCH}backends.html#module-torch.backends.mha"),
+    Setting("torch.nn.modules.module.hooks", "torch", NUMBERS, readers.read_module_hooks,
+            write=setters.write_module_hooks, keep=setters.keep_module_hooks, fits=_is_empty,
+            source=f"{_TORCH}nn.html#global-hooks-for-module"),
+    Setting("torch.optim.optimizer.hooks", "torch", NUMBERS, readers.read_optimizer_hooks,
+            write=setters.write_optimizer_hooks, keep=setters.keep_optimizer_hooks, fits=_is_empty,
+            source=f"{_TORCH}optim.html"),
     Setting("torch.set_flush_denormal", "torch", NUMBERS, lambda _: _SMALLEST[0] * 1.0 == 0.0,
-            "torch.set_flush_denormal({})"),
+            "torch.set_flush_denormal({})",
+            source=f"{_TORCH}generated/torch.set_flush_denormal.html"),
     Setting("torch.autograd.set_detect_anomaly", "torch", ERRORS,
             lambda torch: torch.is_anomaly_enabled(), "torch.autograd.set_detect_anomaly({})",
-            keep=keep_anomaly),
+            keep=setters.keep_anomaly, source=f"{_TORCH}autograd.html#anomaly-detection"),
     Setting("numpy.set_printoptions", "numpy", TEXT,
-            lambda numpy: plain_values(numpy.get_printoptions()), "numpy.set_printoptions({})",
-            keep=keep_numpy_printing),
+            lambda numpy: readers.plain_values(numpy.get_printoptions()),
+            "numpy.set_printoptions({})",
+            keep=setters.keep_numpy_printing, source=f"{_NUMPY}set_printoptions.html"),
     Setting("torch.set_printoptions", "torch", TEXT,
-            lambda torch: plain_values(vars(torch._tensor_str.PRINT_OPTS)),  # noqa: SLF001
-            "torch.set_printoptions({})", keep=keep_torch_printing),
-    Setting("pandas.options.display", "pandas", TEXT, read_pandas_display,
-            write=partial(write_pandas, group="display."), keep=keep_pandas),
-    Setting("pandas.options", "pandas", NUMBERS, read_pandas, write=write_pandas, keep=keep_pandas),
-    Setting("polars.Config", "polars", TEXT, read_polars, write=write_polars),
-    Setting("matplotlib.rcParams", "matplotlib", FIGURES, read_rc, through=_DRAWS,
-            write=write_rc, keep=keep_rc),
-    Setting("matplotlib.pyplot.figure", "matplotlib.pyplot", FIGURES, read_figures,
+            lambda torch: readers.plain_values(vars(torch._tensor_str.PRINT_OPTS)),  # noqa: SLF001
+            "torch.set_printoptions({})", keep=setters.keep_torch_printing,
+            source=f"{_TORCH}generated/torch.set_printoptions.html"),
+    Setting("pandas.options.display", "pandas", TEXT, readers.read_pandas_display,
+            write=partial(setters.write_pandas, group="display."), keep=setters.keep_pandas,
+            source=_PANDAS),
+    Setting("pandas.options", "pandas", NUMBERS, readers.read_pandas, write=setters.write_pandas,
+            keep=setters.keep_pandas,
+            source=_PANDAS),
+    Setting("polars.Config", "polars", TEXT, readers.read_polars, write=setters.write_polars,
+            source=_POLARS),
+    Setting("polars.Config.engine", "polars", NUMBERS, readers.read_polars_engine,
+            write=setters.write_polars_engine, source=_POLARS),
+    Setting("matplotlib.rcParams", "matplotlib", FIGURES, readers.read_rc, through=_DRAWS,
+            write=setters.write_rc, keep=setters.keep_rc,
+            source="https://matplotlib.org/stable/users/explain/customizing.html"),
+    Setting("matplotlib.pyplot.figure", "matplotlib.pyplot", FIGURES, readers.read_figures,
             through=_DRAWS | {"matplotlib"},
-            write=write_figures, keep=keep_figures, fits=_is_empty),
-    Setting("InlineBackend", "matplotlib_inline.config", FIGURES, read_inline,
-            through=_DRAWS | {"matplotlib"}, write=write_inline),
-    Setting("IPython.display_formatter", "", TEXT, read_formatter,
-            write=write_formatter, keep=keep_formatter(read_formatter)),
+            write=setters.write_figures, keep=setters.keep_figures, fits=_is_empty, source=_PYPLOT),
+    Setting("InlineBackend", "matplotlib_inline.config", FIGURES, readers.read_inline,
+            through=_DRAWS | {"matplotlib"}, write=setters.write_inline,
+            source="https://github.com/ipython/matplotlib-inline"),
+    Setting("IPython.display_formatter", "", TEXT, readers.read_formatter,
+            write=setters.write_formatter, keep=setters.keep_formatter(readers.read_formatter),
+            source=_IPYTHON),
     Setting("locale.setlocale", "locale", TEXT, lambda locale: locale.setlocale(locale.LC_ALL),
-            "locale.setlocale(locale.LC_ALL, {})"),
-    Setting("logging.levels", "logging", TEXT, read_logs,
-            write=write_logs, keep=keep_logs),
-    Setting("time.tzname", "", LOCAL_TIMES, read_time_zone, write=write_time_zone),
-    Setting("os.umask", "os", RIGHTS, read_umask, write=write_umask),
-    Setting("numpy.seterr", "numpy", ERRORS, lambda numpy: numpy.geterr(), "numpy.seterr({})"),
-    Setting("warnings.filters", "", ERRORS, read_warnings,
-            write=write_warnings, keep=keep_warnings),
+            "locale.setlocale(locale.LC_ALL, {})", source=f"{_PYTHON}locale.html#locale.setlocale"),
+    Setting("logging.levels", "logging", TEXT, readers.read_logs,
+            write=setters.write_logs, keep=setters.keep_logs, source=f"{_PYTHON}logging.html"),
+    Setting("time.tzname", "", LOCAL_TIMES, readers.read_time_zone, write=setters.write_time_zone,
+            source=f"{_PYTHON}time.html#time.tzset"),
+    Setting("os.umask", "os", RIGHTS, readers.read_umask, write=setters.write_umask,
+            source=f"{_PYTHON}os.html#os.umask"),
+    Setting("numpy.seterr", "numpy", ERRORS, lambda numpy: numpy.geterr(), "numpy.seterr({})",
+            source=f"{_NUMPY}seterr.html"),
+    Setting("warnings.filters", "", ERRORS, readers.read_warnings,
+            write=setters.write_warnings, keep=setters.keep_warnings,
+            source=f"{_PYTHON}warnings.html"),
     Setting("sys.setrecursionlimit", "", ERRORS, lambda _: sys.getrecursionlimit(),
-            "sys.setrecursionlimit({})"),
+            "sys.setrecursionlimit({})", source=f"{_PYTHON}sys.html#sys.setrecursionlimit"),
 )  # fmt: skip
 """Every setting but torch's flags and environment variables."""
 
 BY_NAME = {setting.name: setting for setting in SETTINGS}
+
+ENTRY_POINTS = "ipytorchseed.libraries"
+"""The group of entry points by which a library brings its own rows."""
+
+
+def register_library(rows: Setting | Call | Iterable[Setting | Call]) -> None:
+    """Add a library's rows: settings that it has, calls of it that do not repeat.
+
+    Args:
+        rows: One row or several.
+
+    Raises:
+        TypeError: One is neither a ``Setting`` nor a ``Call``.
+        ValueError: A setting has the name of another.
+    """
+    for row in (rows,) if isinstance(rows, Setting | Call) else rows:
+        if isinstance(row, Call):
+            known_calls().calls.append(row)
+        elif not isinstance(row, Setting):
+            raise TypeError(f"a library's row is a Setting or a Call, not {row!r}")
+        elif row.name in BY_NAME:
+            raise ValueError(f"there is already a setting called {row.name!r}")
+        else:
+            BY_NAME[row.name] = row
+
+
+@lru_cache(maxsize=1)
+def _waiting() -> list[EntryPoint]:
+    """Return the entry points whose packages were not imported yet."""
+    return [*entry_points(ENTRY_POINTS)]
+
+
+def _load_plugins() -> None:
+    """Add the rows of packages that are imported by now; a broken one is named and left out."""
+    waiting = _waiting()
+    ready = [each for each in waiting if each.module.partition(".")[0] in sys.modules]
+    for point in ready:
+        waiting.remove(point)
+    load_each(ready, register_library, "rows", "out")
 
 
 def read_libraries(packages: Collection[str]) -> dict[str, Any]:
@@ -215,7 +285,8 @@ def read_libraries(packages: Collection[str]) -> dict[str, Any]:
         found["folder"] = os.getcwd()  # noqa: PTH109 -- a string is what is kept
     except OSError:  # it was removed
         pass
-    for setting in SETTINGS:
+    _load_plugins()
+    for setting in BY_NAME.values():
         package = setting.package
         if package and package not in packages and setting.through.isdisjoint(packages):
             continue
@@ -235,7 +306,7 @@ def restore_libraries(saved: Mapping[str, Any]) -> None:
     Args:
         saved: What ``read_libraries`` returned, and anything else.
     """
-    for setting in SETTINGS:
+    for setting in BY_NAME.values():
         if setting.name in saved and setting.can_be(saved[setting.name]):
             with suppress(Exception):
                 setting.set(saved[setting.name])
@@ -247,7 +318,7 @@ def keep_libraries() -> Undo:
     One that fails to be restored keeps none of the others from it.
     """
     kept: list[Undo] = []
-    for setting in SETTINGS:
+    for setting in BY_NAME.values():
         with suppress(Exception):  # its package is not imported, or another version
             kept.append(setting.kept())
 

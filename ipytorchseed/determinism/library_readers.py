@@ -6,9 +6,11 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import FunctionType, ModuleType
 from typing import Any
+
+from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.determinism.flag import PLAIN
 
@@ -57,6 +59,86 @@ def read_pandas(pandas: Any) -> dict[str, Any]:
 def read_polars(_: object) -> dict[str, Any]:
     """Return how tables of Polars are shown, which it keeps in the environment."""
     return {name: value for name, value in os.environ.items() if name.startswith("POLARS_FMT_")}
+
+
+OF_POLARS = ("POLARS_ENGINE_AFFINITY", "POLARS_IDEAL_MORSEL_SIZE", "POLARS_STREAMING_CHUNK_SIZE")
+"""Variables by which Polars splits work, and so orders rows and sums."""
+
+
+def read_polars_engine(_: object) -> dict[str, Any]:
+    """Return how Polars splits work."""
+    return {name: os.environ[name] for name in OF_POLARS if name in os.environ}
+
+
+OF_JAX = (
+    "jax_default_dtype_bits", "jax_default_matmul_precision", "jax_default_prng_impl",
+    "jax_enable_x64", "jax_numpy_dtype_promotion", "jax_threefry_partitionable",
+)  # fmt: skip
+OF_DYNAMO = ("assume_static_by_default", "recompile_limit", "suppress_errors")
+OF_KERAS = ("backend", "floatx", "epsilon", "image_data_format")
+
+
+def read_attributes(names: Iterable[str], config: Any) -> dict[str, Any]:
+    """Return settings that are attributes of an object, as far as it has them."""
+    return plain_values({name: getattr(config, name) for name in names if hasattr(config, name)})
+
+
+_blas: tuple[tuple[bool, ...], list[Any]] = (), []
+"""Which packages were loaded when BLAS libraries were last looked for, and these: it takes 2 ms."""
+
+
+def blas_libraries(threadpoolctl: Any) -> list[Any]:
+    """Return threadpoolctl's controllers of the BLAS libraries that are loaded."""
+    global _blas  # noqa: PLW0603 -- libraries are the process's, and are never unloaded
+    loaded = tuple(name in sys.modules for name in ("numpy", "scipy.linalg", "torch", "sklearn"))
+    if loaded != _blas[0]:
+        every = threadpoolctl.ThreadpoolController().lib_controllers
+        _blas = loaded, [each for each in every if each.user_api == "blas"]
+    return _blas[1]
+
+
+def read_blas(threadpoolctl: Any) -> int | str:
+    """Return how many threads BLAS uses: a number, if all of its libraries have the same."""
+    counts = [each.num_threads for each in blas_libraries(threadpoolctl)]
+    return counts[0] if len({*counts}) == 1 else ", ".join(map(str, counts))
+
+
+def read_accelerator(accelerate: Any) -> dict[str, Any]:
+    """Return what every ``Accelerator`` of the process shares.
+
+    Raises:
+        KeyError: There is none yet.
+    """
+    held = accelerate.state.AcceleratorState._shared_state  # noqa: SLF001 -- asking makes it
+    names = "_mixed_precision", "device", "distributed_type", "num_processes"
+    return plain_values({name.lstrip("_"): held[name] for name in names})
+
+
+def read_mlflow(fluent: Any) -> list[str]:
+    """Return the ids of the runs that are active in this thread."""
+    return [str(run.info.run_id) for run in fluent._active_run_stack.get()]  # noqa: SLF001 -- the public function asks the server
+
+
+def read_pyro(pyro: Any) -> dict[str, str]:
+    """Return digests of the parameters that no variable need hold."""
+    held = [*pyro.get_param_store()._params.items()]  # noqa: SLF001 -- as they are stored
+    return {name: _digest(value) for name, value in held}
+
+
+def _digest(tensor: Any) -> str:
+    flat = tensor.detach().cpu().contiguous().reshape(-1)
+    return xxh3_64_hexdigest(flat.view(sys.modules["torch"].uint8).numpy())
+
+
+def read_keras_state(module: Any) -> dict[str, Any]:
+    """Return the seed and the types that Keras holds for all models of this thread."""
+    held = module.GLOBAL_STATE_TRACKER.__dict__
+    told = {name: held[name] for name in ("dtype_policy", "global_random_seed") if name in held}
+    generator = held.get("global_seed_generator")
+    if generator is not None:
+        state = sys.modules["keras"].ops.convert_to_numpy(generator.state.value)
+        told["global_seed_generator"] = state.tolist()
+    return plain_values(told)
 
 
 NOT_DRAWN = (

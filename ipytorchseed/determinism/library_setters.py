@@ -12,7 +12,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import chain
 from types import ModuleType
@@ -23,7 +23,9 @@ from ipytorchseed.determinism.library_readers import (
     FORMATS,
     NOT_DRAWN,
     OF_DIALECTS,
+    OF_POLARS,
     PICTURES,
+    blas_libraries,
     read_inline,
     read_rc,
 )
@@ -277,10 +279,90 @@ def write_pandas(pandas: Any, values: Mapping[str, Any], group: str = "") -> Non
 
 def write_polars(_: object, values: Mapping[str, str]) -> None:
     """Set how tables are shown, which Polars keeps in the environment."""
-    for name in [each for each in os.environ if each.startswith("POLARS_FMT_")]:
+    _write_variables([each for each in os.environ if each.startswith("POLARS_FMT_")], values)
+
+
+def write_polars_engine(_: object, values: Mapping[str, str]) -> None:
+    """Set how Polars splits work."""
+    _write_variables(OF_POLARS, values)
+
+
+def _write_variables(names: Iterable[str], values: Mapping[str, str]) -> None:
+    for name in names:
         if name not in values:
-            del os.environ[name]
+            os.environ.pop(name, None)
     os.environ.update(values)
+
+
+def write_jax(jax: Any, values: Mapping[str, Any]) -> None:
+    """Set settings of JAX."""
+    for name, value in values.items():
+        jax.config.update(name, value)
+
+
+def write_keras(keras: Any, values: Mapping[str, Any]) -> None:
+    """Set the types and constants of Keras; the backend cannot be changed."""
+    for name in values.keys() - {"backend"}:
+        getattr(keras.config, f"set_{name}")(values[name])
+
+
+def write_attributes(config: Any, values: Mapping[str, Any]) -> None:
+    """Set settings that are attributes of an object."""
+    for name, value in values.items():
+        setattr(config, name, value)
+
+
+def write_blas(threadpoolctl: Any, count: int) -> None:
+    """Set the threads of every BLAS library."""
+    for each in blas_libraries(threadpoolctl):
+        each.set_num_threads(count)
+
+
+# --------------------------------------------------------------------------------------------------
+# What libraries hold for the process
+
+
+def _keep_items(held: dict[str, Any]) -> Undo:
+    kept = {**held}
+
+    def undo() -> None:
+        held.clear()
+        held.update(kept)
+
+    return undo
+
+
+def keep_accelerator(accelerate: Any) -> Undo:
+    """Keep what accelerators share."""
+    return _keep_items(accelerate.state.AcceleratorState._shared_state)  # noqa: SLF001 -- as read
+
+
+def keep_mlflow(fluent: Any) -> Undo:
+    """Keep the list of active runs; what a run has logged stays."""
+    stack = fluent._active_run_stack.get()  # noqa: SLF001 -- as read
+    kept = [*stack]
+    return lambda: stack.__setitem__(slice(None), kept)
+
+
+def keep_keras_state(module: Any) -> Undo:
+    """Keep what Keras holds."""
+    return _keep_items(module.GLOBAL_STATE_TRACKER.__dict__)
+
+
+def keep_pyro(pyro: Any) -> Undo:
+    """Keep the parameters: which there are, and their numbers."""
+    store = pyro.get_param_store()
+    undos = [_keep_items(each) for each in vars(store).values() if type(each) is dict]
+    numbers = [(each, each.detach().clone()) for each in store._params.values()]  # noqa: SLF001 -- as read
+
+    def undo() -> None:
+        for each in undos:
+            each()
+        for tensor, before in numbers:
+            if not tensor.detach().equal(before):
+                tensor.detach().copy_(before)
+
+    return undo
 
 
 # --------------------------------------------------------------------------------------------------

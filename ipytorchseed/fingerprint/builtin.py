@@ -128,6 +128,13 @@ def row(value: Any) -> object:
     return kind.keys(value), [*kind.__iter__(value)]
 
 
+def seeds(value: Any) -> object:
+    """Return what a seed sequence was made of, and how many children it has spawned."""
+    base: Any = base_of(value, "numpy.random.bit_generator.SeedSequence")
+    names = "entropy", "spawn_key", "pool_size", "n_children_spawned"
+    return [getattr(base, name).__get__(value) for name in names]
+
+
 def current(value: Any) -> object:
     """Return the value of a context variable in the cell's context, if it has one."""
     return value.name, value.get(None)  # there are no subclasses

@@ -1,4 +1,4 @@
-"""Cached results of objects' own properties, which follow from the rest."""
+"""Hashes and cached properties of objects, which follow from the rest of them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ def split(kind: type, items: Items) -> tuple[Items, Items]:
         items: Names and values of its attributes.
 
     Returns:
-        Content, and results: the items of such a dictionary one by one.
+        Content, and results: the items of such a dictionary one by one. Hashes are neither.
     """
+    items = _without_hashes(kind, items)
     names = _cached(kind)
     kept = [each for each in items if each[0] in names or _is_store(kind, *each)]
     if not kept:
@@ -36,6 +37,36 @@ def split(kind: type, items: Items) -> tuple[Items, Items]:
         store = value if name not in names and type(value) is dict else {name: value}
         results += store.items()
     return [each for each in items if each[0] not in gone], results
+
+
+_HASHED = frozenset({bytes, frozenset, str, tuple})
+_SCALARS = frozenset({bool, bytes, complex, float, int, str, type(None)})
+_LARGE = 32
+"""Bits that nearly every hash of a string has more of."""
+
+
+def _without_hashes(kind: type, items: Items) -> Items:
+    """Leave out what the class's own ``__hash__`` keeps, and hashes of other attributes.
+
+    Those of strings are random in each process. The first are known by a private name, as SymPy's
+    and Cirq's are: only hashes of built-in values are computed here.
+    """
+    ints = [(name, value) for name, value in items if value is None or type(value) is int]
+    own = isinstance(find_member(kind, "__hash__"), FunctionType)
+    gone = {name for name, _ in ints if own and name[:1] == "_" and "hash" in name}
+    large = [pair for pair in ints if type(pair[1]) is int and pair[1].bit_length() > _LARGE]
+    if large:
+        hashes = {hash(value) for _, value in items if _is_hashed_alike(value)}
+        gone |= {name for name, value in large if value in hashes}
+    return [each for each in items if each[0] not in gone] if gone else items
+
+
+def _is_hashed_alike(value: object) -> bool:
+    """Return whether no code of the user's computes the hash of a value."""
+    kind = type(value)
+    if kind not in _HASHED:
+        return False
+    return kind in _SCALARS or all(type(each) in _SCALARS for each in value)  # type: ignore[attr-defined]
 
 
 def _name_cached(kind: type) -> frozenset[str]:

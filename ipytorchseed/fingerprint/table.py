@@ -40,6 +40,9 @@ _WIDGET_WIRES = (
     "_cross_validation_lock", "_model_id", "_trait_notifiers", "_trait_validators",
     "_trait_values._comm", "_trait_values.comm", "_trait_values.log",
 )  # fmt: skip
+_ECHOED = "_trait_values.msg_id", "_trait_values.outputs"
+"""Of an ``Output``: what front ends send back, sooner or later, of what was shown in it."""
+
 _BAR_TIMES = (
     "_ema_dn", "_ema_dt", "_ema_miniters", "_time", "container", "disp", "displayed", "fp",
     "last_print_n", "last_print_t", "miniters", "pos", "sp", "start_t",
@@ -138,6 +141,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (builtin.write_generator_state, random.Random, "numpy.random:RandomState",
      "numpy.random:Generator", "torch:Generator"),
     (builtin.write_bit_generator, "numpy.random:BitGenerator"),
+    (_state("seed sequence", builtin.seeds), "numpy.random:SeedSequence"),
     # numpy
     (arrays.write_array, "numpy:ndarray"),
     (arrays.write_number, "numpy:generic"),
@@ -195,6 +199,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_object("_mhash", "_assumptions", "dummy_index"), "sympy.core.basic:Basic"),
     (_object("uuid"), "pandas.io.formats.style_render:StylerRenderer"),
     (_object(*_WIDGET_WIRES), "ipywidgets:Widget"),
+    (_object(*_WIDGET_WIRES, *_ECHOED), "ipywidgets:Output"),
     # computed on demand
     (_object("_has_canonical_format", "_has_sorted_indices", "has_canonical_format"),
      "scipy.sparse._base:_spbase"),

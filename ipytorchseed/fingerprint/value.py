@@ -57,8 +57,9 @@ class Fingerprint(Struct, frozen=True, omit_defaults=True):
             ``p:<name>``, a dictionary's items as ``k:<key>``, a list's ``length``, and its
             ``items`` in any order if they are few. What a part names does not depend on the rest
             of the value. ``unseen`` lists types inside the value whose content is not visible;
-            ``random`` names the states of the generators of random numbers inside it, and
-            ``kept`` how many results a function's cache has; the digest leaves out both.
+            ``random`` names the states of the generators of random numbers inside it, ``kept`` how
+            many results a function's cache has, and ``times`` a printed text with its times; the
+            digest leaves these out.
         series: Its numbers, if it is a number or a series of at most 8,192.
         sample: The digest of a sample of a value too large to be read whole at every look, whether
             or not it was this time: its length, its ends, and the same places between whenever it

@@ -46,12 +46,15 @@ def act(state: State, wish: Mapping[str, Any]) -> Model:
         call = _call(state, wish)
     except (LookupFailure, ValueError) as error:
         return {"say": "done", "ok": False, "text": f"{error}."}
-    if state.at_work or (newest or 0) > int(wish.get("last") or 0):
+    seen = wish.get("last", newest)  # a view of one answer sees no runs
+    if state.at_work or (newest or 0) > int(seen or 0):
         return {"say": "done", "ok": False, "text": _RUNNING if state.at_work else _LATE}
     question = "" if wish.get("sure") else _question(state, wish)
     if question:
         return {"say": "confirm", "question": question, "wish": {**wish, "sure": True}}
     ok, text = state.call_magic(call)
+    if ok and wish.get("what") == "prove":
+        return {"say": "done", "ok": True, "text": "The causes are tested.", "refresh": True}
     after = session.last
     done = ok and after is not None and after.id != newest
     if text[:2] in _MARKS:  # those of a replay
@@ -79,13 +82,8 @@ def _call(state: State, wish: Mapping[str, Any]) -> Call:
         LookupFailure: There is no such button, or a value is none that the magic takes.
     """
     what = wish.get("what")
-    if what in ("rewind", "replay"):
-        run, sure = _run(state, int(wish["run"])), what == "replay" and bool(wish.get("sure"))
-        word = run_word(run, state.tracking.session.kernel)
-        named = {"run": f"#{run.id}"}
-        if what == "rewind":
-            return Call("seed", f"%seed rewind {word}", named, "rewind")
-        return Call("replay", f"%replay {word}{' --yes' if sure else ''}", named | {"yes": sure})
+    if what in ("prove", "replay", "rewind"):
+        return _call_for_run(state, str(what), wish)
     if what == "undo-replay":
         return Call("replay", "%replay --undo", {"undo": True})
     if what == "reseed":
@@ -96,6 +94,21 @@ def _call(state: State, wish: Mapping[str, Any]) -> Call:
         name = str(wish.get("name", "")).strip()
         return Call("seed", f"%seed {what} {as_word(name)}", {"words": (name,)}, what)
     raise LookupFailure(f"there is no button {what!r}")
+
+
+def _call_for_run(state: State, what: str, wish: Mapping[str, Any]) -> Call:
+    """Return the magic that a wish about a run stands for."""
+    run = _run(state, int(wish["run"]))
+    word = run_word(run, state.tracking.session.kernel)
+    if what == "prove":
+        other = _run(state, int(wish["against"]))
+        asked = {"what": f"#{run.id}", "against": f"#{other.id}", "prove": True, "as_json": True}
+        return Call("why", f"%why {word} --prove", asked)
+    named = {"run": f"#{run.id}"}
+    if what == "rewind":
+        return Call("seed", f"%seed rewind {word}", named, "rewind")
+    sure = bool(wish.get("sure"))
+    return Call("replay", f"%replay {word}{' --yes' if sure else ''}", named | {"yes": sure})
 
 
 def _reseed(typed: str, *, generators: bool) -> Call:

@@ -135,9 +135,10 @@ class History:
             high = begin
         return found, high
 
-    def columns(self, sources: Sequence[str]) -> list[str]:
-        """Return the sources, and after them the generators that a run seen so far has moved."""
-        return [*dict.fromkeys([*sources, *self._moved])]
+    @property
+    def columns(self) -> list[str]:
+        """The sources and generators that a run seen so far has moved, or found elsewhere."""
+        return [*self._moved]
 
     def moves(self, now: Mapping[str, str]) -> dict[str, str]:
         """Describe what moved each source last, as far as a look back tells."""
@@ -170,7 +171,7 @@ class History:
 
     def _draw(self, run: Run, before: Run | None) -> Line:
         line = draw_line(run, before, self._session.kernel)
-        self._moved.update(dict.fromkeys(line.moved))
+        self._moved.update(dict.fromkeys([*line.between, *line.moved, *line.others]))
         return line
 
     def _before(self, run: Run) -> Run | None:

@@ -29,13 +29,20 @@ from ipytorchseed.rng.torch_random import has_torch
 
 _STATIC = files("ipytorchseed.inspector") / "static"
 
+_SCRIPTS = ("elements", "shelf", "channel", "answer", "timeline", "inspector")
+"""The modules, each after those that it imports: a widget's code is one module."""
+
+_LINKS = lazy_pattern(r"^import [^;]*;\n|^export (?!default)", re.MULTILINE)
+"""What one module takes from another, and offers it."""
+
 _COMMENT = lazy_pattern(r"^ *(?:/\*\*(?:(?!\*/|/\*\*).)*\*/|//[^\n]*)\n", re.DOTALL | re.MULTILINE)
 """A comment on separate lines, such as the types."""
 
 
-def squeeze_module(text: str) -> str:
-    """Remove comments and indentation from an ES module, as each notebook saves a copy."""
-    return re.sub(r"^ +", "", _COMMENT.sub("", text), flags=re.MULTILINE)
+def join_modules() -> str:
+    """Join our ES modules, without comments and indentation, as each notebook saves a copy."""
+    texts = (_LINKS.sub("", (_STATIC / f"{name}.js").read_text("utf-8")) for name in _SCRIPTS)
+    return re.sub(r"^ +", "", _COMMENT.sub("", "".join(texts)), flags=re.MULTILINE)
 
 
 _DEEPEST = 4
@@ -52,7 +59,7 @@ class Inspector(anywidget.AnyWidget):
         answer: Returns the answer to a view's question; None while the extension is not loaded.
     """
 
-    _esm = squeeze_module((_STATIC / "inspector.js").read_text("utf-8"))
+    _esm = join_modules()
     _css = stylesheet() + squeeze((_STATIC / "inspector.css").read_text("utf-8"))
 
     def __init__(self) -> None:

@@ -10,8 +10,9 @@ from ipytorchseed.inspector.actions import act
 from ipytorchseed.inspector.history import Filter, History
 from ipytorchseed.inspector.inspector import Inspector, Present
 from ipytorchseed.ledger.records import UNDONE, Run
-from ipytorchseed.notebook.lookup import TRACKING_OFF
+from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run
 from ipytorchseed.notebook.state import State
+from ipytorchseed.notebook.why_magic import run_named
 from ipytorchseed.render.inspection import (
     Model,
     chip_model,
@@ -21,11 +22,13 @@ from ipytorchseed.render.inspection import (
     settings_model,
     why_model,
 )
+from ipytorchseed.render.labels import label_of
 from ipytorchseed.render.report import report
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.rng.table import recent_seeds
 from ipytorchseed.rng.torch_random import has_torch
-from ipytorchseed.session.asking import why
+from ipytorchseed.session.asking import last_standing, why
+from ipytorchseed.why.evidence import run_name
 
 _FIRST = 60
 """Rows that a view is given at once."""
@@ -55,6 +58,7 @@ class MessageHandler:
         self._by: dict[str, str] = {}
         self._settings: Model = {}
         self._edition = 0
+        self._opened = False
         self._lock = threading.RLock()
         self._widget = self._connect()
         self._questions: dict[str, Callable[[Mapping[str, Any]], Model]] = {
@@ -63,6 +67,8 @@ class MessageHandler:
             "rows": self._lines,
             "find": self._find,
             "why": self._why,
+            "cell": self._cell,
+            "ready": lambda _: {"say": "ready"},
             "do": lambda wish: act(state, wish),
         }
         self._widget.say({"say": "back"})
@@ -86,7 +92,9 @@ class MessageHandler:
         self._widget.say({"say": "gone", "text": text})
 
     def ran(self, run: Run | None) -> None:
-        """Send views a run that has ended, with only what it changed."""
+        """Send views a run that has ended, with only what it changed; nothing before one opened."""
+        if not self._opened:
+            return
         if run is None or not run.id:
             self._widget.say({"say": "moved"})
             return
@@ -104,7 +112,7 @@ class MessageHandler:
                 "say": "run",
                 "place": len(history) - 1,
                 "row": line_model(line),
-                "columns": history.columns([*run.after]),
+                "columns": history.columns,
                 "now": {
                     name: [chip_model(line.after.get(name)), self._by[name]] for name in changed
                 },
@@ -126,6 +134,7 @@ class MessageHandler:
             return self._history
 
     def _open(self, question: Mapping[str, Any]) -> Model:
+        self._opened = True
         history = self._here()
         history.catch_up()
         count = len(history)
@@ -152,7 +161,7 @@ class MessageHandler:
         told: Model = {
             "say": "now",
             "now": now_model(rows, self._by),
-            "columns": history.columns(self._present.sources),
+            "columns": history.columns,
             "total": len(history),
             "rule": state.seeding.rule if state.options.tracking else TRACKING_OFF,
             "seed": next(iter(recent_seeds()), None),
@@ -177,7 +186,7 @@ class MessageHandler:
         lines = history.lines(sorted(places))
         return {
             "say": "rows",
-            "columns": history.columns(self._present.sources),
+            "columns": history.columns,
             "rows": [[place, line_model(line) if line else None] for place, line in lines.items()],
         }
 
@@ -195,9 +204,22 @@ class MessageHandler:
         return {"say": "found", "round": question.get("round"), "places": places, "low": reached}
 
     def _why(self, question: Mapping[str, Any]) -> Model:
-        session = self._state.tracking.session
+        session, name = self._state.tracking.session, str(question.get("name") or "")
         numbers = [question.get("run"), question.get("against")]
-        runs = [None if each is None else session.ledger.run(int(each)) for each in numbers]
-        if runs[0] is None:
+        runs = [session.ledger.run(int(each)) if each else None for each in numbers]
+        run = run_named(session, name) if name else runs[0]
+        if run is None:
             return {"say": "done", "ok": False, "text": "The ledger no longer keeps this run."}
-        return {"say": "why", **why_model(WhyView(why(session, runs[0], runs[1]), session.kernel))}
+        model = why_model(WhyView(why(session, run, runs[1]), session.kernel))
+        return {"say": "why", "name": name, **model}
+
+    def _cell(self, question: Mapping[str, Any]) -> Model:
+        """Return the numbers that the cell of a run may show now."""
+        session = self._state.tracking.session
+        run = find_run(session, str(question.get("number")))
+        last = last_standing(session, run.notebook, run.cell, rank=run.rank) or run
+        numbers = [each.execution_count for each in (last, run)]
+        text = (
+            f"{run_name(run, session.kernel)} is `{label_of(run.source)}`, which is not in sight."
+        )
+        return {"say": "cell", "numbers": numbers, "text": text}

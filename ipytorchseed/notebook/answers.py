@@ -16,6 +16,7 @@ from ipytorchseed.notebook.lookup import TRACKING_OFF
 from ipytorchseed.notebook.replay_magic import find_plan
 from ipytorchseed.notebook.state import Call, State
 from ipytorchseed.notebook.why_magic import explain_asked, own_run
+from ipytorchseed.reads.seed_arguments import without_seed
 from ipytorchseed.render.replay import PlanView
 from ipytorchseed.why.evidence import run_word
 from ipytorchseed.why.explanation import Explanation
@@ -59,6 +60,9 @@ def _answer(state: State, question: questions.Question) -> dict[str, Any]:
         if question.seed is not None:
             state.apply(question.seed, "now")
         return {"ready": True}
+    if isinstance(question, questions.Seeds):
+        names = state.shell.user_ns
+        return {"calls": [[*without_seed(source, names)] for source in question.sources]}
     if isinstance(question, questions.Undo):
         return _call(state, Call("replay", "%replay --undo", {"undo": True}))
     if not state.options.tracking:
@@ -66,10 +70,9 @@ def _answer(state: State, question: questions.Question) -> dict[str, Any]:
     session = state.tracking.session
     if isinstance(question, questions.Why):
         view = explain_asked(session, question)
-        if question.prove:
-            return _prove(state, view.explanation)
-        ident = session.identity.ident_of(view.explanation.run.cell)
-        told: dict[str, Any] = json.loads(view.to_json(ident))
+        said, ident = view.explanation, session.identity.ident_of(view.explanation.run.cell)
+        told: dict[str, Any]
+        told = _prove(state, said) if question.prove else json.loads(view.to_json(ident))
         return told
     run = own_run(session, question.run)
     if isinstance(question, questions.Plan):

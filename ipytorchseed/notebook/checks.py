@@ -35,6 +35,7 @@ from ipytorchseed.render.check import CheckView
 from ipytorchseed.render.values import pick
 from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
 from ipytorchseed.rng.table import seed_all
+from ipytorchseed.session.asking import why
 from ipytorchseed.session.outputs import Outputs, outputs_of
 from ipytorchseed.trace.draws import LineDraws
 from ipytorchseed.trace.recorder import Recorder
@@ -163,7 +164,7 @@ class Checks(Struct, eq=False):
         for under in [under for under in self._under if under.ended]:
             self._under.remove(under)
             try:
-                self._finish(under, result, effects)
+                self._finish(under, result, effects, record)
             finally:
                 if under.before is not None:
                     restore(under.before)
@@ -173,7 +174,13 @@ class Checks(Struct, eq=False):
         under.capture.stop()
         under.ended = True
 
-    def _finish(self, under: _Under, result: ExecutionResult | None, effects: list[str]) -> None:
+    def _finish(
+        self,
+        under: _Under,
+        result: ExecutionResult | None,
+        effects: list[str],
+        record: Record | None,
+    ) -> None:
         error = raised(result)
         if result is None or error is not None:
             if not under.as_json:
@@ -197,7 +204,9 @@ class Checks(Struct, eq=False):
             said = say_restored("Everything is", stays).replace("as before", _AS_AFTER)
             click.echo(f"The check was interrupted. {said}.")
             return
-        view = CheckView(checked)
+        session = self._tracking.session
+        changed = None if record is None else why(session, record)
+        view = CheckView(checked, changed, session.kernel)
         if under.as_json:
             click.echo(view.to_json())
         else:

@@ -15,7 +15,7 @@ from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.cells import cell_id
 from ipytorchseed.notebook.completion import add_completer
 from ipytorchseed.notebook.magic import Magic
-from ipytorchseed.notebook.state import Opener, State
+from ipytorchseed.notebook.state import MakeButton, Opener, State
 from ipytorchseed.notebook.transform import deterministic_cells, help_on_words
 from ipytorchseed.rng.seeds import listeners
 
@@ -25,6 +25,7 @@ MAGICS = (
     ("line", "seed", "ipytorchseed.notebook.seed_magic", "%seed 42"),
     ("line", "rng", "ipytorchseed.notebook.rng_magic", "%rng --text"),
     ("line", "why", "ipytorchseed.notebook.why_magic", "%why 12"),
+    ("line", "check", "ipytorchseed.notebook.check_magic", "%check"),
     ("line", "replay", "ipytorchseed.notebook.replay_magic", "%replay 12"),
     ("line", "deterministic", "ipytorchseed.notebook.deterministic_magic", "%deterministic on"),
     ("cell", "deterministic", "ipytorchseed.notebook.deterministic_magic", "%%deterministic 42"),
@@ -84,12 +85,17 @@ class Extension:
         """Take it all away, and put back what is still in force."""
         state = self.state
         state.runs.end_all()
+        state.guard.call(state.stop_check)
         if state.viewer is not None:
             state.guard.call(state.viewer.close)
         state.tracking.stop()
         ended = [] if state.seeding.each is None else [f"%seed each {state.seeding.each.seed}"]
         if state.used_scopes is not None and state.used_scopes.switch_off():
             ended.append("%deterministic on")
+        from ipytorchseed.rng.torch_random import AWAITED  # much, for loading
+
+        if AWAITED.cancel():
+            ended.append("the wait to seed torch at its import")
         if ended:  # the loading that may follow begins again
             import click
 
@@ -169,7 +175,7 @@ class Extension:
         if run is not None and state.options.explain_on_change:
             from ipytorchseed.notebook.why_magic import explain_change
 
-            guard.call(explain_change, state.tracking.session, run)
+            guard.call(explain_change, state, run)
         if state.viewer is not None and not state.runs.busy:
             state.threads.discard(threading.get_ident())
             guard.call(state.viewer.ran, run)
@@ -199,15 +205,18 @@ def _put_back(table: dict[str, Any], magic: Magic, before: object) -> None:
             table[magic.name] = before
 
 
-def load(shell: InteractiveShell, opener: Opener | None = None) -> None:
+def load(
+    shell: InteractiveShell, opener: Opener | None = None, make_button: MakeButton | None = None
+) -> None:
     """Switch the extension on in a shell; a second time does nothing.
 
     Args:
         shell: The running shell.
         opener: Makes the viewer when it is first asked for.
+        make_button: Makes buttons.
     """
     if shell not in _loaded:
-        extension = Extension(State(shell, opener))
+        extension = Extension(State(shell, opener, make_button))
         extension.attach()
         _loaded[shell] = extension
 

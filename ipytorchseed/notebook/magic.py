@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, redirect_stdout
 from importlib import import_module
+from io import StringIO
 from typing import TYPE_CHECKING, NoReturn
 
 from IPython.core.error import UsageError
 from IPython.core.magic import MAGIC_NO_VAR_EXPAND_ATTR
+from IPython.display import display
 
 from ipytorchseed.errors import IPyTorchSeedError, LookupFailure
+from ipytorchseed.notebook.streams import marked
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.magics import looks, only_asks
 from ipytorchseed.render.text import escaped, visible
 
 if TYPE_CHECKING:
@@ -105,10 +111,35 @@ class Magic:
         Raises:
             UsageError: The line does not fit the declaration; one line says what, why and how.
         """
+        looking = self._state.called is None and looks(self.name, line)
         try:
-            return self._run(self.command, line, cell)
+            with self._looking() if looking else nullcontext():
+                return self._run(self.command, line, cell)
         except KeyboardInterrupt as interrupt:  # which of our lines it met says nothing
             raise interrupt.with_traceback(None) from None
+
+    @contextmanager
+    def _looking(self) -> Iterator[None]:
+        """Keep what the block shows out of the cell's outputs: the line only looks.
+
+        In a notebook that a program runs, a leftover line of this kind does not end the run. In a
+        cell with other code, what it prints is displayed: printed text cannot be marked as ours.
+        """
+        state = self._state
+        with (
+            state.tracking.unheard() as source,
+            marked(state.shell, self.name),
+            ExitStack() as undo,
+        ):
+            if state.unattended and not only_asks(source):
+                printed = undo.enter_context(redirect_stdout(StringIO()))
+                undo.callback(lambda: _display_text(printed.getvalue()))
+            try:
+                yield
+            except UsageError as error:
+                if not state.unattended:
+                    raise
+                _display_text(str(error))
 
     def _run(self, command: click.Command, line: str, cell: str | None) -> object:
         import click
@@ -200,6 +231,11 @@ class Magic:
         form = context.get_usage().replace("[OPTIONS]", listed)
         line = " ".join(f"{self.sign}: {said}{'' if said.endswith('?') else '.'} {form}".split())
         return visible(line)
+
+
+def _display_text(text: str) -> None:
+    if text:
+        display({"text/plain": text.rstrip("\n")}, raw=True)
 
 
 def _without_comment(word: re.Match[str]) -> str:

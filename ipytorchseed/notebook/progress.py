@@ -18,22 +18,6 @@ _PATIENCE = 1.5
 _EVERY = 0.3
 """Seconds between two of its states."""
 
-_BAR = 12
-"""Columns of a bar."""
-
-
-def bar(made: int, of: int, what: str, most: str = "") -> str:
-    """Draw how far something is, and say what is done now.
-
-    Args:
-        made: What is done.
-        of: What there is to do.
-        what: What is done now.
-        most: What to say of ``of``, as ``at most``.
-    """
-    drawn = "█" * round(_BAR * made / of)
-    return f"{drawn:░<{_BAR}} {made} of {of}{most and ' '}{most} · {what}"
-
 
 class Progress:
     """A line that is shown while something takes long, and is replaced as it goes on.

@@ -25,11 +25,12 @@ from ipytorchseed.experiment.proving import Experiments
 from ipytorchseed.experiment.search import Search
 from ipytorchseed.fingerprint import Budget
 from ipytorchseed.ledger.records import Finding, Findings, Run
-from ipytorchseed.notebook.progress import Progress, bar
+from ipytorchseed.notebook.progress import Progress
 from ipytorchseed.notebook.replay import Player
 from ipytorchseed.notebook.rerun import left_as_before
 from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.render.replay import say_outside
+from ipytorchseed.render.text import bar
 from ipytorchseed.session.asking import why
 from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.why.experiments import UNTESTED, count_most

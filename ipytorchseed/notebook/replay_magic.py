@@ -56,7 +56,10 @@ def line(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool) -
     if not state.options.tracking:
         raise LookupFailure(TRACKING_OFF)
     session = state.tracking.session
-    wanted = _last_asked(state) if run is None else find_run(session, run)
+    wanted = state.replays.asked if run is None else find_run(session, run)
+    if wanted is None:  # no error: a notebook that is run from top to bottom goes on
+        click.echo("Nothing to bring back: no %why named an earlier run yet. Name one: %replay 5")
+        return
     plan = find_plan(state, wanted)
     outside = say_outside(plan, session.kernel)
     if dry:
@@ -94,10 +97,3 @@ def _causes(session: Session, wanted: Run) -> tuple[Cause, ...]:
     said = why(session, latest, wanted)
     whole = not said.unknown and all(cause.goes_back for cause in said.causes)
     return said.causes if whole else ()
-
-
-def _last_asked(state: State) -> Run:
-    asked = state.replays.asked
-    if asked is None:
-        raise LookupFailure("no %why named an earlier run yet; name one: %replay 5")
-    return asked

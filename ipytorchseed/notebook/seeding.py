@@ -64,14 +64,14 @@ class Seeding:
         )
 
     def apply(self, seed: int) -> None:
-        """Seed every source now.
+        """Seed every source now; torch at its import, if it is not imported yet.
 
         Raises:
             SeedError: ``seed`` is none; nothing was moved.
         """
         from ipytorchseed.rng.table import seed_all
 
-        seed_all(check_seed(seed))
+        seed_all(check_seed(seed), wait=True)
 
     def for_cell(self, ident: str | None, source: str) -> int | None:
         """Return the seed that the rule gives a cell, if there is a rule.

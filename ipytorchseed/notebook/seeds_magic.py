@@ -17,10 +17,11 @@ from ipytorchseed.experiment.process import say_restored
 from ipytorchseed.foreign import Format
 from ipytorchseed.ledger.encoding import encode
 from ipytorchseed.notebook.magic import as_word
-from ipytorchseed.notebook.progress import Progress, bar
+from ipytorchseed.notebook.progress import Progress
 from ipytorchseed.notebook.rerun import left_as_before, make_body
 from ipytorchseed.notebook.seed_magic import SeedValue
 from ipytorchseed.notebook.state import State
+from ipytorchseed.render.text import bar
 from ipytorchseed.studies.record import Outcome, Record, choose_seeds
 from ipytorchseed.studies.statistics import scipy_stats
 from ipytorchseed.studies.study import Study, Versus, refuse_strangers

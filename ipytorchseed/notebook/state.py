@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
@@ -46,6 +47,10 @@ Opener = Callable[["State"], Viewer]
 """Makes what shows runs as they happen; the package gives it, as it lies above this floor."""
 
 
+MakeButton = Callable[[str, Callable[[], object]], Any]
+"""Makes a widget that calls a function when it is pressed; the package gives it likewise."""
+
+
 class Call(NamedTuple):
     """A magic and its typed values, as a button or an agent asks for it.
 
@@ -68,8 +73,11 @@ class State:
     Args:
         shell: The running shell.
         opener: Makes the viewer when it is first asked for; None where there is none.
+        make_button: Makes buttons; None where there are none.
 
     Attributes:
+        environ: The environment as it was before the cells that follow.
+        stop_check: Ends what ``%check`` runs in a fresh kernel, if anything.
         interrupts: Keeps Ctrl-C from being lost while we look.
         guard: Keeps errors of our callbacks away from the user's cells.
         runs: The runs under way.
@@ -82,8 +90,16 @@ class State:
         called: What the next magic is to do instead of reading its line.
     """
 
-    def __init__(self, shell: InteractiveShell, opener: Opener | None = None) -> None:
+    def __init__(
+        self,
+        shell: InteractiveShell,
+        opener: Opener | None = None,
+        make_button: MakeButton | None = None,
+    ) -> None:
         self.shell = shell
+        self.environ = dict(os.environ)
+        self.make_button = make_button
+        self.stop_check: Callable[[], object] = lambda: None
         self.runs = Runs()
         self.seeding = Seeding()
         self.options = IPyTorchSeed.of(shell)
@@ -146,6 +162,12 @@ class State:
     def at_work(self) -> bool:
         """Whether a cell is running, in whichever thread."""
         return bool(self.threads)
+
+    @property
+    def unattended(self) -> bool:
+        """Whether a program such as nbclient runs the cells: its requests do not allow input."""
+        message = getattr(self.shell, "parent_header", None) or {}
+        return (message.get("content") or {}).get("allow_stdin") is False
 
     @property
     def used_scopes(self) -> Scopes | None:

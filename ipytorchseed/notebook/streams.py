@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
 from ipytorchseed.introspection.replacing import Replacements
+from ipytorchseed.reads.magics import MARK
 
 if TYPE_CHECKING:
     from ipytorchseed.session.outputs import Outputs
@@ -156,3 +157,22 @@ class OutputCapture:
         """Stop capturing; the objects are restored, except wrappers around ours."""
         self._round = object()  # wrappers that others keep report nothing
         self._replaced.put_back()
+
+
+@contextmanager
+def marked(shell: InteractiveShell, what: str) -> Iterator[None]:
+    """Mark what is displayed in the block as ours, so that checks leave it out.
+
+    Args:
+        shell: The running shell.
+        what: The magic that displays it.
+    """
+    publisher: Any = shell.display_pub
+    publish = publisher.publish
+
+    def publish_marked(data: Any, metadata: Any = None, **more: Any) -> Any:  # noqa: ANN401 -- as the original
+        return publish(data, {**(metadata or {}), MARK: {"what": what}}, **more)
+
+    with Replacements() as replaced:
+        replaced.put(publisher, "publish", publish_marked)
+        yield

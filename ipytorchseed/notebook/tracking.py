@@ -73,6 +73,7 @@ class Tracking:
         self._forget: Callable[[], object] | None = None
         self._ready: tuple[str, Ledger] | None = None
         self._saved: SavedIds | None = None
+        self._unheard: Pending | None = None
         self._capture = OutputCapture(shell, self._outputs)
         options.observe(self._choose)
 
@@ -374,7 +375,18 @@ class Tracking:
 
     def _outputs(self) -> Outputs | None:
         pending = None if self._session is None else self._session.pending
-        return None if pending is None or self._runs.beside else pending.outputs
+        unheard = pending is None or self._runs.beside or pending is self._unheard
+        return None if unheard or pending is None else pending.outputs
+
+    @contextmanager
+    def unheard(self) -> Iterator[str]:
+        """Ignore what is shown in the block; yield the text of the cell under way."""
+        before, pending = self._unheard, None if self._session is None else self._session.pending
+        self._unheard = pending
+        try:
+            yield "" if pending is None else pending.source
+        finally:
+            self._unheard = before
 
     def _choose(self, change: Mapping[str, Any]) -> None:
         if self._session is None:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import click
 from IPython.core.inputtransformer2 import TransformerManager
 from IPython.display import display
 
-from ipytorchseed.checking.outputs import MARK
 from ipytorchseed.commands import examples, flag, in_json, option
 from ipytorchseed.errors import LookupFailure, did_you_mean, quoted
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, known_runs, recent_runs
-from ipytorchseed.notebook.state import Target
+from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.questions import Why
-from ipytorchseed.reads.magics import only_asks
+from ipytorchseed.reads.magics import MARK, only_asks
 from ipytorchseed.receipts.privacy import Places
 from ipytorchseed.receipts.reading import read
 from ipytorchseed.render.why import WhyView
@@ -31,6 +29,7 @@ from ipytorchseed.session.asking import (
     why,
     why_all,
     why_elsewhere,
+    with_seeds,
 )
 from ipytorchseed.session.session import Session
 from ipytorchseed.why.tested import with_roots_of
@@ -42,6 +41,8 @@ _NEAR = 50
 
 _SWITCH = {"on": True, "off": False}
 """Words that switch the line under changed cells."""
+
+_LIVE = "application/vnd.jupyter.widget-view+json"
 
 _ALL = "all"
 """The word for all cells."""
@@ -102,7 +103,7 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
     if not state.options.tracking:
         raise LookupFailure(TRACKING_OFF)
     if what in _SWITCH:
-        state.options.explain_on_change = _SWITCH[what]
+        _switch(state, on=_SWITCH[what])
         return
     session = state.tracking.session
     if what == _ALL:
@@ -125,11 +126,39 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
         if said.makers and state.proofs.test_makers(said):
             fresh = why(session, said.run, said.against, tested=False)
             said = with_roots_of(said, fresh)
-    view = WhyView(said, session.kernel)
+    view = WhyView(with_seeds(said, state.shell.user_ns), session.kernel)
     if as_json:
         click.echo(view.to_json(session.identity.ident_of(said.run.cell)))
     else:
-        display(view)
+        _display(state, view)
+
+
+def _switch(state: State, *, on: bool) -> None:
+    """Switch the line under changed cells."""
+    state.options.explain_on_change = on
+    if on:
+        state.open_viewer()  # its imports take long the first time
+
+
+def _display(state: State, view: WhyView) -> None:
+    """Display an answer, and after it what makes it live, if it compares recorded runs."""
+    display(view)
+    against = view.explanation.against
+    if view.explanation.run.id and against is not None and against.id:
+        show_live(state)
+
+
+def show_live(state: State, metadata: Mapping[str, object] | None = None) -> None:
+    """Display a live view, which finds the static copy that was displayed just before.
+
+    Front ends without widgets show nothing for it.
+    """
+    viewer = state.open_viewer()
+    formatter = state.shell.display_formatter
+    if viewer is None or formatter is None:
+        return
+    bundle, _ = formatter.format(viewer.shown(), include={_LIVE})
+    display(bundle, raw=True, metadata=metadata)
 
 
 def _tell_all(session: Session, *, as_json: bool, options: bool) -> None:
@@ -148,18 +177,19 @@ def _is_file(word: str) -> bool:
     return _RUN.fullmatch(word) is None and (Path(word).exists() or Path(word).suffix != "")
 
 
-def explain_change(session: Session, run: Run) -> None:
+def explain_change(state: State, run: Run) -> None:
     """Display one line if a run shows something else than the cell's run before it.
 
     It is no output of the cell: its metadata say so, and checks leave it out.
     """
+    session = state.tracking.session
     if only_asks(run.source):
         return
-    line = WhyView(why(session, run), session.kernel).one_line
+    view = WhyView(why(session, run), session.kernel)
+    line, ours = view.one_line, {MARK: {"what": "why"}}
     if line:
-        grey = f'<span style="color: gray; font-size: 90%">{html.escape(line)}</span>'
-        bundle = {"text/plain": line, "text/html": grey}
-        display(bundle, raw=True, metadata={MARK: {"what": "why"}})
+        display({"text/plain": line, "text/html": view.line_html}, raw=True, metadata=ours)
+        show_live(state, ours)
 
 
 def run_of(session: Session, word: str) -> Run:

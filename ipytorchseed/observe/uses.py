@@ -5,7 +5,7 @@ from __future__ import annotations
 import dis
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from types import CodeType
 
 from msgspec import Struct
@@ -124,10 +124,12 @@ def _of_parameters(
 def _arguments(code: CodeType, steps: list[_Step]) -> dict[tuple[int, int], _Argument]:
     """Return which loads are arguments of calls of variables, by place and number of the load."""
     taken: dict[int, list[tuple[int, int, int]]] = {}  # by call: depth, place and number
+    labels = {*dis.findlabels(code.co_code)}  # type: ignore[arg-type] # the text itself
+    joins = {at for at, step in enumerate(steps) if not labels.isdisjoint(step[:2])}
     for place, (_, _, op, arg) in enumerate(steps):
         for nth in range(_LOCALS.get(op, op in _NAMES)):
             above = _LOCALS[op] - 1 - nth if op in _LOCALS else op == _GLOBAL and arg & _NULL_ABOVE
-            call, depth = _find_taker(steps, place + 1, above)
+            call, depth = _find_taker(steps, joins, place + 1, above)
             if call:
                 taken.setdefault(call, []).append((depth, place, nth))
     found: dict[tuple[int, int], _Argument] = {}
@@ -146,16 +148,18 @@ def _arguments(code: CodeType, steps: list[_Step]) -> dict[tuple[int, int], _Arg
     return found
 
 
-def _find_taker(steps: list[_Step], place: int, above: int) -> tuple[int, int]:
+def _find_taker(
+    steps: list[_Step], joins: Collection[int], place: int, above: int
+) -> tuple[int, int]:
     """Return the place of the call that takes a value from the stack, and how much is above it.
 
-    Zeros if something else takes it, or after a jump.
+    Zeros if something else takes it, after a jump, or where jumps lead to.
     """
     for at in range(place, len(steps)):
         _, _, op, arg = steps[at]
         if op == _KEYWORDS:
             continue
-        if op not in _STEADY:
+        if op not in _STEADY or at in joins:
             break
         effect = dis.stack_effect(op, arg if op >= dis.HAVE_ARGUMENT else None)
         if above < (1 if op == _ATTRIBUTE else max(0, 1 - effect)):

@@ -12,11 +12,11 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from inspect import CO_OPTIMIZED
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 from weakref import ref
 
-from ipytorchseed.introspection.values import is_function, qualified_name
+from ipytorchseed.introspection.values import qualified_name
 from ipytorchseed.observe.uses import Use, find_uses
 from ipytorchseed.reads.entropy import TAILS
 from ipytorchseed.reads.resolution import public_name
@@ -173,15 +173,16 @@ class Watch:
         try:
             key = id(code)
             seen = self._seen
-            self._spent.setdefault(key, code)
-            if seen is not None:
+            places = None if seen is None else seen.places.get(key)
+            if places is None:
+                self._spent.setdefault(key, code)
+                if seen is None:
+                    return _DISABLE
                 seen.codes.setdefault(key, code)
-                places = seen.places.get(key)
-                if places is None:
-                    places = seen.places[key] = set()
-                places.add(offset)
-                for use in self._uses[key].get(offset, ()):
-                    self._note(seen, use)
+                places = seen.places[key] = set()
+            places.add(offset)
+            if seen is not None and offset in self._uses[key]:
+                self._note(seen, *self._uses[key][offset])
         except Exception:  # noqa: BLE001 -- as above
             self._fail()
         return _DISABLE
@@ -189,7 +190,7 @@ class Watch:
     def _calls(self, _code: CodeType, _offset: int, called: object, _first: object) -> object:
         """Record a clock or entropy call by its place in code, under any name."""
         try:
-            name = qualified_name(called) if is_function(called) else ""
+            name = called.__name__ if type(called) is FunctionType else qualified_name(called)
             if self._seen is not None and name.rpartition(".")[2] in TAILS:
                 self._seen.called.add(public_name(called))
         except Exception:  # noqa: BLE001 -- as above

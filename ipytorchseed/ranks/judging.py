@@ -207,7 +207,7 @@ class Judgement:
         groups = grouped(values)
         apart = [*chain(*groups[1:])]
         clear = len(groups[0]) > len(groups[1])
-        who = f"{list_ranks(apart)} apart{'' if clear else f' from {list_ranks(groups[0])}'}"
+        who = f"{list_ranks(apart)} apart" if clear else " against ".join(map(list_ranks, groups))
         if len(groups) == len(active) > 2:  # noqa: PLR2004
             who = "no two ranks are alike"
         if all(len(value) < _DIGITS for value in values.values()):

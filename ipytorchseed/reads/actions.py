@@ -13,13 +13,13 @@ MAX_ACTIONS = 200
 _SEEDS = lazy_pattern(r"(.*_)?seed(_.*)?|set_?(rng_)?state")
 
 # Parts of the names of actions that change a source's state other than by draws.
-_SETS_STATE = lazy_pattern(r"seed|set_?(rng_)?state|bit_generator")
+_SETS_STATE = lazy_pattern(r"(?<!ipytorch)seed|set_?(rng_)?state|bit_generator")
 
 # Actions that are searched as a whole: magics, and ``rng.bit_generator.state=``.
 _WHOLE = lazy_pattern(r"^%|=$")
 
 # The library whose sources a call sets, by the first part of its name.
-_SOURCES = {"numpy": "numpy", "random": "python", "torch": "torch"}
+_SOURCES = {"np": "numpy", "numpy": "numpy", "random": "python", "torch": "torch"}
 
 # Parts of the names of functions of torch, numpy and ``random`` that draw.
 _DRAWS = lazy_pattern(

@@ -144,10 +144,27 @@ def _expanded(line: str) -> list[str]:
     return [braced or name for braced, name in _EXPANDED.findall(line)]
 
 
+MARK = "ipytorchseed"
+"""The key in an output's metadata that marks it as ours: it is no output of the cell."""
+
+_COMMANDS = lazy_pattern(r"%(?:why|rng|seed|deterministic|replay|check)(?![\w%])|#")
+"""How lines begin that only ask or command us, and comments."""
+
+_LOOKS = lazy_pattern(r"(?:why|rng|replay|check)(?!\w)|seed\s+log(?!\w)")
+"""Those of our line magics that only look, without the percent sign."""
+
+
 def only_asks(source: str) -> bool:
     """Return whether a cell only asks or commands us, as ``%why`` and ``%seed`` do."""
     lines = [line.strip() for line in source.splitlines() if line.strip()]
-    return all(
-        line.startswith(("%why", "%rng", "%seed", "%deterministic", "%replay", "#"))
-        for line in lines
-    )
+    return all(map(_COMMANDS.match, lines))
+
+
+def looks(name: str, line: str) -> bool:
+    """Return whether a line magic of ours only looks, so that what it shows is no result.
+
+    Args:
+        name: The magic, without the percent sign.
+        line: What follows its name.
+    """
+    return _LOOKS.match(f"{name} {line.lstrip()}") is not None

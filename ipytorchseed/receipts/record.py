@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.ledger.records import Findings, Run
+from ipytorchseed.reads.written import Written, written
 from ipytorchseed.rng.position import Position
 
 # The version of the schema.
@@ -65,6 +66,10 @@ class Receipt(Struct, frozen=True):
             return None
         ahead = last.draws - first.draws
         return ahead if first.seed == last.seed and ahead >= 0 else None
+
+    def written(self, run: Run) -> Written:
+        """Return the calls and imports of a run; none if its text is not in the receipt."""
+        return written(run.source)
 
     def findings(self, run: Run, against: Run) -> Findings | None:  # noqa: ARG002 -- as above
         """Return nothing: no experiment compares runs of two machines."""

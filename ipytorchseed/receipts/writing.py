@@ -60,7 +60,7 @@ def write(
         "notebook": notebook,
         "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "settings": _shared([run.settings for run in hidden]),
-        "states": _stands(runs, find_states),
+        "states": find_stands(runs, find_states),
     }
     content = b""
     for most in _DETAIL:
@@ -110,10 +110,15 @@ def _shared(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _stands(
+def find_stands(
     runs: Sequence[Run], find_states: Callable[[], HistoryLookup | None]
 ) -> dict[str, StatePosition]:
-    """Return the positions of the states that runs began and ended in, by digest."""
+    """Return the positions of the states that runs began and ended in, by digest.
+
+    Args:
+        runs: The runs.
+        find_states: As for ``write``.
+    """
     moves = [states for run in runs for states in (run.begun, run.ended)]
     named = {digest: name for states in moves for name, digest in states.items()}
     found: dict[str, StatePosition] = {}

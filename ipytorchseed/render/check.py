@@ -6,7 +6,9 @@ from ipytorchseed.experiment.verdict import Checked, Culprit
 from ipytorchseed.render.text import escaped, width, wrap
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View
-from ipytorchseed.why.words import many, sentence
+from ipytorchseed.why.evidence import run_name
+from ipytorchseed.why.explanation import Explanation
+from ipytorchseed.why.words import many, sentence, stream_of
 
 _MOST = 6
 """Differences that are listed."""
@@ -26,12 +28,16 @@ class CheckView(View):
 
     Args:
         checked: The result.
+        said: How the cell's run differed from the one before; None if that is not known.
+        kernel: The kernel that asks.
     """
 
     template = "check"
 
-    def __init__(self, checked: Checked) -> None:
+    def __init__(self, checked: Checked, said: Explanation | None = None, kernel: str = "") -> None:
         self.checked = checked
+        self._said = said
+        self._kernel = kernel
 
     @property
     def title(self) -> str:
@@ -41,9 +47,24 @@ class CheckView(View):
             why = "" if checked.notes else ": the cell made no variable and showed nothing"
             return f"There is nothing to compare{why}."
         if checked.reproducible:
-            many = _times(checked.runs)
-            return f"The cell repeats: {many} from the same state made bitwise the same."
+            runs = f"{_times(checked.runs)} from the same state"
+            return f"The cell repeats, bit for bit: {runs} gave one result."
         return self._fault
+
+    @property
+    def begins(self) -> str:
+        """What the cell that repeats starts from, and started from before; empty if it is alike."""
+        said = self._said
+        if not self.checked.reproducible or said is None or said.against is None:
+            return ""
+        causes = [each for each in said.causes if each.kind in ("input", "rng")]
+        names = [
+            f"`{each.name}`" if each.kind == "input" else stream_of(each.name) for each in causes
+        ]
+        if not said.changed or not names:
+            return ""
+        run = run_name(said.against, self._kernel)
+        return f"What changed since {run} is what it starts from: {', '.join(names)}."
 
     @property
     def _fault(self) -> str:
@@ -167,7 +188,7 @@ class CheckView(View):
     def text(self) -> str:
         """Draw it for a terminal of 80 columns."""
         checked = self.checked
-        parts = [wrap(self.title, first="")]
+        parts = [wrap(each, first="") for each in (self.title, self.begins) if each]
         culprit = checked.culprit
         parts += [wrap(each, first="  ▲ ") for each in (*self.outside, *self.unproven)]
         if culprit is not None and checked.entry is not None:

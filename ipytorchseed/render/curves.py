@@ -63,12 +63,15 @@ def _rounded(series: Series) -> tuple[str, ...]:
 
 
 def _series(change: Change, before: Series, after: Series) -> Iterator[tuple[str, Pair]]:
-    """Return the series of a change: the columns of what was printed, else its numbers."""
+    """Return the series of a change: the columns of what was printed, else its numbers.
+
+    What was printed in lines of unequal length, with a counter in it, is no series.
+    """
     if change.what != "stdout":
         yield change.name or change.what, (before, after)
         return
     columns = _columns(before)
-    if columns != _columns(after):
+    if columns != _columns(after) or (columns == 1 and _counts_in_between(before)):
         return
     for at in range(columns):
         name = "printed" if columns == 1 else f"printed, column {at + 1}"
@@ -86,6 +89,12 @@ def _columns(numbers: Series) -> int:
 def _counts(numbers: Series) -> bool:
     steps = {late - early for early, late in itertools.pairwise(numbers)}
     return len(numbers) > 2 and _is_whole(numbers) and len(steps) == 1 and steps != {0}  # noqa: PLR2004
+
+
+def _counts_in_between(numbers: Series) -> bool:
+    """Return whether three whole numbers in a row, of those among others, count."""
+    whole = [number for number in numbers if number == number // 1]
+    return any(_counts(whole[at : at + 3]) for at in range(len(whole) - 2))
 
 
 def _is_whole(numbers: Series) -> bool:

@@ -115,7 +115,6 @@ def line_words(line: Line) -> str:
 def why_model(view: WhyView) -> Model:
     """Return an explanation."""
     said = view.explanation
-    began = [name for run in (said.against, said.run) if run is not None for name in run.begun]
     return {
         "run": said.run.id,
         "against": None if said.against is None else said.against.id,
@@ -132,7 +131,9 @@ def why_model(view: WhyView) -> Model:
             }
             for cause in said.causes
         ],
-        "roots": [[root.message, say_path(root) if root.path else ""] for root in view.roots],
+        "roots": [[root.message, say_path(root, "`")] for root in view.roots],
+        "prove": view.is_provable,
+        "asks": sorted(view.asks),
         "keep": [KEEP, *view.keep] if view.keep else [],
         "reason": view.one_reason,
         "back": view.way_back,
@@ -142,7 +143,6 @@ def why_model(view: WhyView) -> Model:
         "more": view.more,
         "curves": [_curves_model(name, *pair) for name, pair in view.series],
         "cleared": [[suspect(each), each.message] for each in said.cleared],
-        "begun": [[name, *map(chip_model, view.begun(name))] for name in dict.fromkeys(began)],
     }
 
 

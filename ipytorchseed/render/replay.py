@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from ipytorchseed.render.labels import label_of
 from ipytorchseed.render.text import draw_table, visible, wrap
-from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.view import View
 from ipytorchseed.render.why import WhyView, say_timed
 from ipytorchseed.why.evidence import run_name

@@ -13,12 +13,13 @@ from ipytorchseed.errors import StateError
 from ipytorchseed.experiment.rewind import Restored
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.seeds import SeedEntry
+from ipytorchseed.render.labels import label_of
 from ipytorchseed.render.text import draw_table, visible, wrap
-from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import pick, short_digest, write_value
 from ipytorchseed.render.view import View
 from ipytorchseed.rng.generators import Found
 from ipytorchseed.rng.position import UNKNOWN, Position
+from ipytorchseed.rng.seeds import LIMIT
 from ipytorchseed.rng.snapshot import snapshot
 from ipytorchseed.rng.source import Source, digest
 from ipytorchseed.rng.table import locate, recent_seeds, sources
@@ -130,6 +131,9 @@ class SeedStatus(View):
         rows = read_rows(found)
         title = "No seed set yet." if last is None else f"Last seed: {last}."
         seeds = {row.position.seed for row in rows if not row.type}
+        chosen = [row.name for row in rows if not row.type and _is_chosen(row.position.seed)]
+        if last is None and chosen:
+            title = f"No %seed yet. Seeded by code: {', '.join(chosen)}."
         if last is not None and seeds.isdisjoint({last, None}):
             title = f"Last seed: {last}, from which no source goes on now."
         return cls(f"{title} {rule}." if rule else title, rows)
@@ -142,6 +146,11 @@ class SeedStatus(View):
             for row in self.rows
         ]
         return draw_table(self.title, columns, rows)
+
+
+def _is_chosen(seed: int | None) -> bool:
+    """Return whether a person chose a seed: those that a library takes by itself are larger."""
+    return seed is not None and seed < LIMIT
 
 
 _HOW = {

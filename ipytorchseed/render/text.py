@@ -34,6 +34,9 @@ _LONGEST = 4_000
 MOST_OF_NAME = 80
 """Characters of a name that are shown."""
 
+_BAR = 12
+"""Columns of a bar."""
+
 _HEAD = 60
 """Those of its beginning, where it is longer; the rest is its end."""
 
@@ -114,6 +117,13 @@ def wrap(words: str, first: str) -> str:
     )
 
 
+def set_width(text: str, width: int) -> str:
+    """Cut or fill a line to so many columns of a terminal, where some letters take two."""
+    from rich.cells import set_cell_size
+
+    return set_cell_size(visible(text), width)
+
+
 @contextmanager
 def rich_apart() -> Iterator[None]:
     """Import rich and use it inside, unseen by the user, who may import it later.
@@ -178,3 +188,16 @@ def draw_table(
     for part in (Text(visible(title)), table) if title else (table,):
         console.print(part)
     return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines())
+
+
+def bar(made: int, of: int, what: str, most: str = "") -> str:
+    """Draw how far something is, and say what is done now.
+
+    Args:
+        made: What is done.
+        of: What there is to do.
+        what: What is done now.
+        most: What to say of ``of``, as ``at most``.
+    """
+    drawn = "█" * round(_BAR * made / of)
+    return f"{drawn:░<{_BAR}} {made} of {of}{most and ' '}{most} · {what}"

@@ -9,7 +9,8 @@ from msgspec import Struct
 from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.magics import only_asks
-from ipytorchseed.render.text import WIDTH, visible, width
+from ipytorchseed.render.labels import label_of, shown_number
+from ipytorchseed.render.text import WIDTH, set_width, visible, width
 from ipytorchseed.render.values import code
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.evidence import run_name
@@ -151,30 +152,6 @@ class Timeline(Struct, frozen=True):
     lines: tuple[Line, ...]
 
 
-_NO_LABELS = frozenset({"", "#%%", "# %%"})
-"""Lines that say nothing of a cell: editors divide scripts into cells by them."""
-
-
-def label_of(source: str, width: int | None = None) -> str:
-    """Return a cell's first line that is neither blank nor the mark of a cell.
-
-    Args:
-        source: The cell's text.
-        width: Columns of a terminal that it may take; None for any number.
-    """
-    lines = map(str.strip, source.splitlines())
-    line = next((line for line in lines if line not in _NO_LABELS), "")
-    line = visible(line.replace("\t", " "))
-    return line if width is None else _fit(line, width).rstrip()
-
-
-def _fit(text: str, width: int) -> str:
-    """Cut or fill a line to so many columns of a terminal, where some letters take two."""
-    from rich.cells import set_cell_size
-
-    return set_cell_size(visible(text), width)
-
-
 def timeline(runs: Sequence[Run], kernel: str) -> Timeline:
     """Arrange runs.
 
@@ -278,7 +255,10 @@ def last_moves(lines: Iterable[Line], now: Mapping[str, str]) -> dict[str, str]:
 
 
 def _number(run: Run) -> str:
-    """Write the number that a run showed, or else the only one that it made."""
+    """Write the number that a run showed last, or else the only one that it made."""
+    shown = shown_number(run)
+    if shown is not None:
+        return str(shown)
     values = [run.result] if run.result is not None else [*run.writes.values()]
     numbers = [value.series for value in values if value.series is not None]
     return write_number(numbers[0][0]) if len(numbers) == 1 and len(numbers[0]) == 1 else ""
@@ -293,17 +273,17 @@ def write_lines(drawn: Timeline) -> Iterable[str]:
     most = sorted(moved, key=lambda name: -times[name])[:fit]
     shown = [name for name in moved if name in most]
     head = min(head, width() - 2 - _COLUMN * len(shown) - _END)
-    titles = "".join(f"{_fit(name, _COLUMN - 1)} " for name in shown)
+    titles = "".join(f"{set_width(name, _COLUMN - 1)} " for name in shown)
     yield f"{'Run':<8}{'Cell':<{head - 6}}{titles}".rstrip()
     yield "─" * width()
     for line in drawn.lines:
         if line.between:
             words = f"between the runs, {', '.join(line.between)} moved"
-            yield f"{'':<8}{_fit(words, width() - 8)}".rstrip()
+            yield f"{'':<8}{set_width(words, width() - 8)}".rstrip()
         fields = "".join(f"{line.field(name).text:<{_COLUMN}}" for name in shown)
         mark = "" if line.status == "ok" else visible(line.status)
         name = f"{line.name:<7} "
-        yield f"{name}{_fit(line.label, head - len(name))}  {fields}{mark}".rstrip()
+        yield f"{name}{set_width(line.label, head - len(name))}  {fields}{mark}".rstrip()
     if len(moved) > len(shown):
         names = ", ".join(name for name in moved if name not in most)
-        yield f"{'':<8}{_fit(f'moved too, not shown: {names}', width() - 8)}".rstrip()
+        yield f"{'':<8}{set_width(f'moved too, not shown: {names}', width() - 8)}".rstrip()

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import ast
+import math
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.reads.magics import CELL_MAGICS
 from ipytorchseed.render.curves import charted, curves_svg, sparklines
+from ipytorchseed.render.labels import label_of, label_of_last, shorten, shown_number, write_step
 from ipytorchseed.render.text import escaped, visible, wrap
-from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View, fill
+from ipytorchseed.why.changes import say_same
 from ipytorchseed.why.evidence import run_name, run_word
 from ipytorchseed.why.experiments import MAY_MATTER
 from ipytorchseed.why.explanation import Blame, Cause, Change, Explanation, Root, suspect
 from ipytorchseed.why.remedy import find_keep
 from ipytorchseed.why.train_mode import find_train_mode
-from ipytorchseed.why.unknown import are_pending, say_hidden, say_unseen
+from ipytorchseed.why.unknown import are_pending, say_hidden
 from ipytorchseed.why.words import sentence
 
 _MOST_CHANGES = 6
@@ -34,8 +33,6 @@ _CHECK = (
     " itself, and if not, which operation does not"
 )
 
-_RUN_BELOW = [[name] for name in CELL_MAGICS]
-
 KEEP, FOLDED = "To keep it from now on:", "Also changed, may matter"
 
 _ASKED_ABOUT = ("result", "variable", "stdout", "display", "error", "source")
@@ -43,8 +40,11 @@ _ASKED_ABOUT = ("result", "variable", "stdout", "display", "error", "source")
 
 _WORDS = {"stdout": "the printed text", "display": "what is displayed", "error": "the error"}
 
-_LABEL, _MOST_ERROR = 40, 60
-"""Letters of a cell, and of an error, in the title."""
+_MOST_ERROR = 60
+"""Letters of an error in the title."""
+
+_ALIKE = 1e-3
+"""How far two numbers are apart, at most, of which one is the other as it was printed."""
 
 
 class WhyView(View):
@@ -89,7 +89,8 @@ class WhyView(View):
                 other = f"in {other}"
             elif said.run.kernel != said.against.kernel:
                 other = f"before the restart ({other}, {_clock(said.against)})"
-            return f"{name}{self._past}: same result, bit for bit, as {other}{self._but}"
+            same = say_same(said.against, said.run, other)
+            return f"{name}{self._past}: {same}{self._but}"
         if said.verdict != "explained" and said.unknown:
             named = said.message.startswith(f"{name} ")
             return said.message if named else f"{name}{self._past}: {said.message}"
@@ -100,12 +101,16 @@ class WhyView(View):
     @property
     def headline(self) -> str:
         """What made the user ask: a number with its name, or else what differs."""
-        changed = self.explanation.changed
-        steps = [each for each in changed if _is_step(each)]
-        first = min(steps or changed, key=lambda each: _ASKED_ABOUT.index(each.what))
-        label = _shorten(_last_statement(_below_magics(self.explanation.run.source)))
-        what = _WORDS.get(first.what) or f"`{first.name or label}`"
-        return f"{what} {first.detail}" if steps else f"{what} changed"
+        said = self.explanation
+        then, now = (run and shown_number(run) for run in (said.against, said.run))
+        if then and now and then.label == now.label and then.number != now.number:
+            return f"`{now.label}` {write_step(then.number, now.number)}{now.unit}"
+        steps = [each for each in said.changed if _is_step(each)]
+        first = min(steps or said.changed, key=lambda each: _ASKED_ABOUT.index(each.what))
+        what = _WORDS.get(first.what) or f"`{first.name or label_of_last(said.run.source)}`"
+        if not steps or first.before is None or first.after is None:
+            return f"{what} changed"
+        return f"{what} {write_step(first.before[0], first.after[0]) or first.detail}"
 
     def _named(self, run: Run) -> str:
         """Return the name of a run, with its time unless it was just now."""
@@ -137,7 +142,7 @@ class WhyView(View):
         for run in (self.explanation.run, self.explanation.against):
             if run is not None and run.status != "ok":
                 told = (run.error or "").rstrip(": ")  # it may have its class alone to tell
-                error = f" ({_shorten(told, _MOST_ERROR)})" if told else ""
+                error = f" ({shorten(told, _MOST_ERROR)})" if told else ""
                 how = "was interrupted" if run.status == "interrupted" else f"failed{error}"
                 said.append(f"{run_name(run, self.kernel)} {how}.")
         return said
@@ -161,6 +166,11 @@ class WhyView(View):
         headline = self.headline.replace("`", "")
         other = self._named(said.against)
         return visible(f"{headline} · {other}{again} · %why {run_word(said.run, self.kernel)}")
+
+    @property
+    def line_html(self) -> str:
+        """The same line as HTML, in grey."""
+        return fill("line", view=self)
 
     @property
     def _not_known(self) -> str:
@@ -188,9 +198,8 @@ class WhyView(View):
                 return ""
             pending = said.against and are_pending(said.unknown, said.against, said.run)
             return _WAIT if pending else _ALLOW
-        unseen = "" if said.against is None else say_unseen(said.against, said.run)
-        if unseen:
-            parts = said.repeats.how, unseen, f"if it is not that, {_CHECK}"
+        if said.hidden:
+            parts = said.repeats.how, said.hidden, f"if it is not that, {_CHECK}"
             return " ".join(filter(None, map(sentence, parts)))
         notes = "; ".join(dict.fromkeys([*said.run.notes, *(said.against or said.run).notes]))
         return " ".join(filter(None, map(sentence, (said.repeats.how, notes, _CHECK))))
@@ -275,10 +284,24 @@ class WhyView(View):
 
     @property
     def _changed(self) -> list[Change]:
-        """All changes, but a number that has several names only once."""
-        changed = self.explanation.changed
-        steps = {each.detail: each for each in reversed(changed) if _is_step(each)}
-        return [each for each in changed if steps.get(each.detail, each) is each]
+        """All changes, but a number that has several names, or was printed, only once."""
+        told = list[Change]()
+        for each in self.explanation.changed:
+            if not any(_tells_same(other, each) for other in told):
+                told.append(each)
+        return told
+
+    @property
+    def is_provable(self) -> bool:
+        """Whether experiments, which have not been done, may say more of the causes."""
+        said = self.explanation
+        return not said.tested and any(map(_may_matter, said.causes))
+
+    @property
+    def asks(self) -> set[str]:
+        """The variables in the answer that one can ask about: other cells made them."""
+        causes = {each.name for each in self.explanation.causes if each.kind == "input"}
+        return causes.union(*(root.path for root in self.explanation.roots))
 
     def begun(self, name: str) -> tuple[str | None, str | None]:
         """Return the states in which a source or generator was when each run began.
@@ -392,9 +415,15 @@ def _may_matter(cause: Cause) -> bool:
     return cause.finding.level == MAY_MATTER
 
 
-def say_path(root: Root) -> str:
-    """Write the way from a root to the cell that was asked about."""
-    return " → ".join(("", *root.path, "this cell")).lstrip()
+def say_path(root: Root, mark: str = "") -> str:
+    """Write the way from a root to the cell that was asked about; empty if there is none.
+
+    Args:
+        root: The root.
+        mark: What each variable is set in.
+    """
+    names = (f"{mark}{name}{mark}" for name in root.path)
+    return " → ".join(("", *names, "this cell")).lstrip() if root.path else ""
 
 
 def root_json(root: Root) -> dict[str, object]:
@@ -423,33 +452,21 @@ def cause_json(cause: Cause) -> dict[str, object]:
 
 def _is_step(change: Change) -> bool:
     """Return whether a change is one number's, from what to what."""
-    return change.before is not None and change.after is not None and len(change.after) == 1
+    sides = change.before, change.after
+    return all(side is not None and len(side) == 1 for side in sides)
 
 
-def _below_magics(source: str) -> str:
-    """Return a cell without the magics above that run what stands below them, if anything does."""
-    lines = source.lstrip().split("\n")
-    while len(lines) > 1 and lines[0].startswith("%%") and lines[0][2:].split()[:1] in _RUN_BELOW:
-        del lines[0]
-    return "\n".join(lines)
+def _tells_same(change: Change, other: Change) -> bool:
+    """Return whether two changes tell one number, the second perhaps as it was printed."""
+    if not (_is_step(change) and _is_step(other)):
+        return False
+    pairs = zip(_numbers(change), _numbers(other), strict=True)
+    slack = _ALIKE if other.what == "stdout" else 0.0
+    return all(math.isclose(*pair, rel_tol=slack, abs_tol=slack) for pair in pairs)
 
 
-def _last_statement(source: str) -> str:
-    """Return the first line of a cell's last statement."""
-    with suppress(SyntaxError, ValueError):  # as of a cell with a line magic
-        body = ast.parse(source).body
-        segment = ast.get_source_segment(source, body[-1]) if body else None
-        if segment:
-            return segment.partition("\n")[0]
-    lines = source.rstrip().split("\n")
-    begins = (line for line in reversed(lines) if line[:1].strip() and line[0] not in "#)]}%")
-    return next(begins, source)
-
-
-def _shorten(text: str, most: int = _LABEL) -> str:
-    """Return the first line of a cell or an error, cut where it or the text is longer."""
-    line = label_of(text)
-    return f"{line[:most]}…" if len(line) > most or "\n" in text.strip() else line
+def _numbers(change: Change) -> tuple[float, ...]:
+    return (*(change.before or ()), *(change.after or ()))
 
 
 def _clock(run: Run) -> str:

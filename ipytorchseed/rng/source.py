@@ -81,6 +81,20 @@ class Kind(Struct, frozen=True):
         )
 
 
+class Waiting(Protocol):
+    """What seeds a library at its import."""
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        """The library's source, if it waits to be seeded."""
+
+    def can_wait(self) -> bool:
+        """Return whether the library is not imported yet, and can be."""
+
+    def seed(self, value: int) -> None:
+        """Seed the library once it is imported."""
+
+
 class Library(Struct, frozen=True):
     """A row of the table: one library and the sources it has.
 
@@ -93,6 +107,7 @@ class Library(Struct, frozen=True):
         sources: The sources that can be read now, without starting anything.
         essential: True where seeding imports the library, so that a later import finds it
             seeded; False where only a library already imported is seeded.
+        awaited: What seeds it at its import, if that may come later.
     """
 
     name: str
@@ -100,6 +115,7 @@ class Library(Struct, frozen=True):
     seeder: Callable[[], Callable[[int], object]]
     sources: Callable[[], Sequence[Source]]
     essential: bool = False
+    awaited: Waiting | None = None
 
 
 def digest(state: bytes) -> str:

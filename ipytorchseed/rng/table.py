@@ -15,10 +15,16 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.errors import SourceError, in_brief
-from ipytorchseed.rng import cupy_random, numpy_random, python_random, torch_random
+from ipytorchseed.rng import (
+    cupy_random,
+    library_random,
+    numpy_random,
+    python_random,
+    torch_random,
+)
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.ranks import own_rank, seed_by_rank
 from ipytorchseed.rng.seeds import check_seed, tell_seed
@@ -32,6 +38,7 @@ BUILT_IN: tuple[Library, ...] = (
     numpy_random.LIBRARY,
     torch_random.LIBRARY,
     cupy_random.LIBRARY,
+    *library_random.LIBRARIES,
 )
 
 ENTRY_POINTS = "ipytorchseed.sources"
@@ -72,6 +79,8 @@ def _present() -> list[Source]:
     for library in (*BUILT_IN, *_registered.values()):
         if library.module in sys.modules:
             found += library.sources()
+        elif library.awaited is not None:
+            found += library.awaited.sources
     return found
 
 
@@ -98,11 +107,12 @@ def seed(value: int, *, rank: bool = False) -> None:
     tell_seed(number, "call")
 
 
-def seed_all(number: int) -> None:
+def seed_all(number: int, *, wait: bool = False) -> None:
     """Seed every source, as ``seed`` does, without telling the listeners.
 
     Args:
         number: A valid seed.
+        wait: Whether torch is seeded at its import, if it is not imported yet.
 
     Raises:
         SourceError: As by ``seed``.
@@ -114,8 +124,10 @@ def seed_all(number: int) -> None:
     failed = []
     for library in libraries():
         if library.essential or library.module in sys.modules:
+            waits = wait and library.awaited is not None and library.awaited.can_wait()
             try:
-                library.seeder()(number)
+                seed = library.awaited.seed if library.awaited and waits else library.seeder()
+                seed(number)
             except Exception as error:  # noqa: BLE001 -- what others registered, or a GPU's
                 failed.append(f"{library.name!r} ({in_brief(error)})")
     if failed:
@@ -257,11 +269,7 @@ def entry_points(group: str) -> Iterable[EntryPoint]:
     As ``importlib.metadata.entry_points``, which makes objects of each package and of each of its
     entry points: that takes four times as long, and hundreds of packages may be there.
     """
-    wanted, folders = group.encode(), []
-    for folder in _records():
-        with suppress(OSError), open(f"{folder}/entry_points.txt", "rb") as file:  # noqa: PTH123 -- see below
-            if wanted in file.read():
-                folders.append(folder)
+    folders = _offering((*sys.path,))
     if not folders:
         return
     from importlib import metadata  # takes long
@@ -269,6 +277,17 @@ def entry_points(group: str) -> Iterable[EntryPoint]:
     names = (metadata.Distribution.at(folder).metadata["Name"] for folder in folders)
     for name in dict.fromkeys(names):  # of one that is there twice, the first on the path counts
         yield from metadata.distribution(name).entry_points.select(group=group)
+
+
+@lru_cache(maxsize=1)
+def _offering(_: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the folders of packages that have entry points for us; given ``sys.path``."""
+    folders = []
+    for folder in _records():
+        with suppress(OSError), open(f"{folder}/entry_points.txt", "rb") as file:  # noqa: PTH123 -- see above
+            if b"ipytorchseed." in file.read():
+                folders.append(folder)
+    return (*folders,)
 
 
 def _records() -> Iterator[str]:
@@ -288,15 +307,32 @@ def find_plugins() -> tuple[EntryPoint, ...]:
 @lru_cache(maxsize=1)
 def _load_plugins() -> None:
     """Add the sources of installed packages, once; a broken one is named and left out."""
-    for point in find_plugins():
+    load_each(find_plugins(), _add_made, "source", "unseeded")
+
+
+def _add_made(made: Source | Callable[[], Source | None]) -> None:
+    source = made if isinstance(made, Source) else made()
+    if source is not None:  # else it has registered its source itself
+        _add(source)
+
+
+def load_each(
+    points: Iterable[EntryPoint], add: Callable[[Any], object], what: str, left: str
+) -> None:
+    """Load entry points and add what they name; a broken one is named in a warning and left out.
+
+    Args:
+        points: The entry points.
+        add: Adds what one of them names.
+        what: What it should be.
+        left: What becomes of it if it cannot be loaded.
+    """
+    for point in points:
         try:
-            made = point.load()
-            made = made if isinstance(made, Source) else made()
-            if made is not None:  # else it has registered its source itself
-                _add(made)
+            add(point.load())
         except Exception as error:  # noqa: BLE001 -- another package's failure must not be ours
             warnings.warn(
-                f"the source {point.name!r} ({point.value}) could not be loaded, and is left "
-                f"unseeded: {type(error).__name__}: {error}",
+                f"the {what} {point.name!r} ({point.value}) could not be loaded, and is left "
+                f"{left}: {type(error).__name__}: {error}",
                 stacklevel=2,
             )

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng import mersenne
+from ipytorchseed.rng.awaited import Awaited
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.source import Kind, Library, Source
 
@@ -212,6 +213,23 @@ def seeder() -> Callable[[int], object]:
     return torch.manual_seed
 
 
+def seeded_state(value: int) -> bytes:
+    """Return the state of the CPU's generator that was seeded, without torch."""
+    import numpy as np
+
+    words = np.frombuffer(mersenne.seeded(value, "knuth").words, dtype="<u4").astype("<u8")
+    return _CPU_HEAD.pack(value, 1, 1, 0, words.tobytes()).ljust(_CPU_SIZE, b"\0")
+
+
+def _put(value: int, state: bytes) -> None:
+    seeder()(value)
+    if state != seeded_state(value):
+        write(sys.modules["torch"].default_generator, state)
+
+
+AWAITED = Awaited("torch", "torch.cpu", seeded_state, _put, locate)
+
+
 class Queue(Struct, frozen=True):
     """The seeds that torch queues for devices that have not started.
 
@@ -255,4 +273,6 @@ def _copy(fields: Any) -> dict[str, Any]:  # a tracker, or its fields
     return {name: [*value] if isinstance(value, list) else value for name, value in values.items()}
 
 
-LIBRARY = Library(name="torch", module="torch", seeder=seeder, sources=sources, essential=True)
+LIBRARY = Library(
+    name="torch", module="torch", seeder=seeder, sources=sources, essential=True, awaited=AWAITED
+)

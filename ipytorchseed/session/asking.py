@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -10,6 +11,7 @@ from ipytorchseed.errors import LookupFailure
 from ipytorchseed.ledger.records import UNDONE, Operation, Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.magics import only_asks
+from ipytorchseed.reads.seed_arguments import takes_seed, without_seed
 from ipytorchseed.receipts.privacy import reveal
 from ipytorchseed.receipts.reading import match
 from ipytorchseed.receipts.record import Receipt, completed
@@ -69,6 +71,24 @@ def why(
     if tested and against is not None and against.id is not None and run.id is not None:
         found = ledger.findings(run.id, against.id)
     return said if found is None else with_findings(said, found, session.kernel)
+
+
+def with_seeds(said: Explanation, namespace: Mapping[str, Any]) -> Explanation:
+    """Return an explanation whose fixes name the calls of the cell that take a seed.
+
+    Args:
+        said: The explanation.
+        namespace: The user's names.
+    """
+    if not any(takes_seed(cause.kind, cause.name) for cause in said.causes):
+        return said
+    calls = dict.fromkeys(without_seed(said.run.source, namespace))
+    fix = "; ".join(f"pass `{name}=42` to `{function}()`" for function, name, _ in calls)
+    causes = [
+        replace(cause, fix=fix) if fix and takes_seed(cause.kind, cause.name) else cause
+        for cause in said.causes
+    ]
+    return replace(said, causes=tuple(causes))
 
 
 def why_elsewhere(session: Session, receipt: Receipt, run: Run | None = None) -> Explanation:

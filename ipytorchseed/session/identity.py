@@ -74,8 +74,27 @@ class Identity:
         return f"{ident} {kernel}" if known else ident
 
 
+class FileCell(msgspec.Struct, frozen=True):
+    """A code cell of the notebook's file.
+
+    Attributes:
+        id: Its id in the file.
+        source: Its text.
+    """
+
+    id: str
+    source: str
+
+
+class _Metadata(msgspec.Struct):
+    tags: list[str] = []
+
+
 class _Cell(msgspec.Struct):
+    cell_type: str = ""
     id: str = ""
+    source: str | list[str] = ""
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
 
 
 class _Notebook(msgspec.Struct):
@@ -87,6 +106,9 @@ class _Notebook(msgspec.Struct):
 _FORMAT = Format("notebook", UncheckableError, "save it again in Jupyter", size=100_000_000)
 """A notebook of that size is read in a tenth of a second."""
 
+_SKIP = "skip-execution"
+"""The tag of cells that nbclient does not run."""
+
 
 def saved_ids(path: Path) -> frozenset[str]:
     """Return the ids of a notebook file's cells; there are none before nbformat 4.5.
@@ -94,7 +116,22 @@ def saved_ids(path: Path) -> frozenset[str]:
     Raises:
         UncheckableError: It cannot be read, or is no notebook.
     """
-    with _FORMAT.errors(path):
-        notebook = msgspec.json.decode(_FORMAT.read(path), type=_Notebook)
+    notebook = _read(path)
     has_ids = (notebook.nbformat, notebook.nbformat_minor) >= (4, 5)
     return frozenset(cell.id for cell in notebook.cells if has_ids and cell.id)
+
+
+def saved_cells(path: Path) -> list[FileCell]:
+    """Return the code cells of a notebook's file that are run, in their order.
+
+    Raises:
+        UncheckableError: It cannot be read, or is no notebook.
+    """
+    codes = [cell for cell in _read(path).cells if cell.cell_type == "code"]
+    texts = [(cell, "".join(cell.source)) for cell in codes if _SKIP not in cell.metadata.tags]
+    return [FileCell(cell.id, text) for cell, text in texts if text.strip()]
+
+
+def _read(path: Path) -> _Notebook:
+    with _FORMAT.errors(path):
+        return msgspec.json.decode(_FORMAT.read(path), type=_Notebook)

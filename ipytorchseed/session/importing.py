@@ -90,8 +90,10 @@ class ImportWatch:
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return what the other finders find, to be run by our loader."""
-        asker = sys._getframe(2).f_code  # noqa: SLF001
-        if self.inside or (asker.co_name != "_find_and_load_unlocked" and asker is not _RELOADS):
+        frame = sys._getframe(2)  # noqa: SLF001
+        askers = frame.f_code, frame.f_back and frame.f_back.f_code  # the second asks by a finder
+        loads = any(it and it.co_name == "_find_and_load_unlocked" for it in askers)
+        if self.inside or not (loads or _RELOADS in askers):
             return None  # somebody only asks whether it can be imported
         for finder in dropwhile(partial(is_not, self), [*sys.meta_path]):  # others were asked
             find = None if finder is self else getattr(finder, "find_spec", None)

@@ -37,6 +37,9 @@ _WORD = lazy_pattern(r"[\w-]+")
 _MANY = 500
 """Ids that are found inside of words too; to look for more would take time with their square."""
 
+MASK = "\0"
+"""Stands for what was removed from a text, until ``close_gaps`` removes it."""
+
 _CHANGES_EACH_RUN = (
     # a pattern; what is put in its place; the words without which it finds nothing
     (r"0x[0-9a-fA-F]{4,}", "0x", "0x"),
@@ -78,7 +81,11 @@ _READINGS = (
 )  # fmt: skip
 """What a cell that reads a clock prints of it."""
 
-_RULES = [(words, lazy_pattern(text), instead) for text, instead, *words in _CHANGES_EACH_RUN]
+_RULES = [
+    # lines that are removed as a whole leave no gap
+    (words, lazy_pattern(text), instead if text.endswith(r"\n?") else f"{instead}{MASK}")
+    for text, instead, *words in _CHANGES_EACH_RUN
+]
 _TIMES = [lazy_pattern(text) for text in _READINGS]
 
 
@@ -86,9 +93,33 @@ _PLACE = lazy_pattern(r"(?<![\w.])\d{10,15}(?![\w.]?\d)")
 """A whole number that may be the address of an object."""
 
 
+_BLANKS = lazy_pattern(r"[ \t]{2,}")
+
+
+def close_gaps(text: str) -> str:
+    """Remove the masks from a text, and the blanks whose number depends on what was masked.
+
+    A progress bar pads a line that is shorter than the one before, and a table aligns its columns.
+    """
+    if MASK not in text:
+        return text
+    lines = text.split("\n")
+    for place, line in enumerate(lines):
+        first, *rest = line.split(MASK)
+        if rest:
+            *others, last = rest
+            parts = (
+                first.rstrip(" \t"),
+                *(each.strip(" \t") for each in others),
+                last.lstrip(" \t"),
+            )
+            lines[place] = _BLANKS.sub(" ", "".join(parts)).rstrip(" \t")
+    return "\n".join(lines)
+
+
 def without_addresses(text: str) -> str:
     """Remove the whole numbers from a text that may be addresses."""
-    return _PLACE.sub("", text)
+    return close_gaps(_PLACE.sub(MASK, text))
 
 
 def without_noise(text: str, *, timed: bool = False) -> str:
@@ -100,14 +131,14 @@ def without_noise(text: str, *, timed: bool = False) -> str:
         text: What was shown.
         timed: Whether the cell reads a clock: then numbers that are called times go as well.
     """
-    text = as_overwritten(text)
+    text = as_overwritten(text, MASK)
     for words, pattern, instead in _RULES:
         if any(word in text for word in words):
             text = pattern.sub(instead, text)
     if timed:
         for pattern in _TIMES:
-            text = pattern.sub(lambda found: found[1] if found.lastindex else "", text)
-    return text
+            text = pattern.sub(lambda found: (found[1] if found.lastindex else "") + MASK, text)
+    return close_gaps(text)
 
 
 def without_ids(text: str) -> str:
@@ -162,10 +193,13 @@ def is_markup(kind: str) -> bool:
     return kind == "text/html" or kind.endswith(("+xml", "/xml"))
 
 
-def as_overwritten(text: str) -> str:
-    """Return the last state of each line that carriage returns overwrote."""
+def as_overwritten(text: str, mark: str = "") -> str:
+    """Return the last state of each line that carriage returns overwrote, with a mark after it."""
     if "\r" not in text:
         return text
     return "\n".join(
-        next((part for part in reversed(line.split("\r")) if part), "") for line in text.split("\n")
+        next((part + mark for part in reversed(line.split("\r")) if part), mark)
+        if "\r" in line
+        else line
+        for line in text.split("\n")
     )

@@ -16,7 +16,7 @@ from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.addresses import shows_addresses
 from ipytorchseed.reads.entropy import reads_clock
 from ipytorchseed.session.noise import as_overwritten, cleaner, without_addresses, without_noise
-from ipytorchseed.why.changes import COUNT
+from ipytorchseed.why.changes import COUNT, TIMES
 from ipytorchseed.why.words import many
 
 MOST_TEXT = 1 << 17
@@ -30,7 +30,10 @@ _PIECE = 1 << 16
 
 _MOST_NUMBERS = 8_192
 _MOST_DISPLAYS = 1_000
-_NUMBER = lazy_pattern(r"(?<![\w.])[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?(?![\w.])")
+# A number in a text. Digits that begin with a zero, or too many for a float, are a name.
+NUMBER = lazy_pattern(
+    r"(?<![\w.])[-+]?(?!0\d|\d{16})(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?(?![\w.])"
+)
 
 _WIDGETS = "application/vnd.jupyter.widget-"
 
@@ -44,12 +47,14 @@ def text_value(text: str, *, timed: bool = False, addressed: bool = False) -> Fi
         addressed: Whether it shows addresses, as in ``Outputs``.
     """
     clean = _clean(text, timed=timed, addressed=addressed)
-    found = islice(_NUMBER.finditer(clean), _MOST_NUMBERS + 1)
+    found = islice(NUMBER.finditer(clean), _MOST_NUMBERS + 1)
     numbers = tuple(float(match.group()) for match in found)
     lines = clean.count("\n") + (not clean.endswith("\n"))
     digest, size = _digest(clean).hexdigest(), many(lines, "line")
     series = numbers if 0 < len(numbers) <= _MOST_NUMBERS else None
-    return Fingerprint(digest, "text", size, series=series, sample=_beginning(clean))
+    whole = _clean(text, timed=False, addressed=addressed) if timed else clean
+    parts = {} if whole == clean else {TIMES: _digest(whole).hexdigest()}
+    return Fingerprint(digest, "text", size, parts=parts, series=series, sample=_beginning(clean))
 
 
 def _clean(text: str, *, timed: bool, addressed: bool) -> str:

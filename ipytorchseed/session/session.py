@@ -261,7 +261,7 @@ class Session:
             },
         )
         pending.budget.charge(began)
-        self.variables.read(pending, namespace, self._is_users)
+        self.variables.read(pending, namespace, self.is_users)
         self.pending = pending
         self._files.clear()
         self._imports.clear()
@@ -280,7 +280,7 @@ class Session:
 
     def _read_first(self, pending: Pending, namespace: Mapping[str, Any], name: str) -> None:
         """Look at a variable that is about to be read though the cell's text does not name it."""
-        known = name in pending.reads or name.startswith("__") or not self._is_users(name)
+        known = name in pending.reads or name.startswith("__") or not self.is_users(name)
         if not known and not isinstance(namespace.get(name), ModuleType | None):
             pending.dependencies.names[name] = "", name
             pending.reads[name] = self.variables.look(namespace[name], pending.budget)
@@ -452,9 +452,10 @@ class Session:
         self.ledger.close()
 
     def _users(self, names: Iterable[str]) -> set[str]:
-        return set(filter(self._is_users, names))
+        return set(filter(self.is_users, names))
 
-    def _is_users(self, name: str) -> bool:
+    def is_users(self, name: str) -> bool:
+        """Return whether a name of the namespace is a variable of the user's."""
         return not (name in self._hidden or name in self.config.ignore or shell_name(name))
 
     def _allowance(self, seconds: float) -> float:

@@ -8,6 +8,7 @@ from typing import TypeGuard
 
 from ipytorchseed.ledger.records import UNDONE, Findings, Run
 from ipytorchseed.ledger.store import Ledger
+from ipytorchseed.reads.written import Written, written
 from ipytorchseed.rng.distance import NEAR, draws_between, is_fresh, is_of_ours, locate_state
 from ipytorchseed.rng.effort import Effort, TooFar, within
 from ipytorchseed.rng.position import Position
@@ -52,6 +53,10 @@ class LedgerStates:
             runs = self._ledger.runs(run.notebook, rank=run.rank, limit=_LOOKED_BACK)
             self._latest = [run for run in runs if run.status != UNDONE]
         return self._latest
+
+    def written(self, run: Run) -> Written:
+        """Return the calls and imports that the text of a run's cell writes out."""
+        return written(run.source)
 
     def findings(self, run: Run, against: Run) -> Findings | None:
         """Return what experiments showed about two runs before; None if there were none."""
@@ -137,6 +142,10 @@ class EitherStates:
     def latest(self, run: Run) -> Sequence[Run]:  # noqa: ARG002 -- as ``HistoryLookup``
         """Return nothing: runs of a kernel that is gone are unknown."""
         return ()
+
+    def written(self, run: Run) -> Written:
+        """Return the calls and imports that the text of a run's cell writes out."""
+        return written(run.source)
 
     def findings(self, run: Run, against: Run) -> Findings | None:  # noqa: ARG002 -- as above
         """Return nothing: no experiment compares runs of two machines."""

@@ -28,6 +28,24 @@ _MIN_SCALE = 1e-9
 COUNT = "count"
 
 
+TIMES = "times"
+"""The part of a printed text that names it with the times in it, which are no content."""
+
+
+def say_same(against: Showing, run: Showing, other: str) -> str:
+    """Say that two runs gave the same result, and whether all that they showed is the same.
+
+    Args:
+        against: The earlier run.
+        run: The later run.
+        other: What the earlier one is called.
+    """
+    times = {each.stdout and each.stdout.parts.get(TIMES) for each in (against, run)}
+    if len(times) > 1:
+        return f"same result as {other}, except for the time it shows"
+    return f"same result, bit for bit, as {other}"
+
+
 def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
     """Compare everything that two runs made, showed and raised.
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Findings, Operation, Run
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.written import Written
 from ipytorchseed.rng.position import Position
 from ipytorchseed.why.explanation import Blame, Change
 from ipytorchseed.why.words import listed
@@ -45,6 +46,9 @@ class HistoryLookup(Protocol):
             after: The later state.
             most: The most draws; 0 for a few.
         """
+
+    def written(self, run: Run) -> Written:
+        """Return the calls and imports that the text of a run's cell writes out."""
 
     def findings(self, run: Run, against: Run) -> Findings | None:
         """Return earlier results of experiments about two runs, or None."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ipytorchseed.ledger.records import Operation, Run
-from ipytorchseed.why.changes import find_changes
+from ipytorchseed.why.changes import find_changes, say_same
 from ipytorchseed.why.evidence import Evidence, HistoryLookup, run_name, run_word
 from ipytorchseed.why.explanation import (
     NEXT_STEP,
@@ -65,7 +65,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
     roots: tuple[Root, ...] = ()
     makers: tuple[tuple[Run, Run], ...] = ()
     begin = f"{case.name(run)} differs from {case.name(against)}"
-    remedy = Remedy()
+    remedy, hidden = Remedy(), ""
     if causes:
         causes, roots, makers = with_roots(case, ranked(case, causes))
         message = f"{begin}; {say(case, unknown)}" if unknown else begin
@@ -76,7 +76,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
     elif case.two_cells:
         message = f"{begin}, which is another cell: nothing recorded but their text accounts for it"
     else:
-        hidden = say_unseen(against, run)
+        hidden = say_unseen(against, run, states.written(run).calls)
         message = (
             f"{begin}, but no recorded input changed{f'; {hidden}' if hidden else ''}"
             f"{NEXT_STEP}%%deterministic --check on top of the cell, which tells whether it"
@@ -94,6 +94,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
         remedy,
         unknown,
         makers=makers,
+        hidden=hidden,
     )
 
 
@@ -158,7 +159,7 @@ def _explain_same(
         hidden = unseen(case.against.writes, case.run.writes) if causes else []
         unknown = tuple(map(Unknown, hidden))
         but = f"; {say_hidden(hidden)}" if hidden else ""
-        verdict, message = "same", f"same result, bit for bit, as {other}{but}"
+        verdict, message = "same", f"{say_same(case.against, case.run, other)}{but}"
     return Explanation(case.run, case.against, verdict, message, cleared=told, unknown=unknown)
 
 

@@ -166,6 +166,7 @@ class Explanation(Struct, frozen=True):
         tested: Whether experiments have tested all suspects.
         makers: Pairs of runs on the way to the roots, later and earlier, that differ in several
             things and were not tested.
+        hidden: If nothing explains the difference, a clause with what could not be inspected.
         repeats: If nothing explains the difference, the result of running the cell again.
     """
 
@@ -183,6 +184,7 @@ class Explanation(Struct, frozen=True):
     tested: bool = False
     repeats: Finding = Finding()
     makers: tuple[tuple[Run, Run], ...] = ()
+    hidden: str = ""
 
     def with_suspects(self, count: int) -> Explanation:
         """Return a copy with only this many suspects, the most likely ones."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Mapping, Sequence
 
+from ipytorchseed.determinism.library_calls import known_calls
 from ipytorchseed.fingerprint.value import PENDING, Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.dependencies import is_too_long
 from ipytorchseed.reads.entropy import programs_of, say_programs
+from ipytorchseed.reads.written import Call
 from ipytorchseed.why.changes import UNSEEN, not_compared
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Unknown
@@ -75,17 +78,32 @@ def hides(value: Fingerprint) -> bool:
     return value.kind not in _NO_CONTENT and (value.opaque or "unseen" in value.parts)
 
 
-def say_unseen(against: Run, run: Run) -> str:
-    """Say what of a cell is not known: programs that it runs, caches, what cannot be inspected."""
+def say_unseen(against: Run, run: Run, calls: Sequence[Call]) -> str:
+    """Say what is not known of a cell: programs, native code, caches, what cannot be inspected."""
     programs = programs_of(run.nondeterministic_calls)
     hidden = unseen(against.reads, run.reads)[:_NAMED]
     said = [f"the cell {say_programs(programs)}"] if programs else []
+    takers = {name: _taker(calls, name) for name in hidden}
+    said += [f"`{call}()` was given `{name}`" for name, call in takers.items() if call]
     said += [say_hidden(hidden)] if hidden else []
     cached = [f"`{name}`" for name, value in run.reads.items() if "kept" in value.parts]
     if cached:
         keep = "keeps" if len(cached) == 1 else "keep"
         said.append(f"{first_of(cached, _NAMED, ' and ')} {keep} cached results, not inspected")
+    native = [called for package, called in known_calls().native.items() if package in run.packages]
+    if native:
+        runs = "runs" if len(native) == 1 else "run"
+        names = first_of(native, _NAMED, " and ")
+        said.append(
+            f"{names} {runs} native code, whose threads and random numbers are not recorded"
+        )
     return ", and ".join(said)
+
+
+def _taker(calls: Sequence[Call], name: str) -> str:
+    """Return the first call, except of builtins, that is given a variable, or nothing."""
+    takers = (each.name for each in calls if name in each.takes)
+    return next((each for each in takers if each and not hasattr(builtins, each)), "")
 
 
 def say_hidden(names: Sequence[str]) -> str:

@@ -288,7 +288,7 @@ class Notebook:
     @property
     def inspector(self) -> Inspector:
         """The inspector in it."""
-        return Inspector(self.page.locator(".its-inspector").last)
+        return Inspector(self.page.locator(".its-inspector:not(.its-card, .its-line)").last)
 
     def view(self, index: int) -> Inspector:
         """Return the inspector that a cell shows."""

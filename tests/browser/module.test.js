@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Shelf, inSight } from "../../ipytorchseed/inspector/static/inspector.js";
+import { Shelf, inSight } from "../../ipytorchseed/inspector/static/shelf.js";
 
 /** @param {number} id */
 const row = (id) => /** @type {any} */ ({ id, name: `In[${id}]` });

@@ -53,7 +53,7 @@ def opened(request, server, browser, saved):
     """The saved notebook, opened again."""
     with opener(server, browser, "reading-again") as open_notebook:
         notebook = open_notebook(name=saved.name, app=request.param)
-        notebook.page.locator(".its-static").wait_for()
+        notebook.page.locator(".its-static").first.wait_for()
         yield notebook
 
 

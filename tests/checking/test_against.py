@@ -149,10 +149,10 @@ def test_what_is_told_of_the_first_cell(there, tmp_path):
         said.split()
     )
     assert "the torch version is 2." in said
-    assert "try: %seed 42" in said
+    assert "try: torch.manual_seed(42)" in said
     assert "differ too: In[4] (torch)" not in said
     told = json.loads(report.as_json([verdict]))["notebooks"][0]
     assert [each["outputs"] for each in told["cells"]] == [
         "same", "different", "same", "rounding", "same",
     ]  # fmt: skip
-    assert "rounding: at most" in verdict.cells[SUM].changes[0].detail
+    assert "; rounding, at most" in verdict.cells[SUM].changes[0].detail

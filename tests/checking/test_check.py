@@ -7,10 +7,13 @@ import json
 import nbformat
 import pytest
 from msgspec.structs import replace
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
 
 from ipytorchseed.checking.notebook import read
 from ipytorchseed.checking.report import explanation
 from tests.checking.books import book, causes, found, look
+from tests.forking import forking
 
 SAME, LATER, SHOWN = ("same", "same"), ("same", "different"), ("different", "same")
 BOTH = ("different", "different")
@@ -49,6 +52,11 @@ def books(tmp_path_factory):
             folder / "imported",
             "import numpy as np\nrows = 3",
             "x = np.random.rand(rows)",
+        ),
+        book(
+            folder / "seeds_itself",
+            "import numpy as np\nx = np.random.rand(3)\nnp.random.seed(int(x[0] * 1e6))",
+            "print(1)",
         ),
         book(
             folder / "handles",
@@ -196,6 +204,12 @@ def test_a_notebook_that_shows_the_same_repeats(books):
     assert (strict.reproducible, strict.exit_code) == (False, 1)
     assert strict.first == strict.origin == verdict.origin
     assert "In[2] is the first to differ" in explanation(strict)
+
+
+def test_a_state_that_follows_from_numbers_of_no_seed(books):
+    """The cell seeds from what it drew: what is missing is a seed before that."""
+    said = "repeats; In[1] leaves other values behind: numpy, never seeded"
+    assert said in explanation(books["seeds_itself"])
 
 
 def test_an_object_that_no_result_hangs_on(books):
@@ -349,6 +363,54 @@ def test_what_tells_of_runs_is_no_result(tmp_path):
         "%seed new",
     )
     assert found(look(path)[0]) == [SAME] * 7 + [LATER]
+
+
+LEFT = (
+    "%why 5",
+    "%why nothing",
+    "%replay 3",
+    "%replay 9 --yes",
+    "%replay",
+    "%rng diff 7 8",
+    "%why --x",
+)
+"""Lines that only look, of which each fails where there is no such run, or no such option."""
+
+
+def test_lines_that_only_look_never_fail_a_check(tmp_path):
+    """Left over alone or beside other code; what the other code shows is compared."""
+    path = book(
+        tmp_path / "left",
+        "%load_ext ipytorchseed",
+        *LEFT,
+        "import random\nx = 1\n%why 70\n%rng --text\n%rng --json\n%seed log\nprint(x)",
+        "x = random.random()\n%why 80\nprint(round(x, 6))",
+    )
+    (verdict,) = look(path)
+    assert found(verdict)[-1] == BOTH
+    assert {*found(verdict)[:-1]} == {SAME}
+    assert [change.what for change in verdict.first.changes if change.what != "variable"] == [
+        "stdout"
+    ]
+
+
+def test_a_program_that_runs_a_notebook_gets_the_line_of_one_that_looks(tmp_path):
+    """As nbconvert does: its line is shown, and the cells below it run; other lines still fail."""
+    path = book(tmp_path / "left", "%load_ext ipytorchseed", "%why 5", "%replay 3\nx = 1", "x")
+    node = nbformat.read(path, as_version=4)
+    with forking():
+        NotebookClient(node, timeout=60).execute()
+    shown = [[each["data"]["text/plain"] for each in cell.outputs] for cell in node.cells]
+    assert shown[1] == ["%why: no run '5' is recorded; none is recorded yet"]
+    assert (shown[2][0].partition(";")[0], shown[3]) == (
+        "%replay: no run '3' is recorded",
+        ["1"],
+    )
+    failing = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell("%load_ext ipytorchseed\n%seed x")]
+    )
+    with forking(), pytest.raises(CellExecutionError, match="UsageError"):
+        NotebookClient(failing, timeout=60).execute()
 
 
 def test_a_notebook_that_switches_recording_off(tmp_path):

@@ -9,10 +9,13 @@ import asyncio
 import json
 import shutil
 import subprocess
+import sys
 import time
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import partial
+from types import SimpleNamespace
 
+import click
 import nbformat
 import pytest
 from click.testing import CliRunner
@@ -20,11 +23,15 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from nbclient import NotebookClient
 
+from ipytorchseed.checking import fixing, progress, running
 from ipytorchseed.checking.fixing import fix_notebook, unsaved
 from ipytorchseed.checking.kernel import Options
+from ipytorchseed.checking.notebook import read
 from ipytorchseed.checking.report import as_json, diffs, explanation
 from ipytorchseed.checking.running import Watcher, check
+from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
 from ipytorchseed.cli import main
+from ipytorchseed.why.explanation import Cause
 from tests.checking.books import book
 from tests.forking import forking
 
@@ -95,6 +102,12 @@ BOOKS = {
     ),
     "atomics": (THREADS, COUNT, "print(count.tolist())"),
     "threads": (THREADS, f"{COUNT}\n{PUT}", "print(count.tolist())"),
+    "written": (
+        "import numpy as np\nname = 'x'",
+        "np.savetxt(f'{name}.txt', np.random.rand(3))",
+        "x = np.loadtxt('x.txt')",
+        "print(x)",
+    ),
     "files": (
         "from pathlib import Path\nlog = Path('made') / 'made.log'",
         "log.parent.mkdir(exist_ok=True)\nopen('made/made.log', 'a').write('one line, ')",
@@ -113,6 +126,7 @@ KINDS = {
     "module": ["seed"],
     "atomics": ["operation"],
     "threads": ["threads"],
+    "written": ["seed"],
     "files": ["file"],
 }
 
@@ -121,13 +135,18 @@ class Counting(Watcher):
     """Counts the runs of notebooks, and remembers what is tried."""
 
     def __init__(self, act=None):
-        self.tried, self.act = [], act
+        self.tried, self.steps, self.act, self.ran = [], [], act, 0
 
     def begin(self, path, steps, trying=""):  # noqa: ARG002 -- as its base
         """Remember, and do what a test wants to happen then."""
         self.tried.append(trying)
+        self.steps.append(steps)
         if self.act is not None:
             self.act(len(self.tried))
+
+    def step(self, path):  # noqa: ARG002 -- as its base
+        """Count the cells that were run."""
+        self.ran += 1
 
 
 def fix(*paths, cold=False, tag=False, write=True, watcher=None, **options):
@@ -179,7 +198,9 @@ def fixed(tmp_path_factory):
             (folder / name / "data" / each).touch()
         paths.append(book(folder / name / name, *cells))
     before = {path.stem: path.read_text() for path in paths}
-    apart = [path for path in paths if path.stem == "files"]  # two kernels share what it writes
+    apart = [
+        path for path in paths if path.stem in {"files", "written"}
+    ]  # two kernels share what it writes
     verdicts = fix(*(path for path in paths if path not in apart)) + fix(*apart, jobs=1)
     return {each.path.stem: (each, before[each.path.stem]) for each in verdicts}
 
@@ -242,11 +263,27 @@ def test_the_order_of_a_set(tmp_path, golden):
     """Only where it counts; items that cannot be compared are sorted as texts."""
     path = book(tmp_path / "hashes", *HASHES)
     watcher = Counting()
-    (verdict,) = fix(path, cold=True, watcher=watcher)
+    (verdict,) = fix(path, cold=True, watcher=watcher, jobs=1)
     assert (verdict.written, verdict.reproducible) == (True, True), explanation(verdict)
     lines = "\n".join(diffs([verdict])).replace(f"{tmp_path}/", "")
     golden("fix-hashes", lines)
     assert len(watcher.tried) == 3  # as it is, an edit that fails, and the one that is kept
+    assert watcher.ran == 2 * 3 + 2 + 3 * 3  # no second run of a cell that the edit makes fail
+
+
+def test_edits_are_proved_together_and_left_out_one_by_one(tmp_path):
+    """In one kernel each, up to the last cell that differed; what is not needed is dropped."""
+    cells = "import random, numpy as np", "a, b = random.random(), np.random.rand()"
+    path = book(tmp_path / "both", *cells, "print(a, b)", "done = True")
+    watcher = Counting()
+    (verdict,) = fix(path, watcher=watcher)
+    assert {"+np.random.seed(42)", "+random.seed(42)"} <= {*diffs([verdict])}
+    assert watcher.steps == [2 * 4, 3 * 4, 3, 3]
+    path = book(tmp_path / "one", *cells, "print(a, b > 0)", "done = True")
+    watcher = Counting()
+    (verdict,) = fix(path, watcher=watcher)
+    assert len(verdict.edits) == 1
+    assert watcher.steps == [2 * 4, 3 * 4, 3, 3 * 4]  # without both it was seen to differ
 
 
 ALONE = (
@@ -365,6 +402,26 @@ def test_files_that_cannot_be_written(tmp_path):
     assert path.read_text() == "{}"
 
 
+def test_an_error_of_an_edit_is_not_the_notebooks(tmp_path, monkeypatch):
+    """What is told is what was found of the notebook as it is."""
+    path = book(tmp_path / "hashes", "s = {'a', 'b'}", "print(*s)")
+    cell = read(path).cells[1]
+    cause = Cause("environment", "PYTHONHASHSEED", "hashes are random")
+    fault = "In[2] raises TypeError: no"
+    verdicts = [
+        Verdict(path, [CellVerdict(cell, Found.DIFFERENT, Found.SAME, causes=(cause,))]),
+        *[Verdict(path, fault=fault, failed=(cell, "TypeError: no"))] * 3,
+    ]
+
+    async def run(*_):
+        return verdicts.pop(0)
+
+    monkeypatch.setattr(fixing, "run", run)
+    (verdict,) = fix(path, cold=True)
+    assert verdict.fault is None
+    assert verdict.obstacles[0].startswith("In[2]: it hangs on hashes of texts")
+
+
 CAUSES = {
     "random": ("import random", "a = random.random()", "seed"),
     "numpy": ("import numpy as np", "b = np.random.rand()", "seed"),
@@ -428,20 +485,20 @@ def test_what_git_could_not_bring_back(tmp_path, git, monkeypatch):
     path = tmp_path / "a b.ipynb"
     path.write_text("{}")
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    assert "no git repository" in unsaved(path)
+    assert "not in a git repository" in unsaved(path)
     git("init")
-    assert "does not keep it" in unsaved(path)
+    assert "does not track it" in unsaved(path)
     git("add", path.name)
     assert unsaved(path) == ""
     git("commit", "-m", "a")
     assert unsaved(path) == ""
     path.write_text("{ }")
-    assert "has changes" in unsaved(path)
+    assert "has uncommitted changes" in unsaved(path)
     (tmp_path / ".gitignore").write_text("*.log\n")
     (tmp_path / "x.log").touch()
-    assert "does not keep it" in unsaved(tmp_path / "x.log")
+    assert "does not track it" in unsaved(tmp_path / "x.log")
     monkeypatch.setenv("PATH", "")
-    assert "git is not there" in unsaved(path)
+    assert "git does not run here" in unsaved(path)
 
 
 def command(*words):
@@ -459,17 +516,17 @@ def test_the_command(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = book(tmp_path / "draws", "import random\nprint(random.random())")
     before = path.read_bytes()
-    asked = command("--fix", path.name)
+    begun = []
+    with monkeypatch.context() as patch:
+        patch.setattr(Watcher, "begin", lambda *given: begun.append(given))
+        asked = command("--fix", path.name)
     assert asked.exit_code == 2
     assert (
-        "it would be written and could not be brought back: it is in no git repository;"
-        " --yes allows it"
+        "it is not in a git repository, so the edit could not be undone; `--yes` writes it anyway,"
+        " `--diff` shows it"
     ) in " ".join(asked.stdout.split())
-    repeats = book(tmp_path / "repeats", "print(1)")
-    untouched = command("--fix", repeats.name)
-    assert untouched.exit_code == 0
+    assert begun == []
     for words in (
-        ["--fix", "--diff"],
         ["--fix", "--rerun"],
         ["--diff", "--seed", "0"],
         ["--fix", "-p", "a", "1"],
@@ -477,13 +534,32 @@ def test_the_command(tmp_path, monkeypatch):
     ):
         assert CliRunner().invoke(main, ["check", *words, str(path)]).exit_code == 2
     assert path.read_bytes() == before
-    diff = command("--diff", path.name, "-j", "2")
-    assert diff.exit_code == 1
-    assert "\n+random.seed(42)\n" in diff.stdout
-    assert "\x1b" not in diff.stdout
-    assert path.read_bytes() == before
+    for words in (["--diff"], ["--fix", "--diff"]):
+        diff = command(*words, path.name, "-j", "2")
+        assert diff.exit_code == 1
+        assert "\n+random.seed(42)\n" in diff.stdout
+        assert "\x1b" not in diff.stdout
+        assert path.read_bytes() == before
     done = command("--fix", "--yes", path.name, "--json", "-j", "2")
     assert done.exit_code == 0
     assert json.loads(done.stdout)["notebooks"][0]["edits"][0]["kind"] == "seed"
     assert "random.seed(42)" in path.read_text()
     assert time.time() > path.stat().st_mtime
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_a_person_is_asked_before_anything_runs(tmp_path, monkeypatch, answer):
+    """Yes writes the edits, no shows them."""
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda: True))
+    asked, ways = [], []
+    monkeypatch.setattr(click, "confirm", lambda words, **_: asked.append(words) or answer)
+    monkeypatch.setattr(running, "check", lambda *given: ways.append(given[-1].keywords) or [])
+    monkeypatch.setattr(progress, "Bars", lambda: nullcontext(Watcher()))
+    path = book(tmp_path / "draws", "print(1)")
+    with suppress(ValueError):  # there is no verdict
+        main(["check", "--fix", str(path)], standalone_mode=False)
+    (words,) = asked
+    assert "it is not in a git repository, so the edit could not be undone" in words
+    assert ways == [{"save": answer, "tag": False, "anyway": answer}]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ipytorchseed.checking.grading import find_distance, say_bound
+from ipytorchseed.checking.distance import Distance, find_distance, say_bound, say_rounding
 
 PAIRS = {
     "one of two": ("loss 0.5, epoch 1", "loss 0.25, epoch 1", (0.5, False)),
@@ -20,7 +20,14 @@ PAIRS = {
     "another line break": ("[0.5 0.5\n 1]", "[0.25 0.5 1]", (0.5, False)),
     "the same value": ("x 0.50", "x 0.5", (0.0, False)),
     "what is left of zero": ("1e-17", "-1e-17", (2e-8, False)),
-    "more digits than a float has": (f"{2**70}", f"{2**70 + 1}", (2**-52, True)),
+    "more digits than a float has": (
+        "0.30000000000000004441",
+        "0.3000000000000000444",
+        (2**-52, False),
+    ),
+    "other blanks": ("a  1", "a 1", (0.0, False)),
+    "other blanks at a bracket": ("[ 1. 2.]", "[1. 2.]", (0.0, False)),
+    "with and without commas": ("1,234", "1234", (0.0, False)),
     "no end": ("1e999", "1", (math.inf, True)),
     "exponents of many digits": (f"1e{'9' * 30}", f"1e{'9' * 31}", (2**-52, False)),
 }
@@ -45,13 +52,15 @@ def test_texts_that_differ_in_numbers(case):
         ("#1f77b4", "#2f77b4"),
         ("x1", "x2"),
         ("nan", "0.5"),
-        ("a  1", "a 1"),
+        ("a b 1", "ab 1"),
+        ("run 007", "run 008"),
+        ("at 2024-01-05", "at 2024-01-06"),
+        (f"{2**70}", f"{2**70 + 1}"),
         ("0.5 kg", "0.6 lb"),
-        ("1,234", "1234"),
     ],
 )
 def test_texts_that_differ_in_more(before, after):
-    """Words, versions, names, how numbers are laid out: no distance."""
+    """Words, versions, names, digits that are a name: no distance."""
     assert find_distance(before, after) is None
 
 
@@ -89,7 +98,7 @@ def test_any_texts(before, after):
     found = find_distance(before, after)
     assert found == find_distance(after, before)
     if before == after:
-        assert found is None
+        assert found == Distance()
 
 
 @given(st.floats(0, exclude_min=True))
@@ -105,3 +114,16 @@ def test_bounds_as_people_write_them():
     """A power of ten only where it is shorter."""
     said = [say_bound(each) for each in (3e-7, 3.01e-7, 9.5e-7, 0.021, 0.5, 1.0, 12.0, 0.0)]
     assert said == ["3e-7", "4e-7", "1e-6", "0.03", "0.5", "1", "20", "0"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("0.3", "0.30000001", "rounding, at most 4e-8 of the value"),
+        ("5e-9", "-3e-9", "rounding of what should be 0, at most 8e-9"),
+        ("1.0 5e-9", "1.000001 3e-9", "rounding, at most 1e-6 of the value"),
+    ],
+)
+def test_what_rounding_is_relative_to(before, after, said):
+    """A part of the value; what is left of 0 has no digit that is right."""
+    assert say_rounding(find_distance(before, after)) == said

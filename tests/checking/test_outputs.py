@@ -10,7 +10,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from ipytorchseed.checking.grading import compare_outputs
-from ipytorchseed.checking.outputs import MARK
+from ipytorchseed.reads.magics import MARK
 
 
 def stream(text, name="stdout"):

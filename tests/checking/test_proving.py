@@ -117,7 +117,7 @@ class TestProof:
         assert (cause.kind, cause.name) == ("operation", "aten::index_put_")
         assert "on line 4 gives other results for the same input" in cause.message
         assert cause.proof == "count.index_put_((index,), ones, accumulate=True)"
-        assert cause.fix == "put %%deterministic on top of the cell"
+        assert cause.fix == "torch.use_deterministic_algorithms(True)"
         assert cause.finding.level == "proved"
         said = " ".join(report.text([verdict]).split())
         assert cause.message in said

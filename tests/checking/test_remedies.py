@@ -6,6 +6,7 @@ No kernel runs.
 from __future__ import annotations
 
 import json
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -16,6 +17,7 @@ from ipytorchseed.checking.program import Program, Site
 from ipytorchseed.checking.remedies import obstacle, propose
 from ipytorchseed.checking.seeds import chosen_seed
 from ipytorchseed.checking.verdict import CellVerdict, Found
+from ipytorchseed.reads.seed_arguments import without_seed
 from ipytorchseed.why.explanation import Blame, Cause, Change
 from tests.checking.books import book
 
@@ -27,7 +29,9 @@ NP = "import numpy as np\n"
 def site(tmp_path):
     """Make a site: the last cell, or that of a number, differs for a cause."""
 
-    def make(*cells, cause=None, at=-1, made=None, moved=(), blame=None):
+    def make(  # noqa: PLR0913 -- what a test gives
+        *cells, cause=None, at=-1, made=None, moved=(), blame=None, wrote=None, names=None
+    ):
         notebook = read(book(tmp_path / "book", *cells))
         program = Program(notebook)
         cell = program.codes[at].cell
@@ -35,9 +39,18 @@ def site(tmp_path):
         found = CellVerdict(cell, Found.DIFFERENT, Found.SAME, changes)
         blamed = () if blame is None else (Blame(SimpleNamespace(cell=f"cell-{blame}"), "made it"),)
         known = None if cause is None else Cause(*cause, "it differs", blame=blamed)
-        return Site(
-            program, found, known, chosen_seed(program), lambda name: (made or {}).get(name, "")
-        )
+        others = [
+            CellVerdict(
+                code.cell,
+                Found.SAME,
+                Found.SAME,
+                wrote=((wrote or {}).get(code.cell.index, ""),),
+                lacking=[*without_seed(code.cell.source, names or {})],
+            )
+            for code in program.codes
+        ]
+        seed = chosen_seed(program)
+        return Site(program, found, known, seed, lambda name: (made or {}).get(name, ""), others)
 
     return make
 
@@ -45,18 +58,27 @@ def site(tmp_path):
 LIBRARY = """\
 class Forest:
     def __init__(self, trees=10, kernel="", *, random_state=None): pass
+    def grow(self, years=1, seed=None): pass
+    def cut(self, trees=1): pass
 def shuffle(*arrays, random_state=None): pass
 """
 
 
 @pytest.fixture
 def library(tmp_path, monkeypatch):
-    """A library ``woods`` whose class and function take a seed.
-
-    It is imported at once.
-    """
+    """A library ``woods`` whose class, functions and methods take a seed."""
     (tmp_path / "woods.py").write_text(LIBRARY)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(tmp_path)
+    yield
+    sys.modules.pop("woods", None)
+
+
+def ran(*cells):
+    """Run cells in this process, and return the names that they leave."""
+    names = {}
+    for cell in cells:
+        exec(cell, names)  # noqa: S102 -- a test's own text
+    return names
 
 
 def results(site):
@@ -72,9 +94,10 @@ def results(site):
 
 
 SEEDED = [
-    ("torch.cpu", "import torch", "import torch\ntorch.manual_seed(42)"),
-    ("torch.cuda:0", "import torch as t  # it", "import torch as t  # it\nt.manual_seed(42)"),
-    ("torch.cpu", "from torch import nn", "from torch import nn\nimport torch\ntorch.manual_seed(42)"),
+    ("torch.cpu", "import torch", "import torch\ntorch.manual_seed(42);"),
+    ("torch.cuda:0", "import torch as t  # it", "import torch as t  # it\nt.manual_seed(42);"),
+    ("torch.cpu", "from torch import nn", "from torch import nn\nimport torch\ntorch.manual_seed(42);"),
+    ("torch.cpu", "import torch\nx = torch.rand(1)", "import torch\ntorch.manual_seed(42)\nx = torch.rand(1)"),
     ("numpy", "import numpy as np, torch\nx = 1", "import numpy as np, torch\nnp.random.seed(42)\nx = 1"),
     ("numpy", "from numpy import random", "from numpy import random\nrandom.seed(42)"),
     ("numpy", "from numpy.random import seed, rand", "from numpy.random import seed, rand\nseed(42)"),
@@ -214,16 +237,16 @@ def test_listings_are_sorted(site):
     ]
 
 
-def test_a_class_that_takes_a_seed_of_its_own(site):
+def test_a_class_that_takes_a_seed_of_its_own(site, library):
     """By the name that it has for it; what is given one, or may be, is left alone."""
-    imports = "from sklearn.svm import SVC\nfrom sklearn.utils import shuffle, Bunch\nimport numpy as np\nstate, more = 3, {}"
+    imports = "from woods import Forest, shuffle\nimport random\nstate, more = 3, {}"
     cell = (
-        "SVC(), SVC(C=2,), SVC(random_state=None), shuffle([1], [2])\n"
-        "SVC(random_state=state), SVC(**more), Bunch(a=1), np.ones(3), np.random.default_rng(state)"
+        "Forest(), Forest(trees=2,), Forest(random_state=None), shuffle([1], [2])\n"
+        "Forest(random_state=state), Forest(**more), dict(a=1), random.Random(state)"
     )
-    assert results(site(imports, cell)) == [
+    assert results(site(imports, cell, names=ran(imports))) == [
         {
-            1: "SVC(random_state=42), SVC(C=2,random_state=43), SVC(random_state=44),"
+            1: "Forest(random_state=42), Forest(trees=2,random_state=43), Forest(random_state=44),"
             " shuffle([1], [2], random_state=45)\n" + cell.split("\n")[1]
         }
     ]
@@ -243,10 +266,24 @@ def test_a_function_of_a_library_that_seeds_by_itself(site, library):
             "Forest(random_state=42), shuffle([1], [2], random_state=43)",
         ),
     ):
-        assert results(site(imports, cell, cause=("entropy", name))) == [{1: seeded}]
+        there = site(imports, cell, cause=("entropy", name), names=ran(imports))
+        assert results(there) == [{1: seeded}]
     helper = "def mixed(x):\n    return shuffle(x)"
-    found = site(imports, helper, "mixed([1, 2])", cause=("entropy", "woods.shuffle"))
+    given = {"cause": ("entropy", "woods.shuffle"), "names": ran(imports)}
+    found = site(imports, helper, "mixed([1, 2])", **given)
     assert results(found) == [{1: helper.replace("shuffle(x)", "shuffle(x, random_state=42)")}]
+
+
+def test_a_method_that_takes_a_seed(site, library):
+    """Of whatever the object is; one that is given a seed by place is left alone."""
+    made = "from woods import Forest\none = Forest(2)"
+    given = {"cause": ("entropy", "numpy.random.default_rng"), "names": ran(made)}
+    first, *_ = results(
+        site(made, "one.grow(), one.cut()\nForest(3).grow(5), one.grow(1, 2)", **given)
+    )
+    assert first == {
+        1: "one.grow(seed=42), one.cut()\nForest(3, random_state=43).grow(5), one.grow(1, 2)"
+    }
 
 
 BELOW = (
@@ -266,7 +303,8 @@ BELOW = (
 @pytest.mark.parametrize(("cell", "seeded"), BELOW)
 def test_a_seed_is_on_its_own_line_where_arguments_are(site, library, cell, seeded):
     """As the other arguments are written."""
-    assert results(site("from woods import Forest", cell))[0] == {1: seeded}
+    imports = "from woods import Forest"
+    assert results(site(imports, cell, names=ran(imports)))[0] == {1: seeded}
 
 
 def test_operations_and_threads(site):
@@ -291,7 +329,18 @@ def test_a_file_that_the_notebook_makes_itself(site):
     ]
     there = site(*cells, cause=cause)
     assert propose(there) == []
-    assert "was there before" in obstacle(there)
+    assert "that no cell was seen to write" in obstacle(there)
+
+
+def test_a_file_is_removed_before_the_first_cell_that_writes_it(site):
+    """Even where only the cell that reads it, or one that appends to it, names it."""
+    cells = "from pathlib import Path\nlog = Path('a') / f'{1}'", "log.touch()", "open('a/1', 'a')"
+    cause = ("file", "/home/a/1")
+    where = {"made": {cause[1]: "a/1"}, "wrote": {1: cause[1], 2: cause[1]}}
+    assert results(site(*cells, "print(open('a/1').read())", cause=cause, **where)) == [
+        {1: "Path('a/1').unlink(missing_ok=True)\nlog.touch()"}
+    ]
+    assert obstacle(site(*cells, cause=cause, wrote={1: cause[1]})) == "In[3]: it differs"
 
 
 NEAR = [

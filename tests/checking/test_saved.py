@@ -16,12 +16,14 @@ from PIL import Image, ImageDraw
 
 from ipytorchseed.checking import report
 from ipytorchseed.checking.ci import as_junit
-from ipytorchseed.checking.grading import compare_outputs, grade_text, read_html
+from ipytorchseed.checking.grading import compare_outputs, grade_text
+from ipytorchseed.checking.html_text import read_html
 from ipytorchseed.checking.notebook import read
 from ipytorchseed.checking.passes import Pass
 from ipytorchseed.checking.saved import SavedVerdict, compare_saved, let_raise
 from ipytorchseed.checking.verdict import Found
 from ipytorchseed.errors import UncheckableError
+from ipytorchseed.why.changes import SHOWN_OTHERWISE
 from tests.checking.books import SPEC, look
 
 SAME, ROUNDING, DIFFERS, UNKNOWN = "same", "rounding", "different", "unknown"
@@ -228,6 +230,31 @@ CELLS = {
         [shown(**{"application/vnd.jupyter.widget-view+json": {"model_id": "a"}})],
         SAME,
     ),
+    "a number whose type is named now": ("import numpy as np\nnp.int64(19)", [result("19")], SAME),
+    "numbers whose types are named now": (
+        "(np.float64(0.0), np.float64(16.0))",
+        [result("(0.0, 16.0)")],
+        SAME,
+    ),
+    "another number whose type is named now": ("np.int64(20)", [result("19")], DIFFERS),
+    "a call in a text": ("'np.sqrt(19)'", [result("'19'")], DIFFERS),
+    "a figure that was shown by its class": (
+        SHOW + "display({'text/plain': '<Figure size 640x480 with 1 Axes>'}, raw=True)",
+        [shown("<matplotlib.figure.Figure at 0x7fae12345670>")],
+        SAME,
+    ),
+    "an object of another class": (
+        SHOW + "display({'text/plain': '<Axes: >'}, raw=True)",
+        [shown("<matplotlib.figure.Figure at 0x7fae12345670>")],
+        DIFFERS,
+    ),
+    "what stands beside a picture": (
+        IMAGE(picture()),
+        [shown("<Figure of another version>", image_png=picture())],
+        SAME,
+    ),
+    "what is left of zero": ("5e-9", [result("-3e-9")], ROUNDING),
+    "a name of digits": ("print('run 007')", [printed("run 008\n")], DIFFERS),
     "less than was shown": ("1;", [result("1")], DIFFERS),
     "the same error": ("1 / 0", [raised("ZeroDivisionError", "division by zero")], SAME),
     "another error": ("1 / 0", [raised("ZeroDivisionError", "by nought")], DIFFERS),
@@ -261,6 +288,7 @@ def verdicts(tmp_path_factory):
             ("x = 7", [], None),
         ),
         write(folder / "unsaved", ("1", [], None), ("2", [], None)),
+        write(folder / "cleared", ("1", [], 1), ("2", [], 2)),
         write(folder / "raises", ("1", [result("1")]), ("{}['a']", [result("2")]), ("3", [])),
         write(folder / "new", ("1", [result("1")]), ("{}['a']", [], None), ("3", [])),
         write(folder / "stripped", ("1", [result("1")], None), ("2", [], None)),
@@ -279,7 +307,16 @@ def test_each_sort_of_output(verdicts, case):
     """
     cell = verdicts["many"].cells[[*CELLS].index(case)]
     assert cell.outputs.value == CELLS[case][2], cell.grades
-    assert bool(cell.grades) is (cell.outputs.value != SAME)
+    told = [each.detail for each in cell.grades]
+    assert (told in ([], [SHOWN_OTHERWISE])) is (cell.outputs.value == SAME)
+
+
+def test_another_spelling_of_the_same_value_is_told_so(verdicts):
+    """Both are kept for other programs, and it counts as true."""
+    grade = grade_of(verdicts, "a number whose type is named now")
+    assert (grade.found, grade.detail) == (Found.SAME, SHOWN_OTHERWISE)
+    assert (grade.saved, grade.fresh) == ("19", "np.int64(19)")
+    assert "result: the same result, shown differently" in report.explanation(verdicts["many"])
 
 
 def grade_of(verdicts, case):
@@ -292,7 +329,7 @@ def test_what_the_file_says_and_what_came(verdicts):
     grade = grade_of(verdicts, "another number")
     assert (grade.saved, grade.fresh) == ("0.31", "0.30000000000000004")
     assert grade.detail == "0.31 → 0.3"
-    assert grade_of(verdicts, "the last digits").detail == "rounding, at most 4e-8"
+    assert grade_of(verdicts, "the last digits").detail == "rounding, at most 4e-8 of the value"
     grade = grade_of(verdicts, "what VS Code cut of something else")
     assert (grade.saved, grade.fresh) == ("2", "1")
     grade = grade_of(verdicts, "another line in a figure")
@@ -343,9 +380,10 @@ def test_a_cell_has_another_number_in_the_file(tmp_path):
     assert "In[2] (In[9] in the file)  2\n" in report.explanation(verdict)
 
 
-def test_a_file_without_outputs(verdicts):
-    """There is nothing to compare, no kernel is started, and that is said."""
-    verdict = verdicts["unsaved"]
+@pytest.mark.parametrize("name", ["unsaved", "cleared"])
+def test_a_file_without_outputs(verdicts, name):
+    """There is nothing to compare, no kernel is started, and that is said; numbers may be left."""
+    verdict = verdicts[name]
     assert (verdict.cells, verdict.seconds, verdict.exit_code) == ((), 0.0, 0)
     assert "no outputs are saved" in report.explanation(verdict)
     assert report.headline(verdict) == "nothing saved"
@@ -402,7 +440,7 @@ def test_seed_timeout_and_parameters_are_those_of_every_check(tmp_path):
     path = write(tmp_path / "draws", (draw, [printed("0.6394267984578837\n")]))
     (verdict,) = look(path, saved=True, seed=42)
     assert verdict.exit_code == 0, report.explanation(verdict)
-    path = write(tmp_path / "slow", ("import time\ntime.sleep(99)", [], 1))
+    path = write(tmp_path / "slow", ("import time\ntime.sleep(99)", [printed("woken\n")]))
     (verdict,) = look(path, saved=True, timeout=1)
     assert verdict.exit_code == 2
     assert "took longer than 1 s" in verdict.fault
@@ -414,15 +452,16 @@ def test_json(verdicts):
     assert (true["reproducible"], true["first_divergence"]) == (True, None)
     assert [cell["outputs"] for cell in true["cells"]] == ["same", "rounding"]
     assert (order["first_divergence"]["index"], order["first_divergence"]["id"]) == (2, "cell-2")
-    assert [cell["outputs"] for cell in order["cells"]] == ["same", "same", "differs", "unknown"]
+    assert [cell["outputs"] for cell in order["cells"]] == ["same", "same", "different", "unknown"]
     (change,) = order["cells"][2]["changes"]
-    assert (change["saved"], change["now"], change["outputs"]) == ("3", "2", "differs")
+    assert (change["saved"], change["now"], change["outputs"]) == ("3", "2", "different")
 
 
 @pytest.mark.parametrize(
     ("saved", "fresh", "said"),
-    [("tensor([[ 0.3171]])", "tensor([[0.3171]])", "only blanks differ"),
-     ("[1, 2,\n 3]", "[1, 2, 3]", "only blanks differ"),
+    [("tensor([[ 0.3171]])", "tensor([[0.3171]])", SHOWN_OTHERWISE),
+     ("[1, 2,\n 3]", "[1, 2, 3]", SHOWN_OTHERWISE),
+     ("no where", "nowhere", "only blanks differ"),
      ("tensor([[ 0.3171]])", "tensor([[-0.3171]])", "0.3171 → -0.3171"),
      ("a b", "a c", "text with other content")],
 )  # fmt: skip

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from ipytorchseed.checking import report
 from ipytorchseed.checking.ci import annotate, as_junit
 from ipytorchseed.checking.grading import Grade
+from ipytorchseed.checking.prose import StaleNumber
 from ipytorchseed.checking.saved import SavedCell, SavedVerdict
 from ipytorchseed.checking.verdict import Found, Unreached
 from ipytorchseed.cli import main
@@ -43,7 +44,7 @@ LOSS = Grade(
     "epoch 3, loss 0.125",
 )
 PIXELS = Grade(Found.DIFFERENT, "display", "image/png: 3,120 of 307,200 pixels differ")
-NEAR = Grade(Found.ROUNDING, "result", "rounding, at most 3e-7", "0.1", "0.10000003")
+NEAR = Grade(Found.ROUNDING, "result", "rounding, at most 3e-7 of the value", "0.1", "0.10000003")
 ENTROPY = Cause("entropy", "uuid.uuid4", sentence("uuid.uuid4"))
 
 TRUE = SavedVerdict(Path("notebooks/true.ipynb"), (compared(IMPORTS), compared(SHOW)), seconds=2)
@@ -60,6 +61,7 @@ STALE = SavedVerdict(
     ),
     in_order=False,
     seconds=61.04,
+    stale=(StaleNumber("0.508", "the text above In[3]", 0, SHOW, "0.5"),),
 )
 VARIES = SavedVerdict(
     Path("varies.ipynb"),

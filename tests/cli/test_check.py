@@ -133,7 +133,7 @@ def test_rerun(folder):
     done = run(folder / "deep" / "draws.ipynb", "--rerun")
     assert done.exit_code == 1
     assert "not safe to run again" in done.stdout
-    assert "%%deterministic 42" in done.stdout
+    assert "try: random.seed(42)  # at the top of this cell" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 
+import accelerate  # its import, and that of threadpoolctl, leave filters and variables behind
 import pytest
+import threadpoolctl
 from matplotlib_inline import config
 
-from ipytorchseed.determinism.libraries import BY_NAME
+from ipytorchseed.determinism import libraries
+from ipytorchseed.determinism.libraries import BY_NAME, read_libraries
+from ipytorchseed.determinism.library_calls import known_calls
 from tests.kernel import ROOT
 
 
@@ -72,3 +78,80 @@ assert told(None)["float_format"] == "%.2f"
 """
     env = {**os.environ, "IPYTHONDIR": str(tmp_path)}
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, check=True)
+
+
+# --------------------------------------------------------------------------------------------------
+# The tables
+
+
+def test_each_row_says_where_the_library_documents_it():
+    """Settings and calls, each with a link."""
+    rows = [*BY_NAME.values(), *known_calls().calls]
+    assert len(rows) > 40
+    assert [row for row in rows if not row.source.startswith("https://")] == []
+
+
+def test_rows_that_a_library_brings_wait_until_it_is_imported(monkeypatch, tmp_path):
+    """Then they are as those of ours; a broken one is named, and the others stay."""
+    (tmp_path / "casino.py").write_text(
+        "from ipytorchseed.determinism.libraries import NUMBERS, Setting\n"
+        "from ipytorchseed.determinism.library_calls import Call\n"
+        "odds = 3\n"
+        "rows = [Setting('casino.odds', 'casino', NUMBERS, lambda casino: casino.odds,"
+        " 'casino.odds = {}'),\n"
+        " Call('casino', ('spin',), 'entropy', 'spins', 'seed=1', 'https://casino.example')]\n"
+        "number = 5\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    points = [EntryPoint(n, f"casino:{n}", libraries.ENTRY_POINTS) for n in ("rows", "number")]
+    waiting = [*points]
+    monkeypatch.setattr(libraries, "_waiting", lambda: waiting)
+    calls = known_calls().calls
+    try:
+        assert "casino.odds" not in read_libraries(["casino"])
+        assert waiting == points
+        importlib.import_module("casino")
+        with pytest.warns(UserWarning, match=r"the rows 'number' \(casino:number\) could not"):
+            told = read_libraries(["casino"])
+        assert told["casino.odds"] == 3
+        assert waiting == []
+        BY_NAME["casino.odds"].set(4)
+        assert sys.modules["casino"].odds == 4
+        assert calls[-1].names == ("spin",)
+        with pytest.raises(ValueError, match=r"already a setting called 'casino\.odds'"):
+            libraries.register_library(BY_NAME["casino.odds"])
+    finally:
+        BY_NAME.pop("casino.odds", None)
+        calls[:] = [each for each in calls if each.package != "casino"]
+        sys.modules.pop("casino", None)
+
+
+def test_the_threads_of_blas_are_told_and_put_back():
+    """Of all its libraries at once."""
+    setting = BY_NAME["threadpoolctl.threadpool_limits"]
+    undo = setting.kept()
+    try:
+        setting.set(1)
+        assert setting.read(threadpoolctl) == 1
+        with threadpoolctl.threadpool_limits(2, "blas"):
+            assert setting.read(threadpoolctl) == 2
+            assert setting.can_be(2)
+    finally:
+        undo()
+    assert not setting.can_be("1, 2")
+
+
+def test_what_accelerators_share_is_told_once_there_is_one():
+    """Before, there is nothing to compare."""
+    setting = BY_NAME["accelerate.state.AcceleratorState"]
+    undo = setting.keep(accelerate)
+    held = accelerate.state.AcceleratorState._shared_state
+    try:
+        held.clear()
+        assert setting.name not in read_libraries(["accelerate"])
+        held |= {"_mixed_precision": "no", "device": "cpu", "distributed_type": "NO"}
+        held["num_processes"] = 1
+        told = read_libraries(["accelerate"])[setting.name]
+        assert (told["mixed_precision"], told["device"]) == ("no", "cpu")
+    finally:
+        undo()

@@ -5,6 +5,7 @@ It follows from the rest.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import pytest
@@ -95,3 +96,54 @@ def test_a_property_that_a_subclass_replaced_is_an_attribute():
     one, two = Plain(3), Plain(3)
     one.total, two.total = 1, 2
     assert same(fingerprint(one), fingerprint(two)) is False
+
+
+class Qubit:
+    """Named; its hash is worked out once, from a text, and so is that of its name."""
+
+    def __init__(self, name, salt=0):
+        self._name = name
+        self._hash = None
+        self._named = hash(name) ^ salt
+
+    def __hash__(self):
+        if self._hash is None:
+            self._hash = hash((Qubit, self._name)) ^ _Salt.value
+        return self._hash
+
+
+class _Salt:
+    value = 0
+
+
+def test_hashes_are_no_content(monkeypatch):
+    """The class's own, before and after it is worked out, and of an attribute: random each time."""
+    made = Qubit("q")
+    before = fingerprint(made)
+    hash(made)
+    assert same(before, fingerprint(made)) is True
+    monkeypatch.setattr(_Salt, "value", 1)
+    other = Qubit("q")
+    assert hash(other) != hash(made)
+    assert same(before, fingerprint(other)) is True
+    assert same(before, fingerprint(Qubit("r"))) is False
+    assert same(before, fingerprint(Qubit("q", salt=1))) is False  # no hash of anything
+
+
+class Plain:
+    """Hashed as every object is."""
+
+
+@dataclass(frozen=True)
+class File:
+    """Hashed by its fields."""
+
+    file_hash: int = 0
+
+
+@pytest.mark.parametrize(("kind", "name"), [(Plain, "_hash"), (File, "file_hash")])
+def test_a_number_that_is_called_a_hash_may_be_content(kind, name):
+    """As a checksum of data is: of a class with no hash of its own, or under a public name."""
+    first, second = kind(), kind()
+    vars(first)[name], vars(second)[name] = 1, 2
+    assert same(fingerprint(first), fingerprint(second)) is False

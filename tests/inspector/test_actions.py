@@ -59,6 +59,21 @@ def test_replay_brings_the_result_of_the_run_back(front_end):
     assert front_end.extension.states() == before
 
 
+def test_prove_tests_the_causes_and_has_the_answer_asked_again(front_end):
+    """From a view that saw no runs, as the one of an answer."""
+    front_end.run(START)
+    front_end.run(DRAW, "a")
+    front_end.run(DRAW, "a")
+    last = front_end.extension.tracking.session.last
+    asked = front_end.ask("why", run=last.id)
+    assert asked["prove"]
+    told = front_end.ask("do", what="prove", run=asked["run"], against=asked["against"])
+    assert (told["ok"], told["text"], told["refresh"]) == (True, "The causes are tested.", True)
+    asked = front_end.ask("why", run=last.id)
+    assert "proved" in asked["causes"][0]["finding"]
+    assert not asked["prove"]
+
+
 def test_replay_asks_before_it_acts_outside(front_end, tmp_path):
     """The question names what would be run; a result that differs is reported as such."""
     front_end.run("import os\nx = os.urandom(8)\nopen('kept.txt', 'w').close()", "a")

@@ -113,11 +113,51 @@ def test_settings_are_told_again_only_where_they_changed(front_end):
     front_end.run("%deterministic off -q")
 
 
-def test_generators_have_a_column_once_a_run_moved_them(front_end):
-    """Beside the sources."""
-    front_end.run(f"{START}\ng = torch.Generator()")
-    front_end.run("torch.rand(1, generator=g);")
-    assert front_end.ask("open")["columns"] == ["python", "numpy", "torch.cpu", "g"]
+def test_what_a_run_moved_has_a_column(front_end):
+    """A source, or a generator; none that only stood there."""
+    front_end.run(START)
+    front_end.run("torch.rand(1)")
+    columns = front_end.ask("open")["columns"]
+    assert "torch.cpu" in columns
+    assert "python" not in columns
+    front_end.run("g = torch.Generator(); torch.rand(1, generator=g)")
+    assert front_end.ask("open")["columns"] == [*columns, "g"]
+
+
+def test_runs_are_sent_once_an_inspector_is_open(front_end):
+    """A view of an answer alone asks for none."""
+    front_end.handler.shown()
+    front_end.run(START)
+    assert front_end.ask("ready") == {"say": "ready"}
+    front_end.said()
+    front_end.run("1")
+    assert front_end.said() == []
+    front_end.ask("open")
+    front_end.run("2")
+    assert [each["say"] for each in front_end.said()] == ["run"]
+
+
+def test_a_variable_in_an_answer_can_be_asked_about(front_end):
+    """The answer says which; its own answer is told apart by its name."""
+    front_end.run("lr = 1", "set")
+    front_end.run("lr * 2", "use")
+    front_end.run("lr = 3", "set")
+    front_end.run("lr * 2", "use")
+    last = front_end.extension.tracking.session.last
+    told = front_end.ask("why", run=last.id)
+    assert (told["asks"], told["name"]) == (["lr"], "")
+    told = front_end.ask("why", name="lr")
+    assert (told["name"], told["names"]) == ("lr", ["In[1]", "In[3]"])
+
+
+def test_the_cell_of_a_run_is_found_by_the_number_that_it_shows_now(front_end):
+    """That of its last run, or its own where the cell is gone."""
+    front_end.run("1", "a")
+    front_end.run("2", "b")
+    front_end.run("1", "a")
+    told = front_end.ask("cell", number="1")
+    assert told["numbers"] == [3, 1]
+    assert told["text"] == "In[1] is `1`, which is not in sight."
 
 
 def test_choosing_two_runs_compares_them(front_end):
@@ -129,9 +169,6 @@ def test_choosing_two_runs_compares_them(front_end):
     told = front_end.ask("why", run=ids[2], against=ids[1])
     assert told["names"] == ["In[2]", "In[3]"]
     assert {cause["kind"] for cause in told["causes"]} == {"rng"}  # they are two cells: no edit
-    begun = {name: [before, after] for name, before, after in told["begun"]}
-    assert begun["python"][0] == begun["python"][1]
-    assert begun["torch.cpu"][0] != begun["torch.cpu"][1]
 
 
 def test_curves_come_as_paths(front_end):
@@ -177,6 +214,7 @@ def test_after_all_widgets_were_closed_a_new_one_is_shown(front_end):
     """As ``ipywidgets.Widget.close_all()`` does; runs meanwhile do no harm."""
     front_end.run(START)
     closed = front_end.handler.shown()
+    front_end.ask("open")
     closed.close()
     front_end.run("1")
     shown = front_end.handler.shown()

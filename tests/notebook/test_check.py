@@ -118,7 +118,7 @@ def test_a_training_of_300_steps_repeats_and_counts_once(loaded, prepared):
     loaded.run(DIGITS)
     reply = loaded.run(f"%%deterministic --check\n{DIGITS_TRAIN}")
     assert reply.displays[-1]["text/plain"] == (
-        "The cell repeats: two runs from the same state made bitwise the same."
+        "The cell repeats, bit for bit: two runs from the same state gave one result."
     )
     assert len(reply.stdout.splitlines()) == 1
     assert loaded.value("len(losses), plan.last_epoch, sgd.param_groups[0]['lr'] < 0.001") == (
@@ -159,6 +159,20 @@ OUTSIDE = {
         "It computed in 12 threads that it started",
     ),
 }  # fmt: skip
+
+
+def test_a_cell_that_repeats_but_gave_two_results_is_told_what_it_starts_from(kernel):
+    """That is what changed between the runs; of a cell that gave one result, nothing is said."""
+    kernel.run("n = [1]\nm = 1", "begin")
+    step = "n[0] += 1\nprint(sum(n))"
+    kernel.run(step, "step")
+    shown = kernel.run(f"%%deterministic --check\n{step}", "step").displays[-1]
+    assert "What changed since In[" in shown["text/plain"]
+    assert shown["text/plain"].endswith("is what it starts from: `n`.")
+    assert "<code>n</code>" in shown["text/html"]
+    kernel.run("print(m)", "same")
+    shown = kernel.run("%%deterministic --check\nprint(m)", "same").displays[-1]
+    assert "starts from" not in shown["text/plain"]
 
 
 @pytest.mark.parametrize(("body", "words"), OUTSIDE.values(), ids=OUTSIDE)
@@ -203,7 +217,7 @@ def test_a_seed_seeds_each_run_and_isolate_puts_the_sources_back(kernel):
     """The same numbers as under the seed alone."""
     kernel.run("torch.manual_seed(5)")
     reply = kernel.run("%%deterministic 42 --check 3 --isolate\ntorch.rand(2)")
-    assert "The cell repeats: 3 runs" in reply.displays[-1]["text/plain"]
+    assert "The cell repeats, bit for bit: 3 runs" in reply.displays[-1]["text/plain"]
     after = kernel.run("torch.rand(2)").shown
     assert after == kernel.run("torch.manual_seed(5)\ntorch.rand(2)").shown
     assert reply.shown == kernel.run("torch.manual_seed(42)\ntorch.rand(2)").shown
@@ -280,8 +294,9 @@ def test_what_cannot_be_checked_is_refused_before_it_runs(kernel, cell, words):
     assert kernel.value("x") == 0
 
 
-def test_input_that_is_only_met_while_running_is_refused_to_the_further_runs(kernel):
+def test_input_that_is_only_met_while_running_is_refused_to_the_further_runs(kernel, monkeypatch):
     """No text tells of it before; here the first run is not given any either."""
+    monkeypatch.setattr(kernel, "attended", False)
     body = "try:\n    vars(__import__('builtins'))['in' + 'put']()\nexcept Exception as error:\n    why = type(error).__name__"
     said = json.loads(kernel.run(f"%%deterministic --check --json\n{body}").stdout)
     assert [(each["what"], each["name"]) for each in said["differences"]] == [("variable", "why")]

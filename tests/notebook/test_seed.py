@@ -263,3 +263,10 @@ def test_a_name_that_is_bound_to_a_generator_of_another_kind_is_not_here(kernel)
     assert digests(kernel) == kept
     assert kernel.value("rng.getstate()[1][:3]") == other
     kernel.run("%seed restore before")
+
+
+def test_what_code_seeded_is_not_called_unseeded(new_kernel):
+    """Above a source that is at seed 3, no sentence denies it."""
+    new_kernel.run("%load_ext ipytorchseed\nimport random\nrandom.seed(3)")
+    shown = new_kernel.run("%seed").displays[-1]["text/plain"]
+    assert shown.startswith("No %seed yet. Seeded by code: python.")

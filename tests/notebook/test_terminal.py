@@ -249,7 +249,7 @@ def test_a_check_compares_values_not_the_prompts_that_show_them(shell, capsys):
     shell.run_cell("%%deterministic 7 --check\nawait __import__('asyncio').sleep(0)\ntorch.rand(2)")
     shown = capsys.readouterr().out
     assert shown.count("Out[") == 1
-    assert "The cell repeats: two runs from the same state made bitwise the same." in shown
+    assert "The cell repeats, bit for bit: two runs from the same state gave one result." in shown
 
 
 TWICE = "display(5); print('said'); [1, 2]"
@@ -309,3 +309,12 @@ def test_who_drew_is_listed_as_text(shell, capsys):
     shown = capsys.readouterr().out
     assert "Who drew in" in shown
     assert "aten::rand" in shown
+
+
+def test_check_looks_at_the_session_alone(shell, capsys):
+    """There is no file to run; what was never seeded is still told."""
+    shell.run_cell("import random; drawn = random.random()", store_history=True)
+    shell.run_cell("%check")
+    said = capsys.readouterr().out
+    assert "Python's `random` is never seeded" in said
+    assert "The notebook's file is not known here" in said

@@ -309,6 +309,22 @@ def test_a_change_is_announced_where_that_is_wished(kernel):
     assert {said(each) for each in (first, silent, *same)} == {""}
 
 
+def test_what_makes_an_answer_live_follows_it(kernel):
+    """A widget and nothing else: a front end that has none shows the static answer only."""
+    for _ in range(2):
+        kernel.run(DRAW, "draw")
+    reply = kernel.run("%why")
+    (shown,), (view,) = reply.displays, reply.views
+    assert 'data-run="' in shown["text/html"]
+    assert view["metadata"] == {}
+    kernel.run("%why on")
+    reply = kernel.run(DRAW, "draw")
+    (line,), (view,) = reply.displays, reply.views
+    assert 'data-line="1"' in line["text/html"]
+    assert view["metadata"] == {"ipytorchseed": {"what": "why"}}
+    assert kernel.run("%why 99").views == kernel.run("%why --json").views == []
+
+
 def test_a_variable_asks_about_the_run_that_last_set_it(kernel):
     """Wherever it was set, also before a restart."""
     for value in (0.5, 0.75):
@@ -492,3 +508,13 @@ def test_a_cell_is_called_by_its_code(kernel, above):
         kernel.run(f"{above}named = __import__('random').random()\nnamed * 2", "named")
     said = kernel.run("%why", "asks").displays[0]["text/plain"]
     assert said.startswith("`named")
+
+
+def test_the_call_that_takes_a_seed_is_named(kernel):
+    """And not the generator that the library makes inside it."""
+    begin(kernel).run("from scipy.stats import qmc")
+    for _ in range(2):
+        kernel.run("sampler = qmc.Sobol(2)\nsampler.random(2)", "sample")
+    told = said(kernel.run("%why"))
+    assert "pass `rng=42` to `qmc.Sobol()`" in told
+    assert "default_rng(42)" not in told

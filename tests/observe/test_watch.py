@@ -109,6 +109,9 @@ PROBES = {
     ),
     "a function defined there": ("def own(c):\n    return c.rate\nown(net)", {"net": (".rate",)}),
     "a parameter in a conditional": ("by_key(cfg if a else 0)", {"cfg": ALL, "a": ALL, "by_key": ALL}),
+    "by one of two functions": (
+        "seed_of(net), (str if a else seed_of)(net)", {"net": ALL, "a": ALL, "seed_of": ALL},
+    ),
     "a method that the object has": ("own_go.go(net)", {"own_go": ALL, "net": ALL}),
     "an item by a class": ("table['rate']", {"table": (".kept",), "Table": ALL}),
     "a function": ("f(2)", {"f": ALL, "b": ALL}),

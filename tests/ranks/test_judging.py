@@ -67,3 +67,15 @@ def test_ranks_with_seeds_of_their_own_are_meant_to_be_distinct(monkeypatch, see
     assert (
         "Distinct in all ranks, assumed to be on purpose: python, numpy, torch.cpu." in view.notes
     )
+
+
+def test_of_two_ranks_neither_is_said_to_be_the_odd_one(monkeypatch):
+    """The sentence names both, as the JSON does."""
+    model = [torch.nn.Linear(2, 2) for _ in range(2)]
+    looks = []
+    for number in (0, 1):
+        monkeypatch.setenv("RANK", str(number))
+        looks.append(take(model[number]))
+    (finding,) = (each for each in side_by_side(looks, {}).findings if each.kind == "parameters")
+    assert finding.ranks == [0, 1]
+    assert finding.message.endswith("(rank 0 against rank 1)")

@@ -94,6 +94,7 @@ EVERY = ("python", "numpy", "torch.cpu")
         ("%seed 42", {*EVERY}),
         ("%%time\ntorch.manual_seed(0)", {"torch.cpu"}),
         ("!pip install seedbank\nimport numpy", set()),
+        ("%load_ext ipytorchseed\nimport numpy", set()),
         ("kept = torch.get_rng_state()", set()),
         ("seed = 42\nrng = np.random.default_rng(seed)", set()),
         ("print('no seed yet')  # seeded later", set()),

@@ -12,6 +12,7 @@ from ipytorchseed.ledger.records import FileRead, Run
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.writers import written_to
+from ipytorchseed.reads.written import written
 from ipytorchseed.rng.position import Position
 from ipytorchseed.why.explain import explain as _explain
 
@@ -45,6 +46,14 @@ class States:
         self.runs = runs
         self.kernel = kernel
         self.found = {}
+
+    def leads(self, _before, _after, _most=0):
+        """Return that draws may lead there."""
+        return True
+
+    def written(self, run):
+        """Return what its text writes out."""
+        return written(run.source)
 
     def findings(self, run, against):
         """Return what experiments showed about two runs, by their numbers."""

@@ -36,6 +36,7 @@ def _printed(*columns):
          ["printed, column 2"]),
         ([Change("stdout", "", "", *(_printed(range(1, 6), (10,) * 5, each) for each in LOSSES))],
          ["printed, column 3"]),
+        ([Change("stdout", "", "", *((*_printed(range(5), each), 0.1) for each in LOSSES))], []),
     ],
 )  # fmt: skip
 def test_what_a_person_would_plot(changes, names):

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from ipytorchseed.ledger.records import GeneratorState, Run
-from ipytorchseed.render.timeline import Field, label_of, timeline, write_lines
+from ipytorchseed.render.labels import label_of
+from ipytorchseed.render.timeline import Field, timeline, write_lines
 from ipytorchseed.render.values import code, hue
 from ipytorchseed.why.evidence import run_name
 from tests.render.hostile import unseen

@@ -28,12 +28,12 @@ from ipytorchseed.render.inspection import (
     visible_model,
     why_model,
 )
+from ipytorchseed.render.labels import label_of
 from ipytorchseed.render.report import Report
 from ipytorchseed.render.rng import RngView, StateDifference, WhoView
 from ipytorchseed.render.scope import AlertTable
 from ipytorchseed.render.seeding import SeedLog, SeedStatus, restored_text, seeded_text
 from ipytorchseed.render.text import MOST_OF_NAME, draw_table, escaped, visible, width, wrap
-from ipytorchseed.render.timeline import label_of
 from ipytorchseed.render.values import write_value
 from ipytorchseed.render.why import WhyView
 from tests.render.checks import CHECKED, TRACED

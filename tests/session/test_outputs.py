@@ -8,8 +8,10 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Struct
 
 from ipytorchseed.fingerprint import same
+from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.session.noise import without_noise
 from ipytorchseed.session.outputs import (
     MOST_TEXT,
@@ -18,7 +20,7 @@ from ipytorchseed.session.outputs import (
     outputs_of,
     text_value,
 )
-from ipytorchseed.why.changes import count_displays, displays_differ
+from ipytorchseed.why.changes import count_displays, displays_differ, say_same
 
 NOISE = {
     "address": ("<Net at 0x7f3a2c>", "<Net at 0x55aa00ff>"),
@@ -31,6 +33,13 @@ NOISE = {
         "57%|####| 57/100 [00:05<00:04, 10.6it/s, loss=0.3]",
         "57%|####| 57/100 [00:07<00:05,  8.1it/s, loss=0.3]",
     ),
+    "a shorter line of tqdm": (
+        "\r 9/9 [00:05<00:00, 10.61it/s]\r9/9 [00:05<00:00, 9.1it/s] \ndone  well",
+        "\r 9/9 [00:07<00:00, 9.12it/s]\r9/9 [00:07<00:00, 10.33it/s]\ndone  well",
+    ),
+    "what stands behind a bar": ("9/9 [00:05<00:00, 10it/s]   ok", "9/9 [00:05<00:00, 9it/s] ok"),
+    "a line that was wiped": ("\r9/9\r          \r", "\r9/9\r       \r"),
+    "a column of addresses": ("<A at 0x7f00>    |  1", "<A at 0x7f0000>  |  1"),
     "slow tqdm": ("3/9 [01:05<02:04, 20.61s/it]", "3/9 [01:09<02:10, 22.00s/it]"),
     "long tqdm": ("3/9 [1:01:05<2:02:04, 20.61s/it]", "3/9 [1:01:09<2:02:10, 22.00s/it]"),
     "tqdm of bytes": ("8.1M [00:05<00:04, 1.6MB/s]", "8.1M [00:06<00:03, 1.4MB/s]"),
@@ -115,6 +124,32 @@ def test_times_do_not_count_where_the_cell_reads_a_clock(one, two):
     outputs = Outputs(timed=True)
     outputs.printed(f"{one}\n")
     assert outputs.stdout() == text_value(f"{one}\n", timed=True)
+
+
+@pytest.mark.parametrize(("one", "two"), TIMES.values(), ids=TIMES)
+def test_that_times_differ_is_known(one, two):
+    """They are no content, and a report can say that all else is the same."""
+    before, after, again = (Shown(text_value(text, timed=True)) for text in (one, two, one))
+    assert say_same(before, after, "In[3]") == "same result as In[3], except for the time it shows"
+    assert say_same(before, again, "In[3]") == "same result, bit for bit, as In[3]"
+    other = Shown(text_value("loss 0.5", timed=True))
+    assert say_same(other, other, "In[3]") == "same result, bit for bit, as In[3]"
+
+
+class Shown(Struct):
+    """What a run printed."""
+
+    stdout: Fingerprint
+
+
+def test_blanks_count_where_nothing_was_masked():
+    """Also in the line after one that was."""
+    assert without_noise("<A at 0x7f00>\na  b ") == "<A at>\na  b "
+
+
+def test_digits_that_are_a_name_are_no_numbers():
+    """They begin with a zero, or a float does not hold them all."""
+    assert text_value(f"run 007 of {2**70}, {10**15}: 0.5").series == (0.5,)
 
 
 BESIDE_TIMES = {

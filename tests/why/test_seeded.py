@@ -69,3 +69,37 @@ def test_a_seed_that_a_command_applied_is_not_a_librarys(seeds, how):
     ]
     (cause,) = explain(runs[2], runs[0], runs[:2], Reseeded(runs)).causes
     assert [blame.how for blame in cause.blame] == [how]
+
+
+@pytest.mark.parametrize(
+    ("begins", "ends", "said"),
+    [
+        (({"torch.cpu": "20000000"}, {}), ("20000008", "900000008"), "was never seeded, so"),
+        (({"torch.cpu": "3"}, {}), ("8", "900000008"), "was not seeded since the restart"),
+        (({"torch.cpu": "3"}, {}), ("3", "0"), ""),  # nothing drew
+    ],
+)
+def test_a_source_that_a_restarted_kernel_imports_again(begins, ends, said):
+    """The earlier run found it, as a cell had imported it; the later one brings it in."""
+    draw = "import torch\nx = torch.rand(2)"
+    runs = [
+        run(n, draw, kernel=f"kernel {n}", before=begin, after={"torch.cpu": end},
+            writes={"x": number(n)})
+        for n, begin, end in zip((1, 2), begins, ends, strict=True)
+    ]  # fmt: skip
+    told = explain(runs[1], runs[0], runs[:1], _Seeded(runs))
+    causes = [each.message for each in told.causes if each.name == "torch.cpu"]
+    assert len(causes) == bool(said)
+    assert all(f"torch {said}" in each for each in causes)
+
+
+class _Seeded(_FewDraws):
+    """Small states were chosen by somebody, large ones by the system."""
+
+    def position(self, _name, digest):
+        """Return its seed."""
+        return Position(int(digest) if int(digest) > 1000 else 0, int(digest) % 10)
+
+    def is_fresh(self, digest):
+        """Return whether nothing drew."""
+        return digest == "0"

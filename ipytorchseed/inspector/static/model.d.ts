@@ -40,22 +40,13 @@ export interface Standing {
   by: string;
 }
 
-export interface Setting {
-  mark: string;
-  name: string;
-  value: string;
-  wanted: string;
-  change: string;
-  why: string;
-  ok: boolean;
-}
-
 export interface Settings {
   ok: boolean;
   brief: string;
   right: string;
   risks: [risk: string, how: string, command: string][];
-  groups: { title: string; rows: Setting[] }[];
+  /** Empty where they were not looked at. */
+  groups: unknown[];
 }
 
 export interface Now {
@@ -110,7 +101,12 @@ export interface Why {
   more: number;
   curves: Curves[];
   cleared: [name: string, message: string][];
-  begun: [name: string, before: Chip, after: Chip][];
+  /** Whether experiments can tell more. */
+  prove: boolean;
+  /** Variables that one can ask about. */
+  asks: string[];
+  /** The variable that was asked about. */
+  name?: string;
 }
 
 export interface Ran {
@@ -126,6 +122,14 @@ export interface Wish {
   [option: string]: unknown;
 }
 
+export interface Done {
+  ok: boolean;
+  text: string;
+  undo?: Wish | null;
+  /** Whether the answer is another one now. */
+  refresh?: boolean;
+}
+
 /** What the kernel says; `view` names the view that asked, where one did. */
 export type Said = { view?: string | null } & (
   | ({ say: "all"; rows: Placed[] } & Now)
@@ -135,7 +139,9 @@ export type Said = { view?: string | null } & (
   | { say: "rows"; rows: Placed[]; columns: string[] }
   | { say: "found"; round: number; places: number[]; low: number }
   | ({ say: "why" } & Why)
-  | { say: "done"; ok: boolean; text: string; undo?: Wish | null }
+  | ({ say: "done" } & Done)
+  | { say: "cell"; numbers: number[]; text: string }
+  | { say: "ready" }
   | { say: "confirm"; question: string; wish: Wish }
   | { say: "gone"; text: string }
   | { say: "back" }

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Cleared
+from ipytorchseed.why.finders.calls import find_calls
 from ipytorchseed.why.finders.code import find_code
 from ipytorchseed.why.finders.entropy import find_entropy, find_memory, find_places
 from ipytorchseed.why.finders.files import find_files, find_other_files
@@ -51,6 +52,7 @@ LAST_RESORT: tuple[Callable[[Evidence, bool], Found], ...] = (
     find_own_names,
     find_memory,
     find_libraries,
+    find_calls,
     _only_alone(find_unseen),
     _only_alone(find_places),
 )

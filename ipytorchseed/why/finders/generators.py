@@ -11,7 +11,7 @@ from ipytorchseed.reads.actions import may_draw_first, may_set_state
 from ipytorchseed.reads.entropy import MEMORY, is_program
 from ipytorchseed.why.evidence import Evidence, most_draws
 from ipytorchseed.why.explanation import Cause, Cleared
-from ipytorchseed.why.finders.movers import never_seeded, rng_cause
+from ipytorchseed.why.finders.movers import is_chosen, never_seeded, rng_cause
 
 _BY_ITSELF = "reseeded by the cell itself"
 
@@ -51,14 +51,15 @@ def find_rng(case: Evidence) -> Iterator[Cause | Cleared]:
             yield replace(cleared, is_tested=case.run.code == case.against.code)
         else:
             yield rng_cause(case, name, before, after)
-    for name in sorted(ends[1].keys() & ends[0].keys() - begins[1].keys() - begins[0].keys()):
+    for name in sorted(ends[1].keys() & ends[0].keys() - begins[1].keys()):
         before, after = ends[0][name], ends[1][name]
-        if name not in case.run.generators_after and before != after:
+        idle = before in (after, begins[0].get(name))
+        if name not in case.run.generators_after and not idle:
             yield _brought_in(case, name, before, after)
 
 
 def _brought_in(case: Evidence, name: str, before: str, after: str) -> Cause | Cleared:
-    """Judge a source that both runs imported: nobody seeded it, if the cell did not."""
+    """Judge a source that the later run imported: nobody seeded it, if the cell did not."""
     if _only_imports(case, name):
         return Cleared("rng", name, _IMPORTS)
     if any(case.states.is_fresh(each) for each in (before, after)):
@@ -70,7 +71,10 @@ def _brought_in(case: Evidence, name: str, before: str, after: str) -> Cause | C
     asks = any(not is_program(each) for each in calls)
     if one or (any("seed" in each for each in case.run.actions) and asks):
         return Cleared("rng", name, _BY_ITSELF, never_seeded(name, before, after))
-    return never_seeded(name, before, after)
+    begin = case.against.begun.get(name)
+    was = None if begin is None else case.states.position(name, begin)
+    left = was is not None and is_chosen(was)
+    return never_seeded(name, before, after, since_restart=left)
 
 
 def _is_used(name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]) -> bool:

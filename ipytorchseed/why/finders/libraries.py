@@ -9,9 +9,16 @@ from ipytorchseed.determinism import libraries
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.changers import find_setter
+from ipytorchseed.why.unknown import hides
 from ipytorchseed.why.words import first_of
 
 _TOLD = 3
+
+_NO_USERS = {"sys"}
+"""Packages that alone do not use a setting: few cells that import ``sys`` read its arguments."""
+
+_FIGURES = "matplotlib.pyplot.figure"
+"""What is drawn in figures, which nothing else tells if a cell looks into one."""
 
 
 def find_libraries(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
@@ -26,6 +33,7 @@ def find_libraries(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  
     before, after = case.against.settings, case.run.settings
     shown = not others and _shows_other_text(case)
     displayed = any(change.what == "display" for change in case.changed)
+    looked_into = any(map(hides, case.run.reads.values()))
     acts_on = {
         libraries.NUMBERS: True,
         libraries.TEXT: shown,  # how numbers are shown: others tell why they changed
@@ -37,9 +45,10 @@ def find_libraries(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  
     for name, setting in libraries.BY_NAME.items():
         if name not in before or name not in after or before[name] == after[name]:
             continue
-        used = not setting.through or case.uses(setting.package) or displayed
+        users = {setting.package, *setting.through} - _NO_USERS
+        used = displayed or not setting.through or any(map(case.uses, users))
         cause = _cause(case, setting, before[name], after[name])
-        if acts_on[setting.acts_on] and used:
+        if used and (acts_on[setting.acts_on] or (looked_into and name == _FIGURES)):
             yield cause
         else:
             yield Cleared("flag", name, f"acts on {setting.acts_on} only", cause)
@@ -54,6 +63,9 @@ def _shows_other_text(case: Evidence) -> bool:
 def _cause(case: Evidence, setting: libraries.Setting, before: Any, after: Any) -> Cause:  # noqa: ANN401
     blame = tuple(Blame(run, "set it") for run in find_setter(case, setting.name))
     step = f"`{setting.name}`: {_step(before, after)}"
+    if setting.digests:
+        moved = [f"`{n}`" for n in sorted(before | after) if before.get(n) != after.get(n)]
+        step = f"{setting.digests}: {first_of(moved, _TOLD)}"
     message = f"{case.who(blame)} changed {step}" if blame else step
     fix = setting.statement(before, after) if setting.restore else ""
     return Cause("flag", setting.name, message, fix=fix, blame=blame)

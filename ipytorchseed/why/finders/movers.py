@@ -54,7 +54,7 @@ def rng_cause(case: Evidence, name: str, before: str | None, after: str) -> Caus
         proof = f"state new → {after[:8]}"
         return Cause("rng", name, message, proof, _SEED, tuple(blame), prevents=True)
     proof = f"state {before[:8]} → {after[:8]}"
-    seeded = any(each is not None and _is_chosen(each) for each in (was, now)) or any(
+    seeded = any(each is not None and is_chosen(each) for each in (was, now)) or any(
         each.run is None or may_set_state(each.run.actions, name) or each.how.startswith("reseeded")
         for each in blame
     )
@@ -117,7 +117,7 @@ def _say_seeded(
     said = f"{_who(case, blame[0])} seeded {owner_of(name)} with {now.seed}"
     if "inside a library" in blame[0].how:
         said += ", inside a library"
-    said += f", not with {was.seed}" if was is not None and _is_chosen(was) else ""
+    said += f", not with {was.seed}" if was is not None and is_chosen(was) else ""
     return f"{said}; then {_describe(case, name, blame[1:], it='it')}" if blame[1:] else said
 
 
@@ -150,7 +150,7 @@ def _say_moved(
 
 def _is_left_unseeded(blame: Sequence[Blame], was: Position | None, now: Position | None) -> bool:
     """Return whether a source had a chosen seed, but none since the restart."""
-    had, has = (each is not None and _is_chosen(each) for each in (was, now))
+    had, has = (each is not None and is_chosen(each) for each in (was, now))
     return had and not has and all(each.how in ("imported it", "started it") for each in blame)
 
 
@@ -212,7 +212,7 @@ _BRIEFLY = {
 }
 
 
-def _is_chosen(position: Position) -> bool:
+def is_chosen(position: Position) -> bool:
     """Return whether a state comes from a seed and not from the system's entropy."""
     return position.seed is not None and position.seed < LIMIT
 
@@ -264,7 +264,7 @@ def has_seeded(states: HistoryLookup, run: Run, name: str, end: str) -> bool:
         end: Its state when the run ended.
     """
     position = states.position(name, end)
-    chosen = position is not None and _is_chosen(position)
+    chosen = position is not None and is_chosen(position)
     asked = not run.error and may_set_state(run.actions, name)
     return asked or (chosen and any("seed" in each for each in run.actions))
 
@@ -328,8 +328,18 @@ def _numbers(run: Run | None, name: str, draws: int) -> str:
     return f"{many(draws, 'number')}{bits}"
 
 
-def never_seeded(name: str, before: str, after: str) -> Cause:
-    """Return the cause for a source that both runs created, with these states."""
-    message = f"{owner_of(name)} was never seeded, so it starts differently after every restart"
+def never_seeded(name: str, before: str, after: str, *, since_restart: bool = False) -> Cause:
+    """Return the cause for a source that was not seeded in the later run's kernel.
+
+    Args:
+        name: Its name.
+        before: Its state when the earlier run ended.
+        after: Its state when the later run ended.
+        since_restart: Whether it was seeded before the restart.
+    """
+    how = "not seeded since the restart"
+    if not since_restart:
+        how = "never seeded, so it starts differently after every restart"
+    message = f"{owner_of(name)} was {how}"
     proof = f"state {before[:8]} → {after[:8]}"
     return Cause("rng", name, message, proof, _SEED, prevents=True)

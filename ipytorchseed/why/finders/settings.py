@@ -22,6 +22,9 @@ _WATCHED = frozenset(flag.name for flag in environment.FLAGS)
 _VERSIONS = frozenset({"torch", "numpy", "python", "cuda", "cudnn"})
 _FACTS = frozenset(fact.name for fact in FACTS)
 _ON_GPU = ("cudnn", "cuda", "CUBLAS", "FLASH_ATTENTION")
+_ON_CPU_TOO = frozenset(f"torch.backends.cuda.{name}_sdp_enabled" for name in ("flash", "math"))
+"""Flags of attention that also choose the kernel on a CPU: ``select_sdp_backend_cpp`` in
+https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/transformers/sdp_utils_cpp.cpp"""
 _NEVER = frozenset({"CUDA_LAUNCH_BLOCKING", "torch.use_deterministic_algorithms.warn_only"})
 _NOT_COMPUTING = frozenset({*sys.stdlib_module_names, "IPython"})
 _THREADS = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS"})
@@ -83,7 +86,8 @@ def _harmless(case: Evidence, name: str, moved: set[str]) -> str:  # noqa: C901,
         return "" if torch or case.uses("numpy") else "not used by this cell"
     if not torch:
         return "torch is not used by this cell"
-    if any(part in name for part in _ON_GPU) and case.run.settings.get("gpu") in (None, "none"):
+    on_gpu = name not in _ON_CPU_TOO and any(part in name for part in _ON_GPU)
+    if on_gpu and case.run.settings.get("gpu") in (None, "none"):
         return "acts on GPUs only, and there is none"
     return ""
 

@@ -29,11 +29,10 @@ def find_unseen(case: Evidence) -> Iterator[Cause]:
             continue
         blame = tuple(Blame(run, MADE if run in bound else _USED) for run in users[-_TOLD:])
         own = all(run.cell == case.run.cell for run in users)
-        behind = _wrote_behind(case, name) if own else ()
-        if behind:
-            who = case.doings(blame := behind)
-        elif own:
-            who = "; only earlier runs of this cell used it"
+        if own and not (blame := _wrote_behind(case, name)):
+            continue  # nothing but the cell used it: that is no difference between its runs
+        if own:
+            who = case.doings(blame)
         else:
             used = [each for each in blame if each.how == _USED]
             who = case.doings([each for each in blame if each.how != _USED])

@@ -4,7 +4,7 @@ run: setup draw count more count
 ask: count
 probe: lines
 changed: yes
-expect: input fig
+expect: flag matplotlib.pyplot.figure 4
 innocent: flag matplotlib.rcParams
 needs: matplotlib
 """

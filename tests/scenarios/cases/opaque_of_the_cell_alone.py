@@ -1,11 +1,11 @@
-"""An object of C code was used by the cell alone: it is named as what cannot be seen into.
+"""An object of C code was used by the cell alone: it is named as what cannot be inspected.
 
 run: setup q q
 ask: q
 probe: out
 changed: yes
-expect: input root 2
-says: only earlier runs of this cell used it
+verdict: unexplained
+says: `root` cannot be inspected
 """
 # %% setup
 import xml.etree.ElementTree as ET

@@ -1,0 +1,154 @@
+"""Finds numbers in a notebook's Markdown that its outputs showed when it was saved, but not now."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, distribution
+
+from msgspec import Struct
+
+from ipytorchseed.checking.distance import NUMBER
+from ipytorchseed.checking.html_text import read_html
+from ipytorchseed.checking.notebook import Cell, Notebook
+from ipytorchseed.checking.outputs import STREAMS, Outputs, joined, stream_text
+from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.session.noise import without_noise
+from ipytorchseed.why.changes import ROUNDING
+
+_DIGITS = 3
+"""The fewest significant digits of a number that is looked for: shorter ones are anywhere."""
+
+_YEARS = range(1900, 2100)
+_FLAGS = re.MULTILINE | re.DOTALL | re.IGNORECASE
+_NO_PROSE = lazy_pattern(
+    r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)"  # fenced code
+    r"|<!--(?:(?!-->|<!--).)*-->|<(a|code|pre|h[1-6]|script|style)\b(?:(?!</?\2\b).)*</\2>"
+    r"|<[^<>]{1,999}>"
+    r"|^ {0,3}#{1,6}[ \t][^\n]*|^[^\n|]+\n {0,3}(?:=+|-+)[ \t]*$"  # headings
+    r"|(`+)(?!`)[^\n]{1,999}?\3"  # a code span
+    r"|^ {0,3}\[[^\]\n]{1,999}\]:[^\n]*|!?\[[^\]\n]{0,999}\]\([^()\n]{0,999}\)"  # links
+    r"|\b(?:https?://|www\.)\S+",
+    _FLAGS,
+)
+_BEFORE = lazy_pattern(r"([A-Za-z][\w-]*)\W{0,3}\Z")
+_NEAR = 40
+"""Characters before a number in which the word before it is searched for."""
+
+_VERSIONED = frozenset({"cuda", "pytorch", "python", "release", "version"})
+_TEXTS = "text/plain", "text/html", "text/markdown", "text/latex"
+
+Pairs = Mapping[int, tuple[Outputs, Outputs]]
+
+
+class StaleNumber(Struct, frozen=True):
+    """A number in the text that an output showed when the notebook was saved, and none shows now.
+
+    Attributes:
+        number: The number, as the text has it.
+        place: The text's place among the cells.
+        index: The index of its cell.
+        cell: The first cell whose saved output shows it.
+        now: What that cell shows in its place; empty where that is not known.
+    """
+
+    number: str
+    place: str
+    index: int
+    cell: Cell
+    now: str = ""
+
+    @property
+    def message(self) -> str:
+        """Both places in a sentence."""
+        shows = "no longer shows it" if not self.now else f"now shows {self.now}"
+        return f"{self.place} says {self.number}; {self.cell.name} {shows}"
+
+
+def find_stale(notebook: Notebook, pairs: Pairs) -> list[StaleNumber]:
+    """Find the numbers of the text that are out of date, in the order of the text.
+
+    Args:
+        notebook: The notebook, as it was saved.
+        pairs: The saved and the fresh outputs of each cell that was compared, by its index.
+    """
+    spoken = [*_spoken(notebook)]
+    if not spoken:
+        return []
+    saved: dict[float, tuple[Cell, str]] = {}
+    shown: set[float] = set()
+    for cell in notebook.cells:
+        unchanged = (notebook.node.cells[cell.index].outputs,) * 2  # of a cell that was not run
+        texts = [[*map(_numbers, _texts(each))] for each in pairs.get(cell.index, unchanged)]
+        shown.update(float(each) for some in texts[1] for each in some)
+        for place, some in enumerate(texts[0]):
+            others = texts[1][place] if len(texts[0]) == len(texts[1]) else []
+            there = others if len(others) == len(some) else [""] * len(some)
+            for each, now in zip(some, there, strict=True):
+                saved.setdefault(float(each), (cell, now))
+    return [
+        StaleNumber(number, place, index, *saved[value])
+        for index, place, number, word in spoken
+        for value in [float(number.replace(",", ""))]
+        if value in saved and not _is_shown(number, value, shown) and not _has_versions(word)
+    ]
+
+
+def _is_shown(number: str, value: float, shown: set[float]) -> bool:
+    """Return whether some output shows a number, perhaps with more digits."""
+    digits = number.lower().partition("e")[0].partition(".")[2]
+    limit = max(abs(value) * ROUNDING, 0.5 * 10 ** -len(digits) if "e" not in number.lower() else 0)
+    return value in shown or any(abs(each - value) <= limit for each in shown)
+
+
+def _spoken(notebook: Notebook) -> Iterator[tuple[int, str, str, str]]:
+    """Yield each number in prose, with the index and place of its cell and the word before it."""
+    for index, node in enumerate(notebook.node.cells):
+        if node.cell_type != "markdown":
+            continue
+        prose = _NO_PROSE.sub(" ", node.source)
+        for found in NUMBER.finditer(prose):
+            word = _BEFORE.search(prose, max(0, found.start() - _NEAR), found.start())
+            number = found.group().rstrip(".,")
+            if _is_result(number):
+                yield index, _place(notebook, index), number, word[1].lower() if word else ""
+
+
+def _has_versions(word: str) -> bool:
+    """Return whether a number after a word is a version: the word is a package, for instance."""
+    with suppress(PackageNotFoundError, ValueError):
+        return word in _VERSIONED or bool(distribution(word))
+    return False
+
+
+def _is_result(number: str) -> bool:
+    digits = number.lstrip("+-").replace(",", "").lower().partition("e")[0]
+    if digits.isdigit() and "," not in number:
+        if len(digits) == 4 and int(digits) in _YEARS:  # noqa: PLR2004
+            return False
+        digits = digits.rstrip("0")
+    return len(digits.replace(".", "").lstrip("0")) >= _DIGITS
+
+
+def _place(notebook: Notebook, index: int) -> str:
+    after = next((cell for cell in notebook.runnable if cell.index > index), None)
+    if after is not None:
+        return f"the text above {after.name}"
+    return f"the text below {notebook.runnable[-1].name}"
+
+
+def _texts(outputs: Outputs) -> Iterator[str]:
+    yield from (stream_text(outputs, name, timed=True) for name in STREAMS)
+    for each in outputs:
+        data = each.get("data", {})
+        for kind in _TEXTS:
+            if kind in data:
+                text = joined(data[kind])
+                yield read_html(text) if kind == "text/html" else text
+
+
+def _numbers(text: str) -> list[str]:
+    """Return the numbers of an output, without times."""
+    found = NUMBER.findall(without_noise(text, timed=True))
+    return [each.replace(",", "") for each in found]

@@ -1,0 +1,42 @@
+"""Writes equal values alike that versions of libraries write differently."""
+
+from __future__ import annotations
+
+from ipytorchseed.patterns import lazy_pattern
+
+_SIZED = r"(?:u?int|float|datetime|timedelta)\d+"
+_OTHERS = r"u?intc|u?longlong|longdouble|bool_?|str_|bytes_"
+
+_SPELLINGS = [
+    (lazy_pattern(pattern), instead)
+    for pattern, instead in (
+        # numpy 2 names the type: np.int64(19)
+        (r"\bnumpy\.(?=\w+\()", "np."),
+        (r"\bnp\.c(?:omplex\d+|longdouble)\(([^()]*)\)", r"(\1)"),
+        (rf"\bnp\.(?:{_SIZED}|{_OTHERS})\(([^()]*)\)", r"\1"),
+        (r"\bnp\.(True|False)_(?!\w)", r"\1"),
+    )
+]
+
+_BARE = lazy_pattern(r"<[\w.]+(?: object)? at>")
+"""An object of which only the class and the address are shown, as ``without_noise`` leaves it."""
+
+_OBJECT = lazy_pattern(r"<(?:\w+\.)*(\w+?)(?:Subplot)?\b[^<>]*>")
+"""Any object; matplotlib's ``AxesSubplot`` is now an ``Axes``."""
+
+
+def in_one_spelling(before: str, after: str) -> tuple[str, str]:
+    """Return two texts with equal values written alike.
+
+    An object that one of them shows by its class alone is shown so in both.
+
+    Args:
+        before: The earlier text, without what varies by nature.
+        after: The later text.
+    """
+    texts = before, after
+    for pattern, instead in _SPELLINGS:
+        texts = pattern.sub(instead, texts[0]), pattern.sub(instead, texts[1])
+    if any(_BARE.search(each) for each in texts):
+        texts = _OBJECT.sub(r"<\1>", texts[0]), _OBJECT.sub(r"<\1>", texts[1])
+    return texts

@@ -1,0 +1,76 @@
+"""Which calls of a cell take a seed and are given none, by the functions that they are of."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator, Mapping
+from types import FunctionType
+from typing import Any
+
+from ipytorchseed.introspection.anatomy import find_member
+from ipytorchseed.introspection.values import is_class, is_module, module_names
+from ipytorchseed.reads.entropy import ENTROPY, NONDETERMINISTIC
+from ipytorchseed.reads.magics import parse_beside_magics
+
+SEED_NAMES = ("random_state", "rng", "seed")
+"""What libraries call the argument; of two names, the one that is not deprecated first."""
+
+
+def takes_seed(kind: str, name: str) -> bool:
+    """Return whether a cause may be a call that takes a seed, or one that makes such a call."""
+    is_path = "." in name and name.replace(".", "").isidentifier()  # and no program
+    answers = name in NONDETERMINISTIC and ENTROPY.get(name) != 0
+    return kind == "entropy" and is_path and not answers
+
+
+Lacking = tuple[str, str, int]
+"""A call without its seed: the text of its function, and the name and place of the argument."""
+
+
+def without_seed(source: str, namespace: Mapping[str, Any]) -> Iterator[Lacking]:
+    """Yield the calls without their seed, where that is None.
+
+    No code of the user's or of a library is run.
+
+    Args:
+        source: The cell's text.
+        namespace: The user's names.
+    """
+    for node in ast.walk(parse_beside_magics(source)):
+        if not isinstance(node, ast.Call) or any(isinstance(it, ast.Starred) for it in node.args):
+            continue
+        places = _places(*_find(node.func, namespace))
+        name = next((each for each in SEED_NAMES if each in places), None)
+        given = {keyword.arg for keyword in node.keywords}
+        if name is not None and not given & {name, None} and places[name] >= len(node.args):
+            yield ast.unparse(node.func), name, places[name]
+
+
+def _find(node: ast.expr, namespace: Mapping[str, Any]) -> tuple[Any, bool]:
+    """Return what an expression names, and whether it is a method of an object; None if unknown."""
+    if isinstance(node, ast.Name):
+        return namespace.get(node.id), False
+    if not isinstance(node, ast.Attribute):
+        return None, False
+    owner, _ = _find(node.value, namespace)
+    if is_module(owner):
+        return module_names(owner).get(node.attr), False
+    kind = owner if is_class(owner) else type(owner)
+    return find_member(kind, node.attr), kind is not owner
+
+
+def _places(function: Any, is_method: bool) -> dict[str, int]:  # noqa: ANN401, FBT001 -- of anything
+    """Return the places of parameters that are None by default, of Python functions and classes."""
+    if is_class(function):
+        function, is_method = find_member(function, "__init__"), True
+    while type(function) is FunctionType and "__wrapped__" in vars(function):
+        function = vars(function)["__wrapped__"]
+    if type(function) is not FunctionType:
+        return {}
+    count, defaults = function.__code__.co_argcount, function.__defaults__ or ()
+    names = function.__code__.co_varnames[count - len(defaults) : count]
+    places = {name: count - at - is_method for at, name in enumerate(reversed(names), 1)}
+    by_name = dict.fromkeys(function.__kwdefaults__ or {}, sys.maxsize)
+    given = {**dict(zip(names, defaults, strict=True)), **(function.__kwdefaults__ or {})}
+    return {name: at for name, at in (places | by_name).items() if given[name] is None}

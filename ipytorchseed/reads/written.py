@@ -1,0 +1,124 @@
+"""The calls and imports that a cell's text writes out, with the arguments that it shows."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from msgspec import Struct
+
+from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.parsing import base_of, dotted_name, nodes_in, parse_text
+
+_COMMANDS = lazy_pattern(r"^[ \t]*[%!].*$", re.MULTILINE)
+
+
+class Variable(Struct, frozen=True):
+    """An argument that is a variable."""
+
+    name: str
+
+
+# An argument whose value only the run knows.
+UNKNOWN: Any = object()
+
+
+class Call(Struct, frozen=True):
+    """A call in a text.
+
+    Attributes:
+        name: What is called, as it is written; empty if that is no dotted name.
+        tail: The last part of it, also of a method of a result.
+        root: The variable that it begins with; empty if there is none.
+        given: The arguments by keyword, and from dictionaries in the same text: constants,
+            ``Variable`` or ``UNKNOWN``. None if they cannot be listed.
+        takes: Variables that it is given.
+        made: Variables and attributes that its statement sets.
+    """
+
+    name: str
+    tail: str
+    root: str
+    given: Mapping[str, Any] | None
+    takes: frozenset[str]
+    made: frozenset[str]
+
+
+class Written(Struct, frozen=True):
+    """What a text writes out.
+
+    Attributes:
+        calls: In the order of the text, those of its functions included.
+        imports: The package that each imported name comes from.
+    """
+
+    calls: tuple[Call, ...] = ()
+    imports: Mapping[str, str] = {}
+
+
+@lru_cache(maxsize=256)
+def written(source: str) -> Written:
+    """Return the calls and imports of a cell; none if it does not parse."""
+    tree = parse_text(_COMMANDS.sub("", source))
+    if tree is None:
+        return Written()
+    nodes = nodes_in(tree)
+    options = _options(nodes)
+    calls = []
+    for statement in tree.body:
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        made = frozenset(map(dotted_name, targets))
+        inner = (node for node in nodes_in(statement) if isinstance(node, ast.Call))
+        calls += [_call(node, options, made) for node in inner]
+    return Written(tuple(calls), dict(_imports(nodes)))
+
+
+def _call(node: ast.Call, options: Mapping[str, Any], made: frozenset[str]) -> Call:
+    name = dotted_name(node.func)
+    arguments = [*node.args, *(each.value for each in node.keywords)]
+    given: Mapping[str, Any] | None = {
+        each.arg: _value(each.value) for each in node.keywords if each.arg
+    }
+    is_open = any(each.arg is None for each in node.keywords)
+    if is_open or any(isinstance(each, ast.Name | ast.Dict) for each in node.args):
+        given = None if is_open and not options else {**options, **(given or {})}
+    return Call(
+        name=name,
+        tail=name.rpartition(".")[2] or getattr(node.func, "attr", ""),
+        root=next(iter(base_of(node.func)), ""),
+        given=given,
+        takes=frozenset(each.id for each in arguments if isinstance(each, ast.Name)),
+        made=made,
+    )
+
+
+def _options(nodes: list[ast.AST]) -> dict[str, Any]:
+    """Return the items of all dictionaries in a text: some may be arguments."""
+    return {
+        str(key.value): _value(value)
+        for each in nodes
+        if isinstance(each, ast.Dict)
+        for key, value in zip(each.keys, each.values, strict=True)
+        if isinstance(key, ast.Constant)
+    }
+
+
+def _imports(nodes: list[ast.AST]) -> Iterator[tuple[str, str]]:
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for each in node.names:
+                module = getattr(node, "module", each.name)
+                bound = each.asname or each.name.partition(".")[0]
+                yield bound, str(module).partition(".")[0]
+
+
+def _value(node: ast.expr) -> Any:  # noqa: ANN401 -- any constant
+    if isinstance(node, ast.Name):
+        return Variable(node.id)
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return UNKNOWN

@@ -1,0 +1,256 @@
+"""The labels of what cells show: of a cell, and of the number that it showed last."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterator
+from functools import lru_cache
+
+from msgspec import Struct
+
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.dependencies import is_too_long
+from ipytorchseed.reads.magics import CELL_MAGICS
+from ipytorchseed.reads.parsing import parse_text
+from ipytorchseed.render.text import set_width, visible
+from ipytorchseed.session.outputs import NUMBER
+
+_LABEL = 40
+"""Letters of a cell."""
+
+_RUN_BELOW = [[name] for name in CELL_MAGICS]
+
+_NO_LABELS = frozenset({"", "#%%", "# %%"})
+"""Lines that say nothing of a cell: editors divide scripts into cells by them."""
+
+_BEFORE_NUMBER = lazy_pattern(r"([^\W\d][^,;:=|/()\[\]\n\t]*?)[\s:=(\[]*\Z")
+"""The words in front of a number that tell what it is."""
+
+_PLACE = "7"
+"""Stands for a value in the text of a print."""
+
+_AS_NUMBER = tuple("eEfFgGdn%")
+"""Format specifications that write one number end in one of these."""
+
+_FEWEST, _EXACT = 4, 17
+"""Digits with which two numbers are written, and those that tell all of them apart."""
+
+_SLACK = 1e-4
+"""How far a printed number may be from its value, where no format tells: tensors are rounded."""
+
+
+class Shown(Struct, frozen=True):
+    """A number that a cell showed.
+
+    Attributes:
+        label: What the cell calls it.
+        number: The number, as it was shown.
+        unit: ``%`` where it was shown so; empty otherwise.
+    """
+
+    label: str
+    number: float
+    unit: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.label} {write_digits(self.number, _FEWEST)}{self.unit}"
+
+
+class _Value(Struct, frozen=True):
+    """A value in a print.
+
+    Attributes:
+        at: Where it begins in the text, in which one character stands for it.
+        label: What the text calls it.
+        code: What is printed.
+        spec: How it is formatted; empty where nothing tells.
+    """
+
+    at: int
+    label: str
+    code: ast.expr
+    spec: str
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it prints as one number, whatever it is."""
+        return self.spec.endswith(_AS_NUMBER)
+
+
+class _Print(Struct, frozen=True):
+    """The print that writes last.
+
+    Attributes:
+        text: What it writes, with one character for each value.
+        values: The values, in order.
+        is_sure: Whether it is known to write last.
+    """
+
+    text: str
+    values: tuple[_Value, ...]
+    is_sure: bool
+
+
+def label_of(source: str, width: int | None = None) -> str:
+    """Return a cell's first line that is neither blank nor the mark of a cell.
+
+    Args:
+        source: The cell's text.
+        width: Columns of a terminal that it may take; None for any number.
+    """
+    lines = map(str.strip, source.splitlines())
+    line = next((line for line in lines if line not in _NO_LABELS), "")
+    line = visible(line.replace("\t", " "))
+    return line if width is None else set_width(line, width).rstrip()
+
+
+def label_of_last(source: str) -> str:
+    """Return the first line of a cell's last statement, shortened."""
+    return shorten(_last_statement(_below_magics(source)), _LABEL)
+
+
+def shorten(text: str, most: int) -> str:
+    """Return the first line of a cell or an error, cut where it or the text is longer."""
+    line = label_of(text)
+    return f"{line[:most]}…" if len(line) > most or "\n" in text.strip() else line
+
+
+def write_digits(number: float, digits: int) -> str:
+    """Write a number with so many digits; whole ones in full."""
+    whole = math.isfinite(number) and number.is_integer() and abs(number) < 10**_EXACT
+    return str(int(number)) if whole else f"{number:.{digits}g}"
+
+
+def write_step(before: float, after: float) -> str:
+    """Write from what to what a number changed, with as few digits as tell them apart."""
+    for digits in range(_FEWEST, _EXACT + 1):
+        told = write_digits(before, digits), write_digits(after, digits)
+        if told[0] != told[1]:
+            return " → ".join(told)
+    return ""
+
+
+def shown_number(run: Run) -> Shown | None:
+    """Return the number that a run showed last, with its label; None if that is not known."""
+    series = None if run.result is None else run.result.series
+    if series is not None and len(series) == 1:
+        return Shown(label_of_last(run.source), series[0])
+    numbers = None if run.stdout is None else run.stdout.series
+    printed = None if numbers is None else _last_print(run.source)
+    return None if printed is None or not numbers else _match(printed, numbers, run)
+
+
+def _match(printed: _Print, numbers: tuple[float, ...], run: Run) -> Shown | None:
+    """Find the values of the last print among the numbers that were printed."""
+    values = {value.at: value for value in printed.values}
+    found = [*NUMBER.finditer(printed.text)]
+    tail = numbers[-len(found) :] if found else ()
+    if len(tail) != len(found):
+        return None
+    shown, is_sure = None, printed.is_sure
+    for match, number in zip(found, tail, strict=True):
+        value = values.get(match.start())
+        if value is None:
+            if float(match[0]) != number:
+                return None
+            continue
+        known = _known_number(value.code, run)
+        if known is not None and not _prints_as(known, number, value.spec):
+            return None
+        if known is None and not value.is_number and len(numbers) != len(found):
+            return None
+        is_sure |= known is not None
+        if value.label:
+            shown = Shown(value.label, number, "%" * value.spec.endswith("%"))
+    return shown if is_sure else None
+
+
+def _known_number(code: ast.expr, run: Run) -> float | None:
+    """Return the number that a variable held at the end of a run; None if that is not known."""
+    name = code.id if isinstance(code, ast.Name) else ""
+    value = run.writes.get(name) or run.reads.get(name)
+    series = None if value is None else value.series
+    return series[0] if series is not None and len(series) == 1 else None
+
+
+def _prints_as(value: float, number: float, spec: str) -> bool:
+    """Return whether a value may be printed as a number."""
+    value *= 100 if spec.endswith("%") else 1
+    decimals = spec[:-1].rpartition(".")[2]
+    if decimals.isdecimal() and spec.endswith(("f", "F", "%")):
+        return math.isclose(value, number, abs_tol=0.51 * 10.0 ** -int(decimals), rel_tol=1e-12)
+    return math.isclose(value, number, rel_tol=_SLACK, abs_tol=_SLACK)
+
+
+@lru_cache(maxsize=256)
+def _last_print(source: str) -> _Print | None:
+    """Find the print of a cell that writes last, as far as its text tells."""
+    tree = None if is_too_long(source) else parse_text(_below_magics(source))
+    prints = [] if tree is None else [*_prints_in(tree.body, branch=False)]
+    if tree is None or not prints:
+        return None
+    call, branch = prints[-1]
+    end = call.end_lineno or 0
+    later = (node for each in tree.body if each.lineno > end for node in ast.walk(each))
+    is_sure = not any(isinstance(node, ast.Call) for node in later)
+    text, values = "", list[_Value]()
+    for part, code, spec in _parts_of(call):
+        if code is not None:
+            before = _BEFORE_NUMBER.search(text)
+            values.append(_Value(len(text), before[1] if before else _name_of(code), code, spec))
+        text += part
+    return _Print(text, tuple(values), is_sure and (len(prints) == 1 or not branch))
+
+
+def _prints_in(body: list[ast.stmt], *, branch: bool) -> Iterator[tuple[ast.Call, bool]]:
+    """Yield the prints of statements, and whether each is in a branch that may not run."""
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(call, ast.Call) and not call.keywords and _name_of(call.func) == "print":
+            yield call, branch
+        for field in ("body", "orelse", "finalbody"):
+            inner = getattr(statement, field, None)
+            if isinstance(inner, list):
+                yield from _prints_in(inner, branch=branch or isinstance(statement, ast.If))
+
+
+def _parts_of(call: ast.Call) -> Iterator[tuple[str, ast.expr | None, str]]:
+    """Yield the parts of what is printed, each with the code and format of a value if it is one."""
+    for place, argument in enumerate(call.args):
+        yield " " * bool(place), None, ""
+        for part in argument.values if isinstance(argument, ast.JoinedStr) else [argument]:
+            if isinstance(part, ast.Constant):
+                yield str(part.value), None, ""
+            elif isinstance(part, ast.FormattedValue):
+                spec = part.format_spec
+                yield _PLACE, part.value, "" if spec is None else ast.unparse(spec)[2:-1]
+            else:
+                yield _PLACE, part, ""
+
+
+def _name_of(code: ast.expr) -> str:
+    """Return what code that looks something up is called by; empty for any other code."""
+    return ast.unparse(code) if isinstance(code, ast.Name | ast.Attribute | ast.Subscript) else ""
+
+
+def _below_magics(source: str) -> str:
+    """Return a cell without the magics above that run what stands below them, if anything does."""
+    lines = source.lstrip().split("\n")
+    while len(lines) > 1 and lines[0].startswith("%%") and lines[0][2:].split()[:1] in _RUN_BELOW:
+        del lines[0]
+    return "\n".join(lines)
+
+
+def _last_statement(source: str) -> str:
+    """Return the first line of a cell's last statement."""
+    tree = None if is_too_long(source) else parse_text(source)  # None for a cell with a line magic
+    segment = ast.get_source_segment(source, tree.body[-1]) if tree and tree.body else None
+    if segment:
+        return segment.partition("\n")[0]
+    lines = source.rstrip().split("\n")
+    begins = (line for line in reversed(lines) if line[:1].strip() and line[0] not in "#)]}%")
+    return next(begins, source)

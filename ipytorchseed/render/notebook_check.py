@@ -1,0 +1,134 @@
+"""``%check`` as text, HTML and JSON: what a restart and one run of all cells would not give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from ipytorchseed.render.text import escaped, wrap
+from ipytorchseed.render.values import pick, write_json
+from ipytorchseed.render.view import View, fill
+from ipytorchseed.session.restart import Remark
+from ipytorchseed.why.words import many
+
+MOST = 6
+"""Differences of a cell that are shown."""
+
+MENDS = "With these edits it gives the same each time"
+
+
+class Fresh(Struct, omit_defaults=True):
+    """The run of the saved file in a fresh kernel, as far as it is known.
+
+    Attributes:
+        progress: How far it is; empty where it has ended, or was not begun.
+        verdict: What came of it, as ``check --json`` tells it; None where nothing did.
+        changes: What differs in the first cell that differs.
+        edits: The edits with which the notebook repeats, as lines of a diff.
+        note: What was not done, and why.
+    """
+
+    progress: str = ""
+    verdict: dict[str, Any] | None = None
+    changes: list[str] = []
+    edits: list[str] = []
+    note: str = ""
+
+
+class NotebookCheckView(View):
+    """What a kernel holds that its notebook's file does not give, and what a fresh run gave.
+
+    Args:
+        path: The notebook; empty where its file is not known.
+        remarks: What is known without a run.
+        fresh: The run in a fresh kernel.
+        numbers: The number in ``In[...]`` here of each cell, by its id in the file.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        remarks: Sequence[Remark],
+        fresh: Fresh,
+        numbers: Mapping[str, int | None],
+    ) -> None:
+        self.path, self.remarks, self.fresh, self._numbers = path, remarks, fresh, numbers
+
+    @property
+    def title(self) -> str:
+        """How many things a restart would change."""
+        if not self.remarks:
+            return "Nothing recorded here speaks against Restart & Run All."
+        if self.result[0] == "✓":
+            return f"{many(len(self.remarks), 'remark')} on what is recorded here:"
+        reasons = many(len(self.remarks), "reason")
+        return f"Restart & Run All may not give what this notebook shows: {reasons}."
+
+    @property
+    def result(self) -> tuple[str, str]:
+        """A mark, and what came of the fresh run; empty where it has not ended."""
+        verdict = self.fresh.verdict
+        if verdict is None:
+            return "", ""
+        ended = verdict.get("error") or verdict.get("unreached", {}).get("reason", "")
+        ends = f"the file ends early, as {ended}" if ended else ""
+        first = verdict["first_divergence"]
+        if first is not None:
+            differs = f"{self._name(first)} is the first to differ"
+            return "✗", f"In a fresh kernel, {'; '.join(filter(None, (differs, ends)))}."
+        if ends:
+            return "✗", f"In a fresh kernel, {ends}."
+        compared = sum(each["outputs"] == "same" for each in verdict["cells"])
+        return (
+            "✓",
+            f"In a fresh kernel, the file shows the same: {many(compared, 'cell')} compared.",
+        )
+
+    @property
+    def steps(self) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
+        """The first cell that differs and the one where that begins, each with its causes."""
+        verdict = self.fresh.verdict or {}
+        first, origin = verdict.get("first_divergence"), verdict.get("origin")
+        if first:
+            yield "", first["causes"]
+        if first and origin and origin["id"] != first["id"]:
+            yield f"It begins in {self._name(origin)}:", origin["causes"]
+
+    def _name(self, cell: Mapping[str, Any]) -> str:
+        there = cell["message"].partition(" ")[0]
+        here = f"In[{self._numbers.get(cell['id'])}]"
+        same = cell["id"] not in self._numbers or here == there
+        return f"`{there}`" if same else f"`{here}` (`{there}` there)"
+
+    def text(self) -> str:
+        """Draw it for a terminal of 80 columns."""
+        fresh, (mark, result) = self.fresh, self.result
+        lines = [self.title]
+        lines += [wrap(each.message, first="  ▲ ") for each in self.remarks]
+        if result:
+            lines += ["", wrap(result, first=f"{mark} ")]
+        lines += [wrap(each, first="    ") for each in fresh.changes[:MOST]]
+        for begins, causes in self.steps:
+            lines += [wrap(begins, first="  ")] if begins else []
+            for cause in causes:
+                lines.append(wrap(cause["message"], first="  ▲ "))
+                lines += [f"    try: {escaped(each)}" for each in cause["fix"].splitlines()]
+        lines += ["", f"{MENDS}:", *map(escaped, fresh.edits)] if fresh.edits else []
+        lines += ["", wrap(fresh.note, first="")] if fresh.note else []
+        lines += ["", f"{fresh.progress} · %check stop"] if fresh.progress else []
+        return "\n".join(lines)
+
+    def html(self) -> str:
+        """Draw it for a notebook, without script."""
+        return fill("notebook_check", view=self, most=MOST, mends=MENDS)
+
+    def to_json(self) -> str:
+        """Write it as one line of JSON."""
+        fresh = self.fresh
+        return write_json(
+            path=self.path,
+            remarks=[pick(each, "kind", "name", "message", "runs") for each in self.remarks],
+            **pick(fresh, "verdict", "changes", "edits", "note"),
+        )

@@ -1,0 +1,114 @@
+"""A library that is seeded when it is imported, as importing it takes a second or two."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib.machinery import ModuleSpec, PathFinder
+from itertools import dropwhile
+from operator import is_not
+from types import ModuleType
+from typing import Any
+
+from ipytorchseed.errors import in_brief
+from ipytorchseed.rng.source import Locate, Source
+
+
+class Awaited:
+    """The source of a library that was seeded before its import.
+
+    It is a finder in ``sys.meta_path`` from the seeding until the import, at whose end the library
+    is seeded, and the source put where it was put meanwhile.
+
+    Args:
+        module: The module that is waited for.
+        name: The name of its source.
+        seeded: Returns the state that a seed gives the source.
+        put: Seeds the library, and then puts the source into a state.
+        locate: As in ``Source``.
+    """
+
+    def __init__(
+        self,
+        module: str,
+        name: str,
+        seeded: Callable[[int], bytes],
+        put: Callable[[int, bytes], object],
+        locate: Locate,
+    ) -> None:
+        self._module = module
+        self._seeded = seeded
+        self._put = put
+        self._source = Source(name, self.seed, lambda: self._state, self._write, locate)
+        self._seed = 0
+        self._state = b""
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The source, if it waits to be seeded."""
+        return (self._source,) if self in sys.meta_path else ()
+
+    def can_wait(self) -> bool:
+        """Return whether the module is not imported yet, and can be."""
+        return self._module not in sys.modules and PathFinder.find_spec(self._module) is not None
+
+    def seed(self, value: int) -> None:
+        """Seed the library once it is imported."""
+        self._seed, self._state = value, self._seeded(value)
+        if self not in sys.meta_path:
+            sys.meta_path.insert(0, self)  # before the finders of others, which it asks
+
+    def _write(self, state: bytes) -> None:
+        self._state = state
+
+    def cancel(self) -> bool:
+        """Wait no longer; return whether it did."""
+        waited = self in sys.meta_path
+        if waited:
+            sys.meta_path.remove(self)
+        return waited
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return what the finders after this one find, to be run by our loader."""
+        if name != self._module:
+            return None
+        for finder in dropwhile(partial(is_not, self), [*sys.meta_path]):
+            find = None if finder is self else getattr(finder, "find_spec", None)
+            spec: ModuleSpec | None = None if find is None else find(name, path, target)
+            if spec is not None:
+                if hasattr(spec.loader, "exec_module"):
+                    spec.loader = _Loader(spec.loader, self._imported)  # type: ignore[assignment]
+                return spec
+        return None
+
+    def _imported(self) -> None:
+        self.cancel()
+        try:
+            self._put(self._seed, self._state)
+        except Exception as error:  # noqa: BLE001 -- it would be an error of the user's import
+            warnings.warn(f"{self._module} could not be seeded: {in_brief(error)}", stacklevel=2)
+
+
+class _Loader:
+    """Replaces a module's loader until the module's code runs, which sees its own again."""
+
+    def __init__(self, loader: Any, then: Callable[[], None]) -> None:
+        self._loader = loader
+        self._then = then
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)  # type: ignore[no-any-return]
+
+    def exec_module(self, module: ModuleType) -> None:
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        self._then()

@@ -1,0 +1,284 @@
+"""What a kernel holds and shows that a restart and one run of all cells would not give."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain, pairwise
+from typing import Any
+
+from msgspec import Struct
+
+from ipytorchseed.fingerprint.value import same
+from ipytorchseed.ledger.records import UNDONE, Run
+from ipytorchseed.reads.actions import may_set_state
+from ipytorchseed.reads.effects import Effects
+from ipytorchseed.reads.entropy import ENTROPY, sentence
+from ipytorchseed.reads.magics import only_asks
+from ipytorchseed.rng.position import Position
+from ipytorchseed.rng.seeds import LIMIT
+from ipytorchseed.session.identity import FileCell
+from ipytorchseed.session.named_files import with_scripts
+from ipytorchseed.session.session import Session
+from ipytorchseed.session.states import LedgerStates
+from ipytorchseed.why.words import first_of, listed, owner_of
+
+_NAMED = 4
+"""Names that one remark lists."""
+
+_LABEL = 40
+"""Characters of the text of a cell that has no number in this kernel."""
+
+
+class Remark(Struct, frozen=True):
+    """Something that a restart and one run of all cells would not give.
+
+    Attributes:
+        kind: ``only-here``, ``order``, ``unseeded``, ``stale``, ``repeated``, ``edited`` or
+            ``not-run``.
+        message: A sentence.
+        name: The variable, source or function; empty where it is about cells only.
+        runs: The numbers in ``In[...]`` of the runs that it names.
+    """
+
+    kind: str
+    message: str
+    name: str = ""
+    runs: tuple[int | None, ...] = ()
+
+
+class _Cell(Struct, dict=True):
+    """A code cell of the notebook, and its runs in this kernel, oldest first."""
+
+    place: int
+    file: FileCell
+    code: str
+    effects: Effects
+    runs: list[Run] = []
+
+    @cached_property
+    def name(self) -> str:
+        label = self.file.source.strip().partition("\n")[0].replace("`", "'")[:_LABEL]
+        return f"`In[{self.runs[-1].execution_count}]`" if self.runs else f"`{label}`"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it may set names that its text does not contain."""
+        return not self.effects.complete or bool(self.effects.stars or self.effects.files)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether its text is that of its last run."""
+        return bool(self.runs) and self.runs[-1].code == self.code
+
+    @cached_property
+    def reads(self) -> set[str]:
+        """The names that it reads before it sets them, also in functions that it calls."""
+        names = {*self.effects.reads}
+        if self.is_current:
+            run = self.runs[-1]
+            names |= run.reads.keys()
+            names.difference_update(run.observed.set_first if run.observed else ())
+        return names
+
+
+class Restart:
+    """Compares a kernel with its notebook's file.
+
+    Args:
+        session: Whose ledger to ask.
+        namespace: The user's names.
+        file: The code cells of the file; None where it is not known: then the last text of each
+            cell is used.
+        saved: When the file was written, in seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        namespace: Mapping[str, Any],
+        file: Sequence[FileCell] | None,
+        saved: float = 0.0,
+    ) -> None:
+        self._session, self._in_file = session, file is not None
+        self._inputs: Sequence[str] = namespace.get("In", ())  # also before we were loaded
+        self._names = [
+            name for name in [*namespace] if session.is_users(name) and not hasattr(builtins, name)
+        ]
+        runs = session.ledger.runs(session.notebook, kernel=session.kernel, rank=session.rank)
+        self._runs = [run for run in [*runs][::-1] if run.status != UNDONE]
+        if file is None:
+            last = {run.cell: run.source for run in self._runs}
+            file = [FileCell(*pair) for pair in last.items()]
+        self._cells = [
+            _Cell(place, each, session.code_of(each.source), self._effects(each.source))
+            for place, each in enumerate(file)
+        ]
+        self._of = self._match()
+        self._strays = [run for run in self._runs if not self._is_saved(run)]
+        self._unsaved = [run for run in self._strays if self._in_file and run.started > saved]
+        self._set = {name for cell in self._cells for name in cell.effects.writes}
+        known = not any(cell.is_open for cell in self._cells)
+        self._only_here = [name for name in self._names if known and name not in self._set]
+
+    def _effects(self, source: str) -> Effects:
+        return self._session.effects_of(with_scripts(source))
+
+    @property
+    def last_runs(self) -> dict[str, Run]:
+        """The last run of each cell that does more than to ask us, by its id in the file."""
+        ran = [cell for cell in self._cells if cell.runs and not only_asks(cell.file.source)]
+        return {cell.file.id: cell.runs[-1] for cell in ran}
+
+    def _match(self) -> dict[int | None, _Cell]:
+        """Find the cell of each run: by its id, or by its text if one cell alone has that."""
+        by_id = {cell.file.id: cell for cell in self._cells}
+        codes = [cell.code for cell in self._cells]
+        by_code = {cell.code: cell for cell in self._cells if codes.count(cell.code) == 1}
+        found = {}
+        for run in self._runs:
+            ident = self._session.identity.ident_of(run.cell)
+            cell = by_id.get(ident) or by_id.get(run.cell) or by_code.get(run.code)
+            if cell is not None:
+                cell.runs.append(run)
+                found[run.id] = cell
+        return found
+
+    def _is_saved(self, run: Run) -> bool:
+        """Return whether a run was of a text that is in the file, or only asked us."""
+        cell = self._of.get(run.id)
+        return only_asks(run.source) or (cell is not None and run.code == cell.code)
+
+    def remarks(self) -> list[Remark]:
+        """Return all that is found, what breaks first."""
+        parts = [self._missing(), self._unseeded(), self._asked(), self._stale(), self._repeated()]
+        if self._in_file:
+            parts = [self._not_saved(), *parts, self._about_cells()]
+        return [*chain(*parts)]
+
+    def _not_saved(self) -> Iterator[Remark]:
+        if self._unsaved:
+            named = first_of([f"`In[{run.execution_count}]`" for run in self._unsaved], _NAMED)
+            runs = tuple(run.execution_count for run in self._unsaved)
+            yield Remark("edited", f"{named}: not in the file yet. Save it and ask again", "", runs)
+
+    def _missing(self) -> Iterator[Remark]:
+        """Yield the names that a cell reads and that no cell sets, or only one below it."""
+        for name in self._only_here:
+            readers = [cell for cell in self._cells if name in cell.reads]
+            setter = self._setter(name) if readers else None
+            typed = (text for text in self._inputs if name in self._effects(text).writes)
+            if setter is not None or (readers and next(typed, "")):  # not what was there before
+                no_cell = "no cell of the file sets it" if self._in_file else "no cell sets it now"
+                message = f"`{name}` is read by {_listed(readers)}, and {no_cell}"
+                message += self._say_setter(setter)
+                yield _remark("only-here", message, readers, name, setter)
+        known: set[str] = set()
+        for cell in self._cells if self._in_file else ():
+            for name in sorted(cell.reads.intersection(self._names) & self._set - known):
+                below = next(each for each in self._cells if name in each.effects.writes)
+                if below.place > cell.place:
+                    how = f"is read by {cell.name}, and only set below it, by {below.name}"
+                    yield _remark("order", f"`{name}` {how}", [cell, below], name)
+            known |= cell.effects.writes | cell.reads
+            if cell.is_open:
+                return
+
+    def _setter(self, name: str) -> Run | None:
+        """Return the last run that set a name by a text that is not in the file."""
+        for run in reversed(self._strays):
+            if name in run.writes or name in self._effects(run.source).writes:
+                return run
+        return None
+
+    def _say_setter(self, run: Run | None) -> str:
+        if run is None:
+            return ""
+        gone = "was deleted" if run.id not in self._of else "was edited since"
+        what = "is not saved" if run in self._unsaved else gone
+        return f"; `In[{run.execution_count}]` did, and that cell {what}"
+
+    def _unseeded(self) -> Iterator[Remark]:
+        """Yield the sources that nothing had seeded when a cell first drew from them."""
+        states = LedgerStates(self._session.ledger)
+        seen: set[str] = set()
+        for run in (run for run in self._runs if run.id in self._of and not run.seeds):
+            cell = self._of[run.id]
+            above = [each.effects for each in self._cells[: cell.place + 1]]
+            actions = [each.lstrip(":") for effects in above for each in effects.actions]
+            for name in sorted(run.before.keys() & run.after.keys() - {*run.imported} - seen):
+                stood = run.before[name], run.after[name]
+                if stood[0] != stood[1]:
+                    seen.add(name)
+                    chosen = any(_is_chosen(states.position(name, each)) for each in stood)
+                    if not (chosen or may_set_state(actions, name)):
+                        message = f"{owner_of(name)} is never seeded, and {cell.name} draws from it"
+                        yield _remark("unseeded", message, [cell], name)
+
+    def _asked(self) -> Iterator[Remark]:
+        """Yield the functions that draw from the system's entropy."""
+        for cell in self._cells:
+            for name in cell.runs[-1].nondeterministic_calls if cell.is_current else ():
+                if name in ENTROPY:
+                    yield _remark("unseeded", f"{cell.name}: {sentence(name)}", [cell], name)
+
+    def _stale(self) -> Iterator[Remark]:
+        """Yield the cells whose inputs were set again after they ran, from above or outside."""
+        for cell in self._cells:
+            ended = cell.runs[-1].id if cell.runs else None
+            after = [run for run in self._runs if ended and (run.id or 0) > ended]
+            for name, value in cell.runs[-1].reads.items() if after else ():
+                setter = next((run for run in reversed(after) if name in run.writes), None)
+                home = None if setter is None else self._of.get(setter.id)
+                above = home is None or home.place < cell.place
+                if setter is not None and above and same(value, setter.writes[name]) is False:
+                    later = f"`In[{setter.execution_count}]` set it later"
+                    message = f"{cell.name} used an earlier `{name}`: {later}"
+                    yield _remark("stale", message, [cell], name, setter)
+
+    def _repeated(self) -> Iterator[Remark]:
+        """Yield the cells that ran again and went on from what they had left."""
+        for cell in self._cells:
+            for before, run in list(pairwise(cell.runs))[-1:]:
+                for name in before.writes.keys() & run.reads.keys() & run.writes.keys():
+                    left, made = before.writes[name], run.writes[name]
+                    if same(left, run.reads[name]) is True and same(left, made) is False:
+                        message = (
+                            f"{cell.name} ran {len(cell.runs)} times and changed `{name}` each time"
+                        )
+                        yield _remark("repeated", message, [cell], name)
+
+    def _about_cells(self) -> Iterator[Remark]:
+        """Yield the cells that ran in a different order, with a different text, or not at all."""
+        cells = [cell for cell in self._cells if not only_asks(cell.file.source)]
+        ran = [cell for cell in cells if cell.runs]
+        began = [cell.runs[-1].id or 0 for cell in ran]
+        late = [cell for at, cell in enumerate(ran) if min(began[at:]) < began[at]]
+        edited = [cell for cell in ran if not cell.is_current]
+        told = {self._session.code_of(text) for text in self._inputs} if ran != cells else set()
+        idle = [cell for cell in cells if not cell.runs and cell.code not in told]
+        for kind, what, some in (
+            ("order", "ran after a cell below", late),
+            ("edited", "the text in the file is not the one that ran last", edited),
+            ("not-run", "not run in this kernel", idle),
+        ):
+            if some:
+                yield _remark(kind, f"{_listed(some)}: {what}", some)
+
+
+def _remark(
+    kind: str, message: str, cells: Sequence[_Cell], name: str = "", run: Run | None = None
+) -> Remark:
+    runs = [cell.runs[-1] for cell in cells if cell.runs] + ([] if run is None else [run])
+    return Remark(kind, message, name, tuple(each.execution_count for each in runs))
+
+
+def _listed(cells: Sequence[_Cell]) -> str:
+    names = [cell.name for cell in cells]
+    return listed(names) if len(names) <= _NAMED else first_of(names, _NAMED)
+
+
+def _is_chosen(position: Position | None) -> bool:
+    """Return whether somebody chose the seed behind a state, and not the system."""
+    return position is not None and position.seed is not None and position.seed < LIMIT

@@ -1,0 +1,91 @@
+"""Finds calls of libraries that do not repeat: see ``determinism.library_calls``."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ipytorchseed.determinism.library_calls import Call as Row
+from ipytorchseed.determinism.library_calls import known_calls
+from ipytorchseed.ledger.records import Run
+from ipytorchseed.reads.written import UNKNOWN, Call, Variable
+from ipytorchseed.why.evidence import Evidence
+from ipytorchseed.why.explanation import Cause, Cleared
+
+
+def find_calls(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
+    """Find calls that do not repeat, in the cell and in what it calls.
+
+    Args:
+        case: The evidence.
+        others: Whether another cause was found. None is then named, unless experiments prove it.
+    """
+    if case.two_cells or not case.changed:
+        return
+    rows = [row for row in known_calls().calls if case.uses(row.package)]
+    runs = _runs(case) if rows else []
+    for row in rows:
+        seeds = (action for run in runs for action in run.actions if row.setter in action)
+        if row.setter and (case.run.seeds or any(seeds)):
+            continue
+        for name in row.names:
+            call = next(_calls(case, row, name, runs), None)
+            if call is None:
+                continue
+            title = f"{row.package}.{name}"
+            called = call.name or title
+            fix = f"{called}(..., {row.fix})" if "=" in row.fix else row.fix
+            cause = Cause(row.kind, title, f"`{called}()` {row.why}", fix=fix)
+            reason = "other causes account for the change"
+            yield Cleared(row.kind, title, reason, cause) if others else cause
+
+
+def _runs(case: Evidence) -> list[Run]:
+    """Return the run, and those of the cells that made functions which it reaches."""
+    reads = case.run.reads.items()
+    functions = {name for name, value in reads if value.kind in ("function", "class")}
+    makers = [run for run in case.states.latest(case.run) if functions & run.writes.keys()]
+    return [case.run, *makers]
+
+
+def _calls(case: Evidence, row: Row, name: str, runs: Sequence[Run]) -> Iterator[Call]:
+    """Yield the calls of a row that do not repeat, in the cell and in what made what it uses."""
+    tail = name.rpartition(".")[2]
+    found = [call for run in runs for call in case.states.written(run).calls]
+    if name[0].isupper() and not row.on:  # an object that the cell uses
+        for run in case.states.latest(case.run):
+            made = case.run.reads.keys() & run.writes.keys() - run.in_place
+            found += [call for call in case.states.written(run).calls if made & call.made]
+    for call in (call for call in found if call.tail == tail):
+        given = call.given
+        if given is not None and _is_of(case, row, call):
+            values = {name: _value(case, value) for name, value in given.items()}
+            if row.varies(values):
+                yield call
+
+
+def _is_of(case: Evidence, row: Row, call: Call) -> bool:
+    """Return whether what is called is the library's, as far as is known."""
+    root = call.root
+    runs = [case.run, *case.states.latest(case.run)]
+    package = next(filter(None, (case.states.written(run).imports.get(root) for run in runs)), "")
+    if package or root in sys.stdlib_module_names:
+        return package == row.package
+    value = case.run.reads.get(root) or case.run.writes.get(root)
+    if not row.on or value is None:
+        return value is None
+    return not {*row.on}.isdisjoint(re.findall(r"\w+", value.summary))
+
+
+def _value(case: Evidence, value: Any) -> Any:  # noqa: ANN401 -- any constant
+    """Return the value of an argument, also of a variable that held an integer or None."""
+    if not isinstance(value, Variable):
+        return value
+    held = case.run.reads.get(value.name)
+    if held is None:
+        return UNKNOWN
+    number = held.series[0] if held.series and len(held.series) == 1 else None
+    is_integer = held.kind == "int" and number is not None
+    return None if held.kind == "none" else int(number) if is_integer else UNKNOWN  # type: ignore[arg-type]

@@ -1,0 +1,101 @@
+"""The fixes that a check names: in the notebook's own code, in as few places as it takes."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from ipytorchseed.checking.causes import for_notebook
+from ipytorchseed.checking.notebook import read
+from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
+from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.reads.seed_arguments import without_seed
+from ipytorchseed.why.explanation import Blame, Cause, Change
+from ipytorchseed.why.finders.operations import MENDS
+from tests.checking.books import book
+from tests.checking.test_remedies import library, ran  # noqa: F401 -- a fixture
+
+DRAWS = "entropy", "numpy.random.default_rng"
+
+
+@pytest.fixture
+def fix(tmp_path):
+    """Return the fix of a cause of the last cell of a notebook."""
+
+    def reword(*cells, cause, fix="", rerun=False, kind="", names=None):
+        notebook = read(book(tmp_path / "book", *cells))
+        cell = notebook.cells[-1]
+        writes = {cause[1]: Fingerprint("0" * 16, kind)}
+        blame = (Blame(SimpleNamespace(cell=cell.id, writes=writes), "changed it"),) if kind else ()
+        known = Cause(*cause, "it differs", fix=fix, blame=blame)
+        lacking = [*without_seed(cell.source, names or {})]
+        left = (Change("variable", cause[1]),) if kind else ()
+        found = CellVerdict(
+            cell, Found.DIFFERENT, Found.SAME, left, causes=(known,), lacking=lacking
+        )
+        verdict = for_notebook(notebook, Verdict(notebook.path, [found], rerun=rerun))
+        return verdict.cells[0].causes[0].fix
+
+    return reword
+
+
+OURS = [
+    (("rng", "numpy"), "%seed 1", "numpy.random.seed(1)"),
+    (("rng", "torch.cuda:0"), "%seed 1", "torch.manual_seed(1)"),
+    (("rng", "rng"), "%seed 1", "%load_ext ipytorchseed\n%seed 1"),
+    (("rng", "python"), "%%deterministic 42", "random.seed(42)  # at the top of this cell"),
+    (("operation", "aten::put_"), MENDS, "torch.use_deterministic_algorithms(True)"),
+    (("flag", "torch.x"), "torch.x(2)", "torch.x(2)"),
+]
+
+
+@pytest.mark.parametrize(("cause", "ours", "plain"), OURS)
+def test_plain_code_where_the_extension_is_not_loaded(fix, cause, ours, plain):
+    """A notebook that loads it is told of its magics."""
+    assert fix("x = 1", cause=cause, fix=ours) == plain
+    assert fix("%load_ext ipytorchseed", "x = 1", cause=cause, fix=ours) == ours
+
+
+CHANGED = [
+    ("t = t * 2\nprint(t)", "tensor", "t_new = t * 2  # then use `t_new`"),
+    ("t *= 1.8\nt += 32", "tensor", "t_new = t * 1.8  # then use `t_new`"),
+    ("t.add_(2)", "tensor", "t_new = t.clone()  # then use `t_new`"),
+    ("t['a'] *= 2", "frame", "t_new = t.copy()  # then use `t_new`"),
+    ("t.append(2)", "list", "import copy\nt_new = copy.deepcopy(t)  # then use `t_new`"),
+    ("for x in y: t += x", "int", "t_new = t  # then use `t_new`"),
+    ("step()", "module", "make `t` in this cell"),
+]
+
+
+@pytest.mark.parametrize(("cell", "kind", "wanted"), CHANGED)
+def test_a_cell_that_changes_its_own_input(fix, cell, kind, wanted):
+    """A new name or a copy, where a second run of the cell would go on from the first."""
+    assert fix(cell, cause=("input", "t"), kind=kind, rerun=True) == wanted
+    assert fix(cell, cause=("input", "t"), kind=kind) == ""
+
+
+METHODS = [
+    ("shuffle([1])", "pass `random_state=42` to `shuffle()`"),
+    ("tree.grow(3)", "pass `seed=42` to `tree.grow()`"),
+    ("tree.grow(3, 4)", ""),
+    ("tree.cut(3)", ""),
+]
+
+
+@pytest.mark.parametrize(("cell", "wanted"), METHODS)
+def test_the_seed_of_a_function_or_method(fix, library, cell, wanted):  # noqa: F811
+    """The one that takes it is named, and not the generator that it makes inside."""
+    cells = "from woods import Forest, shuffle", "tree = Forest(random_state=1)", cell
+    given = {"fix": "default_rng(42)", "names": ran(*cells[:2])}
+    assert fix(*cells, cause=DRAWS, **given) == (wanted or "default_rng(42)")
+
+
+def test_the_one_call_that_draws_is_given_a_seed(fix, library):  # noqa: F811
+    """Rather than its cell; a cell that also draws by itself is seeded."""
+    cells = "import numpy as np\nfrom woods import shuffle", "shuffle([1])"
+    given = {"cause": ("rng", "numpy"), "fix": "%%deterministic 42", "names": ran(cells[0])}
+    given["rerun"] = True
+    assert fix(*cells, **given) == "pass `random_state=42` to `shuffle()`"
+    drawn = fix(*cells[:1], f"{cells[1]}\nnp.random.rand()", **given)
+    assert drawn == "numpy.random.seed(42)  # at the top of this cell"

@@ -1,0 +1,32 @@
+"""OpenCV draws from a stream that can be seeded, and not read."""
+
+POINTS = """
+import cv2, numpy as np
+points = np.random.default_rng(0).random((300, 2)).astype("float32")
+"""
+
+ASKED = """
+centers = cv2.kmeans(points, 12, None, (3, 3, 0.0), 1, cv2.KMEANS_RANDOM_CENTERS)[2]
+float(centers.sum())
+"""
+
+
+def test_what_draws_from_it_is_named(notebook):
+    """With the command that seeds it."""
+    book = notebook("cv2")
+    book.run(POINTS)
+    book.until_changed(ASKED)
+    (cause,) = book.why()["causes"]
+    assert (cause["kind"], cause["name"], cause["proof"]) == ("entropy", "cv2.kmeans", "proved")
+    assert "`%seed 42` reseeds it" in cause["message"]
+
+
+def test_it_is_seeded(notebook):
+    """As the message says."""
+    book = notebook("cv2")
+    book.run(POINTS)
+    shown = set()
+    for _ in range(3):
+        book.run("%seed 42 -q", "seed")
+        shown.add(book.run(ASKED, "asked"))
+    assert len(shown) == 1

@@ -1,0 +1,54 @@
+"""Polars returns groups in any order, and draws from a stream that cannot be read."""
+
+FRAME = """
+import polars as pl
+frame = pl.DataFrame({"key": [n % 1000 for n in range(200_000)], "value": range(200_000)})
+"""
+
+ASKED = 'keys = frame.group_by("key").agg(pl.col("value").sum())["key"].to_list()\nkeys[:20]'
+
+
+def test_groups_in_any_order_are_named(notebook):
+    """With the argument that keeps the order."""
+    book = notebook("polars")
+    book.run(FRAME)
+    book.until_changed(ASKED)
+    (cause,) = book.why()["causes"]
+    assert (cause["kind"], cause["name"]) == ("operation", "polars.DataFrame.group_by")
+    assert cause["fix"] == "frame.group_by(..., maintain_order=True)"
+
+
+def test_groups_in_order_are_not(notebook):
+    """The call is the same, and something else made the difference."""
+    book = notebook("polars")
+    book.run(FRAME)
+    asked = ASKED.replace('("key")', '("key", maintain_order=True)')
+    book.run(asked, "asked")
+    book.run("frame = frame.reverse()")
+    book.run(asked, "asked")
+    assert book.causes() == [("input", "frame")]
+
+
+def test_a_sample_is_named_and_seeded(notebook):
+    """Its stream is seeded with all others."""
+    book = notebook("polars")
+    book.run(FRAME)
+    asked = 'rows = frame.sample(5)["value"].to_list()\nrows'
+    book.until_changed(asked)
+    assert book.causes() == [("entropy", "polars.DataFrame.sample")]
+    shown = set()
+    for _ in range(2):
+        book.run("%seed 42 -q", "seed")
+        shown.add(book.run(asked, "asked"))
+    assert len(shown) == 1
+
+
+def test_an_equal_name_of_another_library_is_not_accused(notebook):
+    """``random.sample`` in a cell that uses Polars draws from Python's stream."""
+    book = notebook("polars")
+    book.run(f"{FRAME}\nimport random")
+    asked = "picked = random.sample(range(frame.height), 3)\npicked"
+    book.until_changed(asked)
+    answer = book.why()
+    assert [each["name"] for each in answer["causes"]] == ["python"]
+    assert "polars" not in str(answer["cleared"])

@@ -1,0 +1,149 @@
+"""Calls of libraries that do not repeat, by the texts of cells and what they are known to read."""
+
+from __future__ import annotations
+
+import pytest
+
+from ipytorchseed.why.explain import explain
+from tests.render.explanations import AGAIN, START, States, number, run, value
+
+SETUP = run(
+    1,
+    """
+%matplotlib inline
+import cv2, joblib, optuna, random, umap, webdataset as wds, xgboost as xgb
+import polars as pl
+from gensim.models import Word2Vec
+from scipy.sparse.linalg import eigsh
+from sklearn.utils import shuffle
+""",
+)
+FRAME = value("0f", "frame", "DataFrame 3 x 2")
+STUDY = value("57", "object", "Study, 9 attributes")
+
+
+def asked(source, *before, package, **more):
+    """Explain a cell that was run twice with other results and no recorded difference."""
+    more = {"packages": (package,), **more}
+    made = [run(n, source, writes={"out": number(n)}, **more) for n in (8, 9)]
+    return explain(made[1], made[0], made[:1], States([SETUP, *before, *made]))
+
+
+def named(source, *before, package, **more):
+    """Return kind and name of each cause."""
+    told = asked(source, *before, package=package, **more)
+    return [(cause.kind, cause.name) for cause in told.causes]
+
+
+@pytest.mark.parametrize(
+    ("package", "source", "name"),
+    [
+        ("gensim", "out = Word2Vec(texts, workers=2)", "operation gensim.Word2Vec"),
+        ("gensim", "out = Word2Vec(texts)", "operation gensim.Word2Vec"),
+        ("gensim", "out = Word2Vec(texts, workers=1)", ""),
+        ("gensim", "out = Word2Vec(texts, workers=count())", ""),
+        ("gensim", "out = Word2Vec(texts, **options)", ""),
+        ("umap", "%time out = 1\nout = umap.UMAP(n_neighbors=5).fit(x)", "operation umap.UMAP"),
+        ("umap", "out = umap.UMAP(random_state=None).fit(x)", "operation umap.UMAP"),
+        ("umap", "out = umap.UMAP(random_state=0).fit(x)", ""),
+        ("umap", "out = umap.UMAP(random_state=seed).fit(x)", ""),
+        ("joblib", "out = joblib.Parallel(n_jobs=-1)(jobs)", "operation joblib.Parallel"),
+        ("joblib", "out = joblib.Parallel()(jobs)", ""),
+        ("cv2", "out = cv2.kmeans(x, 3, None, c, 1, f)", "entropy cv2.kmeans"),
+        ("cv2", "cv2.setRNGSeed(1)\nout = cv2.kmeans(x, 3, None, c, 1, f)", ""),
+        ("scipy", "out = eigsh(m, k=2)", "entropy scipy.eigsh"),
+        ("scipy", "out = eigsh(m, k=2, v0=v)", ""),
+        ("webdataset", "out = wds.WebDataset(u).shuffle(9)", "entropy webdataset.shuffle"),
+        ("webdataset", "out = wds.WebDataset(u).shuffle(9, seed=1)", ""),
+        ("webdataset", "out = shuffle(rows)", ""),
+        ("xgboost", "out = xgb.train({'booster': 'gblinear'}, d)", "operation xgboost.train"),
+        ("xgboost", "o = {'updater': 'shotgun'}\nout = xgb.train(o, d)", "operation xgboost.train"),
+        (
+            "xgboost",
+            "out = xgb.train({'booster': 'gblinear', 'updater': 'coord_descent'}, d)",
+            "",
+        ),
+        ("xgboost", "out = xgb.train({'booster': 'gbtree'}, d)", ""),
+        ("xgboost", "out = model.train(booster='gblinear')", ""),
+    ],
+)
+def test_a_call_is_named_if_its_arguments_let_it_vary(package, source, name):
+    """By the constants that it is given."""
+    reads = {"model": value("40", "object", "Trainer, 3 attributes")}
+    assert named(source, package=package, reads=reads) == ([(*name.split(),)] if name else [])
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("out = df.group_by('k').agg(total)", "operation polars.DataFrame.group_by"),
+        ("out = df.lazy().group_by('k').agg(total)", "operation polars.DataFrame.group_by"),
+        ("out = pl.read_csv(f).group_by('k').len()", "operation polars.DataFrame.group_by"),
+        (
+            "out = df.group_by('k', maintain_order=False).len()",
+            "operation polars.DataFrame.group_by",
+        ),
+        ("out = df.group_by('k', maintain_order=True).len()", ""),
+        ("out = df.sample(3)", "entropy polars.DataFrame.sample"),
+        ("out = df.sample(3, seed=0)", ""),
+        ("out = random.sample(items, 3)", ""),
+        ("out = rng.sample(items, 3)", ""),
+    ],
+)
+def test_a_method_is_named_on_objects_of_its_classes(source, name):
+    """Methods of other objects may have its name."""
+    reads = {"df": FRAME, "rng": value("a7", "rng", "random.Random")}
+    assert named(source, package="polars", reads=reads) == ([(*name.split(),)] if name else [])
+
+
+def test_a_study_with_threads_is_named_and_its_variable_count_known():
+    """A variable tells how many there are."""
+    reads = {"study": STUDY, "jobs": value("4a", "int", "4", series=(4.0,))}
+    source = "study.optimize(f, n_jobs=jobs)"
+    assert named(source, package="optuna", reads=reads) == [("operation", "optuna.Study.optimize")]
+    reads["jobs"] = value("1a", "int", "1", series=(1.0,))
+    assert named(source, package="optuna", reads=reads) == []
+
+
+def test_the_cell_that_made_an_object_tells_its_arguments():
+    """``reducer`` was made without a seed in another cell."""
+    reads = {"reducer": value("4e", "object", "UMAP, 40 attributes")}
+    for given, expected in (("", [("operation", "umap.UMAP")]), ("random_state=1", [])):
+        made = run(2, f"reducer = umap.UMAP({given})", writes=reads)
+        assert named("out = reducer.fit(x)", made, package="umap", reads=reads) == expected
+
+
+def test_what_fixes_it_is_written_as_the_cell_calls_it():
+    """And a command stays as it is."""
+    (cause,) = asked("out = df.group_by('k').len()", package="polars", reads={"df": FRAME}).causes
+    assert cause.message == "`df.group_by()` without `maintain_order` returns rows in any order"
+    assert cause.fix == "df.group_by(..., maintain_order=True)"
+    (cause,) = asked("out = cv2.randu(a, 0, 1)", package="cv2").causes
+    assert cause.fix == "%seed each 42"
+
+
+def test_a_stream_that_was_seeded_before_the_cell_is_not_accused():
+    """``%seed each`` reseeds it; threads race all the same."""
+    seeds = ((42, "each"),)
+    assert named("out = cv2.randu(a, 0, 1)", package="cv2", seeds=seeds) == []
+    threads = named("out = umap.UMAP().fit(x)", package="umap", seeds=seeds)
+    assert threads == [("operation", "umap.UMAP")]
+
+
+def test_other_causes_come_first():
+    """The call is cleared unless an experiment proves it."""
+    source, packages = "out = umap.UMAP().fit(x)", ("numpy", "umap")
+    made = [
+        run(n, source, writes={"out": number(n)}, packages=packages, before={"numpy": begun},
+            after={"numpy": AGAIN + str(n)})
+        for n, begun in ((8, START), (9, AGAIN))
+    ]  # fmt: skip
+    told = explain(made[1], made[0], made[:1], States([SETUP, *made]))
+    assert [cause.kind for cause in told.causes] == ["rng"]
+    (cleared,) = [each for each in told.cleared if each.name == "umap.UMAP"]
+    assert cleared.otherwise is not None
+
+
+def test_nothing_is_named_for_a_package_that_the_cell_does_not_use():
+    """Of the same text."""
+    assert named("out = umap.UMAP().fit(x)", package="torch") == []

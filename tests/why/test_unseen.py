@@ -1,0 +1,43 @@
+"""What the answer says if nothing recorded differs: no dead end, and nobody accused in vain."""
+
+from __future__ import annotations
+
+from ipytorchseed.why.explain import explain
+from tests.render.explanations import States, number, run, value
+
+HANDLE = value("06", "opaque", opaque=True)
+
+
+def asked(source, *between, **more):
+    """Explain a cell that was run twice and read an opaque ``db``."""
+    first, last = (
+        run(n, source, reads={"db": HANDLE}, writes={"out": number(n)}, **more) for n in (2, 9)
+    )
+    runs = [first, *between, last]
+    return explain(last, first, runs[:-1], States(runs))
+
+
+def test_an_opaque_object_that_only_the_cell_used_is_not_accused():
+    """It is named as what cannot be inspected, with the call that was given it."""
+    told = asked("out = lib.query(db)")
+    assert (told.verdict, told.causes) == ("unexplained", ())
+    assert "`lib.query()` was given `db`, and `db` cannot be inspected" in told.message
+
+
+def test_a_builtin_is_not_named_as_what_was_given_it():
+    """``len`` looks at nothing else."""
+    assert "was given" not in asked("out = len(db)").message
+
+
+def test_one_that_another_cell_used_may_be_the_cause():
+    """The cell that used it is named."""
+    told = asked("out = lib.query(db)", run(3, "lib.insert(db, 1)", reads={"db": HANDLE}))
+    assert [(cause.kind, cause.name) for cause in told.causes] == [("input", "db")]
+    assert told.causes[0].message.endswith("In[3] used it")
+
+
+def test_native_code_is_named():
+    """As what runs threads and streams that nobody records."""
+    message = asked("out = bst.predict(m)", packages=("torch", "xgboost")).message
+    said = "XGBoost runs native code, whose threads and random numbers are not recorded"
+    assert said in message

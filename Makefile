@@ -123,7 +123,7 @@ $(VENV)/colab/.installed: tests/colab/requirements.txt $(VENV)/.installed-test
 	  >"$$($(VENV)/colab/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/lent.pth"
 	@touch $@
 
-# Libraries whose settings and streams are known, in an environment of their own: they are large.
+# Libraries whose settings and streams are known, in a separate environment: they are large.
 $(VENV)/libraries/.installed: pyproject.toml $(VENV)/.installed-test
 	$(BIN)/python -m venv $(VENV)/libraries
 	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \

@@ -1,4 +1,4 @@
-"""What ``check`` and ``check --fix`` run, beside one plain execution of the same notebook."""
+"""The runs of ``check`` and ``check --fix``, compared with one execution."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ def streams() -> str:
 
 
 def calls() -> str:
-    """Return a line for each call that does not repeat: why, what fixes it, and the source."""
+    """Return a line for each call that does not repeat: reason, fix and source."""
     return "".join(
         f"- `{row.package}.{name}`: {row.why}. Fix: `{row.fix}` ({_link(row.source)})\n"
         for row in known_calls().calls

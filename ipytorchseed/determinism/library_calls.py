@@ -1,4 +1,4 @@
-"""Calls of libraries that do not repeat: threads that race, streams that nobody can read.
+"""Calls of libraries that do not repeat: racing threads, unreadable streams.
 
 The rows are in ``library_calls.toml``.
 """
@@ -55,7 +55,7 @@ class Call(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Table(Struct, frozen=True):
-    """What is known of libraries.
+    """What we know about libraries.
 
     Attributes:
         calls: The rows, also those that libraries bring.

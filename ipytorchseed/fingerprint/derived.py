@@ -46,7 +46,7 @@ _LARGE = 32
 
 
 def _without_hashes(kind: type, items: Items) -> Items:
-    """Leave out what the class's own ``__hash__`` keeps, and hashes of other attributes.
+    """Leave out caches of ``__hash__``, and hashes of other attributes.
 
     Those of strings are random in each process. The first are known by a private name, as SymPy's
     and Cirq's are: only hashes of built-in values are computed here.

@@ -117,7 +117,7 @@ class _Salt:
 
 
 def test_hashes_are_no_content(monkeypatch):
-    """The class's own, before and after it is worked out, and of an attribute: random each time."""
+    """The class's own, and that of an attribute, before and after computing it."""
     made = Qubit("q")
     before = fingerprint(made)
     hash(made)
@@ -143,7 +143,7 @@ class File:
 
 @pytest.mark.parametrize(("kind", "name"), [(Plain, "_hash"), (File, "file_hash")])
 def test_a_number_that_is_called_a_hash_may_be_content(kind, name):
-    """As a checksum of data is: of a class with no hash of its own, or under a public name."""
+    """As a checksum of data is: of a class without ``__hash__``, or a public name."""
     first, second = kind(), kind()
     vars(first)[name], vars(second)[name] = 1, 2
     assert same(fingerprint(first), fingerprint(second)) is False

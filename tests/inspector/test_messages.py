@@ -114,7 +114,7 @@ def test_settings_are_told_again_only_where_they_changed(front_end):
 
 
 def test_what_a_run_moved_has_a_column(front_end):
-    """A source, or a generator; none that only stood there."""
+    """A source, or a generator; none that did not move."""
     front_end.run(START)
     front_end.run("torch.rand(1)")
     columns = front_end.ask("open")["columns"]
@@ -138,7 +138,7 @@ def test_runs_are_sent_once_an_inspector_is_open(front_end):
 
 
 def test_a_variable_in_an_answer_can_be_asked_about(front_end):
-    """The answer says which; its own answer is told apart by its name."""
+    """The answer says which; its own answer is distinguished by its name."""
     front_end.run("lr = 1", "set")
     front_end.run("lr * 2", "use")
     front_end.run("lr = 3", "set")

@@ -37,7 +37,7 @@ class Notebook:
         return reply.shown
 
     def until_changed(self, code: str) -> None:
-        """Run a cell again until it gives another result, as a race may not show each time."""
+        """Run a cell again until the result differs: a race may not show each time."""
         first = self.run(code, "asked")
         assert any(self.run(code, "asked") != first for _ in range(20)), f"always {first}"
 

@@ -1,4 +1,4 @@
-"""Compiled code draws from streams of numba's, which ``numpy.random.seed`` does not seed."""
+"""Compiled code draws from numba's streams, not from numpy's."""
 
 DRAW = """
 import numba, numpy as np

@@ -37,7 +37,7 @@ NOISE = {
         "\r 9/9 [00:05<00:00, 10.61it/s]\r9/9 [00:05<00:00, 9.1it/s] \ndone  well",
         "\r 9/9 [00:07<00:00, 9.12it/s]\r9/9 [00:07<00:00, 10.33it/s]\ndone  well",
     ),
-    "what stands behind a bar": ("9/9 [00:05<00:00, 10it/s]   ok", "9/9 [00:05<00:00, 9it/s] ok"),
+    "what follows a bar": ("9/9 [00:05<00:00, 10it/s]   ok", "9/9 [00:05<00:00, 9it/s] ok"),
     "a line that was wiped": ("\r9/9\r          \r", "\r9/9\r       \r"),
     "a column of addresses": ("<A at 0x7f00>    |  1", "<A at 0x7f0000>  |  1"),
     "slow tqdm": ("3/9 [01:05<02:04, 20.61s/it]", "3/9 [01:09<02:10, 22.00s/it]"),

@@ -122,7 +122,7 @@ def test_a_name_that_is_set_below(notebook):
 
 
 def test_an_output_that_is_older_than_its_input(notebook):
-    """Where the cell that set it again is above; not where it is below, or set the same."""
+    """If the cell that set it again is above, not below, with another value."""
     cells = {"a": "x = [1]", "b": "total = sum(x)", "c": "x.append(5)"}
     run(notebook, cells)
     assert told(notebook, cells) == []
@@ -150,7 +150,7 @@ def test_a_cell_that_ran_again_and_went_on(notebook):
 
 
 def test_cells_that_are_edited_or_did_not_run(notebook):
-    """Each kind is told on one line; lines that only ask are no cells."""
+    """Each kind is reported on one line; lines that only ask are not cells."""
     run(notebook, {"a": "x = 1", "b": "y = 1"})
     file = {"a": "x = 2", "b": "y = 3", "c": "plot(x)", "d": "%why 5"}
     assert told(notebook, file) == [
@@ -160,7 +160,7 @@ def test_cells_that_are_edited_or_did_not_run(notebook):
 
 
 def test_sources_that_are_never_seeded(notebook):
-    """Which cell draws first is told; a seed above it, also one that has not run, is enough."""
+    """The first cell that draws is named; a seed above it, run or not, suffices."""
     draw = {"i": "import random", "d": "x = random.random()", "e": "y = random.random()"}
     run(notebook, draw)
     never = ("unseeded", "Python's `random` is never seeded, and `In[2]` draws from it")

@@ -1,4 +1,4 @@
-"""Calls of libraries that do not repeat, by the texts of cells and what they are known to read."""
+"""Calls of libraries that do not repeat, by the texts of cells and their reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the answer says if nothing recorded differs: no dead end, and nobody accused in vain."""
+"""The answer if nothing recorded differs: the next step, and no accusation."""
 
 from __future__ import annotations
 

@@ -57,23 +57,23 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
     if against is None:
         return Explanation(run, None, "first-run", _first_message(run, history, reader))
     changed = find_changes(against, run)
-    case = Evidence(run, against, history, states, reader, changed, tuple(operations))
-    causes, cleared = _find(case)
+    evidence = Evidence(run, against, history, states, reader, changed, tuple(operations))
+    causes, cleared = _find(evidence)
     if not changed:
-        return _explain_same(case, causes, cleared)
-    unknown = find_unknown_inputs(case)
+        return _explain_same(evidence, causes, cleared)
+    unknown = find_unknown_inputs(evidence)
     roots: tuple[Root, ...] = ()
     makers: tuple[tuple[Run, Run], ...] = ()
-    begin = f"{case.name(run)} differs from {case.name(against)}"
+    begin = f"{evidence.name(run)} differs from {evidence.name(against)}"
     remedy, hidden = Remedy(), ""
     if causes:
-        causes, roots, makers = with_roots(case, ranked(case, causes))
-        message = f"{begin}; {say(case, unknown)}" if unknown else begin
-        remedy = find_remedy(case, causes, present)
+        causes, roots, makers = with_roots(evidence, ranked(evidence, causes))
+        message = f"{begin}; {say(evidence, unknown)}" if unknown else begin
+        remedy = find_remedy(evidence, causes, present)
         causes = with_fixes(causes, remedy)
     elif unknown:
-        message = f"{begin}, but no input that was looked at changed; {say(case, unknown)}"
-    elif case.two_cells:
+        message = f"{begin}, but no input that was looked at changed; {say(evidence, unknown)}"
+    elif evidence.two_cells:
         message = f"{begin}, which is another cell: nothing recorded but their text accounts for it"
     else:
         hidden = say_unseen(against, run, states.written(run).calls)
@@ -98,19 +98,19 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
     )
 
 
-def _find(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
+def _find(evidence: Evidence) -> tuple[list[Cause], list[Cleared]]:
     """Run all finders; return the causes and the cleared suspects."""
     causes: list[Cause] = []
     cleared: list[Cleared] = []
     for finder in FINDERS:
-        _add(finder(case), causes, cleared)
+        _add(finder(evidence), causes, cleared)
     for weighing in OTHERS:
-        _add(weighing(case, bool(causes)), causes, cleared)
-    causes = causes or _uncertain_causes(case, cleared)
+        _add(weighing(evidence, bool(causes)), causes, cleared)
+    causes = causes or _uncertain_causes(evidence, cleared)
     for last in LAST_RESORT:
-        _add(last(case, bool(causes)), causes, cleared)
-    causes = causes or _uncertain_causes(case, cleared)
-    timed = {*case.run.timed} & {*case.against.timed}
+        _add(last(evidence, bool(causes)), causes, cleared)
+    causes = causes or _uncertain_causes(evidence, cleared)
+    timed = {*evidence.run.timed} & {*evidence.against.timed}
     rest = [cause for cause in causes if cause.kind != "input" or cause.name not in timed]
     if rest:
         cleared += [Cleared("input", name, _TIMED) for name in timed & {c.name for c in causes}]
@@ -118,9 +118,11 @@ def _find(case: Evidence) -> tuple[list[Cause], list[Cleared]]:
     return causes, cleared
 
 
-def _uncertain_causes(case: Evidence, cleared: Iterable[Cleared]) -> list[Cause]:
+def _uncertain_causes(evidence: Evidence, cleared: Iterable[Cleared]) -> list[Cause]:
     """Return suspects that were cleared without certainty, if no other cause is left."""
-    return [each.otherwise for each in cleared if each.otherwise is not None and not case.two_cells]
+    return [
+        each.otherwise for each in cleared if each.otherwise is not None and not evidence.two_cells
+    ]
 
 
 def _add(found: Iterable[Cause | Cleared], causes: list[Cause], cleared: list[Cleared]) -> None:
@@ -144,23 +146,25 @@ def _unique(cleared: Iterable[Cleared], causes: Iterable[Cause] = ()) -> tuple[C
 
 
 def _explain_same(
-    case: Evidence, causes: Sequence[Cause], cleared: Sequence[Cleared]
+    evidence: Evidence, causes: Sequence[Cause], cleared: Sequence[Cleared]
 ) -> Explanation:
     """Return an explanation for equal results, with values that were not compared."""
     without_effect = [
         Cleared(cause.kind, cause.name, f"without effect: {cause.message}") for cause in causes
     ]
-    told, other = _unique((*without_effect, *cleared)), case.name(case.against)
-    unknown = tuple(map(Unknown, unknown_outcome(case.against, case.run)))
+    told, other = _unique((*without_effect, *cleared)), evidence.name(evidence.against)
+    unknown = tuple(map(Unknown, unknown_outcome(evidence.against, evidence.run)))
     if unknown:
         verdict = "unexplained"
-        message = f"no difference from {other} was seen, but {say(case, unknown)}"
+        message = f"no difference from {other} was seen, but {say(evidence, unknown)}"
     else:
-        hidden = unseen(case.against.writes, case.run.writes) if causes else []
+        hidden = unseen(evidence.against.writes, evidence.run.writes) if causes else []
         unknown = tuple(map(Unknown, hidden))
         but = f"; {say_hidden(hidden)}" if hidden else ""
-        verdict, message = "same", f"{say_same(case.against, case.run, other)}{but}"
-    return Explanation(case.run, case.against, verdict, message, cleared=told, unknown=unknown)
+        verdict, message = "same", f"{say_same(evidence.against, evidence.run, other)}{but}"
+    return Explanation(
+        evidence.run, evidence.against, verdict, message, cleared=told, unknown=unknown
+    )
 
 
 def _first_message(run: Run, others: Sequence[Run], reader: str) -> str:

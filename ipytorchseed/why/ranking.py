@@ -14,25 +14,25 @@ _TIERS = {"code": 0, "file": 1, "entropy": 2, "operation": 2, "rng": 2, "environ
 _NAMED, _REACHED = 1, 3
 
 
-def ranked(case: Evidence, causes: Sequence[Cause]) -> list[Cause]:
+def ranked(evidence: Evidence, causes: Sequence[Cause]) -> list[Cause]:
     """Return causes by rank, and within a rank by the latest run that caused them.
 
     What the cell itself changed in its earlier run, such as a counter, comes last.
 
     Args:
-        case: The evidence.
+        evidence: The evidence.
         causes: What was found in it.
     """
-    return sorted(causes, key=lambda cause: (_tier(case, cause), -_latest(cause)))
+    return sorted(causes, key=lambda cause: (_tier(evidence, cause), -_latest(cause)))
 
 
-def _tier(case: Evidence, cause: Cause) -> int:
+def _tier(evidence: Evidence, cause: Cause) -> int:
     if cause.kind != "input":
         return _TIERS[cause.kind]
-    by = [each.run.cell == case.run.cell for each in cause.blame if each.run is not None]
+    by = [each.run.cell == evidence.run.cell for each in cause.blame if each.run is not None]
     if by and all(by):
         return 5
-    return _NAMED if cause.name.partition(".")[0] in case.run.named else _REACHED
+    return _NAMED if cause.name.partition(".")[0] in evidence.run.named else _REACHED
 
 
 def _latest(cause: Cause) -> int:

@@ -17,48 +17,48 @@ from ipytorchseed.why.present import Present
 from ipytorchseed.why.unknown import unseen
 
 
-def find_remedy(case: Evidence, causes: Sequence[Cause], present: Present | None) -> Remedy:
+def find_remedy(evidence: Evidence, causes: Sequence[Cause], present: Present | None) -> Remedy:
     """Return the way back from the present state of the kernel.
 
     Args:
-        case: The evidence.
+        evidence: The evidence.
         causes: What was found in it.
         present: The kernel that asks, if any.
     """
-    if case.two_cells or not causes or present is None:
+    if evidence.two_cells or not causes or present is None:
         return Remedy()  # one cell does not give another's result
-    plan = make_plan(case.against, present)
+    plan = make_plan(evidence.against, present)
     if plan.blocked:
         return Remedy(obstacle=plan.blocked)
-    obstacles = [*plan.doubts, *filter(None, (_obstacle(case, cause) for cause in causes))]
-    obstacles += _unseen(case, {cause.name for cause in causes})
-    command = f"%replay {run_word(case.against, present.kernel)}"
+    obstacles = [*plan.doubts, *filter(None, (_obstacle(evidence, cause) for cause in causes))]
+    obstacles += _unseen(evidence, {cause.name for cause in causes})
+    command = f"%replay {run_word(evidence.against, present.kernel)}"
     if any(step.run.wrote for step in plan.steps[:-1]):
         command += " --yes"
-    word, phrase = run_word(case.against, present.kernel), case.name(case.against)
+    word, phrase = run_word(evidence.against, present.kernel), evidence.name(evidence.against)
     renamed = not obstacles and word.startswith("#") and word != phrase
     note = f"{word} is {phrase}" if renamed else ""
     return Remedy((command,), not obstacles, obstacles[0] if obstacles else "", note)
 
 
-def _unseen(case: Evidence, known: Collection[str]) -> list[str]:
+def _unseen(evidence: Evidence, known: Collection[str]) -> list[str]:
     """Return clauses about opaque inputs that other cells used since.
 
     Known causes are excluded.
     """
     found = []
-    for name in unseen(case.against.reads, case.run.reads):
+    for name in unseen(evidence.against.reads, evidence.run.reads):
         users = [
             run
-            for run in case.history
-            if run.cell != case.run.cell and name in {*run.reads, *run.writes}
+            for run in evidence.history
+            if run.cell != evidence.run.cell and name in {*run.reads, *run.writes}
         ]
         if users and name not in known:
-            found.append(f"`{name}` cannot be inspected, and {case.name(users[-1])} used it")
+            found.append(f"`{name}` cannot be inspected, and {evidence.name(users[-1])} used it")
     return found
 
 
-def _obstacle(case: Evidence, cause: Cause) -> str:
+def _obstacle(evidence: Evidence, cause: Cause) -> str:
     """Return why a cause may make the cell differ when it is run again, or ""."""
     if cause.kind == "operation":
         return f"{cause.name} does not repeat"
@@ -67,7 +67,7 @@ def _obstacle(case: Evidence, cause: Cause) -> str:
         return (
             f"it depends on where {place}" if place else f"`{cause.name}()` is different every time"
         )
-    against = case.against
+    against = evidence.against
     stays = {
         "input": cause.prevents or cause.name not in {*against.reads, *against.missing},
         "flag": cause.name in BY_NAME

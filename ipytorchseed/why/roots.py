@@ -38,12 +38,12 @@ _MAX_FOLLOWED = 3
 
 
 def with_roots(
-    case: Evidence, causes: Sequence[Cause]
+    evidence: Evidence, causes: Sequence[Cause]
 ) -> tuple[list[Cause], tuple[Root, ...], tuple[tuple[Run, Run], ...]]:
     """Trace causes to their roots.
 
     Args:
-        case: The evidence.
+        evidence: The evidence.
         causes: What was found in it, the most likely first.
 
     Returns:
@@ -52,7 +52,7 @@ def with_roots(
         experiments have not yet shown which ones matter.
     """
     tracer = _Tracer()
-    found = [tracer.trace(case, cause, (), (cause.kind, cause.name))[0] for cause in causes]
+    found = [tracer.trace(evidence, cause, (), (cause.kind, cause.name))[0] for cause in causes]
     return found, (*tracer.roots.values(),), (*tracer.open,)
 
 
@@ -76,12 +76,12 @@ class _Tracer:
         self._stopped = False
 
     def trace(
-        self, case: Evidence, cause: Cause, path: tuple[str, ...], via: tuple[str, str]
+        self, evidence: Evidence, cause: Cause, path: tuple[str, ...], via: tuple[str, str]
     ) -> tuple[Cause, list[_Key]]:
         """Follow a cause to its roots.
 
         Args:
-            case: The two runs in which it was found.
+            evidence: The two runs in which it was found.
             cause: The cause.
             path: The variables from there to the cell in question.
             via: Kind and name of that cell's cause to which this leads.
@@ -90,9 +90,9 @@ class _Tracer:
             The cause, which also blames the runs of its roots, and its roots.
         """
         name = PurePath(cause.name).name if cause.kind == "file" else cause.name
-        reached = self._trace_makers(case, cause, (name, *path), via)
+        reached = self._trace_makers(evidence, cause, (name, *path), via)
         if not reached:
-            return cause, [self._add(case, cause, path, via)]
+            return cause, [self._add(evidence, cause, path, via)]
         for key in reached:
             root = self.roots[key]
             self.roots[key] = replace(root, via=(*dict.fromkeys((*root.via, via)),))
@@ -106,28 +106,28 @@ class _Tracer:
         return replace(cause, blame=(*further.values(), *cause.blame)), reached
 
     def _trace_makers(
-        self, case: Evidence, cause: Cause, path: tuple[str, ...], via: tuple[str, str]
+        self, evidence: Evidence, cause: Cause, path: tuple[str, ...], via: tuple[str, str]
     ) -> list[_Key]:
         """Follow an input or a file to the roots of the runs that made it, if any."""
-        for maker, earlier in _makers(case, cause):
+        for maker, earlier in _makers(evidence, cause):
             pair = maker.id, earlier.id
             if pair not in self._reached:
                 if len(self._reached) >= _MAX_PAIRS or time.thread_time() > self._deadline:
                     self._stopped = True
                     return []
                 reached = self._reached[pair] = []
-                inner = _between(case, earlier, maker, cause.name)
+                inner = _between(evidence, earlier, maker, cause.name)
                 for each in self._choose(inner, ranked(inner, [*_causes(inner)]))[:_MAX_FOLLOWED]:
                     reached += self.trace(inner, each, path, via)[1]
             if self._reached[pair]:
                 return self._reached[pair]
         return []
 
-    def _choose(self, case: Evidence, causes: list[Cause]) -> list[Cause]:
+    def _choose(self, evidence: Evidence, causes: list[Cause]) -> list[Cause]:
         """Return the causes that matter for two runs, as far as experiments have shown."""
-        found = case.states.findings(case.run, case.against)
+        found = evidence.states.findings(evidence.run, evidence.against)
         if found is None:
-            self.open += [(case.run, case.against)] if len(causes) > 1 else []
+            self.open += [(evidence.run, evidence.against)] if len(causes) > 1 else []
             return causes
         levels = {(kind, name): finding.level for kind, name, finding in found.causes}
         proved = [each for each in causes if levels.get((each.kind, each.name)) == PROVED]
@@ -136,19 +136,19 @@ class _Tracer:
         ]
 
     def _add(
-        self, case: Evidence, cause: Cause, path: tuple[str, ...], via: tuple[str, str]
+        self, evidence: Evidence, cause: Cause, path: tuple[str, ...], via: tuple[str, str]
     ) -> _Key:
-        key = cause.kind, case.run.cell if cause.kind == "code" else cause.name
+        key = cause.kind, evidence.run.cell if cause.kind == "code" else cause.name
         if key not in self.roots:
             edited = cause.kind == "code"
-            blame = (Blame(case.run, "edited"),) if edited else cause.blame
-            message = _message(case, cause) if path or edited else cause.message
+            blame = (Blame(evidence.run, "edited"),) if edited else cause.blame
+            message = _message(evidence, cause) if path or edited else cause.message
             if path:  # the message is about another cell than the one in question
-                message = _THIS_CELL.sub(case.name(case.run), message)
+                message = _THIS_CELL.sub(evidence.name(evidence.run), message)
             if self._stopped:
                 message += " (not traced further back)"
                 self._stopped = False
-            name = front_end_id(case.run) if edited and path else cause.name
+            name = front_end_id(evidence.run) if edited and path else cause.name
             fix = cause.fix if cause.kind in _LASTING else ""
             self.roots[key] = Root(cause.kind, name, message, path, blame, fix=fix)
         root = self.roots[key]
@@ -156,13 +156,15 @@ class _Tracer:
         return key
 
 
-def _message(case: Evidence, cause: Cause) -> str:
+def _message(evidence: Evidence, cause: Cause) -> str:
     """Return the message for a root: what the user did or forgot."""
     if cause.kind == "code":
-        return f"{case.name(case.run)} was edited: {_edit(cause.proof)}"
+        return f"{evidence.name(evidence.run)} was edited: {_edit(cause.proof)}"
     if cause.kind != "input":
         return cause.message
-    runs = [case.name(each.run) for each in cause.blame[-_MAX_FOLLOWED:] if each.run is not None]
+    runs = [
+        evidence.name(each.run) for each in cause.blame[-_MAX_FOLLOWED:] if each.run is not None
+    ]
     if not runs:
         return f"`{cause.name}` was changed"
     if cause.blame[-1].how == NOT_RUN:
@@ -195,50 +197,50 @@ def _more(lines: Sequence[str]) -> str:
     return f" and {many(len(lines) - 1, 'more line')}" if len(lines) > 1 else ""
 
 
-def _makers(case: Evidence, cause: Cause) -> Iterator[tuple[Run, Run]]:
+def _makers(evidence: Evidence, cause: Cause) -> Iterator[tuple[Run, Run]]:
     """Yield the runs that made an input or wrote a file, with an earlier run of each."""
     find = {"input": _earlier, "file": _earlier_writer}.get(cause.kind)
     for maker in [each.run for each in cause.blame if find is not None]:
-        earlier = None if maker is None or find is None else find(case, maker, cause.name)
+        earlier = None if maker is None or find is None else find(evidence, maker, cause.name)
         if maker is not None and earlier is not None:
             yield maker, earlier
 
 
-def _earlier_writer(case: Evidence, maker: Run, path: str) -> Run | None:
+def _earlier_writer(evidence: Evidence, maker: Run, path: str) -> Run | None:
     """Return the run of the same cell that wrote a file's earlier content."""
-    wrote = (run for run in case.states.latest(case.run) if path in run.wrote)
-    earlier = next((run for run in wrote if _comes_before(run, case.against)), None)
+    wrote = (run for run in evidence.states.latest(evidence.run) if path in run.wrote)
+    earlier = next((run for run in wrote if _comes_before(run, evidence.against)), None)
     if earlier is None or path not in maker.wrote or front_end_id(earlier) != front_end_id(maker):
         return None
     return replace(earlier, cell=maker.cell)
 
 
-def _earlier(case: Evidence, maker: Run, name: str) -> Run | None:
+def _earlier(evidence: Evidence, maker: Run, name: str) -> Run | None:
     """Return the run that made an input's earlier value, if only other inputs differ."""
     found = [
         replace(run, cell=maker.cell)
-        for run in case.states.latest(case.run)
+        for run in evidence.states.latest(evidence.run)
         if front_end_id(run) == front_end_id(maker)
         and _comes_before(run, maker)
         and name in run.writes
     ]
-    wanted = case.against.reads.get(name)
+    wanted = evidence.against.reads.get(name)
     exact = [run for run in found if wanted is not None and same(run.writes[name], wanted)]
-    until = [run for run in found if not _comes_before(case.against, run)]
+    until = [run for run in found if not _comes_before(evidence.against, run)]
     earlier = next(iter(exact or until), None)
-    if earlier is None or (not exact and _is_remade(case, earlier, name)):
+    if earlier is None or (not exact and _is_remade(evidence, earlier, name)):
         return None
     before, after = earlier.reads.get(name), maker.reads.get(name)
     alike = before is after is None or (before and after and same(before, after))
     return earlier if alike else None
 
 
-def _is_remade(case: Evidence, maker: Run, name: str) -> bool:
+def _is_remade(evidence: Evidence, maker: Run, name: str) -> bool:
     """Return whether another cell remade an input before the earlier run read it."""
     return any(
         run.cell != maker.cell and name in run.writes and name not in run.reads
-        for run in case.states.latest(case.run)
-        if _comes_before(maker, run) and _comes_before(run, case.against)
+        for run in evidence.states.latest(evidence.run)
+        if _comes_before(maker, run) and _comes_before(run, evidence.against)
     )
 
 
@@ -246,20 +248,20 @@ def _comes_before(run: Run, other: Run) -> bool:
     return run.id is not None and other.id is not None and run.id < other.id
 
 
-def _between(case: Evidence, earlier: Run, maker: Run, name: str) -> Evidence:
+def _between(evidence: Evidence, earlier: Run, maker: Run, name: str) -> Evidence:
     """Return the evidence about two runs of a cell that made an input."""
     history = [
         run
-        for run in case.states.latest(case.run)[::-1]
+        for run in evidence.states.latest(evidence.run)[::-1]
         if not _comes_before(run, earlier) and _comes_before(run, maker)
     ]
     changed = (Change("variable", name),)
-    return Evidence(maker, earlier, history, case.states, case.reader, changed)
+    return Evidence(maker, earlier, history, evidence.states, evidence.reader, changed)
 
 
-def _causes(case: Evidence) -> Iterator[Cause]:
+def _causes(evidence: Evidence) -> Iterator[Cause]:
     """Yield the causes in a run that made an input, without duplicates."""
-    found = chain(*(finder(case) for finder in FINDERS))
-    found = chain(found, find_libraries(case, True), find_entropy(case, True))  # noqa: FBT003
+    found = chain(*(finder(evidence) for finder in FINDERS))
+    found = chain(found, find_libraries(evidence, True), find_entropy(evidence, True))  # noqa: FBT003
     causes = [each for each in found if not isinstance(each, Cleared)]
     yield from {(each.kind, each.name): each for each in causes}.values()

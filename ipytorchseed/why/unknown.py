@@ -45,24 +45,24 @@ def _unfollowed(run: Run) -> list[str]:
     return [_UNFOLLOWED] if is_too_long(run.source) else []
 
 
-def find_unknown_inputs(case: Evidence) -> tuple[Unknown, ...]:
+def find_unknown_inputs(evidence: Evidence) -> tuple[Unknown, ...]:
     """Find what both runs read, without being able to tell whether it was the same.
 
     Each with the runs between that may have changed it: those that are known to have set it, else
     those whose text names it. Files too.
     """
     found = []
-    for name, after in case.run.reads.items():
-        before = case.against.reads.get(name)
+    for name, after in evidence.run.reads.items():
+        before = evidence.against.reads.get(name)
         if before is not None and same(before, after) is None:
-            between = [run for run in case.history if run.cell != case.run.cell]
+            between = [run for run in evidence.history if run.cell != evidence.run.cell]
             makers = [run for run in between if name in run.writes]
             makers = makers or [run for run in between if name in {*run.named, *run.reads}]
             found.append(Unknown(name, tuple(makers[-_NAMED:])))
-    files = {file.path: file for file in case.against.files}
-    unknown = [each for each in case.run.files if each.path in files]
+    files = {file.path: file for file in evidence.against.files}
+    unknown = [each for each in evidence.run.files if each.path in files]
     found += [Unknown(each.path) for each in unknown if files[each.path].same(each) is None]
-    return (*found, *map(Unknown, _unfollowed(case.run)))
+    return (*found, *map(Unknown, _unfollowed(evidence.run)))
 
 
 def unseen(earlier: Mapping[str, Fingerprint], later: Mapping[str, Fingerprint]) -> list[str]:
@@ -118,14 +118,14 @@ def are_pending(unknown: Sequence[Unknown], against: Run, run: Run) -> bool:
     return names.issuperset(each.name for each in unknown)
 
 
-def say(case: Evidence, unknown: Sequence[Unknown]) -> str:
+def say(evidence: Evidence, unknown: Sequence[Unknown]) -> str:
     """Say in a clause which value was only sampled, and which runs may have changed it."""
     names = first_of([each.name for each in unknown], _NAMED, " and ")
     if names in {UNSEEN, _UNFOLLOWED}:
         return f"{names} is not recorded in full"
     many = len(unknown) > 1
-    if are_pending(unknown, case.against, case.run):
+    if are_pending(unknown, evidence.against, evidence.run):
         return f"{names} {'were' if many else 'was'} not looked at, as a GPU was still computing"
-    makers = dict.fromkeys(case.name(run) for each in unknown for run in each.makers)
+    makers = dict.fromkeys(evidence.name(run) for each in unknown for run in each.makers)
     may = f"; {' and '.join(makers)} may have changed {'them' if many else 'it'}" if makers else ""
     return f"{names} {'are' if many else 'is'} too large to compare in full{may}"

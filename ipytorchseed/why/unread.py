@@ -15,16 +15,16 @@ SET_FIRST = "assigned first: the cell sets it before it reads it"
 _MAX_NAMED = 3
 
 
-def say_unread(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> str:
+def say_unread(evidence: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> str:
     """Return why a difference of an input cannot matter, or "" if it may.
 
     Args:
-        case: The evidence.
+        evidence: The evidence.
         name: The input.
         before: Its value in the earlier run.
         after: Its value in the later run.
     """
-    seen = [run.observed for run in (case.against, case.run) if run.observed is not None]
+    seen = [run.observed for run in (evidence.against, evidence.run) if run.observed is not None]
     if len(seen) < 2 or any(each.unseen for each in seen):  # noqa: PLR2004 -- both runs
         return ""
     if "." in name or is_result(name) or "class" in (before.kind, after.kind):

@@ -25,7 +25,7 @@ Finder = Callable[[Evidence], Found]
 
 def _only_alone(find: Finder) -> Callable[[Evidence, bool], Found]:
     """Make a finder return nothing if another cause was found."""
-    return lambda case, others: iter(()) if others else find(case)
+    return lambda evidence, others: iter(()) if others else find(evidence)
 
 
 # Finders of recorded differences. Those that certainly affect results come before moved sources.

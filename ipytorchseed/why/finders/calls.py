@@ -15,23 +15,23 @@ from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Cleared
 
 
-def find_calls(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
+def find_calls(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
     """Find calls that do not repeat, in the cell and in what it calls.
 
     Args:
-        case: The evidence.
+        evidence: The evidence.
         others: Whether another cause was found. None is then named, unless experiments prove it.
     """
-    if case.two_cells or not case.changed:
+    if evidence.two_cells or not evidence.changed:
         return
-    rows = [row for row in known_calls().calls if case.uses(row.package)]
-    runs = _runs(case) if rows else []
+    rows = [row for row in known_calls().calls if evidence.uses(row.package)]
+    runs = _runs(evidence) if rows else []
     for row in rows:
         seeds = (action for run in runs for action in run.actions if row.setter in action)
-        if row.setter and (case.run.seeds or any(seeds)):
+        if row.setter and (evidence.run.seeds or any(seeds)):
             continue
         for name in row.names:
-            call = next(_calls(case, row, name, runs), None)
+            call = next(_calls(evidence, row, name, runs), None)
             if call is None:
                 continue
             title = f"{row.package}.{name}"
@@ -42,48 +42,50 @@ def find_calls(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # no
             yield Cleared(row.kind, title, reason, cause) if others else cause
 
 
-def _runs(case: Evidence) -> list[Run]:
+def _runs(evidence: Evidence) -> list[Run]:
     """Return the run, and those of the cells that made functions which it reaches."""
-    reads = case.run.reads.items()
+    reads = evidence.run.reads.items()
     functions = {name for name, value in reads if value.kind in ("function", "class")}
-    makers = [run for run in case.states.latest(case.run) if functions & run.writes.keys()]
-    return [case.run, *makers]
+    makers = [run for run in evidence.states.latest(evidence.run) if functions & run.writes.keys()]
+    return [evidence.run, *makers]
 
 
-def _calls(case: Evidence, row: Row, name: str, runs: Sequence[Run]) -> Iterator[Call]:
+def _calls(evidence: Evidence, row: Row, name: str, runs: Sequence[Run]) -> Iterator[Call]:
     """Yield the calls of a row that do not repeat, in the cell and in what made what it uses."""
     tail = name.rpartition(".")[2]
-    found = [call for run in runs for call in case.states.written(run).calls]
+    found = [call for run in runs for call in evidence.states.written(run).calls]
     if name[0].isupper() and not row.on:  # an object that the cell uses
-        for run in case.states.latest(case.run):
-            made = case.run.reads.keys() & run.writes.keys() - run.in_place
-            found += [call for call in case.states.written(run).calls if made & call.made]
+        for run in evidence.states.latest(evidence.run):
+            made = evidence.run.reads.keys() & run.writes.keys() - run.in_place
+            found += [call for call in evidence.states.written(run).calls if made & call.made]
     for call in (call for call in found if call.tail == tail):
         given = call.given
-        if given is not None and _is_of(case, row, call):
-            values = {name: _value(case, value) for name, value in given.items()}
+        if given is not None and _is_of(evidence, row, call):
+            values = {name: _value(evidence, value) for name, value in given.items()}
             if row.varies(values):
                 yield call
 
 
-def _is_of(case: Evidence, row: Row, call: Call) -> bool:
+def _is_of(evidence: Evidence, row: Row, call: Call) -> bool:
     """Return whether what is called is the library's, as far as is known."""
     root = call.root
-    runs = [case.run, *case.states.latest(case.run)]
-    package = next(filter(None, (case.states.written(run).imports.get(root) for run in runs)), "")
+    runs = [evidence.run, *evidence.states.latest(evidence.run)]
+    package = next(
+        filter(None, (evidence.states.written(run).imports.get(root) for run in runs)), ""
+    )
     if package or root in sys.stdlib_module_names:
         return package == row.package
-    value = case.run.reads.get(root) or case.run.writes.get(root)
+    value = evidence.run.reads.get(root) or evidence.run.writes.get(root)
     if not row.on or value is None:
         return value is None
     return not {*row.on}.isdisjoint(re.findall(r"\w+", value.summary))
 
 
-def _value(case: Evidence, value: Any) -> Any:  # noqa: ANN401 -- any constant
+def _value(evidence: Evidence, value: Any) -> Any:  # noqa: ANN401 -- any constant
     """Return the value of an argument, also of a variable that held an integer or None."""
     if not isinstance(value, Variable):
         return value
-    held = case.run.reads.get(value.name)
+    held = evidence.run.reads.get(value.name)
     if held is None:
         return UNKNOWN
     number = held.series[0] if held.series and len(held.series) == 1 else None

@@ -36,18 +36,18 @@ NOT_RUN = "was not run since the restart"
 MOST_TOLD = 4
 
 
-def find_changers(case: Evidence, name: str) -> list[Blame]:
+def find_changers(evidence: Evidence, name: str) -> list[Blame]:
     """Return the runs that changed a value, starting with the last that made it again.
 
     Args:
-        case: The evidence.
+        evidence: The evidence.
         name: The value's name.
     """
     blame: list[Blame] = []
-    known = case.against.reads[name]
-    moved = changed_parts(known, case.run.reads[name])
+    known = evidence.against.reads[name]
+    moved = changed_parts(known, evidence.run.reads[name])
     unwatched: list[Run] = []  # since the last look; a GPU may still compute a value
-    for run in [*case.history, case.run]:
+    for run in [*evidence.history, evidence.run]:
         seen = run.reads.get(name)
         if seen is not None:
             by = _may_have_changed(unwatched, name)
@@ -59,7 +59,7 @@ def find_changers(case: Evidence, name: str) -> list[Blame]:
             known = seen
             unwatched.clear()
         made = run.writes.get(name)
-        if run is case.run:
+        if run is evidence.run:
             break
         if made is None or not made.digest:
             if made is not None or seen is None or not _was_seen_unchanged(name, seen):
@@ -92,9 +92,13 @@ def _may_have_changed(unwatched: list[Run], name: str) -> list[Run]:
     return by or unwatched
 
 
-def find_shower(case: Evidence, name: str) -> list[Blame]:
+def find_shower(evidence: Evidence, name: str) -> list[Blame]:
     """Return the run whose output the shell keeps as ``_``, ``_5`` or ``Out``."""
-    mine = [run for run in case.history if run.kernel == case.run.kernel and run.result is not None]
+    mine = [
+        run
+        for run in evidence.history
+        if run.kernel == evidence.run.kernel and run.result is not None
+    ]
     number = name.lstrip("_")
     if number.isdigit():
         mine = [run for run in mine if str(run.execution_count) == number]
@@ -102,45 +106,47 @@ def find_shower(case: Evidence, name: str) -> list[Blame]:
     return [Blame(run, "showed it") for run in mine[-back:][:1]]
 
 
-def find_setter(case: Evidence, name: str) -> list[Run]:
+def find_setter(evidence: Evidence, name: str) -> list[Run]:
     """Return the run that set a setting to its present value, if the ledger shows it."""
-    wanted = case.run.settings[name]
-    known = [run for run in [*case.history, case.run] if name in run.settings]
+    wanted = evidence.run.settings[name]
+    known = [run for run in [*evidence.history, evidence.run] if name in run.settings]
     for later, earlier in pairwise(reversed(known)):
         if earlier.settings[name] != wanted == later.settings[name]:
-            here = [run for run in case.history if run.kernel == case.run.kernel]
+            here = [run for run in evidence.history if run.kernel == evidence.run.kernel]
             between = [run for run in here if earlier.started <= run.started < later.started]
             words = (name, name.rpartition(".")[2], name.partition(".")[0])
             named = [run for word in words for run in between if word in " ".join(run.actions)]
-            others = [run for run in named if run.cell != case.run.cell]
+            others = [run for run in named if run.cell != evidence.run.cell]
             return (others or between)[:1]
     return []
 
 
-def find_module_writers(case: Evidence, name: str) -> list[Blame]:
+def find_module_writers(evidence: Evidence, name: str) -> list[Blame]:
     """Return the run that wrote the file of the module in a dotted name."""
     module, _, last = name.rpartition(".")
     if not module:
-        actions = (each for run in case.states.latest(case.run) for each in run.actions)
+        actions = (each for run in evidence.states.latest(evidence.run) for each in run.actions)
         found = (
             each for each in actions if each.startswith("import ") and each.endswith(f".{last}")
         )
         module = next(found, "").removeprefix("import ").rpartition(".")[0]
     file = f"{module.replace('.', '/')}.py"
-    wrote = [run for run in case.history if any(path.endswith(f"/{file}") for path in run.wrote)]
+    wrote = [
+        run for run in evidence.history if any(path.endswith(f"/{file}") for path in run.wrote)
+    ]
     return [Blame(run, f"wrote {PurePath(file).name}") for run in wrote[-1:]]
 
 
-def find_left_out(case: Evidence, name: str) -> Iterator[Blame]:
+def find_left_out(evidence: Evidence, name: str) -> Iterator[Blame]:
     """Yield the runs that made the earlier value, if not repeated since the restart."""
-    if case.same_kernel:
+    if evidence.same_kernel:
         return
-    latest = case.states.latest(case.run)
-    here = [run for run in [*case.history, case.run] if run.kernel == case.run.kernel]
+    latest = evidence.states.latest(evidence.run)
+    here = [run for run in [*evidence.history, evidence.run] if run.kernel == evidence.run.kernel]
     run_again = {run.cell for run in here}
     makers: list[Run] = []
     for run in latest:
-        if run.kernel == case.against.kernel and (run.id or 0) < (case.against.id or 0):
+        if run.kernel == evidence.against.kernel and (run.id or 0) < (evidence.against.id or 0):
             if name not in run.writes:
                 continue
             makers.append(run)

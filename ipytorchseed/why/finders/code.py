@@ -9,22 +9,22 @@ from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Cleared
 
 
-def find_code(case: Evidence) -> Iterator[Cause | Cleared]:
+def find_code(evidence: Evidence) -> Iterator[Cause | Cleared]:
     """Compare the text of the two runs, without comments and layout."""
-    run, against = case.run, case.against
-    if case.two_cells:
+    run, against = evidence.run, evidence.against
+    if evidence.two_cells:
         return
     if run.code == against.code:
         if run.source != against.source:
             yield Cleared("code", run.cell, "only comments or layout were edited")
     else:
-        yield _cause(case)
+        yield _cause(evidence)
 
 
-def _cause(case: Evidence) -> Cause:
-    run, against = case.run, case.against
-    if case.elsewhere:  # receipts have no text
-        message = f"the cell was edited: its text is not that of {case.name(against)}"
+def _cause(evidence: Evidence) -> Cause:
+    run, against = evidence.run, evidence.against
+    if evidence.elsewhere:  # receipts have no text
+        message = f"the cell was edited: its text is not that of {evidence.name(against)}"
         return Cause("code", run.cell, message)
     lines = [
         line
@@ -35,6 +35,6 @@ def _cause(case: Evidence) -> Cause:
     ]
     changed = sum(line.startswith("+") for line in lines) or len(lines)
     noun = "line was" if changed == 1 else "lines were"
-    fix = f"%recall {case.word(against)}" if against.kernel == case.reader else ""
-    message = f"the cell was edited: {changed} {noun} changed since {case.name(against)}"
+    fix = f"%recall {evidence.word(against)}" if against.kernel == evidence.reader else ""
+    message = f"the cell was edited: {changed} {noun} changed since {evidence.name(against)}"
     return Cause("code", run.cell, message, "\n".join(lines), fix)

@@ -40,21 +40,21 @@ _DATE = lazy_pattern(
 """Keeps what the program ``date`` prints, unless it is asked for another time than now."""
 
 
-def find_entropy(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
+def find_entropy(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
     """Name what the cell asks, where that can account for the change.
 
     Args:
-        case: The evidence.
+        evidence: The evidence.
         others: Whether another cause was found. A clock is then not named, nor what tells how the
             machine stands: cells often measure themselves, which changes nothing else; nor what is
             asked for names of files and runs. Either is, where more is done with its answers than
             to print or keep them, or the cell may have seeded from it.
     """
-    variables = {change.name for change in case.changed if change.what == "variable"}
-    timing = {*case.run.timing} & {*case.against.timing}
-    both = set(case.run.nondeterministic_calls) & set(case.against.nondeterministic_calls)
-    for name in case.run.nondeterministic_calls:
-        if name == "!date" and not others and variables and does(case.run, _DATE):
+    variables = {change.name for change in evidence.changed if change.what == "variable"}
+    timing = {*evidence.run.timing} & {*evidence.against.timing}
+    both = set(evidence.run.nondeterministic_calls) & set(evidence.against.nondeterministic_calls)
+    for name in evidence.run.nondeterministic_calls:
+        if name == "!date" and not others and variables and does(evidence.run, _DATE):
             message = "the cell keeps what `date` prints, which is different every time"
             yield Cause("entropy", name, message)
         if name == BY_HASH or name not in both or is_program(name):  # whose answers nobody knows
@@ -66,21 +66,23 @@ def find_entropy(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # 
             yield Cleared("entropy", name, "other causes account for the change")
         else:
             yield Cause("entropy", name, message=sentence(name), fix=_FIX.get(name, ""))
-    random_hashes = case.run.settings.get("PYTHONHASHSEED") == "random" and not case.same_kernel
+    random_hashes = (
+        evidence.run.settings.get("PYTHONHASHSEED") == "random" and not evidence.same_kernel
+    )
     if BY_HASH in both and random_hashes:
         message = "string hashes are random in each kernel, and so is the order of sets of strings"
         fix = "restart the kernel with PYTHONHASHSEED=0"
         yield Cause("environment", "PYTHONHASHSEED", message, fix=fix)
 
 
-def find_memory(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
+def find_memory(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
     """Name what gives memory as it lies, where nothing else explains the change.
 
     Args:
-        case: The evidence.
+        evidence: The evidence.
         others: Whether another cause was found.
     """
-    both = {*case.run.nondeterministic_calls} & {*case.against.nondeterministic_calls}
+    both = {*evidence.run.nondeterministic_calls} & {*evidence.against.nondeterministic_calls}
     names = sorted(both & MEMORY.keys())
     for name in names:
         if others:
@@ -89,13 +91,13 @@ def find_memory(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # n
             yield Cause("entropy", name, sentence(name), fix=_FIX.get(name, "torch.zeros"))
 
 
-def find_places(case: Evidence) -> Iterator[Cause]:
+def find_places(evidence: Evidence) -> Iterator[Cause]:
     """Name where objects lie in memory, where sets of unknown items gave the same in another order.
 
     Within a kernel, nothing but the address of an object hashes differently in another run.
     """
-    both = {*case.run.nondeterministic_calls} & {*case.against.nondeterministic_calls}
-    if case.same_kernel and BY_HASH in both and any(map(_is_reordered, case.changed)):
+    both = {*evidence.run.nondeterministic_calls} & {*evidence.against.nondeterministic_calls}
+    if evidence.same_kernel and BY_HASH in both and any(map(_is_reordered, evidence.changed)):
         yield Cause("entropy", BY_PLACE, sentence(BY_PLACE), fix=_FIX[BY_PLACE])
 
 

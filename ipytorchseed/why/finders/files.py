@@ -27,45 +27,47 @@ _NO_LONGER = "no longer reads"
 _WROTE, _REMOVED = "wrote it", "removed it"
 
 
-def find_files(case: Evidence) -> Iterator[Cause | Cleared]:
+def find_files(evidence: Evidence) -> Iterator[Cause | Cleared]:
     """Compare the files that both runs read."""
-    earlier = {file.path: file for file in case.against.files}
-    for after in case.run.files:
+    earlier = {file.path: file for file in evidence.against.files}
+    for after in evidence.run.files:
         before = earlier.get(after.path)
         if before is None or after.is_folder:
             continue
-        same, blame = before.same(after), _writer(case, after)
+        same, blame = before.same(after), _writer(evidence, after)
         if same is False:
             yield Cause(
                 kind="file",
                 name=after.path,
-                message=_how(case, before, after, blame),
+                message=_how(evidence, before, after, blame),
                 proof=f"content {before.digest[:8]} → {after.digest[:8]}",
                 blame=blame,
             )
-        elif same and before.modified != after.modified and case.run.asks_when_written:
-            message = f"{case.path(after.path)} was written again, and this cell asks when"
-            message += case.doings(blame)
+        elif same and before.modified != after.modified and evidence.run.asks_when_written:
+            message = f"{evidence.path(after.path)} was written again, and this cell asks when"
+            message += evidence.doings(blame)
             yield Cause("file", after.path, message, blame=blame)
-    yield from _modules(case)
+    yield from _modules(evidence)
 
 
-def _writer(case: Evidence, file: FileRead) -> tuple[Blame, ...]:
+def _writer(evidence: Evidence, file: FileRead) -> tuple[Blame, ...]:
     """Return the run that wrote a file, as recorded or by the file's time."""
-    return _recorded_writer(case, file) or _running_writer(case, file)
+    return _recorded_writer(evidence, file) or _running_writer(evidence, file)
 
 
-def _recorded_writer(case: Evidence, file: FileRead, *, gone: bool = False) -> tuple[Blame, ...]:
+def _recorded_writer(
+    evidence: Evidence, file: FileRead, *, gone: bool = False
+) -> tuple[Blame, ...]:
     """Return the last run that is recorded to have written or removed a file.
 
     Args:
-        case: The evidence.
+        evidence: The evidence.
         file: The file.
         gone: Whether it no longer exists.
     """
     heard = [
         Blame(run, _deed(run, file, path, gone=gone))
-        for run in case.history
+        for run in evidence.history
         for path in run.wrote
         if path == file.path
         or file.path.startswith(f"{path}/")  # a link to a folder, or a removed folder
@@ -74,12 +76,12 @@ def _recorded_writer(case: Evidence, file: FileRead, *, gone: bool = False) -> t
     return (*heard[-1:],)
 
 
-def _running_writer(case: Evidence, file: FileRead) -> tuple[Blame, ...]:
+def _running_writer(evidence: Evidence, file: FileRead) -> tuple[Blame, ...]:
     """Return the last run that was running at a file's modification time."""
     if file.is_folder or not file.modified:
         return ()
     written = file.modified / 1e9
-    ran = [Blame(run, "ran as it was written") for run in case.history if run.lasts_at(written)]
+    ran = [Blame(run, "ran as it was written") for run in evidence.history if run.lasts_at(written)]
     return (*ran[-1:],)
 
 
@@ -94,27 +96,27 @@ def _deed(run: Run, file: FileRead, path: str, *, gone: bool) -> str:
     return f"{how} {os.path.basename(path)}"  # noqa: PTH119 -- it is a string
 
 
-def _modules(case: Evidence) -> Iterator[Cause]:
+def _modules(evidence: Evidence) -> Iterator[Cause]:
     """Yield the modules that both runs loaded again, from files of other content."""
-    for name, after in case.run.loaded.items():
-        before = case.against.loaded.get(name)
+    for name, after in evidence.run.loaded.items():
+        before = evidence.against.loaded.get(name)
         if before is not None and before.same(after) is False:
-            blame, moved = _writer(case, after), ""
+            blame, moved = _writer(evidence, after), ""
             if before.path != after.path:
-                paths = case.path(after.path), case.path(before.path)
+                paths = evidence.path(after.path), evidence.path(before.path)
                 moved = "`{}` is now imported from {}, not from {}".format(name, *paths)
-                movers = [run for run in case.history if does(run, _SETS_PATH)]
+                movers = [run for run in evidence.history if does(run, _SETS_PATH)]
                 by = tuple(Blame(run, "changed where modules are found") for run in movers[-1:])
                 # The other file may be older than the earlier run, so its time proves nothing.
-                blame = _recorded_writer(case, after) or by or blame
-                moved += case.doings(blame)
-            message = moved or _how(case, before, after, blame)
+                blame = _recorded_writer(evidence, after) or by or blame
+                moved += evidence.doings(blame)
+            message = moved or _how(evidence, before, after, blame)
             yield Cause("file", after.path, message, blame=blame)
 
 
-def _how(case: Evidence, before: FileRead, after: FileRead, blame: Sequence[Blame]) -> str:
+def _how(evidence: Evidence, before: FileRead, after: FileRead, blame: Sequence[Blame]) -> str:
     """Return a sentence about how a file that the cell reads changed, and who did it."""
-    path, who = case.path(after.path), case.who(blame)
+    path, who = evidence.path(after.path), evidence.who(blame)
     size = f"{before.size:,} → {after.size:,} bytes"
     if before.size == after.size:
         size = f"{after.size:,} bytes, other content"
@@ -125,8 +127,8 @@ def _how(case: Evidence, before: FileRead, after: FileRead, blame: Sequence[Blam
     else:
         change = f"{path} changed"
     how = blame[-1].how if blame else ""
-    own = [each.run.cell == case.run.cell for each in blame if each.run is not None]
-    if own and all(own) and not case.two_cells:
+    own = [each.run.cell == evidence.run.cell for each in blame if each.run is not None]
+    if own and all(own) and not evidence.two_cells:
         return f"this cell writes {path}, which it also reads ({size})"
     if how in (_WROTE, _REMOVED):
         change, who = f"{who} {how.removesuffix('it')}{path}, which this cell reads", ""
@@ -134,16 +136,16 @@ def _how(case: Evidence, before: FileRead, after: FileRead, blame: Sequence[Blam
     return f"{told}: {who} {how}" if who else told
 
 
-def _moved_files(case: Evidence, before: str, after: str) -> list[Cause]:
+def _moved_files(evidence: Evidence, before: str, after: str) -> list[Cause]:
     """Return causes for files of the same name in the new working folder."""
-    earlier = {file.path for file in case.against.files}
-    blame = tuple(Blame(run, "changed the folder") for run in find_setter(case, FOLDER))
+    earlier = {file.path for file in evidence.against.files}
+    blame = tuple(Blame(run, "changed the folder") for run in find_setter(evidence, FOLDER))
     causes = []
-    for file in case.run.files:
+    for file in evidence.run.files:
         name = file.path.removeprefix(f"{after}/")
         if name != file.path and f"{before}/{name}" in earlier and file.path not in earlier:
             now = os.path.relpath(file.path, before)
-            who = case.who(blame)
+            who = evidence.who(blame)
             changed = f"{who} changed the working folder" if who else "the working folder changed"
             message = f"{changed}: `{name}` is now `{now}`"
             fix = f"import os; os.chdir({before!r})"
@@ -151,43 +153,45 @@ def _moved_files(case: Evidence, before: str, after: str) -> list[Cause]:
     return causes
 
 
-def find_other_files(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
+def find_other_files(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
     """Yield files that only one of the runs read, and listed folders that changed.
 
     A new or removed file is more specific than a changed path or list of paths. Listing a folder
     may not affect the result, so a folder is only named if nothing else is a cause.
 
     Args:
-        case: The evidence.
+        evidence: The evidence.
         others: Whether another cause was found. It may have led the cell to other files, except for
             new or removed files in a folder that the cell lists.
     """
-    folders = case.against.settings.get(FOLDER), case.run.settings.get(FOLDER)
+    folders = evidence.against.settings.get(FOLDER), evidence.run.settings.get(FOLDER)
     if folders[0] != folders[1] and None not in folders:
-        elsewhere = _moved_files(case, *map(str, folders))
+        elsewhere = _moved_files(evidence, *map(str, folders))
         if elsewhere:
             yield from elsewhere
             return
-    there = _EXISTS.search(case.run.error or "")
-    if there is not None and not _EXISTS.search(case.against.error or ""):
+    there = _EXISTS.search(evidence.run.error or "")
+    if there is not None and not _EXISTS.search(evidence.against.error or ""):
         path = os.path.join(str(folders[1] or ""), there[1])  # noqa: PTH118 -- they are strings
-        yield Cause("file", path, f"{case.path(path)} already exists")
+        yield Cause("file", path, f"{evidence.path(path)} already exists")
         return
-    earlier, later = ({file.path: file for file in run.files} for run in (case.against, case.run))
+    earlier, later = (
+        {file.path: file for file in run.files} for run in (evidence.against, evidence.run)
+    )
     both = [(earlier[path], later[path]) for path in sorted(earlier.keys() & later.keys())]
     listed = [pair for pair in both if pair[1].is_folder and pair[0].same(pair[1]) is False]
     came = [later[path] for path in sorted(later.keys() - earlier.keys())]
     went = [earlier[path] for path in sorted(earlier.keys() - later.keys())]
     found = [
-        _other(case, file, how)
+        _other(evidence, file, how)
         for files, how in ((came, "now reads"), (went, _NO_LONGER))
         for file in files
         if not (file.is_folder or file.size < 0)  # a missing file had no content
     ]
     if not (others or found):
-        yield from (_listing(case, *pair) for pair in listed)
+        yield from (_listing(evidence, *pair) for pair in listed)
     changed = {folder.path for _, folder in listed}
-    since = {file.path for file in (*came, *went) if _was_created_or_removed(case, file)}
+    since = {file.path for file in (*came, *went) if _was_created_or_removed(evidence, file)}
     for cause in found:
         if not others or (_parent(cause.name) in changed and cause.name in since):
             yield cause
@@ -195,33 +199,37 @@ def find_other_files(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:
             yield Cleared("file", cause.name, "other causes account for it")
 
 
-def _was_created_or_removed(case: Evidence, file: FileRead) -> bool:
+def _was_created_or_removed(evidence: Evidence, file: FileRead) -> bool:
     """Return whether a file may have been created or removed since the earlier run."""
-    since = file.modified / 1e9 >= case.against.started or case.against.lasts_at(
+    since = file.modified / 1e9 >= evidence.against.started or evidence.against.lasts_at(
         file.modified / 1e9
     )
-    return since or not file.modified or bool(_recorded_writer(case, file))
+    return since or not file.modified or bool(_recorded_writer(evidence, file))
 
 
-def _other(case: Evidence, file: FileRead, how: str) -> Cause:
+def _other(evidence: Evidence, file: FileRead, how: str) -> Cause:
     """Return the cause for a file that only one of the runs read."""
-    if file.path in case.made:
-        who = case.name(case.against) if case.same_kernel else "the earlier run of the cell"
-        message = f"{who} made {case.path(file.path)}, which is there now"
-        return Cause("file", file.path, message, blame=(Blame(case.against, "made it"),))
+    if file.path in evidence.made:
+        who = (
+            evidence.name(evidence.against)
+            if evidence.same_kernel
+            else "the earlier run of the cell"
+        )
+        message = f"{who} made {evidence.path(file.path)}, which is there now"
+        return Cause("file", file.path, message, blame=(Blame(evidence.against, "made it"),))
     gone = how == _NO_LONGER
-    blame = _recorded_writer(case, file, gone=True) if gone else _writer(case, file)
-    message = f"this cell {how} {case.path(file.path)}{case.doings(blame)}"
+    blame = _recorded_writer(evidence, file, gone=True) if gone else _writer(evidence, file)
+    message = f"this cell {how} {evidence.path(file.path)}{evidence.doings(blame)}"
     return Cause("file", file.path, message, blame=blame)
 
 
-def _listing(case: Evidence, before: FileRead, after: FileRead) -> Cause:
+def _listing(evidence: Evidence, before: FileRead, after: FileRead) -> Cause:
     """Return the cause for a folder that both runs listed, with other files in it."""
-    blame = _writer(case, after)
+    blame = _writer(evidence, after)
     what = "holds other files than before"
     if before.size != after.size:
         what = f"holds {many(after.size, 'file')}, not {before.size:,}"
-    message = f"{case.path(after.path)}, which this cell lists, {what}{case.doings(blame)}"
+    message = f"{evidence.path(after.path)}, which this cell lists, {what}{evidence.doings(blame)}"
     return Cause("file", after.path, message, blame=blame)
 
 

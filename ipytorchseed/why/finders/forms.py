@@ -43,35 +43,35 @@ _FORMS = {
 }
 
 
-def find_forms(case: Evidence) -> Iterator[Cause]:
+def find_forms(evidence: Evidence) -> Iterator[Cause]:
     """Yield inputs with the same content in another form.
 
     Generators within a few steps have their own names and their own finder; those here are deeper,
     or in a module. Set order differs between kernels, so only changes within a kernel count.
     """
-    drew_less = any(drew_more(case, name) for name in case.run.ended)
-    for name, after in case.run.reads.items():
-        before = case.against.reads.get(name)
+    drew_less = any(drew_more(evidence, name) for name in evidence.run.ended)
+    for name, after in evidence.run.reads.items():
+        before = evidence.against.reads.get(name)
         if before is None:
             continue
-        if after.kind == "rng" and name not in case.run.generators_before:
-            yield from _hidden_generator(case, name, before, after)
+        if after.kind == "rng" and name not in evidence.run.generators_before:
+            yield from _hidden_generator(evidence, name, before, after)
             continue
-        moved, result = _moved(case, name, before, after, drew_less=drew_less)
+        moved, result = _moved(evidence, name, before, after, drew_less=drew_less)
         for part in moved[:1]:
             if part == SHARED:
-                yield from _shared(case, name, before, after)
+                yield from _shared(evidence, name, before, after)
                 continue
             if part == OUTDATED:
-                yield from _outdated(case, name, before, after)
+                yield from _outdated(evidence, name, before, after)
                 continue
             what, how = _FORMS[part][0].format(result), _FORMS[part][1]
             aspect = {_FILLED: _KEPT, _DROPPED: DERIVED}.get(part, part)
             blame = tuple(
                 Blame(run, MADE if is_created_by(run, name) else how)
-                for run in _changed_form(case, name, aspect)
+                for run in _changed_form(evidence, name, aspect)
             )
-            message = f"`{name}` {what}{case.doings(blame[-MOST_TOLD:])}"
+            message = f"`{name}` {what}{evidence.doings(blame[-MOST_TOLD:])}"
             stood = [_state(value, aspect, result) for value in (before, after)]
             proof = f"state {' → '.join(stood)}"
             lost = part in (DERIVED, _DROPPED, _KEPT, _FILLED, _SPAWNED)  # cannot be restored
@@ -79,12 +79,12 @@ def find_forms(case: Evidence) -> Iterator[Cause]:
 
 
 def _moved(
-    case: Evidence, name: str, before: Fingerprint, after: Fingerprint, *, drew_less: bool
+    evidence: Evidence, name: str, before: Fingerprint, after: Fingerprint, *, drew_less: bool
 ) -> tuple[list[str], str]:
     """Return the forms in which a value differs, and the cached property, if any.
 
     Args:
-        case: The evidence.
+        evidence: The evidence.
         name: The value's name.
         before: The value at the earlier run.
         after: The value at the later run.
@@ -94,7 +94,7 @@ def _moved(
     for part, was, now in zip(FORMS, forms(before), forms(after), strict=True):
         if was == now:
             continue
-        told = same(before, after) is True and (part != "order" or case.same_kernel)
+        told = same(before, after) is True and (part != "order" or evidence.same_kernel)
         moved += [part] if told or part == "random" else []
     if same(before, after) is True:
         kept = [int(value.parts.get(_KEPT, "0")) for value in (before, after)]
@@ -103,7 +103,7 @@ def _moved(
         known = results(before)
         result = next((n for n, it in results(after).items() if known.get(n, it) != it), "")
         moved += [DERIVED] if result else []
-        if not result and not any(is_created_by(run, name) for run in _writers(case, name)):
+        if not result and not any(is_created_by(run, name) for run in _writers(evidence, name)):
             result = next((each for each in known if each not in results(after)), "")
             moved += [_DROPPED] if result else []
     spawned = {value.parts.get(_SPAWNED) for value in (before, after)} - {None}
@@ -111,12 +111,14 @@ def _moved(
     return moved, result
 
 
-def _writers(case: Evidence, name: str) -> list[Run]:
+def _writers(evidence: Evidence, name: str) -> list[Run]:
     """Return the runs after the earlier one that set or changed a variable."""
-    return [run for run in case.history if run is not case.against and name in run.writes]
+    return [run for run in evidence.history if run is not evidence.against and name in run.writes]
 
 
-def _shared(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> Iterator[Cause]:
+def _shared(
+    evidence: Evidence, name: str, before: Fingerprint, after: Fingerprint
+) -> Iterator[Cause]:
     """Yield a cause if variables began or ceased to share an object, for one of them."""
     was, now = ([*value.parts.get(SHARED, "").split()] for value in (before, after))
     others = [each for each in (now or was) if each != name and not each.isdigit()]
@@ -129,14 +131,14 @@ def _shared(case: Evidence, name: str, before: Fingerprint, after: Fingerprint) 
     else:
         message = f"`{name}` {again}holds one object in several places: a change in one is in all"
     names = {name, *others}
-    makers = [run for run in case.history if not names.isdisjoint(run.writes)]
+    makers = [run for run in evidence.history if not names.isdisjoint(run.writes)]
     blame = tuple(Blame(run, MADE) for run in makers[-1:])
     # A replay compares content only, and would keep the present objects.
-    yield Cause("input", name, f"{message}{case.doings(blame)}", blame=blame, prevents=True)
+    yield Cause("input", name, f"{message}{evidence.doings(blame)}", blame=blame, prevents=True)
 
 
 def _outdated(
-    case: Evidence, name: str, before: Fingerprint, after: Fingerprint
+    evidence: Evidence, name: str, before: Fingerprint, after: Fingerprint
 ) -> Iterator[Cause]:
     """Yield a cause if an object began or ceased to be of a class since redefined."""
     was, now = ([*filter(None, it.parts.get(OUTDATED, "").split(", "))] for it in (before, after))
@@ -144,24 +146,24 @@ def _outdated(
     told = first_of(old or [each for each in was if each not in now], 1)
     if old:
         names = {kind.partition(".")[0] for kind in old}
-        makers = [run for run in case.history if not names.isdisjoint(run.writes)][-1:]
+        makers = [run for run in evidence.history if not names.isdisjoint(run.writes)][-1:]
         message = f"`{name}` is still an object of the old class {told}"
         blame = tuple(Blame(run, f"redefined {told}") for run in makers)
     else:
-        makers = [run for run in case.history if name in run.writes][-1:]
+        makers = [run for run in evidence.history if name in run.writes][-1:]
         message = f"`{name}` is an object of the new class {told}, and was one of the old class"
         blame = tuple(Blame(run, MADE) for run in makers)
-    yield Cause("input", name, f"{message}{case.doings(blame)}", blame=blame, prevents=True)
+    yield Cause("input", name, f"{message}{evidence.doings(blame)}", blame=blame, prevents=True)
 
 
 def _hidden_generator(
-    case: Evidence, name: str, before: Fingerprint, after: Fingerprint
+    evidence: Evidence, name: str, before: Fingerprint, after: Fingerprint
 ) -> Iterator[Cause]:
     """Yield the cause for a local module's generator, which is not in the namespace."""
     if same(before, after) is False:
-        blame = tuple(find_changers(case, name))
+        blame = tuple(find_changers(evidence, name))
         proof = f"state {before.digest[:8]} → {after.digest[:8]}"
-        who = listed(case.name(each.run) for each in blame[-MOST_TOLD:] if each.run is not None)
+        who = listed(evidence.name(each.run) for each in blame[-MOST_TOLD:] if each.run is not None)
         message = f"`{name}` had moved on" + (f": {who} drew from it" if who else "")
         yield Cause("rng", name, message, proof, blame=blame)
 
@@ -172,15 +174,15 @@ def _state(value: Fingerprint, part: str, result: str) -> str:
     return value.parts.get(part, "none")[:8]
 
 
-def _changed_form(case: Evidence, name: str, part: str) -> Iterator[Run]:
+def _changed_form(evidence: Evidence, name: str, part: str) -> Iterator[Run]:
     """Yield the runs after which a value had another form than before."""
-    known = case.against.reads[name].parts.get(part)
-    last = case.against
-    for run in [*case.history, case.run]:
+    known = evidence.against.reads[name].parts.get(part)
+    last = evidence.against
+    for run in [*evidence.history, evidence.run]:
         seen, made = run.reads.get(name), run.writes.get(name)
         if seen is not None and seen.parts.get(part) != known:
             yield last
-        if run is case.run:
+        if run is evidence.run:
             return
         if seen is not None:
             known, last = seen.parts.get(part), run

@@ -30,49 +30,49 @@ _UNSEEDED_TORCH = 67_280_421_310_721
 """The seed of torch's generators where nobody seeds: c10/core/GeneratorImpl.h."""
 
 
-def find_rng(case: Evidence) -> Iterator[Cause | Cleared]:
+def find_rng(evidence: Evidence) -> Iterator[Cause | Cleared]:
     """Find the sources that began elsewhere and were drawn from, not reseeded first."""
-    begins = [run.begun for run in (case.against, case.run)]
-    ends = [run.ended for run in (case.against, case.run)]
+    begins = [run.begun for run in (evidence.against, evidence.run)]
+    ends = [run.ended for run in (evidence.against, evidence.run)]
     for name in begins[1]:
         before, after = (begin.get(name) for begin in begins)
-        if after is None or (before is None and name not in case.against.after):
+        if after is None or (before is None and name not in evidence.against.after):
             continue
-        used = _is_used(name, begins, ends) and not _only_imports(case, name)
+        used = _is_used(name, begins, ends) and not _only_imports(evidence, name)
         if before == after:
             if used:
                 yield Cleared("rng", name, "began in the same state")
         elif not used:
-            yield _unused(case, name, before, after)
-        elif reason := _drawn_once(case, name):
-            yield replace(_cleared(case, name, reason, before, after), is_tested=False)
-        elif reason := _reseeded(case, name, begins, ends):
-            cleared = _cleared(case, name, reason, before, after)
-            yield replace(cleared, is_tested=case.run.code == case.against.code)
+            yield _unused(evidence, name, before, after)
+        elif reason := _drawn_once(evidence, name):
+            yield replace(_cleared(evidence, name, reason, before, after), is_tested=False)
+        elif reason := _reseeded(evidence, name, begins, ends):
+            cleared = _cleared(evidence, name, reason, before, after)
+            yield replace(cleared, is_tested=evidence.run.code == evidence.against.code)
         else:
-            yield rng_cause(case, name, before, after)
+            yield rng_cause(evidence, name, before, after)
     for name in sorted(ends[1].keys() & ends[0].keys() - begins[1].keys()):
         before, after = ends[0][name], ends[1][name]
         idle = before in (after, begins[0].get(name))
-        if name not in case.run.generators_after and not idle:
-            yield _brought_in(case, name, before, after)
+        if name not in evidence.run.generators_after and not idle:
+            yield _brought_in(evidence, name, before, after)
 
 
-def _brought_in(case: Evidence, name: str, before: str, after: str) -> Cause | Cleared:
+def _brought_in(evidence: Evidence, name: str, before: str, after: str) -> Cause | Cleared:
     """Judge a source that the later run imported: nobody seeded it, if the cell did not."""
-    if _only_imports(case, name):
+    if _only_imports(evidence, name):
         return Cleared("rng", name, _IMPORTS)
-    if any(case.states.is_fresh(each) for each in (before, after)):
+    if any(evidence.states.is_fresh(each) for each in (before, after)):
         return Cleared("rng", name, "not used by this cell")
-    ends = [case.states.position(name, each) for each in (before, after)]
+    ends = [evidence.states.position(name, each) for each in (before, after)]
     seeds = {None if end is None else end.seed for end in ends}
     one = len(seeds) == 1 and None not in seeds
-    calls = {*case.run.nondeterministic_calls} - MEMORY.keys()
+    calls = {*evidence.run.nondeterministic_calls} - MEMORY.keys()
     asks = any(not is_program(each) for each in calls)
-    if one or (any("seed" in each for each in case.run.actions) and asks):
+    if one or (any("seed" in each for each in evidence.run.actions) and asks):
         return Cleared("rng", name, _BY_ITSELF, never_seeded(name, before, after))
-    begin = case.against.begun.get(name)
-    was = None if begin is None else case.states.position(name, begin)
+    begin = evidence.against.begun.get(name)
+    was = None if begin is None else evidence.states.position(name, begin)
     left = was is not None and is_chosen(was)
     return never_seeded(name, before, after, since_restart=left)
 
@@ -85,96 +85,106 @@ def _is_used(name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]
     )
 
 
-def _unused(case: Evidence, name: str, before: str | None, after: str) -> Cleared:
+def _unused(evidence: Evidence, name: str, before: str | None, after: str) -> Cleared:
     """Clear a source that neither run is seen to have moved."""
-    if _only_imports(case, name):
+    if _only_imports(evidence, name):
         return Cleared("rng", name, _IMPORTS)
-    if before is None and may_set_state(case.against.actions, name):
+    if before is None and may_set_state(evidence.against.actions, name):
         # The earlier run brought it in, and both left it where the cell seeds it.
-        return _cleared(case, name, _BY_ITSELF, before, after)
+        return _cleared(evidence, name, _BY_ITSELF, before, after)
     return Cleared("rng", name, "not used by this cell")
 
 
-def _cleared(case: Evidence, name: str, reason: str, before: str | None, after: str) -> Cleared:
+def _cleared(evidence: Evidence, name: str, reason: str, before: str | None, after: str) -> Cleared:
     """Clear a source that a run drew from; it may be the cause all the same if there is no other.
 
     A cell may draw first and reseed then, and what its code hides may draw.
     """
-    differ = case.against.ended.get(name) != case.run.ended.get(name)
-    early = may_draw_first(case.run.actions, name)
-    if early or (differ and not drew_more(case, name)):
-        return Cleared("rng", name, reason, rng_cause(case, name, before, after))
+    differ = evidence.against.ended.get(name) != evidence.run.ended.get(name)
+    early = may_draw_first(evidence.run.actions, name)
+    if early or (differ and not drew_more(evidence, name)):
+        return Cleared("rng", name, reason, rng_cause(evidence, name, before, after))
     return Cleared("rng", name, reason)
 
 
-def _only_imports(case: Evidence, name: str) -> bool:
+def _only_imports(evidence: Evidence, name: str) -> bool:
     """Return whether only what the runs import drew from a source, in each run that moved it."""
-    moved = [run for run in (case.against, case.run) if run.before.get(name) != run.after.get(name)]
+    moved = [
+        run
+        for run in (evidence.against, evidence.run)
+        if run.before.get(name) != run.after.get(name)
+    ]
     return bool(moved) and all(name in run.imported for run in moved)
 
 
-def _drawn_once(case: Evidence, name: str) -> str:
+def _drawn_once(evidence: Evidence, name: str) -> str:
     """Say that only one of the runs drew from a source; that is then a result of something else."""
-    drew = [run for run in (case.against, case.run) if run.begun.get(name) != run.ended.get(name)]
-    known = all(name in run.begun for run in (case.against, case.run))
-    return f"only {case.name(drew[0])} drew from it" if known and len(drew) == 1 else ""
+    drew = [
+        run
+        for run in (evidence.against, evidence.run)
+        if run.begun.get(name) != run.ended.get(name)
+    ]
+    known = all(name in run.begun for run in (evidence.against, evidence.run))
+    return f"only {evidence.name(drew[0])} drew from it" if known and len(drew) == 1 else ""
 
 
 def _reseeded(
-    case: Evidence, name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]
+    evidence: Evidence, name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]
 ) -> str:
     """Say that the cell puts the source in a state of its own making; nothing where it does not.
 
     Where it certainly did so in one run, the same code did so in the other as well, and other code
     is itself the reason.
     """
-    same_code = case.run.code == case.against.code
+    same_code = evidence.run.code == evidence.against.code
     if ends[0].get(name) == ends[1].get(name):  # other begins, one end: nothing else leads there
-        runs = zip((case.against, case.run), begins, ends, strict=True)
+        runs = zip((evidence.against, evidence.run), begins, ends, strict=True)
         drew, *both = [run for run, begin, end in runs if begin.get(name) != end.get(name)]
-        again = both or (same_code and _leaves(case, drew, name))
-        return _BY_ITSELF if again else f"only {case.name(drew)} drew from it"
-    left = [run for run in (case.against, case.run) if _leaves(case, run, name)]
+        again = both or (same_code and _leaves(evidence, drew, name))
+        return _BY_ITSELF if again else f"only {evidence.name(drew)} drew from it"
+    left = [run for run in (evidence.against, evidence.run) if _leaves(evidence, run, name)]
     if not left or same_code or len(left) > 1:
         return _BY_ITSELF if left else ""
     how = _BY_ITSELF if name in left[0].begun else "it came"
-    return f"{how} in {case.name(left[0])}"  # where it stood is not why the other differs
+    return f"{how} in {evidence.name(left[0])}"  # where it stood is not why the other differs
 
 
-def _leaves(case: Evidence, run: Run, name: str) -> bool:
+def _leaves(evidence: Evidence, run: Run, name: str) -> bool:
     """Return whether a run certainly left its source's stream, for one that a seed begins."""
     begin, end = run.begun.get(name), run.ended.get(name)
-    if end is None or (begin is not None and case.states.draws(begin, end) is not None):
+    if end is None or (begin is not None and evidence.states.draws(begin, end) is not None):
         return False
-    now = case.states.position(name, end)
+    now = evidence.states.position(name, end)
     if now is None or now.seed is None or now.draws is None:
         # Seeded by a number that nobody can find out, if no draws lead there.
-        return begin is not None and not case.states.leads(begin, end, most_draws(run))
+        return begin is not None and not evidence.states.leads(begin, end, most_draws(run))
     if begin is None:  # the run brought it in, as new as it comes
         return now.seed != _UNSEEDED_TORCH
-    was = case.states.position(name, begin)
+    was = evidence.states.position(name, begin)
     if was is None:  # too far from any seed to be found: is it one of the few before the end?
-        return now.draws < _FEW and not case.states.leads(begin, end)
+        return now.draws < _FEW and not evidence.states.leads(begin, end)
     return was.seed != now.seed or (was.draws or 0) > now.draws
 
 
-def drew_more(case: Evidence, name: str) -> bool:
+def drew_more(evidence: Evidence, name: str) -> bool:
     """Return whether both runs seeded a source alike, and one of them then drew more."""
-    if case.run.ended.get(name) == case.against.ended.get(name) or not all(
-        _leaves(case, run, name) for run in (case.against, case.run)
+    if evidence.run.ended.get(name) == evidence.against.ended.get(name) or not all(
+        _leaves(evidence, run, name) for run in (evidence.against, evidence.run)
     ):
         return False
-    ends = [case.states.position(name, run.ended[name]) for run in (case.against, case.run)]
+    ends = [
+        evidence.states.position(name, run.ended[name]) for run in (evidence.against, evidence.run)
+    ]
     seeds = {None if each is None else each.seed for each in ends}
     return len(seeds) == 1 and None not in seeds
 
 
-def find_inherited(case: Evidence) -> Iterator[Cause]:
+def find_inherited(evidence: Evidence) -> Iterator[Cause]:
     """Name sources that forked workers begin with: their draws move nothing in the kernel."""
-    if not any(map(case.uses, _STARTS_WORKERS)):
+    if not any(map(evidence.uses, _STARTS_WORKERS)):
         return
-    begins = [run.begun for run in (case.against, case.run)]
+    begins = [run.begun for run in (evidence.against, evidence.run)]
     for name, package in _DRAWN_BY_WORKERS.items():
-        known = case.uses(package) and all(name in begin for begin in begins)
+        known = evidence.uses(package) and all(name in begin for begin in begins)
         if known and begins[0][name] != begins[1][name]:
-            yield rng_cause(case, name, begins[0][name], begins[1][name])
+            yield rng_cause(evidence, name, begins[0][name], begins[1][name])

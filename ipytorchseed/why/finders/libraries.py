@@ -21,52 +21,52 @@ _FIGURES = "matplotlib.pyplot.figure"
 """What is drawn in figures, which nothing else tells if a cell looks into one."""
 
 
-def find_libraries(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
+def find_libraries(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
     """Find the settings of libraries that differ and can act on what the cell did.
 
     Where nothing else is a cause, any that differs may be one: the cell may ask for it.
 
     Args:
-        case: The evidence.
+        evidence: The evidence.
         others: Whether another cause was found.
     """
-    before, after = case.against.settings, case.run.settings
-    shown = not others and _shows_other_text(case)
-    displayed = any(change.what == "display" for change in case.changed)
-    looked_into = any(map(hides, case.run.reads.values()))
+    before, after = evidence.against.settings, evidence.run.settings
+    shown = not others and _shows_other_text(evidence)
+    displayed = any(change.what == "display" for change in evidence.changed)
+    looked_into = any(map(hides, evidence.run.reads.values()))
     acts_on = {
         libraries.NUMBERS: True,
         libraries.TEXT: shown,  # how numbers are shown: others tell why they changed
         libraries.FIGURES: displayed,
         libraries.RIGHTS: not others,
         libraries.LOCAL_TIMES: shown,
-        libraries.ERRORS: case.against.error != case.run.error,
+        libraries.ERRORS: evidence.against.error != evidence.run.error,
     }
     for name, setting in libraries.BY_NAME.items():
         if name not in before or name not in after or before[name] == after[name]:
             continue
         users = {setting.package, *setting.through} - _NO_USERS
-        used = displayed or not setting.through or any(map(case.uses, users))
-        cause = _cause(case, setting, before[name], after[name])
+        used = displayed or not setting.through or any(map(evidence.uses, users))
+        cause = _cause(evidence, setting, before[name], after[name])
         if used and (acts_on[setting.acts_on] or (looked_into and name == _FIGURES)):
             yield cause
         else:
             yield Cleared("flag", name, f"acts on {setting.acts_on} only", cause)
 
 
-def _shows_other_text(case: Evidence) -> bool:
+def _shows_other_text(evidence: Evidence) -> bool:
     """Return whether something that is text, or is shown, differs."""
-    texts = {name for name, value in case.run.writes.items() if value.kind in ("str", "text")}
-    return any(change.what != "variable" or change.name in texts for change in case.changed)
+    texts = {name for name, value in evidence.run.writes.items() if value.kind in ("str", "text")}
+    return any(change.what != "variable" or change.name in texts for change in evidence.changed)
 
 
-def _cause(case: Evidence, setting: libraries.Setting, before: Any, after: Any) -> Cause:  # noqa: ANN401
-    blame = tuple(Blame(run, "set it") for run in find_setter(case, setting.name))
+def _cause(evidence: Evidence, setting: libraries.Setting, before: Any, after: Any) -> Cause:  # noqa: ANN401
+    blame = tuple(Blame(run, "set it") for run in find_setter(evidence, setting.name))
     step = f"`{setting.name}`: {_step(before, after)}"
     if setting.digests:
         moved = [f"`{n}`" for n in sorted(before | after) if before.get(n) != after.get(n)]
         step = f"{setting.digests}: {first_of(moved, _TOLD)}"
-    message = f"{case.who(blame)} changed {step}" if blame else step
+    message = f"{evidence.who(blame)} changed {step}" if blame else step
     fix = setting.statement(before, after) if setting.restore else ""
     return Cause("flag", setting.name, message, fix=fix, blame=blame)
 

@@ -36,21 +36,23 @@ _OF_32_BITS = frozenset(
 )
 
 
-def rng_cause(case: Evidence, name: str, before: str | None, after: str) -> Cause:
+def rng_cause(evidence: Evidence, name: str, before: str | None, after: str) -> Cause:
     """Return the cause for a source or generator that started in another state.
 
     Args:
-        case: The evidence.
+        evidence: The evidence.
         name: Its name.
         before: The state in which the earlier run found it; None if that run created it.
         after: The state in which the later run found it.
     """
-    was = None if before is None else case.states.position(name, before)
-    now = case.states.position(name, after)
-    blame = _blame(case, name)
+    was = None if before is None else evidence.states.position(name, before)
+    now = evidence.states.position(name, after)
+    blame = _blame(evidence, name)
     if before is None:
-        message = f"{owner_of(name)} was never seeded: {case.name(case.against)} imported it, and"
-        message += f" {case.name(case.run)} continues its random stream"
+        message = (
+            f"{owner_of(name)} was never seeded: {evidence.name(evidence.against)} imported it, and"
+        )
+        message += f" {evidence.name(evidence.run)} continues its random stream"
         proof = f"state new → {after[:8]}"
         return Cause("rng", name, message, proof, _SEED, tuple(blame), prevents=True)
     proof = f"state {before[:8]} → {after[:8]}"
@@ -58,48 +60,62 @@ def rng_cause(case: Evidence, name: str, before: str | None, after: str) -> Caus
         each.run is None or may_set_state(each.run.actions, name) or each.how.startswith("reseeded")
         for each in blame
     )
-    if not (case.same_kernel or seeded) and name in case.run.before:
+    if not (evidence.same_kernel or seeded) and name in evidence.run.before:
         return never_seeded(name, before, after)
     left_out = (
-        () if case.same_kernel or case.elsewhere else _missing_moves(case, name, blame, after)
+        ()
+        if evidence.same_kernel or evidence.elsewhere
+        else _missing_moves(evidence, name, blame, after)
     )
     if left_out:
         blame = [*left_out]
-        message = f"{_describe(case, name, blame)}; since the restart, nothing did"
+        message = f"{_describe(evidence, name, blame)}; since the restart, nothing did"
     else:
-        said = _say_along_a_seed(case, name, blame, was, now)
-        message = said or _say_seeded(case, name, blame, was, now)
-        message = message or _say_moved(case, name, blame, was, now)
+        said = _say_along_a_seed(evidence, name, blame, was, now)
+        message = said or _say_seeded(evidence, name, blame, was, now)
+        message = message or _say_moved(evidence, name, blame, was, now)
     return Cause(
-        kind="rng", name=name, message=message, proof=proof, fix=_fix(case, was), blame=tuple(blame)
+        kind="rng",
+        name=name,
+        message=message,
+        proof=proof,
+        fix=_fix(evidence, was),
+        blame=tuple(blame),
     )
 
 
-def _fix(case: Evidence, was: Position | None) -> str:
+def _fix(evidence: Evidence, was: Position | None) -> str:
     """Return the command that restores a source. A receipt has no states, only seeds."""
-    if not case.elsewhere:
-        return f"%seed rewind {case.word(case.against)}"
+    if not evidence.elsewhere:
+        return f"%seed rewind {evidence.word(evidence.against)}"
     seed = None if was is None or was.draws else was.seed
     return f"%seed {seed}" if seed is not None and seed < LIMIT else ""
 
 
 def _say_along_a_seed(
-    case: Evidence, name: str, blame: Sequence[Blame], was: Position | None, now: Position | None
+    evidence: Evidence,
+    name: str,
+    blame: Sequence[Blame],
+    was: Position | None,
+    now: Position | None,
 ) -> str:
     """Return who drew since the seed of both states, or "" if the seeds differ."""
-    if not (case.same_kernel and blame and was and now and was.seed == now.seed is not None):
+    if not (evidence.same_kernel and blame and was and now and was.seed == now.seed is not None):
         return ""
     if was.draws is None or now.draws is None or was.draws == now.draws:
         return ""
     stream, seeds = stream_of(name), blame[0].how.startswith("reseeded")
     if now.draws < was.draws:
-        again = f"{_who(case, blame[0])} seeded {owner_of(name)} with {now.seed} again" * seeds
+        again = f"{_who(evidence, blame[0])} seeded {owner_of(name)} with {now.seed} again" * seeds
         further = many(was.draws - now.draws, "number")
-        return again and f"{again}; in {case.name(case.against)}, {further} more had been drawn"
+        return (
+            again
+            and f"{again}; in {evidence.name(evidence.against)}, {further} more had been drawn"
+        )
     drew = [each for each in blame if "drew " in each.how]
     if not drew or not all(each.how.startswith("drew ") for each in blame[seeds:]):
         return ""
-    names = [*dict.fromkeys(_who(case, each) for each in drew)]
+    names = [*dict.fromkeys(_who(evidence, each) for each in drew)]
     who = listed(names) if len(names) <= _MAX_NAMED else first_of(names, _MAX_NAMED)
     taken = many(now.draws - was.draws, "number")
     if seeds:
@@ -108,36 +124,40 @@ def _say_along_a_seed(
 
 
 def _say_seeded(
-    case: Evidence, name: str, blame: Sequence[Blame], was: Position | None, now: Position | None
+    evidence: Evidence,
+    name: str,
+    blame: Sequence[Blame],
+    was: Position | None,
+    now: Position | None,
 ) -> str:
     """Return who used another seed, or "" if unknown."""
     seeding = blame[0].how.startswith("reseeded") if blame else False
     if not (seeding and now and now.seed is not None) or (was and was.seed == now.seed):
         return ""
-    said = f"{_who(case, blame[0])} seeded {owner_of(name)} with {now.seed}"
+    said = f"{_who(evidence, blame[0])} seeded {owner_of(name)} with {now.seed}"
     if "inside a library" in blame[0].how:
         said += ", inside a library"
     said += f", not with {was.seed}" if was is not None and is_chosen(was) else ""
-    return f"{said}; then {_describe(case, name, blame[1:], it='it')}" if blame[1:] else said
+    return f"{said}; then {_describe(evidence, name, blame[1:], it='it')}" if blame[1:] else said
 
 
 def _say_moved(
-    case: Evidence,
+    evidence: Evidence,
     name: str,
     blame: Sequence[Blame],
     was: Position | None,
     now: Position | None,
 ) -> str:
     """Return who moved a source, or only its position if that is unknown."""
-    if not (case.same_kernel or case.elsewhere) and _is_left_unseeded(blame, was, now):
+    if not (evidence.same_kernel or evidence.elsewhere) and _is_left_unseeded(blame, was, now):
         return f"{owner_of(name)} was not seeded since the restart"
     if blame and blame[0].how.startswith("put"):
-        return _describe(case, name, blame)
+        return _describe(evidence, name, blame)
     if blame:
-        how = "had moved on" if case.same_kernel else "started in another state"
-        return f"{stream_of(name)} {how}: {_describe(case, name, blame, it='it')}"
+        how = "had moved on" if evidence.same_kernel else "started in another state"
+        return f"{stream_of(name)} {how}: {_describe(evidence, name, blame, it='it')}"
     told = f"{stream_of(name)} started in another state"
-    if not (case.same_kernel or case.elsewhere):
+    if not (evidence.same_kernel or evidence.elsewhere):
         return f"{told}: the kernel was restarted"
     stood = [_position(now), _position(was)]
     if stood[0] == stood[1]:
@@ -154,16 +174,16 @@ def _is_left_unseeded(blame: Sequence[Blame], was: Position | None, now: Positio
     return had and not has and all(each.how in ("imported it", "started it") for each in blame)
 
 
-def _describe(case: Evidence, name: str, blame: Sequence[Blame], it: str = "") -> str:
+def _describe(evidence: Evidence, name: str, blame: Sequence[Blame], it: str = "") -> str:
     """Return what the latest runs did to a source, grouping those that did the same.
 
     Args:
-        case: The evidence.
+        evidence: The evidence.
         name: The source.
         blame: What they did.
         it: The word for the source; by default its name at first, then "it".
     """
-    doings = [(_who(case, each), _in_brief(each.how)) for each in blame[-_MAX_NAMED:]]
+    doings = [(_who(evidence, each), _in_brief(each.how)) for each in blame[-_MAX_NAMED:]]
     told = list[str]()
     for how, alike in itertools.groupby(doings, key=operator.itemgetter(1)):
         what = "it" if it or told else stream_of(name)
@@ -171,26 +191,28 @@ def _describe(case: Evidence, name: str, blame: Sequence[Blame], it: str = "") -
     return ", ".join(told)
 
 
-def _missing_moves(case: Evidence, name: str, blame: list[Blame], after: str) -> tuple[Blame, ...]:
+def _missing_moves(
+    evidence: Evidence, name: str, blame: list[Blame], after: str
+) -> tuple[Blame, ...]:
     """Return the earlier kernel's moves after the state where the later run began.
 
     Both kernels were seeded alike, and nothing else moved the source in the later one.
 
     Args:
-        case: The evidence.
+        evidence: The evidence.
         name: The source.
         blame: The moves in the later run's kernel.
         after: The state in which the later run found it.
     """
     if len(blame) != 1 or not blame[0].how.startswith("reseeded"):
         return ()
-    latest = case.states.latest(case.run)[::-1]
-    earlier = [run for run in latest if run.started < case.against.started]
-    moves = _moves([*earlier, case.against], name)
+    latest = evidence.states.latest(evidence.run)[::-1]
+    earlier = [run for run in latest if run.started < evidence.against.started]
+    moves = _moves([*earlier, evidence.against], name)
     ends = [end for _, _, end in moves]
     led_on = moves[len(ends) - ends[::-1].index(after) :] if after in ends else []
     return tuple(
-        _move(case, run, name, begin, end)[0] for run, begin, end in led_on if begin is not None
+        _move(evidence, run, name, begin, end)[0] for run, begin, end in led_on if begin is not None
     )
 
 
@@ -223,19 +245,19 @@ def _position(position: Position | None) -> str:
     return "" if said == "seed unknown" else said
 
 
-def _who(case: Evidence, blame: Blame) -> str:
-    return "something between cells" if blame.run is None else case.name(blame.run)
+def _who(evidence: Evidence, blame: Blame) -> str:
+    return "something between cells" if blame.run is None else evidence.name(blame.run)
 
 
-def _blame(case: Evidence, name: str) -> list[Blame]:
+def _blame(evidence: Evidence, name: str) -> list[Blame]:
     """Return the moves between the starts of the two runs, since the last reseeding."""
     blame: list[Blame] = []
-    for run, begin, end in _moves([*case.history, case.run], name)[::-1]:
+    for run, begin, end in _moves([*evidence.history, evidence.run], name)[::-1]:
         if begin is None:
-            blame.append(Blame(run, _how_created(case, run, name, end)))
+            blame.append(Blame(run, _how_created(evidence, run, name, end)))
             break
         told, reseeded = (
-            _move(case, run, name, begin, end)
+            _move(evidence, run, name, begin, end)
             if len(blame) < _MAX_MOVES
             else (Blame(run, _MOVED), run is not None and bool(run.seeds))
         )
@@ -245,11 +267,11 @@ def _blame(case: Evidence, name: str) -> list[Blame]:
     return blame[::-1]
 
 
-def _how_created(case: Evidence, run: Run | None, name: str, end: str) -> str:
+def _how_created(evidence: Evidence, run: Run | None, name: str, end: str) -> str:
     """Return how a run created a source or generator that did not exist before."""
     if run is None or name in run.generators_after:
         return "made it"
-    if has_seeded(case.states, run, name, end):
+    if has_seeded(evidence.states, run, name, end):
         return "seeded it"
     return "started it" if ":" in name else "imported it"
 
@@ -297,19 +319,21 @@ def _moves(runs: Sequence[Run], name: str) -> list[tuple[Run | None, str | None,
     return moves
 
 
-def _move(case: Evidence, run: Run | None, name: str, begin: str, end: str) -> tuple[Blame, bool]:
+def _move(
+    evidence: Evidence, run: Run | None, name: str, begin: str, end: str
+) -> tuple[Blame, bool]:
     """Return the blame for a move, and whether earlier moves no longer matter."""
     if run is not None and does(run, _PUTS_BACK):
         return Blame(run, "put it back"), True
-    draws = case.states.draws(begin, end)
+    draws = evidence.states.draws(begin, end)
     if draws is not None:
         return Blame(run, f"drew {_numbers(run, name, draws)}"), False
-    was, now = (case.states.position(name, each) for each in (begin, end))
+    was, now = (evidence.states.position(name, each) for each in (begin, end))
     if now is None or now.seed is None or now.draws is None:
         return Blame(run, _MOVED), False
     if was is not None and was.seed == now.seed and (was.draws is None or was.draws <= now.draws):
         return Blame(run, _MOVED), False  # draws that were too many to count
-    if was is None and case.states.leads(begin, end):
+    if was is None and evidence.states.leads(begin, end):
         return Blame(run, _MOVED), False  # likewise, or perhaps: its start is unknown
     ours = run is not None and any(seed == now.seed for seed, _ in run.seeds)
     asked = ours or run is None or any("seed" in each for each in run.actions)

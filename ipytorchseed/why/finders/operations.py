@@ -12,18 +12,18 @@ MENDS = "put %%deterministic on top of the cell"
 """What mends an operation that repeats under deterministic flags."""
 
 
-def find_operations(case: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
+def find_operations(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
     """Name operations that were seen not to repeat in this cell.
 
     Args:
-        case: The evidence.
+        evidence: The evidence.
         others: Whether another cause was found. An alert says only that an operation may not
             repeat; it is then not named. What a check caught is.
     """
     causes: dict[str, Cause] = {}
     cleared: dict[str, Cleared] = {}
-    strict = all(map(is_strict, (case.run, case.against)))
-    for run, seen in case.operations:
+    strict = all(map(is_strict, (evidence.run, evidence.against)))
+    for run, seen in evidence.operations:
         name = seen.operation
         if name in causes:
             continue
@@ -32,24 +32,24 @@ def find_operations(case: Evidence, others: bool) -> Iterator[Cause | Cleared]: 
         elif others and seen.how == "alert":
             cleared[name] = Cleared("operation", name, "other causes account for the change")
         else:
-            causes[name] = _cause(case, run, seen)
+            causes[name] = _cause(evidence, run, seen)
     yield from causes.values()
     yield from (each for each in cleared.values() if each.name not in causes)
 
 
-def _cause(case: Evidence, run: Run, seen: Operation) -> Cause:
+def _cause(evidence: Evidence, run: Run, seen: Operation) -> Cause:
     where = "" if seen.line is None else f" on line {seen.line}"
     if seen.backward and seen.line is not None:
         where = f", in the backward pass of line {seen.line},"
     if seen.how == "check":
         message = (
             f"{seen.operation}{where} does not repeat: %%deterministic --check caught it in"
-            f" {case.name(run)}"
+            f" {evidence.name(run)}"
         )
     else:
         message = (
             f"{seen.operation}{where} has no deterministic algorithm, as torch said in"
-            f" {case.name(run)}"
+            f" {evidence.name(run)}"
         )
     how = "does not repeat" if seen.how == "check" else "may not repeat"
     return Cause(

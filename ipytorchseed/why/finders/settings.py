@@ -30,9 +30,9 @@ _NOT_COMPUTING = frozenset({*sys.stdlib_module_names, "IPython"})
 _THREADS = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS"})
 
 
-def find_settings(case: Evidence) -> Iterator[Cause | Cleared]:
+def find_settings(evidence: Evidence) -> Iterator[Cause | Cleared]:
     """Find the settings that differ and can act on what the cell did."""
-    before, after = dict(case.against.settings), dict(case.run.settings)
+    before, after = dict(evidence.against.settings), dict(evidence.run.settings)
     for name in before.keys() ^ after.keys():
         if is_secret(name):  # one that the cell names, set in one of the two kernels only
             before.setdefault(name, None)
@@ -47,11 +47,11 @@ def find_settings(case: Evidence) -> Iterator[Cause | Cleared]:
     }
     for name in sorted(moved):
         kind = "flag" if name.startswith("torch.") else "environment"
-        reason = _harmless(case, name, moved)
+        reason = _harmless(evidence, name, moved)
         if reason:
             yield Cleared(kind, name, reason)
         else:
-            yield _cause(case, kind, name, before[name], after[name])
+            yield _cause(evidence, kind, name, before[name], after[name])
 
 
 def is_secret(name: str) -> bool:
@@ -62,7 +62,7 @@ def is_secret(name: str) -> bool:
     return name.isupper() and name not in _WATCHED
 
 
-def _harmless(case: Evidence, name: str, moved: set[str]) -> str:  # noqa: C901, PLR0911 -- one reason each
+def _harmless(evidence: Evidence, name: str, moved: set[str]) -> str:  # noqa: C901, PLR0911 -- one reason each
     """Say why a setting cannot account for the change, or return nothing."""
     leader = FLAGS[name].follows if name in FLAGS else ""
     if is_secret(name):  # the cell names it
@@ -71,39 +71,41 @@ def _harmless(case: Evidence, name: str, moved: set[str]) -> str:  # noqa: C901,
         return f"goes with {leader}"
     if name in _NEVER:
         return "does not change results"
-    torch = case.uses("torch")
+    torch = evidence.uses("torch")
     if name == "PYTHONHASHSEED":
-        calls = {*case.run.nondeterministic_calls, *case.against.nondeterministic_calls}
+        calls = {*evidence.run.nondeterministic_calls, *evidence.against.nondeterministic_calls}
         return "" if "hash" in calls else "the cell's results do not depend on hash order"
     if name == "python":
         return ""
     if name == "cpu":
-        packages = {*case.run.packages, *case.against.packages} - _NOT_COMPUTING
+        packages = {*evidence.run.packages, *evidence.against.packages} - _NOT_COMPUTING
         return "" if packages else "the cell computes with no library"
-    if name in _THREADS and torch and not case.uses("numpy") and _same_threads(case):
+    if name in _THREADS and torch and not evidence.uses("numpy") and _same_threads(evidence):
         return "torch has as many threads"
     if name == "numpy" or name in _THREADS or name == "MKL_CBWR":
-        return "" if torch or case.uses("numpy") else "not used by this cell"
+        return "" if torch or evidence.uses("numpy") else "not used by this cell"
     if not torch:
         return "torch is not used by this cell"
     on_gpu = name not in _ON_CPU_TOO and any(part in name for part in _ON_GPU)
-    if on_gpu and case.run.settings.get("gpu") in (None, "none"):
+    if on_gpu and evidence.run.settings.get("gpu") in (None, "none"):
         return "acts on GPUs only, and there is none"
     return ""
 
 
-def _same_threads(case: Evidence) -> bool:
-    counts = [run.settings.get("torch.num_threads") for run in (case.against, case.run)]
+def _same_threads(evidence: Evidence) -> bool:
+    counts = [run.settings.get("torch.num_threads") for run in (evidence.against, evidence.run)]
     return counts[0] is not None and counts[0] == counts[1]
 
 
-def _cause(case: Evidence, kind: str, name: str, before: Any, after: Any) -> Cause:  # noqa: ANN401
-    setters = find_setter(case, name) if kind == "flag" else _setters(case, name)
-    blame = [Blame(run, f"set it to {case.run.settings.get(name)}") for run in setters]
-    if case.elsewhere and is_secret(name):
-        message = f"{_called(kind, name)} has another value than in {case.name(case.against)}"
+def _cause(evidence: Evidence, kind: str, name: str, before: Any, after: Any) -> Cause:  # noqa: ANN401
+    setters = find_setter(evidence, name) if kind == "flag" else _setters(evidence, name)
+    blame = [Blame(run, f"set it to {evidence.run.settings.get(name)}") for run in setters]
+    if evidence.elsewhere and is_secret(name):
+        message = (
+            f"{_called(kind, name)} has another value than in {evidence.name(evidence.against)}"
+        )
         return Cause(kind, name, message)
-    message = _say_changed(case, case.who(blame), _called(kind, name), before, after)
+    message = _say_changed(evidence, evidence.who(blame), _called(kind, name), before, after)
     return Cause(kind=kind, name=name, message=message, fix=_fix(name, before), blame=tuple(blame))
 
 
@@ -116,11 +118,11 @@ def _called(kind: str, name: str) -> str:
     return f"the environment variable `{name}`"
 
 
-def _say_changed(case: Evidence, who: str, what: str, before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
+def _say_changed(evidence: Evidence, who: str, what: str, before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
     """Say who changed a setting, and how; of several facts, those that differ.
 
     Args:
-        case: The evidence.
+        evidence: The evidence.
         who: The runs that changed it; empty if none is known.
         what: What the setting is called.
         before: Its earlier value.
@@ -131,17 +133,17 @@ def _say_changed(case: Evidence, who: str, what: str, before: Any, after: Any) -
         differing = [pair for pair in zip(*facts, strict=True) if pair[0] != pair[1]]
         before, after = map(", ".join, zip(*differing, strict=True))
     before, after = ("not set" if each is None else each for each in (before, after))
-    if case.elsewhere:
+    if evidence.elsewhere:
         return f"{what} is {after} here, and was {before} there"
     return f"{who} changed {what}: {before} → {after}" if who else f"{what}: {before} → {after}"
 
 
-def _setters(case: Evidence, name: str) -> list[Run]:
+def _setters(evidence: Evidence, name: str) -> list[Run]:
     """Find the run whose text sets an environment variable, by the name of it."""
-    if name in _WATCHED or not case.same_kernel:
+    if name in _WATCHED or not evidence.same_kernel:
         return []
     word = re.compile(rf"\b{re.escape(name)}\b")
-    found = [run for run in case.history if run.cell != case.run.cell and does(run, word)]
+    found = [run for run in evidence.history if run.cell != evidence.run.cell and does(run, word)]
     return found[-1:]
 
 

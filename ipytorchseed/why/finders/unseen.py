@@ -16,49 +16,51 @@ _TOLD = 3
 _USED = "used it"
 
 
-def find_unseen(case: Evidence) -> Iterator[Cause]:
+def find_unseen(evidence: Evidence) -> Iterator[Cause]:
     """Find opaque inputs, and the runs that used them."""
-    if any(map(is_program, case.run.nondeterministic_calls)):
+    if any(map(is_program, evidence.run.nondeterministic_calls)):
         return
-    for name in unseen(case.against.reads, case.run.reads):
-        here = [run for run in case.history if run.kernel == case.run.kernel]
+    for name in unseen(evidence.against.reads, evidence.run.reads):
+        here = [run for run in evidence.history if run.kernel == evidence.run.kernel]
         users = [run for run in here if name in run.reads or name in run.writes]
         bound = [run for run in users if name in run.writes and name not in run.in_place]
         users = users[users.index(bound[-1]) :] if bound else users
         if not users:
             continue
         blame = tuple(Blame(run, MADE if run in bound else _USED) for run in users[-_TOLD:])
-        own = all(run.cell == case.run.cell for run in users)
-        if own and not (blame := _wrote_behind(case, name)):
+        own = all(run.cell == evidence.run.cell for run in users)
+        if own and not (blame := _wrote_behind(evidence, name)):
             continue  # nothing but the cell used it: that is no difference between its runs
         if own:
-            who = case.doings(blame)
+            who = evidence.doings(blame)
         else:
             used = [each for each in blame if each.how == _USED]
-            who = case.doings([each for each in blame if each.how != _USED])
-            who += f"; {case.who(used)} used it" if used else ""
+            who = evidence.doings([each for each in blame if each.how != _USED])
+            who += f"; {evidence.who(used)} used it" if used else ""
         message = f"no other input changed, but `{name}` cannot be inspected{who}"
         yield Cause("input", name, message, blame=blame, prevents=not bound)
 
 
-def _wrote_behind(case: Evidence, name: str) -> tuple[Blame, ...]:
+def _wrote_behind(evidence: Evidence, name: str) -> tuple[Blame, ...]:
     """Name the last run since that wrote a file of the run that made a value.
 
     A connection to a database is as it was, and what is in the database is not.
 
     Args:
-        case: The evidence.
+        evidence: The evidence.
         name: The variable.
     """
-    runs = [run for run in case.states.latest(case.run) if run.kernel == case.run.kernel]
+    runs = [
+        run for run in evidence.states.latest(evidence.run) if run.kernel == evidence.run.kernel
+    ]
     made = (run for run in runs if name in run.writes and name not in run.in_place)
     maker = next(made, None)
     if maker is None:
         return ()
     files = {*maker.wrote, *(file.path for file in maker.files)}
-    for run in case.history[::-1]:
+    for run in evidence.history[::-1]:
         wrote = sorted(files.intersection(run.wrote))
-        if wrote and run.cell != case.run.cell and run.kernel == case.run.kernel:
-            how = f"wrote {PurePath(wrote[0]).name}, with which {case.name(maker)} made {name}"
+        if wrote and run.cell != evidence.run.cell and run.kernel == evidence.run.kernel:
+            how = f"wrote {PurePath(wrote[0]).name}, with which {evidence.name(maker)} made {name}"
             return (Blame(run, how),)
     return ()

@@ -104,6 +104,9 @@ export function drawCurves({ name, box, paths }) {
   return h("figure", null, svg, h("figcaption", { class: "its-dim" }, says));
 }
 
+/** A name of which a line may end after any dot or underscore. @param {string} name */
+export const breakable = (name) => name.split(/(?<=[._])/).flatMap((part) => [part, h("wbr")]);
+
 /** @param {string[]} titles @param {Child[][]} rows */
 export function table(titles, rows) {
   const heads = titles.map((title) => h("th", { scope: "col" }, title));

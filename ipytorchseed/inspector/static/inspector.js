@@ -2,7 +2,7 @@
 // not reason. The types are in model.d.ts.
 
 import { Answer, Card } from "./answer.js";
-import { act, button, chip, fill, h, span, write } from "./elements.js";
+import { act, breakable, button, chip, fill, h, span, table, write } from "./elements.js";
 import { Timeline } from "./timeline.js";
 
 /** @import {Alone, Child, Done, Model, Now, Props, Said, Settings, Standing, Why, Wish} from "./model" */
@@ -188,8 +188,18 @@ class Inspector extends Answer {
     const list = risks.map(([risk, how, command]) =>
       h("li", null, span("its-warn", "▲ "), `${risk} – ${how}`, command && this.command(command)),
     );
-    const all = groups.length && h("p", { class: "its-dim" }, "Every setting: ", this.command("%deterministic --all"));
-    fill(this.settings, [h("summary", null, mark, brief, span("its-dim", right)), list.length && h("ul", null, ...list), all]);
+    const tables = groups.map(({ title, rows }) =>
+      table(
+        [title, "Now", "Needed", "Change"],
+        rows.map(({ mark, name, value, wanted, change, why }) => {
+          const about = span("its-dim its-reason", why);
+          return [span("", `${mark} `, h("code", null, ...breakable(name)), about), value, wanted, change];
+        }),
+      ),
+    );
+    const wide = { class: "its-wide", tabindex: "0", role: "group", "aria-label": "Settings" };
+    const title = h("summary", null, mark, brief, span("its-dim", right));
+    fill(this.settings, [title, list.length && h("ul", null, ...list), tables.length && h("div", wide, ...tables)]);
   }
 
   /** @param {number} id @param {boolean} second Whether to compare it with the one that was chosen before. */

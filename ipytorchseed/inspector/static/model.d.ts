@@ -40,13 +40,22 @@ export interface Standing {
   by: string;
 }
 
+export interface Setting {
+  mark: string;
+  name: string;
+  value: string;
+  wanted: string;
+  change: string;
+  why: string;
+  ok: boolean;
+}
+
 export interface Settings {
   ok: boolean;
   brief: string;
   right: string;
   risks: [risk: string, how: string, command: string][];
-  /** Empty where they were not looked at. */
-  groups: unknown[];
+  groups: { title: string; rows: Setting[] }[];
 }
 
 export interface Now {

@@ -5,7 +5,7 @@ ask: report
 probe: rows
 changed: yes
 expect: input db 4
-says: `db` cannot be inspected
+says: In[4] changed `db`: rows written 2 → 3
 """
 # %% setup
 import sqlite3

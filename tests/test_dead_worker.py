@@ -28,7 +28,9 @@ def test_a_killed_process_ends_the_run(tmp_path):
     for name, text in (("dies", DIES), ("lives", DIES.replace("SIGKILL", "SIGCONT"))):
         (tmp_path / f"test_{name}.py").write_text(text)
     makefile = (ROOT / "Makefile").read_text("utf-8")
-    options = re.search(r"-m pytest -n auto (.*) \$\(ARGS\)", makefile)[1].split()
+    options = re.search(r"-m pytest -n auto (.*?) \$\(ARGS\)", makefile.replace("\\\n", ""))[
+        1
+    ].split()
     plugins = ["-p", "xdist", "-p", "pytest_timeout", "-p", "no:cacheprovider"]
     words = [sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", f"--rootdir={tmp_path}"]
     done = subprocess.run(

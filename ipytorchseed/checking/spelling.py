@@ -7,15 +7,12 @@ from ipytorchseed.patterns import lazy_pattern
 _SIZED = r"(?:u?int|float|datetime|timedelta)\d+"
 _OTHERS = r"u?intc|u?longlong|longdouble|bool_?|str_|bytes_"
 
+# numpy 2 names the type: np.int64(19)
 _SPELLINGS = [
-    (lazy_pattern(pattern), instead)
-    for pattern, instead in (
-        # numpy 2 names the type: np.int64(19)
-        (r"\bnumpy\.(?=\w+\()", "np."),
-        (r"\bnp\.c(?:omplex\d+|longdouble)\(([^()]*)\)", r"(\1)"),
-        (rf"\bnp\.(?:{_SIZED}|{_OTHERS})\(([^()]*)\)", r"\1"),
-        (r"\bnp\.(True|False)_(?!\w)", r"\1"),
-    )
+    (lazy_pattern(r"\bnumpy\.(?=\w+\()"), "np."),
+    (lazy_pattern(r"\bnp\.c(?:omplex\d+|longdouble)\(([^()]*)\)"), r"(\1)"),
+    (lazy_pattern(rf"\bnp\.(?:{_SIZED}|{_OTHERS})\(([^()]*)\)"), r"\1"),
+    (lazy_pattern(r"\bnp\.(True|False)_(?!\w)"), r"\1"),
 ]
 
 _BARE = lazy_pattern(r"<[\w.]+(?: object)? at>")

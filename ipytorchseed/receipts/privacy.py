@@ -125,6 +125,7 @@ def conceal(run: Run, places: Places) -> Run:
         cell=cell_name(run.cell),
         source="",
         notes=(),
+        actions=(),
         connected=(),
         id=None,
         settings={name: _setting(name, each, places) for name, each in run.settings.items()},

@@ -119,6 +119,7 @@ def shorten(text: str, most: int) -> str:
 
 def write_digits(number: float, digits: int) -> str:
     """Write a number with so many digits; whole ones in full."""
+    number = float(number)
     whole = math.isfinite(number) and number.is_integer() and abs(number) < 10**_EXACT
     return str(int(number)) if whole else f"{number:.{digits}g}"
 

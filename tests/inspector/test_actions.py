@@ -226,6 +226,7 @@ def test_the_line_of_a_button_is_a_label_that_is_never_parsed(front_end, tmp_pat
     front_end.run(START)
     line = "%seed {open('a', 'w')} $b\nopen('c', 'w')"
     done, said = front_end.extension.call_magic(Call("seed", line, {"seed": 7}))
-    assert (done, said.splitlines()[0]) == (True, "Seeded python, numpy, torch.cpu with 7.")
+    assert done
+    assert said.startswith("Seeded python, numpy, torch.cpu")
     assert front_end.extension.tracking.session.last.source == line
     assert [each.name for each in tmp_path.iterdir() if len(each.name) == 1] == []

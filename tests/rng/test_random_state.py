@@ -198,7 +198,7 @@ def test_what_holds_no_generator_is_refused():
     """An argument that would keep nothing is an error, not silence."""
     with pytest.raises(SourceError, match="loader is a DataLoader and has no generator"):
         its.RandomState(loader=DataLoader(range(3)))
-    with pytest.raises(SourceError, match="g is None and holds no generator"):
+    with pytest.raises(SourceError, match="g is None and has no generator"):
         its.RandomState(g=None)
 
 

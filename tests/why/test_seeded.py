@@ -98,7 +98,7 @@ class _Seeded(_FewDraws):
 
     def position(self, _name, digest):
         """Return its seed."""
-        return Position(int(digest) if int(digest) > 1000 else 0, int(digest) % 10)
+        return Position(int(digest) * 1_000_000 if int(digest) > 1000 else 0, int(digest) % 10)
 
     def is_fresh(self, digest):
         """Return whether nothing drew."""

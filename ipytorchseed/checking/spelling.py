@@ -18,7 +18,7 @@ _SPELLINGS = [
 _BARE = lazy_pattern(r"<[\w.]+(?: object)? at>")
 """An object of which only the class and the address are shown, as ``without_noise`` leaves it."""
 
-_OBJECT = lazy_pattern(r"<(?:\w+\.)*(\w+?)(?:Subplot)?\b[^<>]*>")
+_OBJECT = lazy_pattern(r"<(?:\w+\.)*+(\w+?)(?:Subplot)?\b[^<>]*+>")
 """Any object; matplotlib's ``AxesSubplot`` is now an ``Axes``."""
 
 

@@ -25,8 +25,10 @@ _RUN_BELOW = [[name] for name in CELL_MAGICS]
 _NO_LABELS = frozenset({"", "#%%", "# %%"})
 """Lines that say nothing of a cell: editors divide scripts into cells by them."""
 
-_BEFORE_NUMBER = lazy_pattern(r"([^\W\d][^,;:=|/()\[\]\n\t]*?)[\s:=(\[]*\Z")
-"""The words in front of a number that tell what it is."""
+_BETWEEN = lazy_pattern(r"[,;:=|/()\[\]\n\t]")
+"""What separates the words in front of a number from others."""
+
+_LETTER = lazy_pattern(r"[^\W\d]")
 
 _PLACE = "7"
 """Stands for a value in the text of a print."""
@@ -199,10 +201,17 @@ def _last_print(source: str) -> _Print | None:
     text, values = "", list[_Value]()
     for part, code, spec in _parts_of(call):
         if code is not None:
-            before = _BEFORE_NUMBER.search(text)
-            values.append(_Value(len(text), before[1] if before else _name_of(code), code, spec))
+            label = _label_before(text) or _name_of(code)
+            values.append(_Value(len(text), label, code, spec))
         text += part
     return _Print(text, tuple(values), is_sure and (len(prints) == 1 or not branch))
+
+
+def _label_before(text: str) -> str:
+    """Return the words at the end of a text, which name the number that follows."""
+    words = _BETWEEN.split(text.rstrip(" \t\n\r:=(["))[-1]
+    letter = _LETTER.search(words)
+    return words[letter.start() :] if letter else ""
 
 
 def _prints_in(body: list[ast.stmt], *, branch: bool) -> Iterator[tuple[ast.Call, bool]]:

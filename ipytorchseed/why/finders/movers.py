@@ -28,7 +28,7 @@ _MAX_NAMED = 4
 _MOVED = "moved it"
 
 # Matches cells that restore the states of sources.
-_PUTS_BACK = lazy_pattern(r"%seed\s+(-\S+\s+)*(rewind|restore)\b")
+_PUTS_BACK = lazy_pattern(r"^%seed\s+(-\S+\s+)*(rewind|restore)\b")
 
 # Sources and types of generators whose numbers have 32 bits.
 _OF_32_BITS = frozenset(

@@ -1,4 +1,1 @@
-"""A kernel's session.
-
-The runs of its cells, each looked at before and after, and recorded.
-"""
+"""A kernel's session: inspects each cell before and after it runs, and records the run."""

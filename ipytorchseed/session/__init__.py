@@ -1,1 +1,1 @@
-"""A kernel's session: inspects each cell before and after it runs, and records the run."""
+"""A kernel's session: inspects the kernel around each cell, and records the run."""

@@ -101,7 +101,7 @@ def _path_of(address: str | bytes) -> str:
 
 
 def _callers(frame: FrameType) -> Iterable[tuple[str, bool]]:
-    """Yield each caller's module up to the first user code, and whether it is user code."""
+    """Yield callers up to the user's: each one's module, and whether it is the user's."""
     caller: FrameType | None = frame
     while caller is not None:
         module = str(caller.f_globals.get("__name__"))

@@ -1,4 +1,4 @@
-"""Python's functions that use files, programs, sockets or entropy, and how to report calls."""
+"""Reports calls of Python functions that use files, programs, sockets or entropy."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Listener(Protocol):
         """Record that another process is about to start."""
 
     def prints(self) -> None:
-        """Record that the program may print a result to the standard output of this process."""
+        """Record that the program may print a result to this process's standard output."""
 
     def asks(self, function: str) -> None:
         """Record which function lets numpy seed a generator itself; empty if unknown."""
@@ -197,7 +197,7 @@ def absolute(path: object, folder: object = None) -> str:
 
 
 def names_of(module: str) -> dict[Any, Any]:
-    """Return a module's names; none if the entry of ``sys.modules`` is not a plain module."""
+    """Return a module's names; none if ``sys.modules`` has no plain module there."""
     found = sys.modules.get(module)
     return vars(found) if type(found) is ModuleType else {}
 

@@ -230,7 +230,7 @@ class FileWatch:
             self.paths[path] = self._name(path, monotonic() + _IN_CELL)
 
     def read(self, seconds: float, ours: str) -> tuple[FileRead, ...]:
-        """Return the records of the files that were read, and find those that native code wrote.
+        """Return the records of files that were read, and find those native code wrote.
 
         Args:
             seconds: Time to spend; after it, files are only sampled.
@@ -307,7 +307,7 @@ class FileWatch:
 
 
 def _list(folder: str) -> FileRead | None:
-    """Return the record of a folder, without hidden entries; None if there are too many."""
+    """Return the record of a folder without hidden entries; None if it is too long."""
     try:
         with os.scandir(folder) as entries:
             names = [entry.name for entry in islice(entries, _MOST_NAMES + 1)]
@@ -357,7 +357,7 @@ def _file_of(module: object) -> object:
 
 
 def _is_users(path: str, ours: str | None = None) -> bool:
-    """Return whether a file is the user's: not the system's, a package's or below ``ours``."""
+    """Return whether a file is the user's: not the system's, a package's, or ours."""
     if path.startswith(_SYSTEM if ours is None else (*_SYSTEM, ours)) or is_installed_file(path):
         return False
     if any(part in path for part in _HIDDEN) or path.endswith((".pyc", ".so")):

@@ -1,4 +1,4 @@
-"""Distinguishes the draws of packages that are being imported from those of the cell."""
+"""Distinguishes draws of packages during their import from those of the cell."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _MADE_FOR_ANOTHER = ("optimizer", "scheduler")
 
 
 class KeptInputs:
-    """Keeps inputs by digest, only in memory; the least recently used are dropped first.
+    """Keeps inputs by digest in memory, and drops the least recently used first.
 
     Args:
         is_on: Returns whether the user has this on.

@@ -1,4 +1,4 @@
-"""Finds the files that a cell names, because libraries may open them in native code.
+"""Finds the files that a cell names, as libraries may open them in native code.
 
 Arrow, HDF5, SQLite, OpenCV and safetensors open files without Python. The path is in the cell, in a
 function that it calls, or in a variable that these read.
@@ -70,7 +70,7 @@ def texts_in(script: str) -> list[str]:
 
 
 def with_scripts(source: str) -> str:
-    """Return a cell's text, followed by the scripts that ``%run -i`` runs in its namespace."""
+    """Return a cell's text, including scripts that ``%run -i`` runs in its namespace."""
     if "%run" not in source:
         return source
     return _RUN_INSIDE.sub(lambda found: f"{found[0]}\n{_code(_read(found[1]))}", source)
@@ -189,7 +189,7 @@ def _absolute(*parts: str) -> str:
 
 
 def mark_of(path: str) -> Mark:
-    """Return the metadata that change when a file is written; empty if it is not a file."""
+    """Return the metadata that change when a file is written; empty if not a file."""
     try:
         status = os.stat(path)  # noqa: PTH116 -- as above
     except (OSError, ValueError):

@@ -127,7 +127,7 @@ def without_addresses(text: str) -> str:
 
 
 def without_noise(text: str, *, timed: bool = False) -> str:
-    """Remove addresses, ids, and the times of ``%time``, ``%timeit`` and tqdm from a text.
+    """Remove addresses, ids, and times of ``%time``, ``%timeit`` and tqdm from a text.
 
     Lines that were overwritten by carriage returns are reduced to their last state.
 

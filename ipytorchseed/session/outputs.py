@@ -105,7 +105,7 @@ def _as_json(data: object) -> str:
 
 
 def _plain(data: object) -> str:
-    """Return a string for a value that JSON cannot represent, without running user code."""
+    """Return a string for what JSON cannot represent, without running user code."""
     return xxh3_64(data).hexdigest() if type(data) is bytes else type(data).__name__
 
 
@@ -237,7 +237,7 @@ class Outputs(Struct):
         self.shown = bundle_value(bundle)
 
     def content(self, result: object) -> object:
-        """Return a result without addresses, alone or in a sequence, if the cell shows any."""
+        """Return a result; if the cell shows addresses, without integers that may be one."""
         if not self.addressed:
             return result
         if type(result) in (tuple, list):

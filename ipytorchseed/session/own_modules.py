@@ -1,4 +1,4 @@
-"""What a cell reads and sets in those of the user's modules that it is the first to import."""
+"""Finds what a cell reads and sets in user modules that it is the first to import."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from ipytorchseed.session.watch import Look
 
 
 class Pending(Struct):
-    """A run in progress: the state of the kernel when it began. It holds no user objects.
+    """A run in progress: the state of the kernel when it began, without user objects.
 
     Attributes:
         cell: The cell's key.
@@ -66,7 +66,7 @@ class Pending(Struct):
     beside: bool = False
 
     def may_seed(self, name: str) -> bool:
-        """Return whether the run may have seeded a source, judging by its text and our log."""
+        """Return whether the run may have seeded a source, by its text and our log."""
         return bool(self.seeds) or may_set_state(self.dependencies.actions, name)
 
     def run(self, asked: Collection[str], **ended: Any) -> Run:

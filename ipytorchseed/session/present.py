@@ -1,4 +1,4 @@
-"""The current state of this kernel, from records or by inspection, for planning a replay."""
+"""The current state of this kernel, recorded or inspected, for planning a replay."""
 
 from __future__ import annotations
 
@@ -116,8 +116,8 @@ class RecordedKernel:
     def makers(self, name: str, digest: str) -> list[Run]:
         """Return the successful runs that left a variable with this digest, newest first.
 
-        Cells of our own magics are left out: ``%replay --undo`` restores values but does not make
-        them.
+        Cells that only call our magics are left out: ``%replay --undo`` restores values that other
+        cells made.
         """
         setters = (run for run in self._latest if name in run.writes and run.status == "ok")
         made = (run for run in setters if self._left(run, name) == digest)
@@ -136,7 +136,7 @@ class RecordedKernel:
         return ""
 
     def setters(self, name: str, reader: Run | None) -> Iterator[Run]:
-        """Yield the runs that may have set a name, before a run or until now, newest first."""
+        """Yield the runs that may have set a name before a run or until now, newest first."""
         kernel = self.kernel if reader is None else reader.kernel
         for run in self._latest:
             earlier = reader is None or (run.id or 0) < (reader.id or 0)
@@ -169,13 +169,13 @@ class RecordedKernel:
         return Path(path).is_file()
 
     def changed_files(self, run: Run) -> list[str]:
-        """Return the paths of the files that a run read and that are known to have changed."""
+        """Return the paths of files that a run read and that are known to have changed."""
         changed = _is_touched if run.asks_when_written else _is_changed
         return [file.path for file in [*run.files, *run.loaded.values()] if changed(file)]
 
 
 class LiveKernel(RecordedKernel):
-    """The state of the kernel according to its variables, including unrecorded changes.
+    """The state of the kernel by inspection, which includes unrecorded changes.
 
     Args:
         session: Has the kernel and the ledger.

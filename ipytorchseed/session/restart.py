@@ -74,7 +74,7 @@ class _Cell(Struct, dict=True):
 
     @cached_property
     def reads(self) -> set[str]:
-        """The names that it reads before it sets them, itself or in functions that it calls."""
+        """The names that it, or a function that it calls, reads before setting them."""
         names = {*self.effects.reads}
         if self.is_current:
             run = self.runs[-1]
@@ -126,7 +126,7 @@ class Restart:
 
     @property
     def last_runs(self) -> dict[str, Run]:
-        """The last run of each cell, by its id in the file, without cells of our own magics."""
+        """The last run of each cell by its id in the file, without calls of our magics."""
         ran = [cell for cell in self._cells if cell.runs and not only_asks(cell.file.source)]
         return {cell.file.id: cell.runs[-1] for cell in ran}
 

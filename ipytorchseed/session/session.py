@@ -1,4 +1,4 @@
-"""Records runs: ``begin_cell`` inspects the kernel before a cell, ``end_cell`` after it."""
+"""Records runs: ``begin_cell`` inspects the kernel, ``end_cell`` what changed."""
 
 from __future__ import annotations
 
@@ -279,7 +279,7 @@ class Session:
         pending.started, pending.clock = time.time(), time.perf_counter()
 
     def _read_first(self, pending: Pending, namespace: Mapping[str, Any], name: str) -> None:
-        """Fingerprint a variable that is about to be read although the text does not name it."""
+        """Fingerprint a variable that is about to be read and that the text does not name."""
         known = name in pending.reads or name.startswith("__") or not self.is_users(name)
         if not known and not isinstance(namespace.get(name), ModuleType | None):
             pending.dependencies.names[name] = "", name

@@ -50,7 +50,7 @@ class Settings:
         return self._last
 
     def learned(self, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a run's settings, with versions and hardware that are known since it began.
+        """Return a run's settings, with versions and hardware that became known meanwhile.
 
         A run that imports torch makes more of them known.
 

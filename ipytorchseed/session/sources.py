@@ -30,7 +30,7 @@ class States(Struct, frozen=True):
 
 
 def with_origins(before: States, after: States, seeds: Callable[[str], bool]) -> States:
-    """Add the initial states of devices that the run started, derived from their states now.
+    """Add the initial states of devices that the run started, derived from later ones.
 
     Args:
         before: The states when a run began.

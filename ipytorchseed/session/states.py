@@ -32,7 +32,7 @@ _NEARBY = 3_000_000
 
 
 class LedgerStates:
-    """Answers questions from the full states in the ledger, and locates each state once.
+    """Answers questions from the full states in the ledger, each located once.
 
     Args:
         ledger: Has the states.

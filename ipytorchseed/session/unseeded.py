@@ -70,7 +70,7 @@ def _is_put_elsewhere(line: str, following: str) -> bool:
 
 
 def _is_seeded_at_once(caller: FrameType | None) -> bool:
-    """Return whether the library seeds the new generator at once, as ``rng.seed(1)`` does."""
+    """Return whether the library seeds the new generator at once: ``rng.seed(1)``."""
     while caller is not None and not _is_users(caller):
         line = linecache.getline(caller.f_code.co_filename, caller.f_lineno)
         found = [call for call in _CALLS.finditer(line) if call[1] == "seed"]

@@ -1,4 +1,4 @@
-"""Fingerprints the variables that a run reads, sets, or changes without naming them."""
+"""Fingerprints the variables that a run reads, sets, or changes unnamed."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Variables:
     def changes(
         self, pending: Pending, namespace: Mapping[str, Any], written: set[str], seconds: float
     ) -> dict[str, Fingerprint]:
-        """Return what the run set or changed, also through other names of the same objects."""
+        """Return what the run set or changed, also through other names of the objects."""
         self._left.clear()
         named = [name for name in sorted(written) if type(namespace.get(name)) is not ModuleType]
         places = {name: ("", name) for name in named} | pending.dependencies.sets
@@ -136,7 +136,7 @@ class Variables:
         return self.look(value, budget) if found is None else found
 
     def _sweep(self, namespace: Mapping[str, Any], budget: Budget) -> dict[str, Fingerprint]:
-        """Return variables that the run changed without naming them, as ``opt.step()`` does.
+        """Return variables that the run changed without naming them: ``opt.step()``.
 
         The variables inspected longest ago come first. Those that would take longer than the time
         left are skipped. Other names of objects that were inspected already take no time. A change

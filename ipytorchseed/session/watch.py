@@ -1,4 +1,4 @@
-"""Finds names that were rebound, and generators that appeared, since the last look."""
+"""Finds names that were rebound and generators that appeared since the last look."""
 
 from __future__ import annotations
 
@@ -122,5 +122,5 @@ def _is_watched(name: object) -> bool:
 
 
 def _ids_of(names: Iterable[str], namespace: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return the ids of what names are bound to, without a Python loop, which would be slow."""
+    """Return the ids of what names are bound to, without a slow Python loop."""
     return tuple(map(id, map(namespace.get, names, repeat(_NOWHERE))))

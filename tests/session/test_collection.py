@@ -12,7 +12,7 @@ OFTEN = 300
 
 @pytest.fixture
 def collections():
-    """Return the events of the garbage collector, which is set to run often."""
+    """Yield the events of the garbage collector, which is set to run often."""
     told = []
 
     def tell(phase, info):

@@ -35,7 +35,7 @@ class Silent(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def port():
-    """Return the port of a server whose thread started before any cell."""
+    """Yield the port of a server whose thread started before any cell."""
     server = HTTPServer(("127.0.0.1", 0), Silent)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield server.server_port
@@ -45,7 +45,7 @@ def port():
 
 @pytest.fixture
 def heard():
-    """Listen while a function runs like a cell, and return its connections."""
+    """Return a function that runs another like a cell, and returns its connections."""
 
     def hear(cell):
         watch = FileWatch()

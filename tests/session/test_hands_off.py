@@ -22,7 +22,7 @@ MODULES = "sorted({'torch', 'numpy', 'pandas', 'matplotlib', 'jinja2', 'rich'} &
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory):
-    """Return a recorded kernel with numpy and torch."""
+    """Yield a recorded kernel with numpy and torch."""
     with Kernel(tmp_path_factory.mktemp("kernel"), OMP_NUM_THREADS="2") as kernel:
         assert kernel.run("%load_ext ipytorchseed").status == "ok"
         assert kernel.run(START).status == "ok"

@@ -337,7 +337,7 @@ def test_what_others_put_there_meanwhile_is_kept(file, monkeypatch):
 
 
 def test_a_mock_of_open_is_a_mock(file, told):
-    """The user's tests of their own code work."""
+    """Tests in the user's cells work."""
     with mock.patch("builtins.open", mock.mock_open(read_data="x")) as made:
         assert open(file).read() == "x"  # noqa: PTH123, SIM115 -- what is tested
     made.assert_called_once_with(file)

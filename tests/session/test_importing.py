@@ -16,7 +16,7 @@ PACKAGE = "random.random()\nassert __spec__.loader is __loader__\nkind = type(__
 
 @pytest.fixture
 def packages(tmp_path, monkeypatch, put_back):
-    """Return a folder of installed packages, with one of the user's modules."""
+    """Yield a folder of installed packages, with one of the user's modules."""
     folder = tmp_path / "site-packages"
     folder.mkdir()
     (folder / "drawing_package.py").write_text(f"import random\n{PACKAGE}")

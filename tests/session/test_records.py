@@ -1,4 +1,4 @@
-"""The ledger's record of a run: states, settings, values read and set, and the end."""
+"""The ledger's record of a run: states, settings, values read and set, its end."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ CELLS = {
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory):
-    """Return two kernels that have run equally many cells; the second is recorded."""
+    """Yield two kernels that have run equally many cells; the second is recorded."""
     env = {"OMP_NUM_THREADS": "2", "PYTHONHASHSEED": "0"}
     bare = Kernel(tmp_path_factory.mktemp("bare"), **env)
     budget = "--IPyTorchSeed.budget=30"  # enough on a busy machine

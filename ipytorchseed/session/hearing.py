@@ -45,7 +45,7 @@ def start(listener: Listener) -> None:
     global _listener  # noqa: PLW0603 -- the functions belong to the process
     if not _looked:
         look_through()
-    elif _last(sys.modules) != _ended:  # some were imported with the originals meanwhile
+    elif _last(sys.modules) != _ended:  # modules imported meanwhile have the originals
         names = [*sys.modules]
         for name in names[names.index(_ended[1]) + 1 if _ended[1] in sys.modules else 0 :]:
             _note(name, _NAMES)
@@ -151,7 +151,7 @@ def _exchange_methods(*, heard: bool) -> None:
 
 
 # --------------------------------------------------------------------------------------------------
-# Where they are bound
+# Where modules have bound the functions
 
 # The ids of modules that were searched, by name.
 _looked: dict[str, int] = {}

@@ -109,7 +109,7 @@ class ImportWatch:
                 return spec
         return None
 
-    def run(self, loader: Any, module: ModuleType) -> None:  # noqa: ANN401 -- of whatever class
+    def run(self, loader: Any, module: ModuleType) -> None:  # noqa: ANN401 -- any class
         """Run a module's code with its own loader, and record what that draws."""
         self.inside = True
         before = _states()

@@ -185,7 +185,7 @@ class Outputs(Struct):
         self.in_part = True
 
     def printed(self, text: str) -> None:
-        """Record printed text; of long text only a digest is kept."""
+        """Record printed text; of long text, the beginning and a digest are kept."""
         size = len(text)
         self._size += size
         self._room -= size

@@ -101,7 +101,7 @@ class Restart:
         saved: float = 0.0,
     ) -> None:
         self._session, self._in_file = session, file is not None
-        self._inputs: Sequence[str] = namespace.get("In", ())  # also before we were loaded
+        self._inputs: Sequence[str] = namespace.get("In", ())  # also from before %load_ext
         self._names = [
             name for name in [*namespace] if session.is_users(name) and not hasattr(builtins, name)
         ]

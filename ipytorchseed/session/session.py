@@ -1,4 +1,4 @@
-"""Records runs: ``begin_cell`` inspects the kernel, ``end_cell`` what changed."""
+"""Records runs: ``begin_cell`` inspects the kernel before, ``end_cell`` after."""
 
 from __future__ import annotations
 

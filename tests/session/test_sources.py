@@ -86,7 +86,7 @@ def test_what_moves_during_a_cell_that_runs_no_code_moved_between_runs(notebook,
 
 
 # --------------------------------------------------------------------------------------------------
-# Devices that start meanwhile
+# Devices that start during a run
 
 
 def _states(**states):

@@ -1,4 +1,1 @@
-"""A kernel's session.
-
-The runs of its cells, each looked at before and after, and recorded.
-"""
+"""A kernel's session: inspects the kernel around each cell, and records the run."""

@@ -1,4 +1,4 @@
-"""Finds the runs that a question is about, and collects the evidence for the answer."""
+"""Finds the runs that a question is about, and collects evidence for the answer."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ from ipytorchseed.why.explanation import Explanation
 from ipytorchseed.why.tested import with_findings
 from ipytorchseed.why.unknown import unknown_outcome
 
+# How many runs are searched for one that has an earlier run of its cell.
 _LOOKED_BACK = 500
-"""Runs that are looked through for one that has an earlier run of its cell."""
 
+# How many runs of a cell are searched for the same result, and for operations that differed.
 _SEEN = 20
-"""Runs of a cell that are looked through for the same result, and for what did not repeat."""
 
+# How many runs are searched for one to compare the first run of a cell with.
 _NEAR = 20
-"""Runs that are looked through for one to compare the first run of a cell with."""
 
 _HEAD = lazy_pattern(r"%%deterministic(?![\w?]).*\n?")
 
+# How many of the latest runs between the two are searched for causes.
 _HISTORY = 250
-"""Runs between the two that are looked at for blame, the latest ones."""
 
 
 def why(
     session: Session, run: Run, against: Run | None = None, *, tested: bool = True
 ) -> Explanation:
-    """Explain a run.
+    """Explain why a run differs from an earlier one.
 
     Args:
-        session: Whose ledger to ask.
-        run: The run asked about.
-        against: The run to compare it with; None for the cell's run before it.
-        tested: Add what experiments have shown about these two runs before.
+        session: Has the ledger.
+        run: The run to explain.
+        against: The run to compare it with; None for the previous run of its cell.
+        tested: Whether to add the findings of earlier experiments about these two runs.
     """
     ledger = session.ledger
     if against is None:
@@ -58,7 +58,7 @@ def why(
         numbers = ledger.run_ids_between(run.notebook, against.id, run.id - 1, rank=run.rank)
         begin = numbers[-_HISTORY] - 1 if len(numbers) > _HISTORY else against.id
         history = [against, *ledger.runs_between(run.notebook, begin, run.id - 1, rank=run.rank)]
-        if against.kernel == run.kernel:  # another one at work meanwhile changed nothing in this
+        if against.kernel == run.kernel:  # other kernels changed nothing in this one
             history = [each for each in history if each.kernel == run.kernel]
         history = [*_standing(history)]
     states, present = LedgerStates(ledger), RecordedKernel(session, against or run)
@@ -74,7 +74,7 @@ def why(
 
 
 def with_seeds(said: Explanation, namespace: Mapping[str, Any]) -> Explanation:
-    """Return an explanation whose fixes name the calls of the cell that take a seed.
+    """Return an explanation whose fixes name the calls in the cell that accept a seed.
 
     Args:
         said: The explanation.
@@ -92,12 +92,12 @@ def with_seeds(said: Explanation, namespace: Mapping[str, Any]) -> Explanation:
 
 
 def why_elsewhere(session: Session, receipt: Receipt, run: Run | None = None) -> Explanation:
-    """Explain how a run of a cell differs from its run elsewhere.
+    """Explain how a run of a cell differs from its run in a receipt.
 
     Args:
-        session: Whose ledger to ask.
-        receipt: The run elsewhere.
-        run: The run asked about; None for the first cell of this kernel that differs.
+        session: Has the ledger.
+        receipt: The runs to compare with.
+        run: The run to explain; None for the first cell of this kernel that differs.
 
     Raises:
         LookupFailure: The receipt has no such cell.
@@ -122,13 +122,13 @@ def why_elsewhere(session: Session, receipt: Receipt, run: Run | None = None) ->
 
 
 def why_all(session: Session) -> tuple[list[Explanation], int]:
-    """Explain the last run of each cell of this kernel that ran before.
+    """Explain the last run of each cell of this kernel that ran more than once.
 
     Args:
-        session: Whose ledger to ask.
+        session: Has the ledger.
 
     Returns:
-        The explanations, oldest run first, and how many cells there are.
+        The explanations, oldest run first, and the number of cells.
     """
     runs = _last_of_each(session)
     found = [why(session, run) for run in runs]
@@ -136,7 +136,7 @@ def why_all(session: Session) -> tuple[list[Explanation], int]:
 
 
 def _last_of_each(session: Session) -> list[Run]:
-    """Return the last run of each cell of this kernel, the oldest first."""
+    """Return the last run of each cell of this kernel, oldest first."""
     runs = session.ledger.runs(
         session.notebook, kernel=session.kernel, rank=session.rank, limit=_LOOKED_BACK
     )
@@ -145,7 +145,7 @@ def _last_of_each(session: Session) -> list[Run]:
 
 
 def _earlier_alike(run: Run, runs: Sequence[Run]) -> Run | None:
-    """Return the latest of the earlier runs of a cell that had the same result, bit for bit."""
+    """Return the latest earlier run of the cell with the same result, bit for bit."""
     earlier = (each for each in runs if (each.id or 0) < (run.id or 0) and each.rank == run.rank)
     for each in earlier:
         if not (find_changes(each, run) or unknown_outcome(each, run)):
@@ -154,7 +154,7 @@ def _earlier_alike(run: Run, runs: Sequence[Run]) -> Run | None:
 
 
 def _comparable(session: Session, run: Run) -> list[Run]:
-    """Return a run that the first one of a cell may be compared with, if there is one."""
+    """Return a run to compare the first run of a cell with, or nothing."""
     latest = last_standing(session, run.notebook, run.cell, rank=run.rank)
     if latest is not None and latest.id != run.id:
         return [latest]
@@ -164,7 +164,7 @@ def _comparable(session: Session, run: Run) -> list[Run]:
 
 
 def _operations(session: Session, run: Run, runs: Sequence[Run]) -> list[tuple[Run, Operation]]:
-    """Find the operations that were seen not to repeat in those runs that have the same text."""
+    """Return the operations that did not repeat, in the runs with the same text."""
     ledger = session.ledger
     body = _body(run.source)
     runs = [each for each in runs if each.id is not None and _body(each.source) == body]
@@ -178,17 +178,17 @@ def _operations(session: Session, run: Run, runs: Sequence[Run]) -> list[tuple[R
 
 
 def _body(source: str) -> str:
-    """Return a cell's text without the line that has it checked or made deterministic."""
+    """Return a cell's text without its ``%%deterministic`` line."""
     return _HEAD.sub("", source, count=1).strip()
 
 
 def last_repeated(session: Session) -> Run:
     """Return the latest run that has an earlier run of its cell, else the latest run.
 
-    Those of this kernel first: another one of the notebook's may be at work.
+    Runs of this kernel come first, as another kernel may be running the same notebook.
 
     Raises:
-        LookupFailure: None is recorded.
+        LookupFailure: No run is recorded.
     """
     newest = None
     for run in _latest(session):
@@ -203,12 +203,15 @@ def last_repeated(session: Session) -> Run:
 
 
 def last_setting(session: Session, name: str) -> Run | None:
-    """Return the latest run that set or changed a variable, of this kernel first, or None."""
+    """Return the latest run that set or changed a variable, or None.
+
+    Runs of this kernel come first.
+    """
     return next((run for run in _latest(session) if name in run.writes), None)
 
 
 def _latest(session: Session) -> Iterator[Run]:
-    """Yield the latest runs, the newest first: those of this kernel, then those of all."""
+    """Yield the latest runs of this kernel, newest first, then those of all kernels."""
     for kernel in (session.kernel, None):
         yield from _standing(
             session.ledger.runs(
@@ -218,7 +221,7 @@ def _latest(session: Session) -> Iterator[Run]:
 
 
 def run_before(session: Session, run: Run) -> Run | None:
-    """Return the run of a run's cell before it, in its kernel if there is one; else None."""
+    """Return the previous run of a run's cell, preferably in its kernel, or None."""
     for kernel in (run.kernel, None):
         earlier = last_standing(session, run.notebook, run.cell, kernel, run.id, rank=run.rank)
         if earlier is not None:
@@ -226,7 +229,7 @@ def run_before(session: Session, run: Run) -> Run | None:
     return None
 
 
-def last_standing(  # noqa: PLR0913 -- as of ``Ledger.runs``
+def last_standing(  # noqa: PLR0913 -- as in ``Ledger.runs``
     session: Session,
     notebook: str,
     cell: str,
@@ -238,14 +241,14 @@ def last_standing(  # noqa: PLR0913 -- as of ``Ledger.runs``
     """Return the latest run of a cell that was not undone; None if there is none.
 
     Args:
-        session: Whose ledger to ask.
+        session: Has the ledger.
         notebook: The notebook.
         cell: The cell.
         kernel: Only runs of this kernel.
         before_id: Only runs with smaller numbers.
         rank: Only runs of this rank.
     """
-    for limit in (1, _LOOKED_BACK):  # to read one run is enough as a rule
+    for limit in (1, _LOOKED_BACK):  # reading one run is usually enough
         runs = session.ledger.runs(
             notebook, cell, kernel, before_id=before_id, rank=rank, limit=limit
         )

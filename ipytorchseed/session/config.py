@@ -1,18 +1,18 @@
-"""What a user can choose about tracking."""
+"""The user's choices about tracking."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 
-class Config(NamedTuple):  # as everything that %load_ext needs, without a library
-    """The choices, with their defaults.
+class Config(NamedTuple):  # needs no library, like everything that %load_ext imports
+    """The choices and their defaults.
 
     Attributes:
         tracking: Whether runs are recorded.
-        budget: Seconds to spend on looking at values and files, for each cell.
-        ignore: Names of variables that are not looked at.
-        ledger: The folder of the ledger; empty for the usual place.
+        budget: Seconds to spend on inspecting values and files, for each cell.
+        ignore: Names of variables that are not inspected.
+        ledger: The folder of the ledger; empty for the default.
         keep_inputs: Whether small inputs are kept in memory, for experiments.
     """
 

@@ -1,9 +1,8 @@
-"""Whether a run can have changed variables that its code does not name.
+"""Decides whether a run may have changed variables that its code does not name.
 
-Through the values that it reads: by a list, an optimizer or an iterator it comes to others. An
-array, a table or a text leads to nothing, so that a change of it is all that there can be. Through
-packages that hold what they were given before, as pyplot does its figures. Or by itself, where it
-sets more than its text tells.
+It may do so through the values that it reads: lists, optimizers and iterators refer to other
+objects; arrays, tables and strings do not. It may do so through packages that keep what they were
+given, as pyplot keeps its figures. Or its code may set names that are not in its text.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from ipytorchseed.introspection.anatomy import own
 from ipytorchseed.introspection.values import imported, is_scalar, module_names
 from ipytorchseed.reads.dependencies import Dependencies, is_result
 
-# Packages that keep no value of the user's from call to call, except ``_are_given`` any.
+# Packages that keep no user values between calls, except those that ``_are_given`` checks.
 _HOLD_NOTHING = frozenset({
     "bisect", "calendar", "cmath", "collections", "copy", "datetime", "decimal", "fractions",
     "heapq", "itertools", "json", "math", "matplotlib", "mpl_toolkits", "numbers", "numpy",
@@ -27,33 +26,33 @@ _HOLD_NOTHING = frozenset({
     "statistics", "string", "textwrap", "time", "torch", "torchvision", "typing", "warnings",
 })  # fmt: skip
 
-# Where torch keeps the functions that all modules call.
+# Where torch keeps the global hooks, which all modules call.
 _HOOKS = tuple(
     f"_global_{what}_hooks"
     for what in ("backward", "backward_pre", "buffer_registration", "forward", "forward_pre",
                  "module_registration", "parameter_registration")
 )  # fmt: skip
 
-# Kinds of values that hold nothing which another variable could hold as well, but memory.
+# Kinds of values that share nothing except memory with other variables.
 _PLAIN = frozenset({
     "None", "bool", "bytes", "complex", "date", "datetime", "decimal", "dtype", "float", "frame",
     "index", "int", "number", "path", "range", "series", "str", "time", "timedelta",
     "torch constant",
 })  # fmt: skip
 
-# Builtins by which code comes to variables that its text does not name.
+# Builtins through which code can reach variables that its text does not name.
 _LEAD_ANYWHERE = frozenset({"__import__", "eval", "exec", "globals", "locals", "vars"})
 
-# With what the names of dtypes begin whose elements are no objects.
+# Prefixes of the names of dtypes whose elements are not objects.
 _NUMBERS = ("int", "uint", "float", "complex", "bool", "<U", "|S", "datetime64", "timedelta64")
 
 
 def is_confined(dependencies: Dependencies, patched: Collection[str]) -> bool:
-    """Return whether a cell reaches other variables only through those it reads.
+    """Return whether a cell can reach other variables only through those it reads.
 
     Args:
-        dependencies: What following its code told.
-        patched: Attributes of packages that earlier cells set: they may be called from anywhere.
+        dependencies: The dependencies of its code.
+        patched: Attributes of packages that earlier cells set, and that any code may call.
     """
     return (
         dependencies.complete
@@ -66,7 +65,7 @@ def is_confined(dependencies: Dependencies, patched: Collection[str]) -> bool:
 
 
 def _are_given() -> bool:
-    """Return whether packages hold open figures or callbacks, which any run may use."""
+    """Return whether packages have open figures or callbacks, which any run may use."""
     figures = imported("matplotlib._pylab_helpers", "Gcf")
     callback = imported("numpy", "geterrcall")
     of_torch = module_names(sys.modules.get("torch.nn.modules.module"))
@@ -77,21 +76,21 @@ def _are_given() -> bool:
     )
 
 
-def leads_nowhere(value: Any, look: Fingerprint) -> bool:  # noqa: ANN401 -- whatever it is
-    """Return whether no other variable can be changed through a value unseen.
+def leads_nowhere(value: Any, look: Fingerprint) -> bool:  # noqa: ANN401 -- any value
+    """Return whether code that gets only this value cannot change another variable.
 
     Args:
         value: The value.
-        look: What it was found to be.
+        look: Its fingerprint.
     """
     if not look.exact or look.opaque or "unseen" in look.parts:
         return False
     if look.kind == "array":
         return look.parts.get("dtype", "").startswith(_NUMBERS)
-    if look.kind == "tensor":  # by its graph, a backward pass comes to others
-        with Unseen():  # a class or a mode of the user's may answer
+    if look.kind == "tensor":  # a backward pass reaches other tensors through its graph
+        with Unseen():  # so that no class or mode of the user runs
             return "content" in look.parts and not native().requires_grad(value)
-    if type(value) is FunctionType:  # its code is followed; what it keeps may lead anywhere
+    if type(value) is FunctionType:  # its code is followed; what it holds may lead anywhere
         kept = look.parts.keys() - {"code"}
         given = [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
         return all(part[:2] == "d:" for part in kept) and all(map(is_scalar, given))

@@ -10,19 +10,19 @@ from typing import Any
 
 from ipytorchseed.introspection.ownership import is_installed_file
 
-# Connections noted of one run.
+# The most connections that are recorded for one run.
 _MOST = 16
 
-# Addresses of hosts that are remembered.
+# The most addresses of hosts that are remembered.
 _MOST_HOSTS = 1_000
 
-# How addresses of this machine begin.
+# Prefixes of addresses of this machine.
 _LOCAL = ("127.", "::1", "::ffff:127.", "0.0.0.0", "localhost")  # noqa: S104 -- nothing is bound
 
-# Its threads outlive the cell that made them, and run what a later one hands them.
+# Its threads outlive the cell that created them, and run functions of later cells.
 _POOL = "concurrent.futures.thread"
 
-# Packages that connect processes of this machine: a kernel's, a pool's, a training's.
+# Packages that connect processes of this machine, for kernels, pools or distributed training.
 _BETWEEN_PROCESSES = frozenset({
     "IPython", "accelerate", "ipykernel", "ipyparallel", "ipytorchseed", "joblib", "jupyter_client",
     "lightning", "lightning_fabric", "multiprocessing", "pytorch_lightning", "torch", "zmq",
@@ -30,10 +30,10 @@ _BETWEEN_PROCESSES = frozenset({
 
 
 class Connections:
-    """Notes the connections of the cell under way.
+    """Records the connections of the running cell.
 
-    Those of threads that ran before the cell are not its own, unless they are a pool's that runs
-    the user's code. Nor are those that packages make between the processes of this machine.
+    Connections of older threads do not count, unless they belong to a pool that runs user code.
+    Connections that packages open between processes of this machine do not count either.
     """
 
     def __init__(self) -> None:
@@ -42,16 +42,16 @@ class Connections:
         self._others: frozenset[int | None] = frozenset()
 
     def clear(self) -> None:
-        """Forget all notes."""
+        """Forget what was recorded."""
         self._opened.clear()
 
     def start(self) -> None:
-        """Begin to note."""
+        """Start recording."""
         others = {each.ident for each in threading.enumerate()}
         self._others = frozenset(others - {threading.get_ident()})
 
     def resolves(self, host: str, addresses: Iterable[str]) -> None:
-        """Record the addresses of a host, to name connections to them."""
+        """Record the addresses of a host, so that connections to them can be named."""
         if len(self._hosts) >= _MOST_HOSTS:
             self._hosts.clear()
         self._hosts.update((each, host) for each in addresses if each != host)
@@ -60,8 +60,8 @@ class Connections:
         """Record a connection that is about to be opened or written to.
 
         Args:
-            family: Of the socket, as ``socket.AF_INET``.
-            address: As the socket is given it.
+            family: The family of the socket, such as ``socket.AF_INET``.
+            address: The address that the socket was given.
             frame: The code that calls the socket.
         """
         if len(self._opened) >= _MOST:
@@ -72,7 +72,7 @@ class Connections:
         elif family in (socket.AF_INET, socket.AF_INET6):
             host = _text(address[0])
             name, local = self._name(host, int(address[1])), host.startswith(_LOCAL) or not host
-        else:  # inside the system: netlink, Bluetooth
+        else:  # netlink, Bluetooth
             return
         if name in self._opened:
             return
@@ -82,7 +82,7 @@ class Connections:
             self._opened[name] = None
 
     def opened(self) -> tuple[str, ...]:
-        """Return what the cell connected to: ``example.org:443``, or the path of a socket."""
+        """Return what the cell connected to, as ``example.org:443`` or a socket's path."""
         return tuple(self._opened)
 
     def _name(self, host: str, port: int) -> str:
@@ -95,13 +95,13 @@ def _text(value: str | bytes | bytearray) -> str:
 
 
 def _path_of(address: str | bytes) -> str:
-    """Return the path of a Unix socket, or ``@`` and the name of an abstract one."""
+    """Return the path of a Unix socket, or ``@`` and the name of an abstract socket."""
     path = address if isinstance(address, str) else bytes(address).decode("utf-8", "replace")
     return f"@{path[1:]}" if path[:1] == "\0" else path
 
 
 def _callers(frame: FrameType) -> Iterable[tuple[str, bool]]:
-    """Yield the module of each caller up to the user's, and whether it is theirs."""
+    """Yield callers up to the user's: each one's module, and whether it is the user's."""
     caller: FrameType | None = frame
     while caller is not None:
         module = str(caller.f_globals.get("__name__"))
@@ -122,11 +122,11 @@ def _in_users_pool(frame: FrameType) -> bool:
 
 
 def _is_users(frame: FrameType, *, by_name: bool) -> bool:
-    """Return whether a connection inside this machine is the user's.
+    """Return whether a connection within this machine was opened by user code.
 
     Args:
         frame: The code that calls the socket.
-        by_name: The user's code has to be among its callers; an event loop has none.
+        by_name: Whether user code must be among its callers. In an event loop it is not.
     """
     callers = [*_callers(frame)]
     between = any(

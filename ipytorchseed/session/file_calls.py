@@ -1,4 +1,4 @@
-"""Functions of Python that use files, programs, sockets or entropy, reported."""
+"""Reports calls of Python functions that use files, programs, sockets or entropy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ipytorchseed.session.unseeded import find_unseeded
 
 Function = Callable[..., Any]
 
-# Modules that list folders without handing on what is there.
+# Modules that list folders for their own use.
 _LIST_FOR_THEMSELVES = (
     "_frozen_importlib", "importlib", "ipytorchseed", "IPython", "pkg_resources", "shutil",
     "tempfile",
@@ -27,32 +27,32 @@ _LIST_FOR_THEMSELVES = (
 
 _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
 _FOLDER_AT, _OUTPUT_AT = 3, 8
-# What a program is given as its standard output where that is the process's own.
+# What a program is given as its standard output if it inherits that of this process.
 _OURS = (-1, 1)
 
-# Bytes that numpy asks for where it is to seed a generator by itself.
+# Bytes that numpy requests when it seeds a generator itself.
 _ENTROPY = 16
 
 
 class Listener(Protocol):
-    """The listener.
+    """What calls are reported to.
 
-    Its exceptions are dropped: they would be raised by the user's ``open``.
+    Its exceptions are dropped, or the user's ``open`` would raise them.
     """
 
     connections: Connections
 
     def opens(self, path: str, *, reads: bool, writes: bool, truncates: bool) -> None:
-        """Hear that a file is about to be opened; ``truncates`` if it is empty then."""
+        """Record that a file is about to be opened, and whether that empties it."""
 
     def changes(self, path: str) -> None:
-        """Hear that a file or a folder is about to be replaced, renamed, cut or removed."""
+        """Record that a file or folder is about to be replaced, renamed, cut or removed."""
 
     def makes(self, folder: str) -> None:
-        """Hear that a folder is about to be made."""
+        """Record that a folder is about to be created."""
 
     def lists(self, folder: str) -> None:
-        """Hear that the names in a folder are about to be listed."""
+        """Record that a folder is about to be listed."""
 
     def has_written(self, path: str) -> bool:
         """Return whether a file was changed."""
@@ -61,16 +61,13 @@ class Listener(Protocol):
         """Record that a program is about to start, and the files that it may run."""
 
     def starts(self) -> None:
-        """Hear that another process is about to be started."""
+        """Record that another process is about to start."""
 
     def prints(self) -> None:
-        """Hear that the program may print a result to the standard output of this process."""
+        """Record that the program may print a result to this process's standard output."""
 
     def asks(self, function: str) -> None:
-        """Hear which function lets numpy seed a generator itself.
-
-        Empty if that is not known.
-        """
+        """Record which function lets numpy seed a generator itself; empty if unknown."""
 
 
 def _open(listener: Listener, file: object, mode: str = "r", *_: object, **__: object) -> None:
@@ -88,7 +85,7 @@ def _open_descriptor(
 
 
 def tell_write(listener: Listener, file: object) -> None:
-    """Return that a file is about to be overwritten."""
+    """Report that a file is about to be overwritten."""
     listener.opens(absolute(file), reads=False, writes=True, truncates=True)
 
 
@@ -151,9 +148,9 @@ def _system(listener: Listener, command: str) -> None:
 
 
 def _ask(listener: Listener, size: int) -> None:
-    """Return that numpy seeds a generator, for which it asks ``secrets.randbits``."""
+    """Report that numpy seeds a generator, if ``secrets.randbits`` is asking."""
     caller = sys._getframe(2)  # noqa: SLF001 -- of the function above
-    maker = caller.f_back  # what numpy runs then has no frame
+    maker = caller.f_back  # numpy's compiled code in between has no frame
     if size == _ENTROPY and maker and caller.f_code is SystemRandom.getrandbits.__code__:
         function = find_unseeded(maker)
         if function is not None:
@@ -161,7 +158,7 @@ def _ask(listener: Listener, size: int) -> None:
 
 
 def _resolve(listener: Listener, host: object, *_: object, **__: object) -> Function | None:
-    """Make the addresses of a host told, once they are known."""
+    """Report the addresses of a host, once they are resolved."""
     if not isinstance(host, str):
         return None
     return lambda found: listener.connections.resolves(host, {entry[4][0] for entry in found})
@@ -172,13 +169,13 @@ def _resolve_one(listener: Listener, host: str) -> Function:
 
 
 def _connect(listener: Listener, made: socket.socket, *given: Any) -> None:
-    """Report ``connect(address)``, and of ``sendto(data, address)``."""
+    """Report ``connect(address)`` or ``sendto(data, address)``."""
     frame = sys._getframe(2)  # noqa: SLF001 -- of the function above
     listener.connections.connects(made.family, given[-1], frame)
 
 
 def _send(listener: Listener, made: socket.socket, *_: object) -> None:
-    """Report what is sent over the network; earlier cells may have connected."""
+    """Report a write to a network connection, which an earlier cell may have opened."""
     if made.family in (socket.AF_INET, socket.AF_INET6):
         frame = sys._getframe(2)  # noqa: SLF001 -- as above
         listener.connections.connects(made.family, made.getpeername(), frame)
@@ -188,7 +185,7 @@ def absolute(path: object, folder: object = None) -> str:
     """Return an absolute path.
 
     Raises:
-        TypeError: It is the number of a file that is open already, or is in a folder that is.
+        TypeError: It is a file descriptor, or relative to one.
     """
     if type(path) is bytes:
         path = os.fsdecode(path)
@@ -200,15 +197,12 @@ def absolute(path: object, folder: object = None) -> str:
 
 
 def names_of(module: str) -> dict[Any, Any]:
-    """Return a module's names.
-
-    None of what else is in ``sys.modules``: it is not asked.
-    """
+    """Return a module's names; none if ``sys.modules`` has no plain module there."""
     found = sys.modules.get(module)
     return vars(found) if type(found) is ModuleType else {}
 
 
-_of_system = vars(sys.modules[os.name])  # where `os` has them from, whatever others put there
+_of_system = vars(sys.modules[os.name])  # the originals, even if `os` was patched
 _told: dict[str, Function] = {
     "open": _open_descriptor, "mkdir": _make_folder, "listdir": _list, "scandir": _list,
     "remove": _remove, "unlink": _remove, "rmdir": _remove, "rename": _rename, "replace": _rename,
@@ -220,16 +214,16 @@ _calls: tuple[tuple[Function | None, Function], ...] = (
     (getattr(sys.modules.get("_posixsubprocess"), "fork_exec", None), _start),
     (socket.getaddrinfo, _resolve), (socket.gethostbyname, _resolve_one),
 )  # fmt: skip
-# The functions that this Python has, each with what tells a listener of its call.
+# The functions that this Python has, each with the function that reports its call.
 CALLS = [(original, tell) for original, tell in _calls if original is not None]
 
-# Those that open a file, whose path comes first.
+# Those that open a file; their first argument is its path.
 OPEN = (_io.open, _of_system["open"])
 
-# Methods of classes that other code derives from, each with what tells a listener of its call.
-# ``Path.glob`` lists folders by that of a private class, since Python 3.13.
+# Methods of classes that other code derives from, each with the function that reports its call.
+# Since Python 3.13, ``Path.glob`` lists folders with the method of a private class.
 #
-# A function that tells may return another one, which is given what the original returned.
+# A reporting function may return a function that gets the original's result.
 METHODS: list[tuple[type, str, Function]] = [
     *((socket.socket, name, _connect) for name in ("connect", "connect_ex", "sendto")),
     *(

@@ -29,54 +29,55 @@ from ipytorchseed.session.unseeded import numpy_is_heard
 
 _SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/", "/run/")
 _HIDDEN = ("/.cache/", "/.config/", "/.ipython/", "/.jupyter/", "/.local/", "/__pycache__/")
-# Tells the names that kernels give to the code of cells: tracebacks look for it there.
+# The file names that kernels give to the code of cells, where tracebacks look for it.
 _CELLS = re.compile(r"[/\\]ipykernel_\d+[/\\]\d+\.py$").search
 
-# Tells histories and settings of programs that run inside of a cell, as the debugger's.
+# Histories and settings of programs that run inside a cell, such as the debugger.
 _OF_A_PROGRAM = re.compile(r"[/\\]\.\w*(?:history|rc)$").search
 
-# Tells what compilers keep of code that they compiled, by default.
+# The default cache folders of compilers.
 _COMPILED = re.compile(r"[/\\](?:torchinductor_[^/\\]+|\.triton)[/\\]").search
 
-# Environment variables that name other folders for it.
+# Environment variables that name other cache folders.
 _COMPILED_AT = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
 
-# How files of modules end.
+# Suffixes of modules' files.
 _CODE = (".py", ".pyc", *EXTENSION_SUFFIXES)
 
-# Files noted of one run.
+# The most files that are recorded for one run.
 _MOST = 1_000
 
-# Files noted of one run that it wrote.
+# The most written files that are recorded for one run.
 _MOST_WRITTEN = 16
 
+# The most listed folders that are recorded for one run, and the most names in one of them.
 _MOST_LISTED = 32
-# Folders noted of one run that it lists, and names in one of them.
 _MOST_NAMES = 10_000
 
 # Seconds for a file that the cell reads and then replaces.
 _IN_CELL = 0.05
 
 _CHUNK = 1 << 20
-# Bytes read from the beginning and the end of a file for which the budget does not suffice.
+
+# Bytes that are read from each end of a file if the budget is too small for all of it.
 _SAMPLE = 64 << 10
 
-# Files read at least so when no time is left; of more, only the size is noted.
+# How many files are sampled when no time is left; for further ones, only the size is recorded.
 _FEW = 32
 
 
 class FileWatch:
-    """Records opened paths while it watches, and digests the files that were read.
+    """Records the paths that a cell opens, and digests the files that it read.
 
-    What the cell itself made, it does not read: it is no input. Nor is what packages open for
-    themselves as they are imported, but in the working folder.
+    Files that the cell itself made are not inputs. Files that packages open while they are
+    imported are inputs only in the working folder.
 
     Args:
-        imports: Tells whether a package is being imported.
+        imports: Knows whether a package is being imported.
         kept: Keeps small files.
 
     Attributes:
-        connections: Those of the cell.
+        connections: The connections of the cell.
     """
 
     def __init__(self, imports: ImportWatch | None = None, kept: KeptInputs | None = None) -> None:
@@ -85,7 +86,7 @@ class FileWatch:
         self._made: set[str] = set()
         self._folders: tuple[str, ...] = ()
         self.paths: dict[str, FileRead | None] = {}
-        self._written: dict[str, bool] = {}  # and whether it was there
+        self._written: dict[str, bool] = {}  # whether each existed before
         self._asked: set[str] = set()
         self._hears = False
         self._listed = 0
@@ -98,7 +99,7 @@ class FileWatch:
         self.connections = Connections()
 
     def clear(self) -> None:
-        """Forget all notes."""
+        """Forget what was recorded."""
         self.paths.clear()
         self._made.clear()
         self._folders = ()
@@ -110,11 +111,11 @@ class FileWatch:
         self.connections.clear()
 
     def start(self, programs: Callable[[], object] | None = None) -> None:
-        """Begin to note.
+        """Start recording.
 
         Args:
-            programs: Called when a program is started that may print past us. Files that programs
-                write from now on are the cell's own. None if the cell runs none.
+            programs: Called when a program starts that may print directly. Files that programs
+                write from now on are the cell's own. None if the cell runs no programs.
         """
         self._since = None if programs is None else time_ns()
         self._printing = programs
@@ -123,7 +124,7 @@ class FileWatch:
         hearing.start(self)
 
     def stop(self) -> None:
-        """Stop noting."""
+        """Stop recording."""
         hearing.stop(self)
 
     def opens(self, path: str, *, reads: bool, writes: bool, truncates: bool) -> None:
@@ -141,12 +142,12 @@ class FileWatch:
         return path in self._written
 
     def makes(self, folder: str) -> None:
-        """Record a folder that is about to be made: what is there will be the cell's own."""
+        """Record a folder that is about to be created; its content will be the cell's own."""
         if len(self._folders) < _MOST_LISTED and not os.path.lexists(folder):
             self._folders += (f"{folder.rstrip('/')}/",)
 
     def lists(self, folder: str) -> None:
-        """Record a folder that is about to be listed, with the names that it holds now."""
+        """Record a folder that is about to be listed, with its current names."""
         path = f"{folder.rstrip('/')}/"
         if path in self.paths or self._listed == _MOST_LISTED or self._is_made(path):
             return
@@ -154,81 +155,86 @@ class FileWatch:
             return
         if self._imports is None or not self._imports.inside:
             self._listed += 1
-            self.paths[path] = None  # what follows is heard as well
+            self.paths[path] = None  # first, as our own listing may be reported too
             self.paths[path] = _list(path)
 
     def runs(self, scripts: Iterable[str], folder: str = "") -> None:
         """Record existing code files that programs run, and folders that they list.
 
         Args:
-            scripts: Their paths; of folders with a slash at the end.
-            folder: What these begin from; empty for the working folder.
+            scripts: Their paths; those of folders end with a slash.
+            folder: The folder that paths are relative to; empty for the working folder.
         """
         for script in scripts:
             path = os.path.abspath(os.path.join(folder, os.path.expanduser(script)))  # noqa: PTH100, PTH111, PTH118
             if script[-1:] == "/" and os.path.isdir(path):  # noqa: PTH112 -- as below
                 self.lists(path)
-            elif os.path.isfile(path):  # noqa: PTH113 -- strings are what is at hand
+            elif os.path.isfile(path):  # noqa: PTH113 -- it is a string
                 self.opens(path, reads=True, writes=False, truncates=False)
 
     def prints(self) -> None:
-        """Report a program that may print; not of those that libraries run for themselves."""
+        """Report a program that may print, if the cell's code runs programs."""
         if self._printing is not None:
             self._printing()
 
     def asks(self, function: str) -> None:
-        """Record what lets numpy seed a generator by itself, if the cell calls it."""
+        """Record a function that makes numpy seed a generator from entropy."""
         if len(self._asked) < _MOST and not (self._imports and self._imports.inside):
             self._hears &= function != ""
             self._asked.add(function)
 
     def starts(self) -> None:
-        """Record that another process is about to be started, which asks unheard."""
+        """Record that another process is about to start, whose calls are not observed."""
         self._alone = False
 
     def asked(self, may: Collection[str]) -> set[str]:
-        """Return the entropy that the cell used, expected by its code or not."""
+        """Return the functions that gave the cell entropy.
+
+        Args:
+            may: Those that its code may call. They are left out only if the cell was observed and
+                did not call them.
+        """
         heard = self._hears and self._alone and not forks.count() and numpy_is_heard()
         unheard = NUMPY_SEEDED - self._asked if heard else frozenset[str]()
         return (self._asked - {""}).union(may) - unheard
 
     def names(self, files: dict[str, Mark], inside: Callable[[], dict[str, Mark]] = dict) -> None:
-        """Record files that the cell may open in native code, as they are before it.
+        """Record files that the cell may open in native code, before it runs.
 
         Args:
-            files: Those that it names.
-            inside: Finds those in folders that it names, in which it may write others.
+            files: The files that it names.
+            inside: Finds the files in folders that it names, where it may also create files.
         """
         there = inside()
         self._named, self._inside = there | files, inside if there else None
 
     def _is_made(self, path: str) -> bool:
-        """Return whether the cell made a file or folder, or the folder that it is in."""
+        """Return whether the cell created a file or folder, or a folder around it."""
         return path in self._made or f"{path}/".startswith(self._folders)
 
     def _is_no_input(self, path: str) -> bool:
-        """Return whether the cell made a file, or a package opens it for itself."""
+        """Return whether the cell created a file, or a package opens it during its import."""
         if self._is_made(path):
             return True
         if self._since is not None and mark_of(path)[2:] >= (self._since,):
             return True
         if self._imports is None or not self._imports.inside:
             return False
-        return not path.startswith(os.getcwd() + os.sep)  # noqa: PTH109 -- a string is at hand
+        return not path.startswith(os.getcwd() + os.sep)  # noqa: PTH109 -- it is a string
 
     def changes(self, path: str) -> None:
-        """Record a file that the cell will overwrite, and digest it if it was read."""
+        """Record a file that is about to be overwritten, and digest it if it was read."""
         if path and path not in self._written and len(self._written) < _MOST:
             self._written[path] = os.path.lexists(path) and f"{path}/" not in self._folders
         if path in self.paths and self.paths[path] is None:
             self.paths[path] = self._name(path, monotonic() + _IN_CELL)
 
     def read(self, seconds: float, ours: str) -> tuple[FileRead, ...]:
-        """Name the content of the noted files, and note those that native code wrote.
+        """Return the records of files that were read, and find those native code wrote.
 
         Args:
-            seconds: Time to spend; files are sampled after it.
-            ours: The ledger, which is not the user's; so are files whose names begin so.
+            seconds: Time to spend; after it, files are only sampled.
+            ours: The path of the ledger; files whose paths begin with it are left out.
         """
         made = {*self._made, *self._written}
         if self._inside is not None:
@@ -258,10 +264,10 @@ class FileWatch:
     def written(self, ours: str) -> tuple[str, ...]:
         """Return the first few paths that were written, replaced or removed.
 
-        Not of those that the cell made and removed again: nothing is left of them.
+        Files that the cell created and removed again are left out.
 
         Args:
-            ours: The ledger, as for ``read``.
+            ours: The path of the ledger, as in ``read``.
         """
         users = (
             path for path, was_there in self._written.items()
@@ -270,16 +276,13 @@ class FileWatch:
         return tuple(islice(users, _MOST_WRITTEN))
 
     def look(self, path: str, seconds: float) -> FileRead:
-        """Name the content of a file now.
-
-        Of one that is gone or cannot be read, its absence.
-        """
+        """Return the record of a file now; if it cannot be read, a record of its absence."""
         found = _list(path) if path[-1:] == "/" else self._name(path, monotonic() + seconds)
         return found or FileRead(path, -1, "0" * 16)
 
     def _name(self, path: str, until: float, *, only_size: bool = False) -> FileRead | None:
         try:
-            status = os.stat(path)  # noqa: PTH116 -- a string is what is at hand
+            status = os.stat(path)  # noqa: PTH116 -- it is a string
             if not stat.S_ISREG(status.st_mode):
                 return None
             mark = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
@@ -298,13 +301,13 @@ class FileWatch:
             self._known[path] = (mark, record)
         except FileNotFoundError:
             return FileRead(path, -1, "0" * 16)
-        except (OSError, ValueError):  # ValueError: a name that no file can have
+        except (OSError, ValueError):  # ValueError: an invalid name
             return None
         return record
 
 
 def _list(folder: str) -> FileRead | None:
-    """List a folder without hidden entries; None if there are too many."""
+    """Return the record of a folder without hidden entries; None if it is too long."""
     try:
         with os.scandir(folder) as entries:
             names = [entry.name for entry in islice(entries, _MOST_NAMES + 1)]
@@ -325,7 +328,7 @@ def _content(file: BinaryIO) -> bytes | None:
 
 
 def _digest_all(file: BinaryIO, size: int, until: float) -> str | None:
-    """Name a file's content, or return None if that would take too long."""
+    """Return the digest of a file's content, or None if that would take too long."""
     digest = xxh3_64()
     while size <= 2 * _SAMPLE or monotonic() < until:
         chunk = file.read(_CHUNK)
@@ -336,7 +339,7 @@ def _digest_all(file: BinaryIO, size: int, until: float) -> str | None:
 
 
 def _digest_ends(file: BinaryIO, size: int) -> str:
-    """Name a large file by its beginning, its end and its size."""
+    """Return a digest of a large file's beginning, end and size."""
     file.seek(0)
     digest = xxh3_64(file.read(_SAMPLE))
     file.seek(-_SAMPLE, os.SEEK_END)
@@ -346,7 +349,7 @@ def _digest_ends(file: BinaryIO, size: int) -> str:
 
 
 def _file_of(module: object) -> object:
-    """Return a module's file, or None; what else is in ``sys.modules`` is not asked."""
+    """Return a module's file; None if it has none or is not a plain module."""
     if type(module) is not ModuleType:
         return None
     file = vars(module).get("__file__")
@@ -354,10 +357,7 @@ def _file_of(module: object) -> object:
 
 
 def _is_users(path: str, ours: str | None = None) -> bool:
-    """Return whether a file is the user's own.
-
-    Not the system's, a package's or of ``ours``.
-    """
+    """Return whether a file is the user's: not the system's, a package's, or ours."""
     if path.startswith(_SYSTEM if ours is None else (*_SYSTEM, ours)) or is_installed_file(path):
         return False
     if any(part in path for part in _HIDDEN) or path.endswith((".pyc", ".so")):

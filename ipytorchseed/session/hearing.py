@@ -1,13 +1,12 @@
-"""Records calls that use files, programs and sockets while a cell runs.
+"""Reports calls that use files, programs and sockets while a cell runs.
 
-They are replaced wherever a module has bound them, and put back. An audit hook would hear more, but
-it cannot be removed, and with one each ``id()`` of the process takes several times as long.
+The functions are replaced in every module that has bound them, and restored afterwards. An audit
+hook would see more calls, but it cannot be removed, and makes every ``id()`` several times slower.
 
-Of programs that Python starts, the files of code among their words are heard. Of sockets, the
-methods of ``socket.socket`` are: gRPC, curl, ZeroMQ and torch.distributed connect in C code.
-
-Not heard: C code that opens files by itself (HDF5, Arrow, SQLite, ``torch.jit.load``), except that
-of ``torch.save``, and ``io.FileIO``, which is a type that others derive from.
+If Python starts a program, the code files among its arguments are reported. Of sockets, calls of
+the methods of ``socket.socket`` are reported; gRPC, curl, ZeroMQ and torch.distributed connect in C
+code. Not reported are C code that opens files (HDF5, Arrow, SQLite, ``torch.jit.load``), except
+``torch.save``, and ``io.FileIO``, which is a type that others derive from.
 """
 
 from __future__ import annotations
@@ -42,11 +41,11 @@ _instead: dict[str, str] = {}
 
 
 def start(listener: Listener) -> None:
-    """Return a listener, and no other, of files from now on."""
-    global _listener  # noqa: PLW0603 -- the functions are the process's
+    """Report calls to this listener from now on, and to no other."""
+    global _listener  # noqa: PLW0603 -- the functions belong to the process
     if not _looked:
         look_through()
-    elif _last(sys.modules) != _ended:  # some were imported with the originals meanwhile
+    elif _last(sys.modules) != _ended:  # modules imported meanwhile have the originals
         names = [*sys.modules]
         for name in names[names.index(_ended[1]) + 1 if _ended[1] in sys.modules else 0 :]:
             _note(name, _NAMES)
@@ -56,7 +55,7 @@ def start(listener: Listener) -> None:
 
 
 def stop(listener: Listener) -> None:
-    """Stop reporting to that listener, and restore what no one else has replaced."""
+    """Stop reporting to a listener, and restore what no one else has replaced."""
     global _listener, _ended  # noqa: PLW0603 -- as above
     if _listener is listener:
         _listener = None
@@ -66,18 +65,19 @@ def stop(listener: Listener) -> None:
 
 
 def open_instead(files: Mapping[str, str]) -> None:
-    """Make cells that open a file to read it open another one, by path.
+    """Make cells that open certain files open others instead.
 
-    Replaces earlier ones.
+    Files that the cell has written itself are not redirected.
 
-    A file that the cell has written is its own, and opened itself.
+    Args:
+        files: The paths to open, by the paths that cells ask for. They replace earlier ones.
     """
     _instead.clear()
     _instead.update(files)
 
 
 def _other(listener: Listener, path: object) -> object:
-    """Return the file that is to be opened instead of one, if any is."""
+    """Return the path to open instead of the given one, or that itself."""
     try:
         name = absolute(path)
     except TypeError:
@@ -86,7 +86,7 @@ def _other(listener: Listener, path: object) -> object:
 
 
 def _heard(original: Function, tell: Function) -> Function:
-    """Make the function that takes another's place."""
+    """Return a wrapper of a function that reports its calls."""
 
     @functools.wraps(original)
     def function(*args: object, **kwargs: object) -> object:
@@ -94,9 +94,9 @@ def _heard(original: Function, tell: Function) -> Function:
         if listener is not None:
             args = tuple([_plain(each) for each in args])
             kwargs = {name: _plain(each) for name, each in kwargs.items()}
-            try:  # noqa: SIM105 -- a context manager costs more than all of this
+            try:  # noqa: SIM105 -- a context manager would take longer than all of this
                 then = tell(listener, *args, **kwargs)
-            except Exception:  # noqa: BLE001, S110 -- the original raises what is the user's
+            except Exception:  # noqa: BLE001, S110 -- the original raises the user's errors
                 pass
             if _instead and args and original in OPEN:
                 args = (_other(listener, args[0]), *args[1:])
@@ -114,11 +114,11 @@ def _heard(original: Function, tell: Function) -> Function:
 
 
 def _plain(value: object) -> object:
-    """Return the text of a path, so that user code that makes it runs once."""
+    """Return the string of a path, so that the user's ``__fspath__`` runs once."""
     if type(value) in _PLAIN or not hasattr(type(value), "__fspath__"):
         return value
     try:
-        return os.fspath(value)  # type: ignore[call-overload] # it has just been asked
+        return os.fspath(value)  # type: ignore[call-overload] # checked above
     except Exception:  # noqa: BLE001 -- the original raises it
         return value
 
@@ -130,7 +130,7 @@ _NAMES = {original.__name__ for original, _ in _PAIRS}
 _IDS = frozenset(_HEARD) | frozenset(_ORIGINAL)
 
 _MISSING: Any = object()
-# Class, name, what the class itself has under it, and what hears.
+# Class, name, the class's own attribute of that name, and its wrapper.
 _METHODS = [
     (made, name, own, staticmethod(heard) if type(own) is staticmethod else heard)
     for made, name, tell in METHODS
@@ -139,7 +139,7 @@ _METHODS = [
 
 
 def _exchange_methods(*, heard: bool) -> None:
-    """Put what hears into classes, or take it out; what others have put there stays."""
+    """Put the wrappers into classes, or remove them; patches of other code stay."""
     for made, name, own, hears in _METHODS:
         before, after = (own, hears) if heard else (hears, own)
         if vars(made).get(name, _MISSING) is not before:
@@ -151,25 +151,25 @@ def _exchange_methods(*, heard: bool) -> None:
 
 
 # --------------------------------------------------------------------------------------------------
-# Where they are bound
+# Where modules have bound the functions
 
-# The ids of modules that were looked through, by name.
+# The ids of modules that were searched, by name.
 _looked: dict[str, int] = {}
 
 _bound: dict[tuple[str, str], None] = {}
 
-# How many modules there were, and which was the last, at the end of the last cell or look.
+# The number of modules and the last one, at the end of the last cell or search.
 _ended: tuple[int, str] = (0, "")
 
 
 def _exchange(others: dict[int, Function]) -> None:
-    """Replace functions, by their ids, where modules have bound them.
+    """Replace functions, given by id, in the modules that have bound them.
 
-    The notebook's own names, which grow with every cell, are looked at each time.
+    The notebook's own names change with every cell, so they are searched each time.
     """
     _note("__main__", _NAMES)
     modules = sys.modules
-    for name, key in _bound:  # twice for every cell: without a call for each
+    for name, key in _bound:  # runs twice for every cell, so it avoids calls
         module = modules.get(name)
         if type(module) is ModuleType:
             names = module.__dict__
@@ -192,9 +192,9 @@ def _note(module: str, keys: Iterable[str]) -> None:
 def look_through() -> None:
     """Find the functions, under any name, in modules that are new since the last time.
 
-    A thousand modules have a hundred thousand names: this is for when no one waits. Until then a
-    module that was imported during a recorded cell keeps its wrapped functions, which report
-    nothing after the cell.
+    A thousand modules have a hundred thousand names, so this runs while the kernel is idle. Until
+    then, a module that was imported during a recorded cell keeps its wrapped functions, which
+    report nothing after the cell.
     """
     global _ended  # noqa: PLW0603 -- as above
     if _last(sys.modules) == _last(_looked):
@@ -212,10 +212,7 @@ def look_through() -> None:
 
 
 def _last(modules: dict[str, Any]) -> tuple[int, str]:
-    """Return how many modules there are, and the last.
-
-    A module imported again moves there.
-    """
+    """Return the number of modules and the last one, which is the last imported."""
     return len(modules), next(reversed(modules), "")
 
 
@@ -226,7 +223,7 @@ def _of_numpy(names: dict[str, Any]) -> Iterator[Place]:
 
 
 def _of_torch(names: dict[str, Any]) -> Iterator[Place]:
-    """Find what opens the file of ``torch.save``, which C code writes."""
+    """Yield what opens the file of ``torch.save``, which C code writes."""
     name = "_open_zipfile_writer"
     opener = names.get(name)
     if type(opener) is FunctionType and id(opener) not in _HEARD and id(opener) not in _ORIGINAL:
@@ -235,5 +232,5 @@ def _of_torch(names: dict[str, Any]) -> Iterator[Place]:
     yield names, name
 
 
-# Where they are bound in no module's names: for ``np.loadtxt`` and ``torch.save``.
+# Modules where other objects have bound them, for ``np.loadtxt`` and ``torch.save``.
 _ELSEWHERE = {"numpy.lib._datasource": _of_numpy, "torch.serialization": _of_torch}

@@ -1,4 +1,4 @@
-"""Which cell a run is of: across kernels, and across openings of the notebook's file."""
+"""Identifies cells across kernels, and across openings of the notebook's file."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ipytorchseed.ledger.store import Ledger
 
 
 class Identity:
-    """Gives every cell of this kernel a key that runs of the same cell share.
+    """Gives every cell of this kernel a key that all runs of the cell share.
 
-    Within the kernel a cell is known by the front end's id. In another kernel the same id may name
-    another cell, unless the id is in the notebook's file; a cell is then known by its text, if
-    one cell alone had that text. A cell that is not found again begins again: a wrong match would
-    be worse than none.
+    Within a kernel, the front end's id identifies a cell. In another kernel the same id may belong
+    to another cell, unless the id is in the notebook's file. Other cells are matched by their
+    text, if only one cell had that text. A cell without a match gets a new key, because a wrong
+    match would be worse than none.
 
     Attributes:
-        notebook: What the notebook is known by.
-        kernel: A name of this kernel's process.
+        notebook: The notebook's key.
+        kernel: A unique name of this kernel's process.
     """
 
     def __init__(self, notebook: str, kernel: str) -> None:
@@ -31,29 +31,29 @@ class Identity:
         self._keys: dict[str, str] = {}
 
     def key_of(self, ident: str) -> str:
-        """Return the key of a cell that ran in this kernel; the id itself where none did."""
+        """Return the key of a cell; the id itself if it did not run in this kernel."""
         return self._keys.get(ident, ident)
 
     def ident_of(self, key: str) -> str:
-        """Return what the front end calls a cell; the key where it did not run in this kernel."""
+        """Return the front end's id of a cell; the key if it did not run in this kernel."""
         idents = {known: ident for ident, known in self._keys.items()}
         return idents.get(key, key)
 
     def knows(self, ident: str) -> bool:
-        """Return whether a cell has a key already."""
+        """Return whether a cell already has a key."""
         return ident in self._keys
 
     def begin(
         self, ident: str, code: str, saved: Collection[str], ledger: Ledger, rank: int | None
     ) -> None:
-        """Give a cell that is about to run for the first time in this kernel its key.
+        """Give a key to a cell that is about to run for the first time in this kernel.
 
         Args:
             ident: The front end's id.
-            code: The name of the cell's text.
-            saved: Ids in the notebook's file, where the front end's are such.
-            ledger: Where earlier runs are kept.
-            rank: Of this process, among several that run the notebook.
+            code: The digest of the cell's text.
+            saved: Ids in the notebook's file, if the front end uses them.
+            ledger: Has the earlier runs.
+            rank: The rank of this process, if several run the notebook.
         """
         known = ident in saved
         self._keys[ident] = ident if known else self._find(ident, code, saved, ledger, rank)
@@ -61,7 +61,7 @@ class Identity:
     def _find(
         self, ident: str, code: str, saved: Collection[str], ledger: Ledger, rank: int | None
     ) -> str:
-        """Return the key of the cell of an earlier kernel that had this text, or a new one."""
+        """Return the key of the cell with this text in an earlier kernel, or a new key."""
         notebook, kernel = self.notebook, self.kernel
         taken = {*saved, *self._keys.values()}
         try:
@@ -69,7 +69,7 @@ class Identity:
             if len(alike) == 1 and alike[0] not in taken:
                 return alike[0]
             known = ident in taken or ledger.last_run(notebook, ident, rank=rank)
-        except LedgerError:  # told where the run is to be kept
+        except LedgerError:  # reported when the run is to be stored
             return ident
         return f"{ident} {kernel}" if known else ident
 
@@ -103,18 +103,18 @@ class _Notebook(msgspec.Struct):
     cells: list[_Cell]
 
 
+# A notebook of that size is read in a tenth of a second.
 _FORMAT = Format("notebook", UncheckableError, "save it again in Jupyter", size=100_000_000)
-"""A notebook of that size is read in a tenth of a second."""
 
+# The tag of cells that nbclient does not run.
 _SKIP = "skip-execution"
-"""The tag of cells that nbclient does not run."""
 
 
 def saved_ids(path: Path) -> frozenset[str]:
-    """Return the ids of a notebook file's cells; there are none before nbformat 4.5.
+    """Return the ids of a notebook file's cells; none before nbformat 4.5.
 
     Raises:
-        UncheckableError: It cannot be read, or is no notebook.
+        UncheckableError: It cannot be read, or is not a notebook.
     """
     notebook = _read(path)
     has_ids = (notebook.nbformat, notebook.nbformat_minor) >= (4, 5)
@@ -122,10 +122,10 @@ def saved_ids(path: Path) -> frozenset[str]:
 
 
 def saved_cells(path: Path) -> list[FileCell]:
-    """Return the code cells of a notebook's file that are run, in their order.
+    """Return the code cells of a notebook's file that are run, in order.
 
     Raises:
-        UncheckableError: It cannot be read, or is no notebook.
+        UncheckableError: It cannot be read, or is not a notebook.
     """
     codes = [cell for cell in _read(path).cells if cell.cell_type == "code"]
     texts = [(cell, "".join(cell.source)) for cell in codes if _SKIP not in cell.metadata.tags]

@@ -1,4 +1,4 @@
-"""Tells draws that packages make while they are imported from those of the cell."""
+"""Distinguishes draws of packages during their import from those of the cell."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ipytorchseed.rng.table import sources
 
 _RELOADS = importlib.reload.__code__
 
-# Modules that draw from numpy's generator only where code says so.
+# Packages that draw from numpy's generator only if code calls them to.
 _DRAW_ONLY_IF_ASKED = sys.stdlib_module_names | {
     "ipytorchseed", "jinja2", "numpy", "rich", "torch",
 }  # fmt: skip
@@ -27,19 +27,18 @@ _DRAWN_FROM = frozenset({"python", "numpy", "torch.cpu"})
 
 
 class ImportWatch:
-    """Notes how imports move sources while it watches.
+    """Records how imports advance sources.
 
-    It is a finder in ``sys.meta_path``, so that only modules that are not there yet come by it, and
-    those that ``importlib.reload`` is given. Of these it has the outermost run by its own loader:
-    what one imports is part of its import. What the user's own modules draw is drawn by the
-    cell.
+    It is a finder in ``sys.meta_path``, so it sees only modules that are not imported yet, and
+    those that ``importlib.reload`` reloads. It wraps the loader of the outermost one, because what
+    a module imports is part of its import. Draws of the user's own modules count as the cell's.
 
     Attributes:
-        steps: For each source, its states before and after each import that moved it.
+        steps: For each source, its states before and after each import that advanced it.
         inside: Whether a package is being imported.
         own: The files of the user's own modules that were imported or reloaded, by module.
-        may_draw: Whether something was imported that may draw from numpy without a word of it in
-            the cell: anything but torch, numpy, the standard library, and what our own commands
+        may_draw: Whether an imported module may draw from numpy although the cell does not. This
+            is assumed of all except torch, numpy, the standard library, and what our own commands
             import.
     """
 
@@ -50,29 +49,30 @@ class ImportWatch:
         self.may_draw = False
 
     def clear(self) -> None:
-        """Forget all notes."""
+        """Forget what was recorded."""
         self.steps.clear()
         self.own.clear()
         self.may_draw = False
 
     def start(self) -> None:
-        """Begin to note."""
+        """Start recording."""
         self.inside = False
-        is_installed_file("")  # the first time, sysconfig imports its own module
+        is_installed_file("")  # the first call makes sysconfig import a module
         if self not in sys.meta_path:
-            sys.meta_path.insert(1, self)  # a cell may take away the first, as it was put there
+            # Second, as a cell may put its own finder first and later pop the first one.
+            sys.meta_path.insert(1, self)
 
     def stop(self) -> None:
-        """Stop noting."""
+        """Stop recording."""
         if self in sys.meta_path:
             sys.meta_path.remove(self)
 
     def only(self, before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:
-        """Return the sources that imports alone moved.
+        """Return the sources that only imports advanced.
 
         Args:
             before: The state of each source when the cell began.
-            after: The same when it ended.
+            after: The state of each source when the cell ended.
         """
         found = []
         for name, steps in self.steps.items():
@@ -89,13 +89,14 @@ class ImportWatch:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return what the other finders find, to be run by our loader."""
+        """Return the spec that the other finders find, with its loader wrapped."""
         frame = sys._getframe(2)  # noqa: SLF001
-        askers = frame.f_code, frame.f_back and frame.f_back.f_code  # the second asks by a finder
+        # The second one, if another finder delegates to us.
+        askers = frame.f_code, frame.f_back and frame.f_back.f_code
         loads = any(it and it.co_name == "_find_and_load_unlocked" for it in askers)
         if self.inside or not (loads or _RELOADS in askers):
-            return None  # somebody only asks whether it can be imported
-        for finder in dropwhile(partial(is_not, self), [*sys.meta_path]):  # others were asked
+            return None  # the caller only wants to know whether it can be imported
+        for finder in dropwhile(partial(is_not, self), [*sys.meta_path]):  # earlier ones had none
             find = None if finder is self else getattr(finder, "find_spec", None)
             spec: ModuleSpec | None = None if find is None else find(name, path, target)
             if spec is not None:
@@ -108,8 +109,8 @@ class ImportWatch:
                 return spec
         return None
 
-    def run(self, loader: Any, module: ModuleType) -> None:  # noqa: ANN401 -- of whatever class
-        """Run a module's code by its own loader, and note what that draws."""
+    def run(self, loader: Any, module: ModuleType) -> None:  # noqa: ANN401 -- any class
+        """Run a module's code with its own loader, and record what that draws."""
         self.inside = True
         before = _states()
         try:
@@ -141,7 +142,7 @@ class _Loader:
         try:
             self._watch.run(self._loader, module)
         except BaseException as error:
-            # Without the frames of ours.
+            # Remove our frames.
             trace = error.__traceback__ and error.__traceback__.tb_next
             error.__traceback__ = trace and trace.tb_next
             del trace
@@ -153,13 +154,13 @@ def _runs_modules(loader: object) -> bool:
 
 
 def _states() -> dict[str, str]:
-    """Name the states of the sources; one that cannot be read is left out."""
+    """Return the digests of the sources' states, without those that cannot be read."""
     found = {}
     for source in sources():
         if source.name in _DRAWN_FROM:
             try:
                 state = source.read()
-            except Exception:  # noqa: BLE001 -- it would become the error of the user's import
+            except Exception:  # noqa: BLE001 -- the user's import would raise it
                 state = None
             if state is not None:
                 found[source.name] = digest(state)

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from ipytorchseed.fingerprint.packing import Packed
 from ipytorchseed.fingerprint.value import BELONGS, PENDING, SHARED, Fingerprint
 
-# The most bytes of one input, and of all.
+# The most bytes of one input, and of all together.
 LARGEST, ALL = 64 << 10, 16 << 20
 
-# Bytes that an entry takes in addition to its content.
+# Bytes that an entry needs in addition to its content.
 _COST = 200
 
 Content = Packed | bytes
@@ -20,10 +20,10 @@ _MADE_FOR_ANOTHER = ("optimizer", "scheduler")
 
 
 class KeptInputs:
-    """Keeps inputs by their digests, in memory alone. Those used longest ago go first.
+    """Keeps inputs by digest in memory, and drops the least recently used first.
 
     Args:
-        is_on: Returns whether the user wants it.
+        is_on: Returns whether the user has this on.
     """
 
     def __init__(self, is_on: Callable[[], bool]) -> None:
@@ -32,11 +32,11 @@ class KeptInputs:
         self._size = 0
 
     def add(self, digest: str, make: Callable[[], Content | None]) -> None:
-        """Keep an input, unless it is kept already.
+        """Keep an input, unless it is already kept.
 
         Args:
             digest: The digest of its content.
-            make: Returns a copy of it; None if it is too large, or cannot be copied safely.
+            make: Returns a copy of it, or None if it is too large or cannot be copied safely.
         """
         if not self._is_on():
             self._held.clear()
@@ -45,13 +45,13 @@ class KeptInputs:
             self._held.move_to_end(digest)
         else:
             content = make()
-            self._held[digest] = content  # None is kept too, so that it is not tried again
+            self._held[digest] = content  # also None, so that it is not tried again
             self._size += _size(content)
             while self._size > ALL:
                 self._size -= _size(self._held.popitem(last=False)[1])
 
     def get(self, digest: str) -> Content | None:
-        """Return what is kept under a digest; None if nothing is."""
+        """Return the input with a digest, or None."""
         return self._held.get(digest)
 
 
@@ -61,12 +61,12 @@ def is_seen(value: Fingerprint) -> bool:
 
 
 def tied(reads: Mapping[str, Fingerprint]) -> set[str]:
-    """Return the variables that a copy alone does not replace.
+    """Return the variables that cannot be replaced by a copy.
 
-    They share objects or memory, as a model and its optimizer do.
+    They share objects or memory with others, like an optimizer with its model.
 
     Args:
-        reads: What a run read, by name.
+        reads: The fingerprints of what a run read, by name.
     """
     held = [value.parts.get(part, "") for value in reads.values() for part in (SHARED, BELONGS)]
     made_for = {name for name, value in reads.items() if value.kind in _MADE_FOR_ANOTHER}

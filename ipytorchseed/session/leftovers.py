@@ -1,7 +1,4 @@
-"""What a cell leaves running when it ends.
-
-Threads of the user's code, and widgets.
-"""
+"""Finds threads and widgets that a cell leaves behind when it ends."""
 
 from __future__ import annotations
 
@@ -24,16 +21,16 @@ class LeftoverWatch:
         self._before: set[tuple[str, object]] = set()
 
     def start(self) -> None:
-        """Record what is there."""
+        """Record the existing threads and widgets."""
         self._before = {*_running()}
 
     def found(self) -> tuple[str, ...]:
-        """Return what is there since ``start``: ``thread``, ``widget``, both or none."""
+        """Return what is new since ``start``: ``thread``, ``widget``, both or none."""
         return tuple(sorted({kind for kind, _ in {*_running()} - self._before}))
 
 
 def _running() -> Iterator[tuple[str, object]]:
-    """Yield kind and identity of each thread and each widget."""
+    """Yield the kind and the id of each thread and each widget."""
     for number, thread in list(threading._active.items()):  # type: ignore[attr-defined] # noqa: SLF001 -- enumerate() takes a lock that an interrupted thread may hold
         if not _is_of_library(thread):
             yield THREAD, number
@@ -44,7 +41,7 @@ def _running() -> Iterator[tuple[str, object]]:
 
 
 def _is_of_library(thread: threading.Thread) -> bool:
-    """Return whether a library runs a thread for itself, as progress bars do."""
+    """Return whether a library started a thread for its own use, as progress bars do."""
     target = vars(thread).get("_target")
     if type(target) is FunctionType and is_installed_file(target.__code__.co_filename):
         return not target.__module__.startswith(_FOR_OTHERS)
@@ -53,5 +50,5 @@ def _is_of_library(thread: threading.Thread) -> bool:
     return target is None and type(file) is str and is_installed_file(file)
 
 
-# Modules whose threads run functions that others give them.
+# Modules whose threads run functions of other code.
 _FOR_OTHERS = ("concurrent.", "multiprocessing.", "threading")

@@ -1,9 +1,7 @@
-"""Files that a cell names.
+"""Finds the files that a cell names, as libraries may open them in native code.
 
-Those that libraries open in native code are found only so.
-
-Arrow, HDF5, SQLite, OpenCV and safetensors open files without Python; the path that they are given
-is in the cell, in a function that it calls, or in a variable that they read.
+Arrow, HDF5, SQLite, OpenCV and safetensors open files without Python. The path is in the cell, in a
+function that it calls, or in a variable that these read.
 """
 
 from __future__ import annotations
@@ -25,31 +23,31 @@ from ipytorchseed.reads.parsing import parse_text
 
 Mark = tuple[int, ...]
 
-# What the name of a file ends with: ``.h5``, ``.safetensors``.
+# The suffix of a file's name: ``.h5``, ``.safetensors``.
 _SUFFIX = lazy_pattern(r"(?<=\w)\.\w{1,16}\Z")
 
 _QUOTED = lazy_pattern(r"""["']([^"'\n]{1,223}\.\w{1,16})["']""")
 
 _RUN_INSIDE = lazy_pattern(r"^%run[ \t]+-i[ \t]+(\S+\.py)\b.*", re.MULTILINE)
 
-# Characters of a script that are looked through.
+# Characters of a script that are searched.
 _SCRIPT = 2**16
 
-# Classes of paths; one of the user's may say in its own code what its path is.
+# Classes of paths. Others are the user's, and may run code to return their path.
 _PATHS = frozenset(map(id, (PosixPath, WindowsPath, PurePosixPath, PureWindowsPath)))
 
-# Characters of a path: longer texts name no file.
+# The most characters of a path; longer strings name no file.
 _LONGEST = 240
 
-# Texts of a value that are looked at, names of files, and folders in which they are looked for.
+# The most strings in a value, names of files, and folders to search.
 _MOST = 64
 
 
 def texts_of(value: Any) -> Iterator[str]:  # noqa: ANN401
-    """Yield the strings and paths in a value, its first items and attributes.
+    """Yield the paths that a value may contain: itself, or its items or attributes.
 
     Args:
-        value: The value.
+        value: The value. Large containers are skipped.
     """
     made = type(value)
     if made is str or id(made) in _PATHS:
@@ -67,12 +65,12 @@ def texts_of(value: Any) -> Iterator[str]:  # noqa: ANN401
 
 
 def texts_in(script: str) -> list[str]:
-    """Return the quoted file names in a script, which programs may open."""
+    """Return the quoted file names in a script, which the program may open."""
     return _QUOTED.findall(_read(script))
 
 
 def with_scripts(source: str) -> str:
-    """Return a cell's text, with scripts that ``%run -i`` runs in its namespace."""
+    """Return a cell's text, including scripts that ``%run -i`` runs in its namespace."""
     if "%run" not in source:
         return source
     return _RUN_INSIDE.sub(lambda found: f"{found[0]}\n{_code(_read(found[1]))}", source)
@@ -84,7 +82,7 @@ def _code(text: str) -> str:
 
 def _read(script: str) -> str:
     path = os.path.expanduser(script)  # noqa: PTH111 -- as below
-    if not mark_of(path):  # no file: a pipe would be waited for
+    if not mark_of(path):  # not a regular file; opening a pipe would block
         return ""
     try:
         with Path(path).open(encoding="utf-8", errors="replace") as file:
@@ -94,14 +92,14 @@ def _read(script: str) -> str:
 
 
 def find_named(texts: Iterable[str]) -> dict[str, Mark]:
-    """Find the files that texts name, directly or inside a named folder.
+    """Return the files that strings name, directly or inside a named folder.
 
     Args:
         texts: Constants and values that a cell reads.
 
     Returns:
-        What tells by the absolute path of each whether it was written to since, as ``mark_of``:
-        also for files that are not there, but in folders.
+        The result of ``mark_of`` for each, by absolute path. Missing files are included, except
+        those inside named folders.
     """
     words = sorted(word for word in {*texts} if 0 < len(word) <= _LONGEST and "\n" not in word)
     names = [word for word in words if _SUFFIX.search(word)][:_MOST]
@@ -116,16 +114,16 @@ def find_named(texts: Iterable[str]) -> dict[str, Mark]:
 
 
 def find_inside(texts: Iterable[str], packages: Collection[str]) -> dict[str, Mark]:
-    """Find the tables in named folders, and the files that patterns match.
+    """Return the tables in named folders, and the files that patterns match.
 
-    Libraries of tables list both in native code: ``read_parquet("parts")``, ``"shards/*.parquet"``.
+    Some libraries list both in native code: ``read_parquet("parts")``, ``"shards/*.parquet"``.
 
     Args:
         texts: Constants and values that a cell reads.
-        packages: Packages that it reaches.
+        packages: Packages that it uses.
 
     Returns:
-        As ``find_named``, of files that are there.
+        As ``find_named``, for existing files.
     """
     if _READ_FOLDERS.isdisjoint(packages):
         return {}
@@ -144,13 +142,13 @@ def find_inside(texts: Iterable[str], packages: Collection[str]) -> dict[str, Ma
 
 
 def _is_pattern(word: str) -> bool:
-    """Return whether a text may be a pattern of names of files: ``shards/*.parquet``."""
+    """Return whether a string may be a pattern of file names: ``shards/*.parquet``."""
     suffix = os.path.splitext(word)[1]  # noqa: PTH122 -- as below
     return "*" in word and " " not in word and suffix[1:].isalnum()
 
 
 def _matching(pattern: str) -> Iterator[str]:
-    """Yield the files that a pattern matches, like ``glob`` with a limit."""
+    """Yield the files that a pattern matches, like ``glob`` but with a limit."""
     whole = _absolute(pattern)
     base = os.path.dirname(whole.partition("*")[0])  # noqa: PTH120 -- as below
     depth = None if "**" in whole else whole.count(os.sep)
@@ -175,26 +173,23 @@ def _files_in(folder: str) -> Iterator[str]:
                 yield each.path
 
 
-# Packages of such libraries.
+# Packages that read the tables in a folder.
 _READ_FOLDERS = frozenset({"dask", "datasets", "pandas", "polars", "pyarrow"})
 
-# Folders that are looked into, and entries in one of them: there may be a million pictures.
+# The most folders to search, and the most entries in one: there may be a million images.
 _FOLDERS, _ENTRIES = 8, 2_000
 
-# How files of tables end that are read by folders.
+# Suffixes of tables that are read by folder.
 _OF_TABLES = (".arrow", ".avro", ".feather", ".ipc", ".orc", ".parquet")
 
 
 def _absolute(*parts: str) -> str:
     begin, *rest = parts
-    return os.path.abspath(os.path.join(os.path.expanduser(begin), *rest))  # noqa: PTH100, PTH111, PTH118 -- texts are at hand
+    return os.path.abspath(os.path.join(os.path.expanduser(begin), *rest))  # noqa: PTH100, PTH111, PTH118 -- they are strings
 
 
 def mark_of(path: str) -> Mark:
-    """Return the metadata of a file that change when it is written.
-
-    None if it is no file.
-    """
+    """Return the metadata that change when a file is written; empty if not a file."""
     try:
         status = os.stat(path)  # noqa: PTH116 -- as above
     except (OSError, ValueError):

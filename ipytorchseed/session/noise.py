@@ -1,6 +1,6 @@
 """Removes what changes in every run from text: addresses, times, counters.
 
-Every pattern here takes time in proportion to the text: its repeats are bounded, or end at a
+Every pattern here takes time proportional to the text: its repeats are bounded, or end at a
 character that cannot start the pattern.
 """
 
@@ -11,20 +11,23 @@ from collections.abc import Callable
 
 from ipytorchseed.patterns import lazy_pattern
 
+# The most characters of an error's message that are cleaned, compared and stored.
 MOST_ERROR = 10_000
-"""Characters of an error's message that are cleaned, compared and kept."""
 
 _STAMP = (
     r"(?<!\w)(?:\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
-    r"|\d\d/\d\d/\d\d \d\d:\d\d:\d\d"  # as rich writes it
-    r"|\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})"  # as time.ctime() does
+    r"|\d\d/\d\d/\d\d \d\d:\d\d:\d\d"  # rich
+    r"|\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})"  # time.ctime()
 )
-STAMP = lazy_pattern(_STAMP)
-"""A moment, to the second or finer."""
 
-_ELEMENT_ID = lazy_pattern(r"""id(?<!\wid)\s*=\s*(["'])([^"']+)\1""")  # searched for by its letters
+# A point in time, to the second or finer.
+STAMP = lazy_pattern(_STAMP)
+
+# It starts with literal letters, so that the search is fast.
+_ELEMENT_ID = lazy_pattern(r"""id(?<!\wid)\s*=\s*(["'])([^"']+)\1""")
+
+# The end of an element's ids, which other names share: ``anim5f…`` and ``_anim_img5f…``.
 _UUID = lazy_pattern(r"[0-9a-f]{32}\Z")
-"""The end of ids of one element; other names share it: ``anim5f…`` beside ``_anim_img5f…``."""
 
 _COUNTED_ID = lazy_pattern(r'"id":"(p\d{4,9})"')
 _SCRIPT_ID = lazy_pattern(
@@ -34,37 +37,41 @@ _SCRIPT = lazy_pattern(r"<script\b(?:(?!</?script\b).)*</script>", re.DOTALL)
 
 _DATE = lazy_pattern(r"<dc:date>[^<]*</dc:date>")
 _WORD = lazy_pattern(r"[\w-]+")
-_MANY = 500
-"""Ids that are found inside of words too; to look for more would take time with their square."""
 
+# The most ids that are also searched inside words; that takes time quadratic in their number.
+_MANY = 500
+
+# Replaces what was removed from a text, until ``close_gaps`` removes it.
 MASK = "\0"
-"""Stands for what was removed from a text, until ``close_gaps`` removes it."""
 
 _CHANGES_EACH_RUN = (
-    # a pattern; what is put in its place; the words without which it finds nothing
+    # a pattern; its replacement; words, one of them in every match
     (r"0x[0-9a-fA-F]{4,}", "0x", "0x"),
-    # one that reprlib shortened, as scikit-learn does in its diagrams: <Scorer obj...x7fb628ee9a10>
+    # shortened by reprlib, as in scikit-learn's diagrams: <Scorer obj...x7fb628ee9a10>
     (r"(?<=\.\.\.)0?x[0-9a-fA-F]{4,16}(?=>|&gt;)", "", "...x", "...0x"),
     (r"\bat 0x\b", "at", "at 0x"),
     (r"(?<=[<( ])id[= ]\d{6,}", "id", "id=", "id "),
-    # IPython's handle of a display that is updated
+    # IPython's handle of a display that can be updated
     (r"(?<=display_id=)[0-9a-f]{32}\b", "", "display_id="),
-    # the file that ipykernel names in a warning: its process, and the cell's text
+    # the file name in ipykernel's warnings, with the process id and a digest of the cell's text
     (r"(?<=ipykernel_)\d+(?=[/\\]\d+\.py)", "", "ipykernel_"),
     # tqdm: 57%|####| 57/100 [00:05<00:04, 10.6it/s, loss=0.3]
     (r"\[\d{1,9}:\d\d(?::\d\d)?(?:<[^,\[\]]{0,40})?,\s{0,9}[^,\[\]]{0,40}(?:/s|s/\w{1,40})", "[",
      "/s", "s/"),
-    # printed where a cell loads an extension again, as %load_ext ipytorchseed does under a check
+    # printed if a cell loads an extension again, as %load_ext ipytorchseed does under a check
     (r"(?m)^The [\w.]{1,200} extension is already loaded\. .*\n +%reload_ext .*\n?", "",
      " extension is already loaded"),
     # %time, %timeit
     (r"(?:CPU times:|Wall time:).*", "", "CPU times:", "Wall time:"),
-    # lines that they print where something took long, or not equally long
+    # lines that they print if something took long, or if times varied
     (r"(?m)^(?:Compiler(?: time)?|Parser) {0,9}: .*\n?", "", "Compiler", "Parser "),
     (r"(?m)^The slowest run took .*is being cached\.\n?", "", "The slowest run took"),
     (r"\d[^\n±]{0,20} ± [^\n±]{1,20} per loop \(mean ± .*", "", " per loop (mean ± "),
 )  # fmt: skip
+
 _READING = r"\d{1,15}(?::\d\d){0,2}(?:\.\d{1,20})?(?:e[-+]?\d{1,3})?"
+
+# Times that a cell prints if it reads a clock.
 _READINGS = (
     _STAMP,
     # 10:49:54
@@ -79,27 +86,24 @@ _READINGS = (
     (r"(?i)\b((?:time|took|taken|elapsed|duration|runtime|seconds|eta)\b(?=[^\d\n,;|]{0,24}\d)"
     rf"(?:(?!loss|acc|err|score|val)[^\d\n,;|]){{0,24}}?){_READING}"),
 )  # fmt: skip
-"""What a cell that reads a clock prints of it."""
 
 _RULES = [
-    # lines that are removed as a whole leave no gap
+    # lines that are removed completely leave no gap
     (words, lazy_pattern(text), instead if text.endswith(r"\n?") else f"{instead}{MASK}")
     for text, instead, *words in _CHANGES_EACH_RUN
 ]
 _TIMES = [lazy_pattern(text) for text in _READINGS]
 
-
+# An integer that may be the address of an object.
 _PLACE = lazy_pattern(r"(?<![\w.])\d{10,15}(?![\w.]?\d)")
-"""A whole number that may be the address of an object."""
-
 
 _BLANKS = lazy_pattern(r"[ \t]{2,}")
 
 
 def close_gaps(text: str) -> str:
-    """Remove the masks from a text, and the blanks whose number depends on what was masked.
+    """Remove the masks from a text, and the padding around them.
 
-    A progress bar pads a line that is shorter than the one before, and a table aligns its columns.
+    Its width depends on what was masked: progress bars pad shorter lines, and tables align columns.
     """
     if MASK not in text:
         return text
@@ -118,18 +122,18 @@ def close_gaps(text: str) -> str:
 
 
 def without_addresses(text: str) -> str:
-    """Remove the whole numbers from a text that may be addresses."""
+    """Remove the integers from a text that may be addresses."""
     return close_gaps(_PLACE.sub(MASK, text))
 
 
 def without_noise(text: str, *, timed: bool = False) -> str:
-    """Remove memory addresses and identities, and the times of ``%time``, ``%timeit`` and tqdm.
+    """Remove addresses, ids, and times of ``%time``, ``%timeit`` and tqdm from a text.
 
-    Of a line that was overwritten by carriage returns, only the last state is kept.
+    Lines that were overwritten by carriage returns are reduced to their last state.
 
     Args:
-        text: What was shown.
-        timed: Whether the cell reads a clock: then numbers that are called times go as well.
+        text: The text.
+        timed: Whether the cell reads a clock. Then numbers labelled as times are removed, too.
     """
     text = as_overwritten(text, MASK)
     for words, pattern, instead in _RULES:
@@ -142,7 +146,7 @@ def without_noise(text: str, *, timed: bool = False) -> str:
 
 
 def without_ids(text: str) -> str:
-    """Return HTML or SVG with its elements numbered instead of named at random, and undated."""
+    """Return HTML or SVG with numbers for random ids of elements, and without dates."""
     text = _DATE.sub("", without_noise(text))
     if "<script" in text:
         text = _SCRIPT.sub(lambda script: _without_names(script.group()), text)
@@ -151,13 +155,13 @@ def without_ids(text: str) -> str:
     if not names:
         return text
     number = {name: f"id-{count}" for count, name in enumerate(names)}
-    longest = sorted(names, key=len, reverse=True)  # one may be the beginning of another
+    longest = sorted(names, key=len, reverse=True)  # one may be a prefix of another
     every = re.compile("|".join(map(re.escape, longest))) if len(names) <= _MANY else _WORD
     return every.sub(lambda found: number.get(found.group(), found.group()), text)
 
 
 def _without_names(script: str) -> str:
-    """Number what a program names at random or counts, as Bokeh does documents and their parts."""
+    """Replace random and counted ids in a script by numbers, such as Bokeh's."""
     counted = set(_COUNTED_ID.findall(script))
     number: dict[str, str] = {}
 
@@ -171,10 +175,10 @@ def _without_names(script: str) -> str:
 
 
 def cleaner(kind: str) -> Callable[[str], str] | None:
-    """Return what removes from data of a MIME type that which differs between two equal runs.
+    """Return the function that removes noise from data of a MIME type, or None.
 
     Args:
-        kind: The MIME type; None is returned where its data is no text to be cleaned.
+        kind: The MIME type.
     """
     if is_markup(kind):
         return without_ids
@@ -184,17 +188,22 @@ def cleaner(kind: str) -> Callable[[str], str] | None:
 
 
 def is_script(kind: str) -> bool:
-    """Return whether a MIME type is one of programs that a front end runs."""
+    """Return whether a MIME type is that of scripts."""
     return kind.endswith("/javascript") or kind.startswith("application/vnd.bokehjs_")
 
 
 def is_markup(kind: str) -> bool:
-    """Return whether a MIME type is one of HTML or XML."""
+    """Return whether a MIME type is that of HTML or XML."""
     return kind == "text/html" or kind.endswith(("+xml", "/xml"))
 
 
 def as_overwritten(text: str, mark: str = "") -> str:
-    """Return the last state of each line that carriage returns overwrote, with a mark after it."""
+    """Return a text with only the last state of lines that carriage returns overwrote.
+
+    Args:
+        text: The text.
+        mark: What to add to such lines.
+    """
     if "\r" not in text:
         return text
     return "\n".join(

@@ -19,18 +19,18 @@ from ipytorchseed.session.noise import as_overwritten, cleaner, without_addresse
 from ipytorchseed.why.changes import COUNT, TIMES
 from ipytorchseed.why.words import many
 
+# Characters of a text that are cleaned; the rest is digested as it is.
 MOST_TEXT = 1 << 17
-"""Characters of a text that are cleaned; the rest is digested as it is."""
 
+# Characters of a cleaned text that are compared if it is unknown whether the rest differs.
 _SURE = MOST_TEXT // 2
-"""Characters of a cleaned text that are compared where the rest is not known to differ."""
 
+# Characters that are encoded at once.
 _PIECE = 1 << 16
-"""Characters that are encoded at once."""
 
 _MOST_NUMBERS = 8_192
 _MOST_DISPLAYS = 1_000
-# A number in a text. Digits that begin with a zero, or too many for a float, are a name.
+# A number in a text. Digits with a leading zero, or too many for a float, are an identifier.
 NUMBER = lazy_pattern(
     r"(?<![\w.])[-+]?(?!0\d|\d{16})(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?(?![\w.])"
 )
@@ -42,7 +42,7 @@ def text_value(text: str, *, timed: bool = False, addressed: bool = False) -> Fi
     """Return the record of a text: its digest, its size, and the numbers in it.
 
     Args:
-        text: All of it, of any length.
+        text: The whole text, of any length.
         timed: Whether the cell reads a clock, as in ``without_noise``.
         addressed: Whether it shows addresses, as in ``Outputs``.
     """
@@ -63,14 +63,14 @@ def _clean(text: str, *, timed: bool, addressed: bool) -> str:
 
 
 def _beginning(clean: str) -> str:
-    """Return the digest of as much as two long texts are always compared by."""
+    """Return the digest of the beginning of a long text, which is always compared."""
     return _digest(clean[:_SURE]).hexdigest() if len(clean) >= _SURE else ""
 
 
 def bundle_value(bundle: Mapping[str, Any]) -> Fingerprint:
     """Return the record of a display: its digest, without widget models and addresses."""
     if not isinstance(bundle, dict):
-        bundle = {}  # what no front end shows
+        bundle = {}  # no front end shows it
     kinds = sorted(
         kind for kind in dict.keys(bundle) if type(kind) is str and not kind.startswith(_WIDGETS)
     )
@@ -79,7 +79,7 @@ def bundle_value(bundle: Mapping[str, Any]) -> Fingerprint:
         data = dict.__getitem__(bundle, kind)
         _add(whole, f"\n{kind}\n")
         if isinstance(data, str):
-            text = str.__str__(data)  # without what a subclass of the user's does
+            text = str.__str__(data)  # runs no code of the user's subclass
             remove = cleaner(kind)
             size = MOST_TEXT if remove else 0
             clean = remove(text[:size]) if remove else ""
@@ -100,12 +100,12 @@ def bundle_value(bundle: Mapping[str, Any]) -> Fingerprint:
 def _as_json(data: object) -> str:
     try:
         return json.dumps(data, sort_keys=True, default=_plain)
-    except Exception:  # noqa: BLE001 -- what no front end could show either
+    except Exception:  # noqa: BLE001 -- no front end could show it either
         return ""
 
 
 def _plain(data: object) -> str:
-    """List what JSON does not hold; nothing of the user's is called for it."""
+    """Return a string for what JSON cannot represent, without running user code."""
     return xxh3_64(data).hexdigest() if type(data) is bytes else type(data).__name__
 
 
@@ -116,19 +116,19 @@ def _digest(text: str) -> xxh3_64:
 
 
 def _add(hasher: xxh3_64, text: str, begin: int = 0) -> None:
-    """Digest a text piece by piece, as a copy of all of it may not fit.
+    """Digest a text piece by piece, as a copy of all of it may not fit into memory.
 
     Args:
-        hasher: Takes it.
+        hasher: Is updated.
         text: The text.
-        begin: The first character that counts.
+        begin: The first character to digest.
     """
     for start in range(begin, len(text), _PIECE):
         hasher.update(text[start : start + _PIECE].encode("utf-8", "surrogatepass"))
 
 
 def _as_drawn_over(text: str) -> str:
-    """Return what a terminal shows of a text whose last line may be drawn over again."""
+    """Return what a terminal shows of a text whose last line may still be overwritten."""
     lines, end, last = text.rpartition("\n")
     return as_overwritten(lines) + end + as_overwritten(last) + "\r" * last.endswith("\r")
 
@@ -137,17 +137,17 @@ _NOTHING = _digest("").hexdigest()
 
 
 def outputs_of(source: str, asks: Iterable[str]) -> Outputs:
-    """Begin to note the outputs of a cell.
+    """Return empty outputs for a cell that is about to run.
 
     Args:
         source: Its text.
-        asks: What it asks for that may answer otherwise each time.
+        asks: Its nondeterministic calls.
     """
     return Outputs(timed=reads_clock(asks), addressed=shows_addresses(source))
 
 
 def _without_place(value: object) -> object:
-    """Return a value; None for a whole number that may be the place of an object in memory."""
+    """Return a value, or None if it is an integer that may be a memory address."""
     return None if type(value) is int and not without_addresses(str(value)) else value
 
 
@@ -156,36 +156,36 @@ class Outputs(Struct):
 
     Attributes:
         timed: Whether its cell reads a clock, as in ``without_noise``.
-        addressed: Whether it shows addresses: whole numbers that may be one are no content.
-        shown: How its result was shown, if it had one.
-        in_part: Whether something may have printed that was not fully recorded.
+        addressed: Whether it shows addresses. Integers that may be one are then ignored.
+        shown: How its result was displayed, if it had one.
+        in_part: Whether some printed text may be missing.
     """
 
     timed: bool = False
     addressed: bool = False
     shown: Fingerprint | None = None
     in_part: bool = False
-    _kept: str = ""  # what was printed first, where all of it is too long
-    _rest: xxh3_64 | None = None  # a digest of what was printed after that
-    _text: list[str] = []  # what was printed after that, not digested yet
-    _room: int = MOST_TEXT  # characters that may still be added to it
+    _kept: str = ""  # the beginning of the printed text, if it is too long to keep
+    _rest: xxh3_64 | None = None  # a digest of the text after that
+    _text: list[str] = []  # the text after that, not digested yet
+    _room: int = MOST_TEXT  # how many characters still fit into it
     _size: int = 0
     _shown: list[Fingerprint] = []
     _more: xxh3_64 | None = None  # a digest of the displays after those
     _count: int = 0
 
     def passed_by(self) -> None:
-        """Record that something prints by itself, as a program does: seen late, or never."""
+        """Record that a program prints directly, so that its text arrives late or never."""
         self.in_part = True
 
     def piped(self, text: str) -> None:
-        """Record text from the process's own output: of this cell's programs, or of others."""
+        """Record text from the process's standard output, of this cell or of others."""
         if self.in_part:
             self.printed(text)
         self.in_part = True
 
     def printed(self, text: str) -> None:
-        """Record printed text; of much of it, a digest is all that is kept."""
+        """Record printed text; of long text, the beginning and a digest are kept."""
         size = len(text)
         self._size += size
         self._room -= size
@@ -194,7 +194,7 @@ class Outputs(Struct):
             self._overflow()
 
     def _overflow(self) -> None:
-        """Make room where lines were drawn over and over; where they were not, begin a digest."""
+        """Make room by dropping overwritten lines, or else begin a digest."""
         if self._rest is None:
             *before, text = self._text
             kept = "".join(before)
@@ -211,7 +211,7 @@ class Outputs(Struct):
             self._digest_rest(self._rest)
 
     def _digest_rest(self, digest: xxh3_64) -> None:
-        """Add what waits to the digest of the rest: many short texts as one, none copied."""
+        """Add the waiting texts to the digest of the rest, the short ones as one."""
         *short, last = self._text or [""]
         self._text, self._room = [], _PIECE
         _add(digest, "".join(short))
@@ -228,7 +228,7 @@ class Outputs(Struct):
             _add(self._more, value.digest)
 
     def resulted(self, bundle: Mapping[str, Any]) -> None:
-        """Record how a result is shown: its class's own methods may read more than the result."""
+        """Record how a result is displayed; methods of its class may read other data."""
         if self.addressed:
             bundle = {
                 kind: without_addresses(data) if type(data) is str else data
@@ -237,7 +237,7 @@ class Outputs(Struct):
         self.shown = bundle_value(bundle)
 
     def content(self, result: object) -> object:
-        """Return what of a result is content: addresses are none, alone or in a sequence."""
+        """Return a result; if the cell shows addresses, without integers that may be one."""
         if not self.addressed:
             return result
         if type(result) in (tuple, list):
@@ -250,7 +250,7 @@ class Outputs(Struct):
 
     @property
     def displays(self) -> tuple[Fingerprint, ...]:
-        """What is kept of each display, in order; the last one represents all beyond many."""
+        """The records of displays, in order; beyond a limit, one represents the rest."""
         if self._more is None:
             return tuple(self._shown)
         count = self._count - len(self._shown)
@@ -260,13 +260,13 @@ class Outputs(Struct):
         return (*self._shown, rest)
 
     def stdout(self) -> Fingerprint | None:
-        """Return the record of the printed text; None where it was empty or only noise."""
+        """Return the record of the printed text; None if it was empty or only noise."""
         if not self._size and not self.in_part:
             return None
         varies = {"timed": self.timed, "addressed": self.addressed}
         if self._rest is None:
             text = "".join(self._text)
-            if self.in_part:  # equal as far as it was seen: the rest and its order are unknown
+            if self.in_part:  # the order of the lines, and the missing ones, are unknown
                 value = text_value("\n".join(sorted(text.split("\n"))), **varies)
                 summary = value.summary if text else ""
                 return replace(value, summary=summary, exact=False, sample=value.digest)

@@ -1,7 +1,4 @@
-"""The user's modules that a cell is the first to import.
-
-What is read and set in them.
-"""
+"""Finds what a cell reads and sets in user modules that it is the first to import."""
 
 from __future__ import annotations
 
@@ -21,11 +18,11 @@ from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.parsing import names_in, nodes_in
 from ipytorchseed.reads.source import parse_file
 
-# For a character of a module whose code is followed.
+# Seconds for each character of a module whose code is followed.
 _SECONDS = 1e-6
 
 
-def read_there(  # noqa: PLR0913, PLR0917 -- how code is followed
+def read_there(  # noqa: PLR0913, PLR0917 -- what following code needs
     modules: Collection[str],
     effects: Effects,
     namespace: Mapping[str, Any],
@@ -37,11 +34,12 @@ def read_there(  # noqa: PLR0913, PLR0917 -- how code is followed
 
     Args:
         modules: Their names.
-        effects: What the cell's code does.
+        effects: The effects of the cell's code.
         namespace: The user's names.
-        hidden: Names of the shell's own.
-        seconds: How long its code may be followed.
-        known: What was found before the modules were there; what their code asks is added.
+        hidden: The shell's names.
+        seconds: How long to follow its code.
+        known: What was found before the modules were imported. Gets the nondeterministic calls of
+            their code.
     """
     found = find_dependencies(effects, namespace, hidden, seconds=seconds)
     known.nondeterministic_calls |= found.nondeterministic_calls
@@ -53,7 +51,7 @@ def read_there(  # noqa: PLR0913, PLR0917 -- how code is followed
                 yield name, value
 
 
-def set_in_packages(  # noqa: PLR0913, PLR0917 -- as above, and how code is followed
+def set_in_packages(  # noqa: PLR0913, PLR0917 -- as above
     modules: Mapping[str, str],
     effects: Effects,
     namespace: Mapping[str, Any],
@@ -61,15 +59,15 @@ def set_in_packages(  # noqa: PLR0913, PLR0917 -- as above, and how code is foll
     seconds: float,
     follow: Callable[[str], Effects],
 ) -> dict[str, tuple[str, str]]:
-    """Return the attributes that a cell, or modules that it imported, set in packages.
+    """Return the attributes of packages that a cell, or modules that it imported, set.
 
     Args:
-        modules: Their files, by name.
-        effects: What the cell's code does.
+        modules: The files of the modules, by name.
+        effects: The effects of the cell's code.
         namespace: The user's names.
-        hidden: Names of the shell's own.
-        seconds: How long code may be followed.
-        follow: Follows the code of a text.
+        hidden: The shell's names.
+        seconds: How long to follow code.
+        follow: Returns the effects of code.
 
     Returns:
         As ``Dependencies.sets``.
@@ -95,13 +93,13 @@ def set_in_packages(  # noqa: PLR0913, PLR0917 -- as above, and how code is foll
 def _may_set_imported(tree: ast.Module | None) -> bool:
     """Return whether code may set attributes of what it imports.
 
-    To follow it takes much longer.
+    This is much faster than following it.
     """
     nodes = [] if tree is None else nodes_in(tree)
     imports = [each for each in nodes if isinstance(each, ast.Import | ast.ImportFrom)]
     found = {name for each in imports for part in each.names for name in bound_by(part)}
     for each in (node for node in nodes if isinstance(node, ast.Assign)):
-        # `F = torch.nn.functional`; what a call returns is no module.
+        # `F = torch.nn.functional`; calls do not return modules.
         if not isinstance(each.value, ast.Call) and not found.isdisjoint(names_in(each.value)):
             found.update(*map(targets_of, each.targets))
     sets = (each for each in nodes if isinstance(each, ast.Attribute) and _is_set(each))

@@ -1,4 +1,4 @@
-"""A run under way: what it began with."""
+"""A run in progress: the state of the kernel when it began."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from ipytorchseed.session.watch import Look
 
 
 class Pending(Struct):
-    """A run under way: what it began with. No object of the user's is held.
+    """A run in progress: the state of the kernel when it began, without user objects.
 
     Attributes:
-        cell: What the cell is known by.
+        cell: The cell's key.
         source: Its text.
         execution_count: The number in ``In[...]``.
-        started: When, in seconds since 1970.
-        clock: When, on a clock that only goes forward.
-        states: Every source's state.
-        generators: The namespace's generators.
+        started: The start, in seconds since 1970.
+        clock: The start, on a monotonic clock.
+        states: The state of every source.
+        generators: The generators in the namespace.
         settings: Flags, environment, versions and hardware.
         named: Variables that its text reads.
-        dependencies: Where the values lie that it reads.
+        dependencies: The places of the values that it reads.
         writes: Names that its code may set.
         inert: As in ``Effects``.
         calls: Whether it may run code that sets names that are not in its text.
-        confined: Whether it can change no other variable but by changing what it reads.
-        budget: Time to look at values.
-        between: Sources that moved since the last run's end.
-        outputs: What it showed so far.
-        reads: What the values were.
+        confined: Whether it can change other variables only through the values that it reads.
+        budget: Time for inspecting values.
+        between: Sources that advanced since the end of the last run.
+        outputs: What it has shown so far.
+        reads: The fingerprints of the values that it reads.
         seeds: Seeds that we applied, and how.
         beside: Whether another cell began meanwhile, in another thread.
     """
@@ -73,8 +73,8 @@ class Pending(Struct):
         """Return the record of the run.
 
         Args:
-            asked: Functions that it asked, or may have asked, for the time or entropy.
-            **ended: Fields that tell how it ended.
+            asked: Functions that it called, or may have called, for the time or entropy.
+            **ended: Fields that are known only at its end.
         """
         dependencies, outputs = self.dependencies, self.outputs
         followed: dict[str, Any] = {
@@ -101,7 +101,7 @@ class Pending(Struct):
         )
 
 
-# What following its code told, and a run keeps under the same name.
+# Fields that dependencies and runs have in common.
 _FOLLOWED = ("packages", "replaced", "timed", "timing")
 
 

@@ -1,4 +1,4 @@
-"""The current state of this kernel, from its records or by a look, for a plan."""
+"""The current state of this kernel, recorded or inspected, for planning a replay."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ from ipytorchseed.session.kept import is_seen, tied
 from ipytorchseed.session.session import Session
 from ipytorchseed.session.settings import Settings
 
-# Runs that are looked through for the one that made a value.
+# How many runs are searched for the one that made a value.
 _LOOKED_BACK = 200
 
-# A setting that is on record wherever torch was imported.
+# A setting that is recorded whenever torch was imported.
 _TORCHS = "torch.default_dtype"
 
-# Seconds for reading a file, to tell whether one is another that was written to since.
+# Seconds for reading a file that was written to, to find out whether its content changed.
 _IN_FILES = 1.0
 
-# Seconds for looking at variables before cells are run again.
+# Seconds for inspecting variables before cells are run again.
 _IN_VALUES = 20.0
 
 
 class RecordedKernel:
-    """What the records tell: asked for nothing else, it answers at once.
+    """The state of the kernel according to the records alone, which is fast.
 
     Args:
-        session: Whose kernel and ledger.
-        target: The run that is to be brought back.
+        session: Has the kernel and the ledger.
+        target: The run to reproduce.
 
     Attributes:
         kernel: The kernel's name.
@@ -57,7 +57,7 @@ class RecordedKernel:
 
     @cached_property
     def _latest(self) -> list[Run]:
-        """The latest runs, and earlier ones if they do not reach the target."""
+        """The latest runs, and earlier ones if those do not include the target."""
         ledger, target = self._session.ledger, self._target
         rank, limit = target.rank, _LOOKED_BACK
         latest = [*ledger.runs(target.notebook, rank=rank, limit=limit)]
@@ -82,13 +82,14 @@ class RecordedKernel:
         return {name for run in self._mine for name in self.effects(run).writes}
 
     def settings_now(self, run: Run) -> Mapping[str, Any]:
-        """Return the settings, versions and hardware that matter to a run's code."""
+        """Return the current settings, versions and hardware that affect a run's code."""
         return self._settings.read(run.source, run.packages)
 
     def settings_of(self, run: Run) -> Mapping[str, Any]:
         """Return the settings that a run began with.
 
-        One that imported torch has none of torch's on record: they are those of the run after it.
+        A run that imported torch has no record of torch's settings. They are taken from the next
+        run that has one.
         """
         if _TORCHS in run.settings:
             return run.settings
@@ -97,15 +98,15 @@ class RecordedKernel:
         return {**next(mine, run).settings, **run.settings}
 
     def last(self, name: str) -> Fingerprint | None:
-        """Return the fingerprint of a variable's value now; None if it is not known."""
+        """Return the fingerprint of a variable's current value; None if unknown."""
         return self._values.get(name)
 
     def is_bound(self, name: str) -> bool:
-        """Return whether a name is bound now, or a builtin."""
+        """Return whether a name is currently bound, or a builtin."""
         return name in self._values or name in self._set_here or hasattr(builtins, name)
 
     def effects(self, run: Run) -> Effects:
-        """Return what the code of a run does with names."""
+        """Return the effects of a run's code."""
         return self._session.effects_of(run.source)
 
     def sends_to(self, run: Run, opened: Collection[str]) -> Sequence[str]:
@@ -113,16 +114,17 @@ class RecordedKernel:
         return written_to(run.source, self.effects(run), opened)
 
     def makers(self, name: str, digest: str) -> list[Run]:
-        """Return the runs that left a variable so, and ended well, the newest first.
+        """Return the successful runs that left a variable with this digest, newest first.
 
-        Without those that only command us: what ``%replay --undo`` puts back, others made.
+        Cells that only call our magics are left out: ``%replay --undo`` restores values that other
+        cells made.
         """
         setters = (run for run in self._latest if name in run.writes and run.status == "ok")
         made = (run for run in setters if self._left(run, name) == digest)
         return [run for run in made if not only_asks(run.source)]
 
     def _left(self, run: Run, name: str) -> str:
-        """Return a variable's digest after a run, also if a GPU still computed it."""
+        """Return a variable's digest after a run, even if a GPU was still computing it."""
         made = run.writes[name]
         if made.kind != PENDING:
             return made.digest
@@ -148,43 +150,38 @@ class RecordedKernel:
         return (run for run in earlier if path in run.wrote and not only_asks(run.source))
 
     def met_before(self, run: Run) -> set[str]:
-        """Return the packages that earlier runs than this reached, in this kernel alone."""
+        """Return the packages that runs before this one used, in this kernel."""
         earlier = (each for each in self._mine if (each.id or 0) < (run.id or 0))
         return {package for each in earlier if each.status == "ok" for package in each.packages}
 
     def pruned(self, digests: Iterable[str]) -> set[str]:
-        """Return those states of the given ones that the ledger no longer keeps."""
+        """Return those of the given states that the ledger no longer has."""
         wanted = {*digests}
         return wanted - self._session.ledger.states(wanted).keys()
 
     def is_fresh(self, digest: str) -> bool | None:
-        """Return whether a state is one that seeding leaves.
-
-        None if that cannot be reported.
-        """
+        """Return whether seeding leaves this state; None if unknown."""
         state = self._session.ledger.states([digest]).get(digest)
         return None if state is None else is_fresh(state)
 
     def is_file(self, path: str) -> bool:
-        """Return whether there is a file of this name."""
+        """Return whether a file exists."""
         return Path(path).is_file()
 
     def changed_files(self, run: Run) -> list[str]:
-        """Return the paths of files that a run read, and that are known to be others now."""
+        """Return the paths of files that a run read and that are known to have changed."""
         changed = _is_touched if run.asks_when_written else _is_changed
         return [file.path for file in [*run.files, *run.loaded.values()] if changed(file)]
 
 
 class LiveKernel(RecordedKernel):
-    """The same, where variables and settings are looked at.
-
-    What no record tells counts too.
+    """The state of the kernel by inspection, which includes unrecorded changes.
 
     Args:
-        session: Whose kernel and ledger.
-        target: The run that is to be brought back.
+        session: Has the kernel and the ledger.
+        target: The run to reproduce.
         namespace: The user's names.
-        seconds: How long variables may be looked at.
+        seconds: How long to inspect variables.
     """
 
     def __init__(
@@ -200,20 +197,17 @@ class LiveKernel(RecordedKernel):
         self._looks: dict[str, Fingerprint | None] = {}
 
     def last(self, name: str) -> Fingerprint | None:
-        """Return a variable's fingerprint now.
-
-        None if it is missing or has to be recomputed.
-        """
+        """Return a variable's current fingerprint; None if missing or to be recomputed."""
         if name not in self._looks:
             self._looks[name] = self._look(name)
         return self._looks[name]
 
     def is_bound(self, name: str) -> bool:
-        """Return whether a name is bound now, or a builtin."""
+        """Return whether a name is currently bound, or a builtin."""
         return name in self._namespace or hasattr(builtins, name)
 
     def kept_values(self, run: Run) -> dict[str, Any]:
-        """Return copies of missing inputs of a run that are kept in memory."""
+        """Return copies of a run's inputs that are missing now but were kept in memory."""
         found = {}
         apart = run.reads.keys() - tied(run.reads)
         for name, value in run.reads.items():
@@ -223,7 +217,7 @@ class LiveKernel(RecordedKernel):
                 continue
             packed = self._session.kept.get(value.digest)
             if isinstance(packed, Packed):
-                with suppress(Exception):  # a class that is gone, or may not be made like this
+                with suppress(Exception):  # a class that is gone, or cannot be created like this
                     made = packed.unpack()
                     look = self._session.variables.look(made, self._budget)
                     if same(look, value) and forms(look) == forms(value):
@@ -231,18 +225,16 @@ class LiveKernel(RecordedKernel):
         return found
 
     def originals_of(self, run: Run, later: Run) -> dict[str, Any]:
-        """Return what a later run read of packages that cells had replaced since a run."""
+        """Return the originals of what a later run read and cells had patched since a run."""
         if run.kernel != self.kernel:
             return {}
         held = self._session.originals
         return {name: held[name] for name in (held.keys() & later.reads.keys()) - run.reads.keys()}
 
     def kept_files(self, run: Run) -> dict[str, bytes | None]:
-        """Return the contents of files that a run read, by path.
+        """Return the contents of files that a run read, by path; None for missing files.
 
-        None for one that was not there.
-
-        Those of large files, and of earlier kernels, are not kept.
+        Large files, and those of earlier kernels, are not kept.
         """
         contents: dict[str, bytes | None] = {}
         for file in run.files:
@@ -265,7 +257,7 @@ class LiveKernel(RecordedKernel):
 
 
 def _has_graph(value: Any) -> bool:  # noqa: ANN401
-    """Return whether a tensor is the end of a graph, which a backward pass uses up."""
+    """Return whether a tensor has an autograd graph, which a backward pass frees."""
     torch: Any = sys.modules.get("torch")
     return hasattr(torch, "nn") and type(value) is torch.Tensor and value.grad_fn is not None
 
@@ -279,5 +271,5 @@ def _is_touched(file: FileRead) -> bool:
 
 
 def _is_changed(file: FileRead) -> bool:
-    """Return whether a file is known to be another than when it was read."""
+    """Return whether a file's content is known to have changed since it was read."""
     return _is_touched(file) and file.same(FileWatch().look(file.path, _IN_FILES)) is False

@@ -1,4 +1,4 @@
-"""What a kernel holds and shows that a restart and one run of all cells would not give."""
+"""Finds what a restart and one run of all cells would not reproduce."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from ipytorchseed.session.session import Session
 from ipytorchseed.session.states import LedgerStates
 from ipytorchseed.why.words import first_of, listed, owner_of
 
+# The most names that one remark lists.
 _NAMED = 4
-"""Names that one remark lists."""
 
+# The most characters in the label of a cell that has no number in this kernel.
 _LABEL = 40
-"""Characters of the text of a cell that has no number in this kernel."""
 
 
 class Remark(Struct, frozen=True):
-    """Something that a restart and one run of all cells would not give.
+    """Something that a restart and one run of all cells would not reproduce.
 
     Attributes:
         kind: ``only-here``, ``order``, ``unseeded``, ``stale``, ``repeated``, ``edited`` or
             ``not-run``.
         message: A sentence.
-        name: The variable, source or function; empty where it is about cells only.
+        name: The variable, source or function; empty if it is only about cells.
         runs: The numbers in ``In[...]`` of the runs that it names.
     """
 
@@ -74,7 +74,7 @@ class _Cell(Struct, dict=True):
 
     @cached_property
     def reads(self) -> set[str]:
-        """The names that it reads before it sets them, also in functions that it calls."""
+        """The names that it, or a function that it calls, reads before setting them."""
         names = {*self.effects.reads}
         if self.is_current:
             run = self.runs[-1]
@@ -87,10 +87,9 @@ class Restart:
     """Compares a kernel with its notebook's file.
 
     Args:
-        session: Whose ledger to ask.
+        session: Has the ledger.
         namespace: The user's names.
-        file: The code cells of the file; None where it is not known: then the last text of each
-            cell is used.
+        file: The code cells of the file. If it is None, the last text of each cell is used.
         saved: When the file was written, in seconds since 1970.
     """
 
@@ -102,7 +101,7 @@ class Restart:
         saved: float = 0.0,
     ) -> None:
         self._session, self._in_file = session, file is not None
-        self._inputs: Sequence[str] = namespace.get("In", ())  # also before we were loaded
+        self._inputs: Sequence[str] = namespace.get("In", ())  # also from before %load_ext
         self._names = [
             name for name in [*namespace] if session.is_users(name) and not hasattr(builtins, name)
         ]
@@ -127,12 +126,12 @@ class Restart:
 
     @property
     def last_runs(self) -> dict[str, Run]:
-        """The last run of each cell that does more than to ask us, by its id in the file."""
+        """The last run of each cell by its id in the file, without calls of our magics."""
         ran = [cell for cell in self._cells if cell.runs and not only_asks(cell.file.source)]
         return {cell.file.id: cell.runs[-1] for cell in ran}
 
     def _match(self) -> dict[int | None, _Cell]:
-        """Find the cell of each run: by its id, or by its text if one cell alone has that."""
+        """Match each run to a cell, by its id, or by its text if only one cell has that."""
         by_id = {cell.file.id: cell for cell in self._cells}
         codes = [cell.code for cell in self._cells]
         by_code = {cell.code: cell for cell in self._cells if codes.count(cell.code) == 1}
@@ -146,12 +145,12 @@ class Restart:
         return found
 
     def _is_saved(self, run: Run) -> bool:
-        """Return whether a run was of a text that is in the file, or only asked us."""
+        """Return whether the text of a run is in the file, or contains only our magics."""
         cell = self._of.get(run.id)
         return only_asks(run.source) or (cell is not None and run.code == cell.code)
 
     def remarks(self) -> list[Remark]:
-        """Return all that is found, what breaks first."""
+        """Return everything that was found, errors first."""
         parts = [self._missing(), self._unseeded(), self._asked(), self._stale(), self._repeated()]
         if self._in_file:
             parts = [self._not_saved(), *parts, self._about_cells()]
@@ -164,12 +163,12 @@ class Restart:
             yield Remark("edited", f"{named}: not in the file yet. Save it and ask again", "", runs)
 
     def _missing(self) -> Iterator[Remark]:
-        """Yield the names that a cell reads and that no cell sets, or only one below it."""
+        """Yield the names that a cell reads, but that only cells below it set, or none."""
         for name in self._only_here:
             readers = [cell for cell in self._cells if name in cell.reads]
             setter = self._setter(name) if readers else None
             typed = (text for text in self._inputs if name in self._effects(text).writes)
-            if setter is not None or (readers and next(typed, "")):  # not what was there before
+            if setter is not None or (readers and next(typed, "")):  # not if the kernel brought it
                 no_cell = "no cell of the file sets it" if self._in_file else "no cell sets it now"
                 message = f"`{name}` is read by {_listed(readers)}, and {no_cell}"
                 message += self._say_setter(setter)
@@ -186,7 +185,7 @@ class Restart:
                 return
 
     def _setter(self, name: str) -> Run | None:
-        """Return the last run that set a name by a text that is not in the file."""
+        """Return the last run that set a name and whose text is not in the file."""
         for run in reversed(self._strays):
             if name in run.writes or name in self._effects(run.source).writes:
                 return run
@@ -200,7 +199,7 @@ class Restart:
         return f"; `In[{run.execution_count}]` did, and that cell {what}"
 
     def _unseeded(self) -> Iterator[Remark]:
-        """Yield the sources that nothing had seeded when a cell first drew from them."""
+        """Yield the sources that were not seeded when a cell first drew from them."""
         states = LedgerStates(self._session.ledger)
         seen: set[str] = set()
         for run in (run for run in self._runs if run.id in self._of and not run.seeds):
@@ -217,14 +216,14 @@ class Restart:
                         yield _remark("unseeded", message, [cell], name)
 
     def _asked(self) -> Iterator[Remark]:
-        """Yield the functions that draw from the system's entropy."""
+        """Yield the calls of functions that use the system's entropy."""
         for cell in self._cells:
             for name in cell.runs[-1].nondeterministic_calls if cell.is_current else ():
                 if name in ENTROPY:
                     yield _remark("unseeded", f"{cell.name}: {sentence(name)}", [cell], name)
 
     def _stale(self) -> Iterator[Remark]:
-        """Yield the cells whose inputs were set again after they ran, from above or outside."""
+        """Yield the cells whose inputs were set later, by a cell above or not in the file."""
         for cell in self._cells:
             ended = cell.runs[-1].id if cell.runs else None
             after = [run for run in self._runs if ended and (run.id or 0) > ended]
@@ -238,7 +237,7 @@ class Restart:
                     yield _remark("stale", message, [cell], name, setter)
 
     def _repeated(self) -> Iterator[Remark]:
-        """Yield the cells that ran again and went on from what they had left."""
+        """Yield the cells that ran again and continued from their own result."""
         for cell in self._cells:
             for before, run in list(pairwise(cell.runs))[-1:]:
                 for name in before.writes.keys() & run.reads.keys() & run.writes.keys():
@@ -250,7 +249,7 @@ class Restart:
                         yield _remark("repeated", message, [cell], name)
 
     def _about_cells(self) -> Iterator[Remark]:
-        """Yield the cells that ran in a different order, with a different text, or not at all."""
+        """Yield the cells that ran in another order, with another text, or not at all."""
         cells = [cell for cell in self._cells if not only_asks(cell.file.source)]
         ran = [cell for cell in cells if cell.runs]
         began = [cell.runs[-1].id or 0 for cell in ran]
@@ -280,5 +279,5 @@ def _listed(cells: Sequence[_Cell]) -> str:
 
 
 def _is_chosen(position: Position | None) -> bool:
-    """Return whether somebody chose the seed behind a state, and not the system."""
+    """Return whether the seed behind a state was chosen, not taken from entropy."""
     return position is not None and position.seed is not None and position.seed < LIMIT

@@ -1,4 +1,4 @@
-"""``begin_cell`` and ``end_cell``: records what a run began with, drew, read and made."""
+"""Records runs: ``begin_cell`` inspects the kernel before, ``end_cell`` after."""
 
 from __future__ import annotations
 
@@ -50,40 +50,40 @@ from ipytorchseed.session.sources import States, StateWatch, with_origins
 from ipytorchseed.session.variables import MOST_NAMES, Variables, foremost
 from ipytorchseed.session.watch import NamespaceWatch
 
+# The shares of a cell's own time, and of the budget, that inspecting it may take.
 _SHARE, _REST = 0.1, 0.25
-"""Of a cell's own time, and of the budget, what looking at it may take."""
 
+# The most seeds that are logged for one run, as a loop may apply any number.
 _MOST_SEEDS = 100
-"""Seeds that one run has in the log: a loop may apply any number."""
 
 _TOO_MUCH = "not all of your code could be followed: there is too much, or its source is gone"
 _TOO_MANY = "too many variables to look at them all"
 _CUT_SHORT = "the run was interrupted while it was looked at: not all values are known"
-_BESIDE = "another cell ran at the same time, and what it did may be told as this one's"
+_BESIDE = "another cell ran at the same time, so its effects may be reported for this one"
 
 
 class Session:
-    """Looks at each run of a kernel and records it.
+    """Inspects each run of a kernel and records it.
 
     Args:
-        notebook: What the notebook is known by.
-        ledger: Where runs are kept.
-        transform: Turns a cell's text into Python, as the shell does.
+        notebook: The notebook's key.
+        ledger: Stores the runs.
+        transform: Converts a cell's text to Python, as the shell does.
         hidden: Names of the shell, which are not variables of the user.
         config: The user's choices.
-        later: Calls a function once the cell's reply is out; None if no one waits for one.
-        find_rank: Tells which of several processes that run the same notebook this is; asked
-            until it knows, as a process may learn it late.
-        identity: Of an earlier session of this kernel, if there was one.
+        later: Calls a function after the cell's reply was sent; None if there are no replies.
+        find_rank: Returns the rank of this process, if several run the same notebook. It is called
+            until it returns one, as a process may learn its rank late.
+        identity: The identity of an earlier session of this kernel, if there was one.
 
     Attributes:
-        kernel: A name of this kernel's process.
-        identity: Which cell a run is of, across kernels.
+        kernel: A unique name of this kernel's process.
+        identity: Identifies cells across kernels.
         kept: Small inputs of the runs of this kernel.
-        variables: What the user's variables were at the last look.
-        originals: What cells replaced in Python's modules and in packages, by name.
-        pending: The run under way, or None.
-        last: The last run recorded, or None.
+        variables: The user's variables as of the last inspection.
+        originals: What cells replaced in packages and in Python's modules, by name.
+        pending: The run in progress, or None.
+        last: The last recorded run, or None.
     """
 
     def __init__(  # noqa: PLR0913 -- each by name
@@ -132,34 +132,34 @@ class Session:
 
     @property
     def shelf(self) -> str:
-        """What saved states are kept under: the notebook, and the rank of several."""
+        """The key of saved states: the notebook, and the rank if there are several."""
         return self.notebook if self.rank is None else f"{self.notebook}, rank {self.rank}"
 
     @property
     def rank(self) -> int | None:
-        """Which of several processes that run the same notebook this is; None for the only one."""
+        """The rank of this process; None if only one runs the notebook."""
         if self._rank is None:
             self._rank = self._find_rank()
         return self._rank
 
     def code_of(self, source: str) -> str:
-        """Name a cell's text: comments and layout do not count."""
+        """Return the digest of a cell's code, which ignores comments and layout."""
         return code_digest(source, self._transform)
 
     def effects_of(self, source: str) -> Effects:
-        """Follow the code of a cell."""
+        """Return the effects of a cell's code."""
         return effects_of_cell(source, self._transform)
 
     def cell_of(
         self, ident: str | None, source: str, saved: Callable[[str], Collection[str]]
     ) -> str:
-        """Return the identity of a cell that is about to run.
+        """Return the key of a cell that is about to run.
 
         Args:
-            ident: The front end's id; None where it names none, or a new one for each run.
+            ident: The front end's id; None if it gives none, or a new one for each run.
             source: The cell's text.
-            saved: Returns the ids in the notebook's file, where this one is such;
-                called where the cell has not run in this kernel.
+            saved: Returns the ids in the notebook's file, if this one is of that kind. Called if
+                the cell has not run in this kernel.
         """
         if ident is None:
             return source.strip()
@@ -169,11 +169,11 @@ class Session:
         return self.identity.key_of(ident)
 
     def choose(self, config: Config, ledger: Ledger | None = None) -> None:
-        """Take the user's choices.
+        """Apply the user's choices.
 
         Args:
-            config: What is in force from now on.
-            ledger: Where runs are kept from now on; None for where they are.
+            config: The new choices.
+            ledger: The new ledger; None keeps the current one.
         """
         self.config = config
         if ledger is not None:
@@ -181,11 +181,11 @@ class Session:
             self.ledger = ledger
 
     def written(self) -> tuple[str, ...]:
-        """Return the paths of the first files that the cell under way has written so far."""
+        """Return the first few paths that the running cell has written so far."""
         return self._files.written(str(self.ledger.path or ledger_path()))
 
     def connected(self) -> tuple[str, ...]:
-        """Return what the cell under way has connected to so far."""
+        """Return what the running cell has connected to so far."""
         return self._files.connections.opened()
 
     @uncollected
@@ -197,23 +197,23 @@ class Session:
         namespace: Mapping[str, Any],
         prepare: Callable[[], object] | None = None,
     ) -> None:
-        """Look at everything before a cell runs.
+        """Inspect everything before a cell runs.
 
         Args:
-            cell: What the cell is known by.
+            cell: The cell's key.
             source: Its text.
             execution_count: The number it will have in ``In[...]``.
             namespace: The user's names.
-            prepare: What we do before the cell, such as seeding: done after the look at what
-                moved since the last run, and before the look at what this one begins with.
+            prepare: What we do before the cell, such as seeding. Called after reading what advanced
+                since the last run, and before reading what this run begins with.
         """
         self.pending = None
         self._cut_short = False
         self._budget = Budget(self._allowance(self._took.get(cell, 0.0)))
-        recording = self.config.tracking and os.getpid() == self._pid  # a forked child does not
+        recording = self.config.tracking and os.getpid() == self._pid  # not in a forked child
         text = with_scripts(source)
         if recording and (self.last is None or "random" in text):
-            import_lazy()  # so that it is known where the first draw begins
+            import_lazy()  # so that the state before the first draw is known
         states = self._states.read() if recording else None
         digests = states.digests if states is not None else {}
         if prepare is not None:
@@ -229,9 +229,9 @@ class Session:
         )
         for name, place in dependencies.sets.items() - self._patched.items():
             if self.config.keep_inputs and is_of_library(place[0]):
-                with suppress(KeyError):  # the cell makes it
+                with suppress(KeyError):  # the cell creates it
                     self.originals.setdefault(name, find_at(place))
-        rebound = self._watch.rebound(namespace)  # since the last run, by no cell of ours
+        rebound = self._watch.rebound(namespace)  # since the last run, not by a recorded cell
         calls = bool(effects.paths or not effects.complete)
         pending = Pending(
             cell=cell,
@@ -279,14 +279,14 @@ class Session:
         pending.started, pending.clock = time.time(), time.perf_counter()
 
     def _read_first(self, pending: Pending, namespace: Mapping[str, Any], name: str) -> None:
-        """Look at a variable that is about to be read though the cell's text does not name it."""
+        """Fingerprint a variable that is about to be read and that the text does not name."""
         known = name in pending.reads or name.startswith("__") or not self.is_users(name)
         if not known and not isinstance(namespace.get(name), ModuleType | None):
             pending.dependencies.names[name] = "", name
             pending.reads[name] = self.variables.look(namespace[name], pending.budget)
 
     def stop_look(self) -> None:
-        """End the look under way early: values that it has not reached are skipped."""
+        """End the inspection in progress early: remaining values are skipped."""
         self._cut_short = True
         self._budget.stop()
 
@@ -300,17 +300,17 @@ class Session:
         result: object = None,
         execution_count: int | None = None,
     ) -> Run | None:
-        """Look at everything after a cell ran, and record the run.
+        """Inspect everything after a cell ran, and record the run.
 
         Args:
             namespace: The user's names.
             status: ``ok``, ``error`` or ``interrupted``.
             error: The error that ended it, as one line.
             result: The value of its last expression, or None.
-            execution_count: The number that it has in ``In[...]`` after all, if it has one.
+            execution_count: Its final number in ``In[...]``, if it has one.
 
         Returns:
-            The run as recorded; None where tracking is off.
+            The recorded run; None if tracking is off.
         """
         seen = self._seen()
         self._files.stop()
@@ -331,7 +331,7 @@ class Session:
         all_bound = pending.writes | rebound
         written = foremost(all_bound, pending.writes)
         generators = self._watch.generators(namespace, written | pending.reads.keys())
-        if status != "ok":  # it may have ended before it came to set all that it sets
+        if status != "ok":  # it may have ended before it set all of its names
             written = {n for n in written if n in rebound or is_scalar(namespace.get(n))}
         dependencies = pending.dependencies
         effects, budget, own = self.effects_of(pending.source), pending.budget, self._imports.own
@@ -399,7 +399,7 @@ class Session:
         return run
 
     def _asked(self, pending: Pending, namespace: Mapping[str, Any], seen: Seen | None) -> set[str]:
-        """Return what a cell asks for entropy and then uses, of what it ``may`` ask, and more."""
+        """Return the functions that gave the cell entropy that it used, expected or not."""
         may = pending.dependencies.nondeterministic_calls
         asked = self._files.asked(may)
         if seen is not None and not (pending.dependencies.files or self._imports.own):
@@ -414,11 +414,13 @@ class Session:
 
     def _maintain(self) -> None:
         hearing.look_through()
-        with suppress(LedgerError):  # the runs are kept; the next one meets the same fault
-            self.ledger.maintain()  # the one in use by then
+        with suppress(LedgerError):  # the runs are stored; the next one reports the same fault
+            self.ledger.maintain()  # the ledger may have changed since the cell ended
 
     def log_seed(self, seed: int, how: str) -> None:
-        """Keep a seed that we applied, and which run asked for it; for each run once, and some.
+        """Log a seed that we applied, and the run that requested it.
+
+        Each seed is logged once for a run, and only so many.
 
         Args:
             seed: From 0 to 2**32-1.
@@ -434,30 +436,30 @@ class Session:
         self.ledger.log_seed(entry)
 
     def abandon(self) -> None:
-        """Drop the cell under way, if there is one: it is not recorded."""
+        """Drop the running cell, if there is one, so that it is not recorded."""
         self.pending = None
         self._seen()
         self._files.stop()
         self._imports.stop()
 
     def _seen(self) -> Seen | None:
-        """End the watch of the run under way, and return what was seen of it."""
+        """Stop watching the run in progress, and return what was seen."""
         watching, self._watching = self._watching, False
         return watch.stop() if watch is not None and watching else None
 
     def close(self) -> None:
-        """Look at nothing any more, and give the ledger's file back."""
+        """Stop recording, and close the ledger."""
         self.abandon()
-        hearing.look_through()  # what is bound under other names is put back too
+        hearing.look_through()  # also restores functions that are bound under other names
         self.ledger.close()
 
     def _users(self, names: Iterable[str]) -> set[str]:
         return set(filter(self.is_users, names))
 
     def is_users(self, name: str) -> bool:
-        """Return whether a name of the namespace is a variable of the user's."""
+        """Return whether a name in the namespace is one of the user's variables."""
         return not (name in self._hidden or name in self.config.ignore or shell_name(name))
 
     def _allowance(self, seconds: float) -> float:
-        """Return how long a cell that takes ``seconds`` may be looked at: a hard limit."""
+        """Return the time limit for inspecting a cell that takes ``seconds``."""
         return min(self.config.budget, self.config.budget * _REST + seconds * _SHARE)

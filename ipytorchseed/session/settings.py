@@ -15,12 +15,12 @@ from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.rng.torch_random import has_torch
 
-# An environment variable as commands of a shell name it.
+# An environment variable in a shell command.
 _OF_SHELL = lazy_pattern(r"\$\{?([A-Za-z_]\w*)")
 
 
 class Settings:
-    """Reads the settings of a run; versions and hardware only once."""
+    """Reads the settings of a run, and caches versions and hardware."""
 
     def __init__(self) -> None:
         self._last: dict[str, Any] = {}
@@ -33,12 +33,12 @@ class Settings:
         """Return all settings by name, as JSON values. Nothing is imported or started.
 
         Args:
-            source: The cell's text: environment variables that it names are reported as well.
-            packages: Packages that its code reaches, whose settings matter to it.
-            variables: Environment variables that its functions may ask for.
+            source: The cell's text. Environment variables that it names are included.
+            packages: Packages that its code uses, whose settings are included.
+            variables: Environment variables that its functions may read.
 
         Returns:
-            The same object as last time where nothing changed.
+            The same object as last time if nothing changed.
         """
         now = {**self._read(), **read_libraries(packages)}
         if "environ" in source or "getenv" in source:
@@ -50,7 +50,9 @@ class Settings:
         return self._last
 
     def learned(self, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Add versions and hardware that are now known to a run that imported torch.
+        """Return a run's settings, with versions and hardware that became known meanwhile.
+
+        A run that imports torch makes more of them known.
 
         Args:
             settings: What ``read`` returned when the run began.
@@ -63,7 +65,7 @@ class Settings:
         return {**settings, **new} if new else settings
 
     def facts(self) -> dict[str, Any]:
-        """Return the versions and the hardware, without starting a device."""
+        """Return versions and hardware, without starting a device."""
         modules = sys.modules
         torch: Any = modules.get("torch")
         ready = has_torch()

@@ -11,27 +11,27 @@ from ipytorchseed.fingerprint.modules import entries
 from ipytorchseed.fingerprint.value import BELONGS, SHARED, Fingerprint
 from ipytorchseed.introspection.anatomy import anatomy, module_of_class, name_of_class
 
-# Kinds of values that may be changed under one name and be changed under another.
+# Kinds of values that can be mutated through one name and seen through another.
 _KINDS = frozenset({"array", "deque", "dict", "frame", "list", "series", "set", "tensor"})
 
-# Views of views that are followed.
+# How many views of views are followed.
 _VIEWS = 8
 
 
 class Places:
-    """Collects variables by the object that they are, or whose memory they show."""
+    """Groups variables by the object, or the owner of the memory, that they refer to."""
 
     def __init__(self) -> None:
         self._names: dict[int, list[str]] = {}
         self._values: dict[str, object] = {}
 
     def note(self, name: str, value: object) -> None:
-        """Add a variable's value; it is held no longer than the look takes."""
+        """Add a variable's value, which is kept alive as long as this object."""
         self._names.setdefault(id(_owner(value)), []).append(name)
         self._values[name] = value
 
     def shared(self, looks: Mapping[str, Fingerprint]) -> Iterator[tuple[str, Fingerprint]]:
-        """Yield the fingerprints of variables that share, with all their names."""
+        """Yield the fingerprints of variables that share memory, with all their names."""
         for names in self._names.values():
             alike = [name for name in names if looks[name].kind in _KINDS]
             for name in alike if len(alike) > 1 else ():
@@ -41,7 +41,7 @@ class Places:
         yield from self._belonging(looks)
 
     def _belonging(self, looks: Mapping[str, Fingerprint]) -> Iterator[tuple[str, Fingerprint]]:
-        """Yield optimizers and schedulers, each with the names of what it was made for."""
+        """Yield optimizers and schedulers, with the names of the values they work on."""
         made = {name: look for name, look in looks.items() if name in self._values}
         for name in (each for each, look in made.items() if look.kind in _OWNERS):
             look = looks[name]
@@ -63,14 +63,14 @@ def _fields(value: object) -> dict[Any, Any]:
 
 
 def _moved(fields: dict[Any, Any]) -> list[object]:
-    """Return the parameters that an optimizer moves."""
+    """Return the parameters that an optimizer updates."""
     groups = fields.get("param_groups")
     lists = [dict(entries(each)).get("params") for each in groups] if type(groups) is list else []
     return [each for found in lists if type(found) is list for each in found]
 
 
 def _parameters(module: object) -> Iterator[object]:
-    """Yield the parameters of a model, its layers' included."""
+    """Yield the parameters of a model and its layers."""
     queue, seen = [module], set[int]()
     while queue:
         fields = _fields(layer := queue.pop())
@@ -80,7 +80,8 @@ def _parameters(module: object) -> Iterator[object]:
             queue += [each for _, each in entries(fields.get("_modules"))]
 
 
-# By kind, the kind of what a value is made for, what it holds of that, and what that has.
+# By kind of a value: the kind of what it works on, which objects of that it refers to, and which
+# objects that has.
 _OWNERS: dict[str, tuple[str, Callable[[Any], Iterable[object]], Callable[..., Any]]] = {
     "optimizer": ("module", _moved, _parameters),
     "scheduler": ("optimizer", lambda fields: [fields.get("optimizer")], lambda owner: [owner]),
@@ -88,7 +89,7 @@ _OWNERS: dict[str, tuple[str, Callable[[Any], Iterable[object]], Callable[..., A
 
 
 def _owner(value: object) -> object:
-    """Return the array whose memory an array shows; any other value itself."""
+    """Return the array that owns an array's memory; any other value itself."""
     made = type(value)
     if (module_of_class(made), name_of_class(made)) != ("numpy", "ndarray"):
         return value

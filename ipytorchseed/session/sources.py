@@ -1,7 +1,4 @@
-"""Reads the states of all sources.
-
-One that cannot be read does not hide the others.
-"""
+"""Reads the states of all sources, and reports those that cannot be read."""
 
 from __future__ import annotations
 
@@ -16,12 +13,12 @@ from ipytorchseed.rng.torch_random import origin
 
 
 class States(Struct, frozen=True):
-    """What the sources told.
+    """The states of all sources.
 
     Attributes:
-        digests: The name of each source's state.
+        digests: The digest of each source's state.
         kept: Full states by digest.
-        notes: Sources that could not be read, in words.
+        notes: A sentence for each source that could not be read.
     """
 
     digests: Mapping[str, str]
@@ -33,12 +30,12 @@ class States(Struct, frozen=True):
 
 
 def with_origins(before: States, after: States, seeds: Callable[[str], bool]) -> States:
-    """Add where devices began that started meanwhile: their states tell it.
+    """Add the initial states of devices that the run started, derived from later ones.
 
     Args:
         before: The states when a run began.
         after: The states when it ended.
-        seeds: Tells of a source whether the run may have seeded it.
+        seeds: Returns whether the run may have seeded a source.
     """
     began = {}
     for name in after.digests.keys() - before.digests.keys():
@@ -51,13 +48,13 @@ def with_origins(before: States, after: States, seeds: Callable[[str], bool]) ->
 
 
 class StateWatch:
-    """Looks at every source; what did not move since the last look is not named again."""
+    """Reads every source, and digests only states that changed since the last call."""
 
     def __init__(self) -> None:
         self._known: dict[str, _Known] = {}
 
     def read(self) -> States:
-        """Look at every source. Nothing is drawn or started, and no package imported."""
+        """Read the state of every source. Nothing is drawn, started or imported."""
         digests: dict[str, str] = {}
         kept: dict[str, bytes] = {}
         notes = []
@@ -67,7 +64,7 @@ class StateWatch:
                 if known is not None:
                     digests[source.name] = known.digest
                     kept[known.digest] = known.state
-            except Exception as error:  # noqa: BLE001 -- somebody else's code, registered by the user
+            except Exception as error:  # noqa: BLE001 -- the code of a registered source
                 notes.append(f"{source.name} cannot be read: {in_brief(error)}")
         return States(digests, kept, tuple(notes))
 
@@ -82,7 +79,7 @@ class StateWatch:
 
 
 class _Known(Struct, frozen=True):
-    """A source as of the last look."""
+    """The last state of a source."""
 
     digest: str
     state: bytes

@@ -15,27 +15,27 @@ from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.table import recent_seeds, sources
 from ipytorchseed.why.evidence import HistoryLookup
 
-# Runs among which those that made an input are looked for.
+# How many runs are searched for those that made an input.
 _LOOKED_BACK = 200
 
-# Draws that are stepped over for one question, in all; some 35 ms.
+# The most draws that are searched for one question, in total; about 35 ms.
 _DRAWS = 12_000_000
 
-# The same for the seed behind one state; some 150 ms.
+# The same for the seed behind one state; about 150 ms.
 _BACK = 60_000_000
 
-# Draws that a cell is searched for which can have drawn so many; some 350 ms.
+# The same for a cell that may have drawn so many; about 350 ms.
 _FAR = 120_000_000
 
-# Draws that are stepped over for each state or pair, however far others were looked for.
+# Draws that are always searched for a state or pair, even if others used up the effort.
 _NEARBY = 3_000_000
 
 
 class LedgerStates:
-    """Answers from full states in the ledger, each located once.
+    """Answers questions from the full states in the ledger, each located once.
 
     Args:
-        ledger: Where the states are.
+        ledger: Has the states.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -48,57 +48,54 @@ class LedgerStates:
         self._latest: list[Run] | None = None
 
     def latest(self, run: Run) -> list[Run]:
-        """Return the latest runs of a run's notebook, the newest first."""
+        """Return the latest runs of a run's notebook, newest first."""
         if self._latest is None:
             runs = self._ledger.runs(run.notebook, rank=run.rank, limit=_LOOKED_BACK)
             self._latest = [run for run in runs if run.status != UNDONE]
         return self._latest
 
     def written(self, run: Run) -> Written:
-        """Return the calls and imports that the text of a run's cell writes out."""
+        """Return the calls and imports that the text of a run's cell contains."""
         return written(run.source)
 
     def findings(self, run: Run, against: Run) -> Findings | None:
-        """Return what experiments showed about two runs before; None if there were none."""
+        """Return the findings of earlier experiments about two runs, or None."""
         return self._ledger.findings(run.id, against.id) if run.id and against.id else None
 
     def position(self, name: str, digest: str) -> Position | None:
-        """Return the seed and draws behind a state; None if it is not kept or not found."""
+        """Return the seed and draws behind a state; None if it is not stored or not found."""
         if digest not in self._found:
             state = self._state(digest)
             self._found[digest] = None if state is None else self._locate(name, state)
         return self._found[digest]
 
     def draws(self, before: str, after: str) -> int | None:
-        """Count the numbers between two states of one stream; None if that is not known."""
+        """Return how many draws are between two states of one stream; None if unknown."""
         return self._distance(before, after, self._effort)[0]
 
     def is_fresh(self, digest: str) -> bool | None:
-        """Return whether a state is one that seeding leaves.
-
-        None if that cannot be reported.
-        """
+        """Return whether seeding leaves this state; None if unknown."""
         state = self._state(digest)
         return None if state is None else is_fresh(state)
 
     def leads(self, before: str, after: str, most: int = 0) -> bool:
         """Return whether at most ``most`` draws may lead from one state to another."""
-        draws, known = self._distance(before, after, Effort(_DRAWS))  # seldom asked, and decisive
+        draws, known = self._distance(before, after, Effort(_DRAWS))  # rarely asked, but decisive
         if draws is not None or not known:
             return True
         states = self._state(before), self._state(after)
         if not all(each is None or is_of_ours(each) for each in states):
-            return True  # of a registered source: no one knows its draws
+            return True  # a registered source, whose draws are unknown
         if most <= NEAR or None in states or is_fresh(states[1] or b"") is None:
             return False
         with suppress(TooFar), within(Effort(_BACK)):
-            if locate_state(states[1] or b"").seed is not None:  # of a seed, and not far from it
+            if locate_state(states[1] or b"").seed is not None:  # close to a seed
                 return False
         far = draws_between(states[0] or b"", states[1] or b"", min(most, _FAR))
         return far is not None or most > _FAR
 
     def _distance(self, before: str, after: str, effort: Effort) -> tuple[int | None, bool]:
-        """Return the draws between two states, and whether all of the search was done."""
+        """Return the draws between two states, and whether the search was complete."""
         if (before, after) in self._distances:
             return self._distances[before, after], True
         first, last = self._found.get(before), self._found.get(after)
@@ -130,21 +127,21 @@ class LedgerStates:
 
 
 class EitherStates:
-    """Where states stand that one of two kernels kept.
+    """Answers questions about states that either of two kernels stored.
 
     Args:
-        each: Where the states of each stand; None if nothing of it is known.
+        each: Answers for each kernel; None if there are none.
     """
 
     def __init__(self, *each: HistoryLookup | None) -> None:
         self._each = [states for states in each if states is not None]
 
     def latest(self, run: Run) -> Sequence[Run]:  # noqa: ARG002 -- as ``HistoryLookup``
-        """Return nothing: runs of a kernel that is gone are unknown."""
+        """Return nothing: the runs of the other kernel are unknown."""
         return ()
 
     def written(self, run: Run) -> Written:
-        """Return the calls and imports that the text of a run's cell writes out."""
+        """Return the calls and imports that the text of a run's cell contains."""
         return written(run.source)
 
     def findings(self, run: Run, against: Run) -> Findings | None:  # noqa: ARG002 -- as above
@@ -157,20 +154,17 @@ class EitherStates:
         return next((each for each in found if each is not None), None)
 
     def draws(self, before: str, after: str) -> int | None:
-        """Count the numbers between two states of one kernel."""
+        """Return how many draws are between two states of one kernel; None if unknown."""
         found = (states.draws(before, after) for states in self._each)
         return next((each for each in found if each is not None), None)
 
     def is_fresh(self, digest: str) -> bool | None:
-        """Return whether a state is one that seeding leaves.
-
-        None if that cannot be reported.
-        """
+        """Return whether seeding leaves this state; None if unknown."""
         found = (states.is_fresh(digest) for states in self._each)
         return next((each for each in found if each is not None), None)
 
     def leads(self, before: str, after: str, most: int = 0) -> bool:
-        """Return whether draws may lead from one state to the other."""
+        """Return whether at most ``most`` draws may lead from one state to another."""
         return all(states.leads(before, after, most) for states in self._each)
 
 

@@ -1,7 +1,7 @@
 """Finds the function that makes numpy seed a generator from entropy.
 
-``numpy.random.SeedSequence`` asks ``secrets.randbits`` for entropy, wherever it is given no seed.
-What numpy runs has no frame: the line that called it tells what was called.
+``numpy.random.SeedSequence`` calls ``secrets.randbits`` if it is given no seed. numpy's compiled
+code has no frames, so the text of the calling line has to show what was called.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.introspection.values import imported, is_scalar
 from ipytorchseed.patterns import lazy_pattern
 
-# Calls that seed, as lines of code have them, and their argument where it is a name or number.
+# Calls that seed in a line of code, and their argument if it is a name or number.
 _CALLS = lazy_pattern(
     r"\b(default_rng|RandomState|SeedSequence|MT19937|PCG64DXSM|PCG64|Philox|SFC64|seed)\("
     r"(?:\s*(?:seed\s*=\s*)?([\w.]*)(?:(?<=[\w.])\s*)?\))?"
 )
 
-# It is seeded by the system before it takes the seed that it is given.
+# It seeds itself from entropy before it applies the seed that it is given.
 _ALWAYS_ASKS = "RandomState"
 
 _MADE = lazy_pattern(rf"\A\s*([\w.]+)\s*=\s*[\w.]*\b{_ALWAYS_ASKS}\(\)\s*(?:#.*)?$")
@@ -30,7 +30,7 @@ _MISSING: Any = object()
 
 
 def numpy_is_heard() -> bool:
-    """Return whether numpy asks where it can be heard."""
+    """Return whether numpy's requests for entropy can be observed."""
     asks = imported("secrets", "randbits")
     return asks is not None and imported("numpy.random.bit_generator", "randbits") is asks
 
@@ -42,8 +42,8 @@ def find_unseeded(maker: FrameType) -> str | None:
         maker: The frame of the code that calls numpy.
 
     Returns:
-        The name by which one would import it; empty if that is not known; None if nothing
-        stays unseeded: a copy of a generator is seeded, too, and put into the other's state then.
+        The name to import it by; empty if unknown; None if nothing stays unseeded. For example, a
+        copy of a generator is seeded first, and then gets the state of the original.
     """
     if maker.f_globals.get("__name__") == "numpy.random._pickle":
         return None
@@ -70,10 +70,7 @@ def _is_put_elsewhere(line: str, following: str) -> bool:
 
 
 def _is_seeded_at_once(caller: FrameType | None) -> bool:
-    """Return whether the library seeds the new generator at once.
-
-    ``self.rng.seed(1)``.
-    """
+    """Return whether the library seeds the new generator at once: ``rng.seed(1)``."""
     while caller is not None and not _is_users(caller):
         line = linecache.getline(caller.f_code.co_filename, caller.f_lineno)
         found = [call for call in _CALLS.finditer(line) if call[1] == "seed"]
@@ -84,7 +81,7 @@ def _is_seeded_at_once(caller: FrameType | None) -> bool:
 
 
 def _is_given(argument: str | None, frame: FrameType) -> bool | None:
-    """Return whether a call in a frame passes a seed; None if that is not known."""
+    """Return whether a call in a frame passes a seed; None if unknown."""
     if argument is None or argument in {"", "None"}:
         return None if argument is None else False
     value = 0 if argument[0].isdigit() else _find(argument, frame)
@@ -92,7 +89,7 @@ def _is_given(argument: str | None, frame: FrameType) -> bool | None:
 
 
 def _find(path: str, frame: FrameType) -> Any:  # noqa: ANN401
-    """Find what a dotted name leads to, without running user code."""
+    """Return the value of a dotted name, without running user code."""
     root, *steps = path.split(".")
     value = frame.f_locals.get(root, frame.f_globals.get(root, _MISSING))
     for step in steps:
@@ -101,11 +98,11 @@ def _find(path: str, frame: FrameType) -> Any:  # noqa: ANN401
 
 
 def _called_by_user(frame: FrameType | None) -> str:
-    """Name the library's function that the user's code called; empty if there is none."""
+    """Return the name of the library function that user code called; empty if none."""
     called = ""
     while frame is not None and not _is_users(frame):
         name = frame.f_code.co_qualname
-        if "<" not in name:  # one that is defined inside another, as a decorator's
+        if "<" not in name:  # not a local function, such as a decorator's
             called = _import_name(str(frame.f_globals.get("__name__")), name)
         frame = frame.f_back
     return called if frame is not None else ""
@@ -113,7 +110,7 @@ def _called_by_user(frame: FrameType | None) -> str:
 
 def _is_users(frame: FrameType) -> bool:
     path = frame.f_code.co_filename
-    if path[:1] == "<":  # as a cell's in a terminal
+    if path[:1] == "<":  # a cell in a terminal
         return frame.f_globals.get("__name__") == "__main__"
     return not is_installed_file(path)
 

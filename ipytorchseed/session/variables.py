@@ -1,7 +1,4 @@
-"""Fingerprints variables.
-
-Those that a run reads, those it makes, those it changes unnamed.
-"""
+"""Fingerprints the variables that a run reads, sets, or changes unnamed."""
 
 from __future__ import annotations
 
@@ -22,24 +19,24 @@ from ipytorchseed.session.named_files import texts_of
 from ipytorchseed.session.pending import Pending
 from ipytorchseed.session.sharing import Places
 
-# Kinds of values that are the same as long as their name is bound to the same object.
+# Kinds of immutable values.
 _UNCHANGING = frozenset({"none", "bool", "int", "float", "complex", "str", "bytes", "function"})
 
-# Of a cell's time, to look for changes of variables that it does not name; at least and at most so
-# many seconds.
+# The share of a cell's time for finding changes of variables that it does not name, and the least
+# and most seconds.
 _SHARE, _LEAST, _MOST = 0.1, 0.002, 0.02
 
-# Variables that one run sets and that are looked at, those that its text names first.
+# The most variables set by one run that are inspected, those named in its text first.
 MOST_NAMES = 5_000
 
 
 class Seen(Struct, frozen=True):
-    """A variable as it was left by the cells so far.
+    """A variable as the cells so far left it.
 
     Attributes:
-        value: What it was, read whole.
-        round: The round of looking in which that was seen last.
-        seconds: What looking at it cost.
+        value: Its fingerprint, from all of its content.
+        round: The last round in which it was inspected.
+        seconds: How long that took.
     """
 
     value: Fingerprint
@@ -48,16 +45,16 @@ class Seen(Struct, frozen=True):
 
 
 class Variables:
-    """Looks at values, and remembers how the cells so far left them.
+    """Fingerprints values, and remembers how the cells so far left them.
 
-    No object is kept alive.
+    It keeps no object alive.
 
     Args:
         kept: Keeps small values that cells read.
 
     Attributes:
-        too_large: The variable that the last run read or made and that was not read whole, for
-            want of time; empty if there was none.
+        too_large: A variable that the last run read or set, and that was only sampled for lack of
+            time; empty if there was none.
     """
 
     def __init__(self, kept: KeptInputs | None = None) -> None:
@@ -65,22 +62,22 @@ class Variables:
         self._kept = kept
         self._memo = Memo()
         self._known: dict[str, Seen] = {}
-        self._left: dict[int, Fingerprint] = {}  # by identity, while a run is ended
+        self._left: dict[int, Fingerprint] = {}  # by id, while the end of a run is recorded
         self._round = 0
 
     def look(self, value: object, budget: Budget) -> Fingerprint:
-        """Name a value's content, as far as the time goes."""
+        """Return the fingerprint of a value, from a sample if time is short."""
         return fingerprint(value, memo=self._memo, budget=budget)
 
     def read(
         self, pending: Pending, namespace: Mapping[str, Any], is_users: Callable[[str], bool]
     ) -> None:
-        """List what a run that begins reads, and note what that tells of the run.
+        """Fingerprint what a run reads, before it runs, and add the results to the run.
 
         Args:
             pending: The run.
             namespace: The user's names.
-            is_users: Tells whether a name is one of the user's variables.
+            is_users: Returns whether a name is one of the user's variables.
         """
         places, dependencies = Places(), pending.dependencies
         for name, place in sorted(dependencies.names.items()):
@@ -100,7 +97,7 @@ class Variables:
     def changes(
         self, pending: Pending, namespace: Mapping[str, Any], written: set[str], seconds: float
     ) -> dict[str, Fingerprint]:
-        """List what the run made or changed, also through other names of the same objects."""
+        """Return what the run set or changed, also through other names of the objects."""
         self._left.clear()
         named = [name for name in sorted(written) if type(namespace.get(name)) is not ModuleType]
         places = {name: ("", name) for name in named} | pending.dependencies.sets
@@ -116,8 +113,8 @@ class Variables:
             alike = None if value is None else same(before, value)
             unchanged &= alike is True
             if value is not None and (alike is False or value.kind == PENDING):
-                made[name] = value  # it may have changed what a GPU still computes
-        # Else it touched nothing but the names that it set.
+                made[name] = value  # a value that a GPU still computes may have changed
+        # Otherwise it changed only the names that it set.
         touched = pending.calls and not (pending.confined and unchanged)
         if touched:
             self._round += 1
@@ -133,21 +130,17 @@ class Variables:
         return made
 
     def result(self, value: object, budget: Budget) -> Fingerprint:
-        """Name the result of the run whose ``changes`` were found last.
-
-        Often that of a name.
-        """
+        """Return the fingerprint of the result of the run that ``changes`` inspected last."""
         found = self._left.get(id(value))
         self._left.clear()
         return self.look(value, budget) if found is None else found
 
     def _sweep(self, namespace: Mapping[str, Any], budget: Budget) -> dict[str, Fingerprint]:
-        """Find variables that the run changed without naming them, as ``opt.step()`` does.
+        """Return variables that the run changed without naming them: ``opt.step()``.
 
-        Other names of objects that were looked at take no time.
-        Those looked at longest ago come first, except those that take longer than there is time.
-        A change is this run's only if the variable was looked at when the run before it ended;
-        otherwise no one knows whose it is.
+        The variables inspected longest ago come first. Those that would take longer than the time
+        left are skipped. Other names of objects that were inspected already take no time. A change
+        is attributed to this run only if the variable was inspected after the run before it.
         """
         changed = {}
         for name, known in list(self._known.items()):
@@ -163,7 +156,7 @@ class Variables:
             if value is None:
                 continue
             seconds = budget.used - used
-            if not value.exact:  # tried again where there is much more time
+            if not value.exact:  # try again when there is much more time
                 self._known[name] = Seen(known.value, known.round, 2 * seconds)
                 continue
             self._known[name] = Seen(value, self._round, seconds)
@@ -174,7 +167,7 @@ class Variables:
     def _at(
         self, place: tuple[str, str], namespace: Mapping[str, Any], budget: Budget
     ) -> Fingerprint | None:
-        """List what a run left under a name; an object that has several is looked at once."""
+        """Return the fingerprint of what a run left under a name, once for each object."""
         try:
             value = look_up(place, namespace)
         except KeyError:
@@ -192,17 +185,14 @@ def _pack(place: tuple[str, str], namespace: Mapping[str, Any]) -> Packed | None
 
 
 def foremost(names: set[str], first: Collection[str]) -> set[str]:
-    """Return as many names as a record can have, with those in ``first`` first."""
+    """Return as many of the names as a record can have, preferring those in ``first``."""
     if len(names) <= MOST_NAMES:
         return names
     return {*sorted(names, key=lambda name: (name not in first, name))[:MOST_NAMES]}
 
 
 def _is_unchanging(value: Fingerprint) -> bool:
-    """Return whether a value stays the same.
-
-    Functions may keep something from call to call.
-    """
+    """Return whether a value is immutable. Functions may keep state between calls."""
     kept = value.kind == "function" and any(
         part != "code" and part[:2] != "d:" for part in value.parts
     )

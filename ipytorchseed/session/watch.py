@@ -1,4 +1,4 @@
-"""Notices names that were bound and generators that appeared since the last look."""
+"""Finds names that were rebound and generators that appeared since the last look."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _NOWHERE: Final = object()
 
 
 class Look(Struct, frozen=True):
-    """A namespace generator as it was seen.
+    """A generator in the namespace, at one moment.
 
     Attributes:
-        type: As users write it.
-        digest: The name of its state.
+        type: Its type, as users write it.
+        digest: The digest of its state.
         state: Its full state.
     """
 
@@ -31,7 +31,7 @@ class Look(Struct, frozen=True):
 
 
 class NamespaceWatch:
-    """Remembers the identities of what names are bound to. No object is kept alive."""
+    """Remembers the ids of the objects that names are bound to, and keeps none alive."""
 
     def __init__(self) -> None:
         self._names: tuple[str, ...] = ()
@@ -41,10 +41,10 @@ class NamespaceWatch:
         self._bearing: dict[str, None] = {}
 
     def rebound(self, namespace: Mapping[str, Any]) -> list[str]:
-        """Return the names bound to another object than when they were last asked about.
+        """Return the names that were bound to another object since the last call.
 
-        Names that IPython keeps cells and their results under are passed over: it adds some with
-        every cell, so that there may be thousands.
+        The names under which IPython stores cells and results are skipped. It adds some with every
+        cell, so there may be thousands.
         """
         added = self._added(namespace)
         if added is None:
@@ -60,10 +60,10 @@ class NamespaceWatch:
         return changed + added
 
     def _added(self, namespace: Mapping[str, Any]) -> list[str] | None:
-        """Return the names added since, in their order; None if others were taken away."""
+        """Return the names added since, in their order; None if others were deleted."""
         count, newest = len(namespace), self._newest
         added: list[str] = []
-        names: Any = namespace  # a dictionary, which keeps the order in which they were added
+        names: Any = namespace  # a dictionary, which is ordered by insertion
         try:
             for name in reversed(names):
                 if name is newest:
@@ -78,7 +78,7 @@ class NamespaceWatch:
         return [name for name in reversed(added) if _is_watched(name)]
 
     def _all_again(self, namespace: Mapping[str, Any]) -> list[str]:
-        now = dict(namespace)  # at one moment, whatever other threads do
+        now = dict(namespace)  # a snapshot, as other threads may add names
         self._count, self._newest = len(now), next(reversed(now), None)
         bound = dict(zip(self._names, self._ids, strict=True))
         self._names = tuple(filter(_is_watched, now))
@@ -88,12 +88,12 @@ class NamespaceWatch:
         ]
 
     def generators(self, namespace: Mapping[str, Any], suspects: Iterable[str]) -> dict[str, Look]:
-        """Look at the generators of a namespace.
+        """Return the generators of a namespace, by name.
 
         Args:
             namespace: The user's names.
-            suspects: Names that may lead to generators which were not there at the last look:
-                those bound again, and those that the cell uses.
+            suspects: Names that may lead to new generators: those that were rebound, and those that
+                the cell uses.
         """
         present = {name: namespace[name] for name in suspects if name in namespace}
         for name in present:
@@ -106,7 +106,7 @@ class NamespaceWatch:
         looks: dict[str, Look] = {}
         if not self._bearing:
             return looks
-        items = list(namespace.items())  # in whose order generators are named
+        items = list(namespace.items())  # generators are named in this order
         bearing = {
             name: value for name, value in items if type(name) is str and name in self._bearing
         }
@@ -117,13 +117,10 @@ class NamespaceWatch:
 
 
 def _is_watched(name: object) -> bool:
-    """Return whether a key is a variable's name.
-
-    Only plain text is compared and hashed by us.
-    """
+    """Return whether a key is a variable's name, without hashing objects of the user."""
     return type(name) is str and not shell_name(name)
 
 
 def _ids_of(names: Iterable[str], namespace: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return what names are bound to; no line of Python for each."""
+    """Return the ids of what names are bound to, without a slow Python loop."""
     return tuple(map(id, map(namespace.get, names, repeat(_NOWHERE))))

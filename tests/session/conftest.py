@@ -1,6 +1,6 @@
 """A notebook without a front end.
 
-Cells run in this process, looked at by a session.
+Its cells run in this process, and a session records them.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 
 class Notebook:
-    """Runs cells as a shell does, and keeps what the session records of each.
+    """Runs cells as a shell does, and keeps the session's record of each.
 
     Args:
-        ledger: Where; a new one in memory where none is given.
-        choices: The user's, as of ``Config``.
+        ledger: The ledger; by default a new one in memory.
+        choices: The user's choices, as in ``Config``.
 
     Attributes:
         names: The namespace.
-        session: The session that looks.
+        session: The session that records.
         error: What ended the last cell, or None.
     """
 
     def __init__(self, ledger: Ledger | None = None, **choices: Any) -> None:
         self.names: dict[str, Any] = {"__name__": "__main__", "In": [""]}
         self.names |= {"__builtins__": builtins, "get_ipython": None}
-        config = Config(**{"budget": 30.0, **choices})  # for slow machines: all is read
+        config = Config(**{"budget": 30.0, **choices})  # slow machines, too, inspect everything
         self.session = Session(
             notebook="here.ipynb",
             ledger=ledger or Ledger.in_memory(),
@@ -51,7 +51,7 @@ class Notebook:
     def run(
         self, text: str, cell: str = "", prepare: Callable[[], object] | None = None
     ) -> Run | None:
-        """Run a cell, whose last expression is its result; return its record."""
+        """Run a cell and return its record; its last expression is the result."""
         self._count += 1
         self.names["In"].append(text)
         self.session.begin_cell(cell or text, text, self._count, self.names, prepare)
@@ -68,7 +68,7 @@ class Notebook:
         try:
             tree = ast.parse(text)
             last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-            exec(compile(tree, "<cell>", "exec"), self.names)  # noqa: S102 -- a notebook does
+            exec(compile(tree, "<cell>", "exec"), self.names)  # noqa: S102 -- as a notebook does
             if last is None:
                 return None
             shown = compile(ast.Expression(last.value), "<cell>", "eval")
@@ -80,12 +80,12 @@ class Notebook:
 
 @pytest.fixture
 def notebook(put_back) -> Notebook:
-    """A notebook in which nothing has run yet; its ledger is in memory."""
+    """Return a notebook in which nothing has run, with its ledger in memory."""
     return Notebook()
 
 
 @pytest.fixture
 def torch_names(notebook) -> Notebook:
-    """A notebook that has imported what notebooks import."""
+    """Return a notebook that has run the usual imports."""
     notebook.run("import random, torch\nimport numpy as np\nfrom torch import nn")
     return notebook

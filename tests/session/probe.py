@@ -1,4 +1,4 @@
-"""What a kernel is like, read from inside it with the libraries' own functions."""
+"""Reads the state of a kernel from inside it, with the libraries' own functions."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import types
 import warnings
 from typing import Any
 
+# Types whose objects the interpreter shares, so that counting references is pointless.
 _UNCOUNTED = (types.ModuleType, type(None), bool, int, float, str, bytes)
-"""Types whose objects the interpreter shares: their references say nothing."""
 
 
 def kernel_now(shell: Any) -> dict[str, object]:
-    """Return everything that looking must leave as it is, as literals by name."""
+    """Return everything that recording must not change, as literals by name."""
     names = shell.user_ns
     found: dict[str, object] = {
         "python": _short(repr(random.getstate())),

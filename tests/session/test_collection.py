@@ -1,7 +1,4 @@
-"""Looking at a cell collects no garbage.
-
-The user's objects end when they would without us.
-"""
+"""Recording collects no garbage, so user objects end when they would without us."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ OFTEN = 300
 
 @pytest.fixture
 def collections():
-    """What is collected, as the garbage collector tells it, which comes often."""
+    """Yield the events of the garbage collector, which is set to run often."""
     told = []
 
     def tell(phase, info):
@@ -32,7 +29,7 @@ def collections():
 
 @pytest.mark.parametrize("enabled", [True, False])
 def test_a_look_collects_nothing(notebook, collections, enabled):
-    """However much it allocates; and it leaves the collector as it found it."""
+    """It may allocate any amount, and leaves the collector on or off as it was."""
     notebook.run("v = {n: [[n]] for n in range(2000)}")
     if not enabled:
         gc.disable()
@@ -40,7 +37,7 @@ def test_a_look_collects_nothing(notebook, collections, enabled):
     collections.clear()
     notebook.session.begin_cell(CELL, CELL, 2, notebook.names)
     assert not collections
-    exec(CELL, notebook.names)  # noqa: S102 -- a notebook does
+    exec(CELL, notebook.names)  # noqa: S102 -- as a notebook does
     assert bool(collections) is enabled
     gc.collect()
     collections.clear()

@@ -1,6 +1,6 @@
-"""Runs that can change nothing but what they read and set.
+"""Runs that can change only what they read and set.
 
-No other variable is looked at again.
+Other variables are not inspected again.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ FREE = {
 
 
 def _is_confined(notebook, cell):
-    """Return whether the run of a cell is taken to leave other variables as they are."""
+    """Return whether the run is assumed to leave other variables unchanged."""
     watched = notebook.session.variables
     before = watched._round
     run = notebook.run(cell)
@@ -76,7 +76,7 @@ def _is_confined(notebook, cell):
 
 @pytest.mark.parametrize("cell", CONFINED.values(), ids=CONFINED)
 def test_a_run_that_only_looks_leaves_the_rest_alone(torch_names, cell):
-    """Nothing else is said to have been changed by it."""
+    """No other variable is reported as changed."""
     torch_names.run(BEFORE)
     confined, run = _is_confined(torch_names, cell)
     assert confined
@@ -84,7 +84,7 @@ def test_a_run_that_only_looks_leaves_the_rest_alone(torch_names, cell):
 
 
 def test_a_change_after_such_runs_is_still_the_runs_that_made_it(notebook):
-    """It was looked at before them, and they left it as it was."""
+    """The variable was inspected before those runs, which did not change it."""
     notebook.run("pile = [1]\nput = pile.append")
     for _ in range(3):
         assert _is_confined(notebook, "print(1)")[0]
@@ -93,14 +93,14 @@ def test_a_change_after_such_runs_is_still_the_runs_that_made_it(notebook):
 
 @pytest.mark.parametrize("cell", FREE.values(), ids=FREE)
 def test_what_may_lead_to_other_variables_has_them_looked_at(torch_names, cell):
-    """Whether or not it changes one this time."""
+    """This holds even if the cell changes none."""
     torch_names.run(BEFORE)
     torch_names.names["_"] = torch_names.names["pile"]
     assert not _is_confined(torch_names, cell)[0]
 
 
 def test_a_figure_that_pyplot_still_has_may_change_unnamed(torch_names):
-    """As long as it is open: the next cell draws into it."""
+    """While it is open, the next cell draws into it."""
     pytest.importorskip("matplotlib.pyplot")
     torch_names.run("import matplotlib.pyplot as plt\nfigure, axes = plt.subplots()")
     assert not _is_confined(torch_names, "plt.title('more')")[0]
@@ -111,7 +111,7 @@ def test_a_figure_that_pyplot_still_has_may_change_unnamed(torch_names):
 def test_a_function_put_in_place_of_a_packages_may_be_called_from_anywhere(
     torch_names, monkeypatch
 ):
-    """It may change whatever it likes, in a cell that does not name it."""
+    """It may change anything in a cell that does not name it."""
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
     torch_names.run(
         "import warnings\npile = [1]\nwarnings.showwarning = lambda *_, **__: pile.append(1)"
@@ -129,7 +129,7 @@ def test_a_function_put_in_place_of_a_packages_may_be_called_from_anywhere(
     ids=["numpy", "torch"],
 )  # fmt: skip
 def test_a_function_given_to_a_package_may_be_called_from_anywhere(torch_names, give, cell):
-    """It may change whatever it likes, too."""
+    """It may change anything, too."""
     torch_names.run("pile = [1]\ndef call(*_): pile.append(1)")
     try:
         torch_names.run(give)
@@ -142,7 +142,7 @@ def test_a_function_given_to_a_package_may_be_called_from_anywhere(torch_names, 
 
 
 def test_whether_a_tensor_has_a_graph_is_asked_unseen(torch_names):
-    """Neither a mode nor a class of the user's hears of it."""
+    """No torch function mode and no subclass of the user is called."""
     heard = []
 
     class Heard(torch.Tensor):

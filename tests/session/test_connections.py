@@ -1,4 +1,4 @@
-"""The connections that a cell opens: which are its own, and how they are named."""
+"""The connections that a cell opens: which count as its own, and their names."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ipytorchseed.session.files import FileWatch
 
 
 class Silent(BaseHTTPRequestHandler):
-    """Answers each request, and keeps its connection."""
+    """Answers each request, and keeps the connection open."""
 
     protocol_version = "HTTP/1.1"
 
     def do_POST(self):
-        """Answer nothing."""
+        """Send an empty answer."""
         self.send_response(200)
         self.send_header("Content-Length", "0")
         self.end_headers()
@@ -35,7 +35,7 @@ class Silent(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def port():
-    """The port of a server in a thread that began before any cell."""
+    """Yield the port of a server whose thread started before any cell."""
     server = HTTPServer(("127.0.0.1", 0), Silent)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield server.server_port
@@ -45,7 +45,7 @@ def port():
 
 @pytest.fixture
 def heard():
-    """Listen while a function runs as a cell does; return what it connected to."""
+    """Return a function that runs another like a cell, and returns its connections."""
 
     def hear(cell):
         watch = FileWatch()
@@ -65,13 +65,13 @@ def post(url):
 
 
 def test_a_connection_is_named_by_the_host_that_was_asked_for(heard, port):
-    """Not by the address that it has."""
+    """The name is not the resolved address."""
     assert heard(lambda: post(f"http://localhost:{port}/")) == (f"localhost:{port}",)
     assert heard(lambda: post(f"http://127.0.0.1:{port}/")) == (f"127.0.0.1:{port}",)
 
 
 def test_hosts_elsewhere_are_named_also_where_nobody_answers(heard, monkeypatch):
-    """The attempt counts: a datagram has no answer either."""
+    """The attempt counts, as a datagram has no answer either."""
     entry = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.7", 443))
     monkeypatch.setattr(
         socket, "getaddrinfo", hearing._heard(lambda *_, **__: [entry], *_resolver())
@@ -92,7 +92,7 @@ def _resolver():
 
 
 def test_what_an_earlier_cell_connected_is_named_when_something_is_sent(heard, port):
-    """As by a session of an HTTP client that keeps its connections."""
+    """HTTP sessions keep their connections open between cells."""
     client = http.client.HTTPConnection("localhost", port)
     client.connect()
 
@@ -105,10 +105,7 @@ def test_what_an_earlier_cell_connected_is_named_when_something_is_sent(heard, p
 
 
 def test_threads_that_the_cell_starts_are_its_own(heard, port):
-    """And a pool of an earlier cell that runs its code.
-
-    Other threads of before are not.
-    """
+    """So is an earlier cell's pool that runs its code. Other older threads are not."""
 
     def cell():
         thread = threading.Thread(target=post, args=(f"http://localhost:{port}/",))
@@ -133,7 +130,7 @@ def test_threads_that_the_cell_starts_are_its_own(heard, port):
 
 @pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="no Unix sockets here")
 def test_unix_sockets_count_where_the_users_code_opens_them(heard, tmp_path):
-    """Those of multiprocessing, as a DataLoader has, do not."""
+    """Those of multiprocessing, as in a DataLoader, do not."""
     path = str(tmp_path / "s")
     with Listener(path, family="AF_UNIX"):
 
@@ -147,7 +144,7 @@ def test_unix_sockets_count_where_the_users_code_opens_them(heard, tmp_path):
 
 
 def test_what_packages_connect_inside_the_machine_does_not_count(heard, port):
-    """A kernel's channels, a pool's, a training's: those of other packages do."""
+    """These are packages for kernels, pools and training. Other packages count."""
     source = (
         f"import socket\ndef connect(): socket.create_connection(('127.0.0.1', {port})).close()"
     )
@@ -158,7 +155,7 @@ def test_what_packages_connect_inside_the_machine_does_not_count(heard, port):
 
 
 def test_the_class_is_as_it_was_afterwards(heard):
-    """Also where the user has replaced a method."""
+    """This holds even if the user has replaced a method."""
     before = dict(vars(socket.socket))
     heard(lambda: None)
     assert dict(vars(socket.socket)) == before

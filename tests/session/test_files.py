@@ -1,4 +1,4 @@
-"""The files that a cell read: those of the user, with the content that it saw."""
+"""The files that a cell read: only the user's, with the content that it saw."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ READERS = {
 
 @pytest.fixture
 def folder(tmp_path, notebook, monkeypatch):
-    """The folder that the notebook works in."""
+    """Return the working folder."""
     monkeypatch.chdir(tmp_path)
     notebook.run(
         "import gc, gzip, os, pickle, torch\nimport numpy as np\nfrom pathlib import Path\n"
@@ -47,7 +47,7 @@ def folder(tmp_path, notebook, monkeypatch):
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.parametrize(("write", "change", "read"), READERS.values(), ids=READERS)
 def test_a_file_read_in_any_way_is_named_by_its_content(notebook, folder, write, change, read):
-    """Equal content, equal name; a run that writes it did not read it."""
+    """Equal content has an equal digest. A run that writes the file did not read it."""
     assert notebook.run(f"{write}\ngc.collect();").files == ()
     first, same = notebook.run(read), notebook.run(read)
     notebook.run(f"{change}\ngc.collect();")
@@ -61,7 +61,7 @@ def test_a_file_read_in_any_way_is_named_by_its_content(notebook, folder, write,
 
 
 def test_a_relative_name_means_the_folder_of_that_moment(notebook, folder):
-    """Also where the cell goes elsewhere afterwards."""
+    """This holds even if the cell changes the folder afterwards."""
     (folder / "sub").mkdir()
     (folder / "sub/a.txt").write_text("x")
     run = notebook.run("os.chdir('sub')\nopen('a.txt').read()\nos.chdir('..')")
@@ -69,10 +69,7 @@ def test_a_relative_name_means_the_folder_of_that_moment(notebook, folder):
 
 
 def test_a_file_that_the_run_deletes_is_named_by_what_it_held(notebook, folder):
-    """Though it is gone when the cell ends.
-
-    So is one that is renamed, replaced or written over.
-    """
+    """It is missing when the cell ends, or was renamed, replaced or overwritten."""
     digests = set()
     for end in (
         "p.unlink()",
@@ -90,20 +87,17 @@ def test_a_file_that_the_run_deletes_is_named_by_what_it_held(notebook, folder):
     assert len(digests) == 1
 
 
+# Writes in native code, which are not reported.
 NATIVE = {
     "sqlite": "import sqlite3\nwith sqlite3.connect('a.db') as c: c.execute({what!r})",
     "safetensors": "import torch\nfrom safetensors.torch import save_file\n"
     "save_file({{'t': torch.ones({what!r}.count('a'))}}, 'a.db')",
 }
-"""Writes in native code, which no one hears."""
 
 
 @pytest.mark.parametrize("cell", NATIVE.values(), ids=NATIVE)
 def test_a_file_that_native_code_writes_is_noted_by_its_name(notebook, folder, cell):
-    """As the file is another after the cell.
-
-    Where it is not, the cell may have read it.
-    """
+    """It differs after the cell. If it does not, the cell may have read it."""
     make, change = "create table a (b)", "insert into a values (1)"
     path = str(folder / "a.db")
     made = notebook.run(cell.format(what=make))
@@ -115,7 +109,7 @@ def test_a_file_that_native_code_writes_is_noted_by_its_name(notebook, folder, c
 
 
 def test_a_file_that_vanished_otherwise_is_said_to_be_gone(notebook, folder):
-    """Its name is known, its content is not."""
+    """Its name is known, but not its content."""
     (folder / "data.npz").write_text("x")
     notebook.names["away"] = (folder / "data.npz").unlink
     run = notebook.run("open(p).read()\nimport subprocess\nsubprocess.run(['rm', str(p)])")
@@ -123,16 +117,16 @@ def test_a_file_that_vanished_otherwise_is_said_to_be_gone(notebook, folder):
 
 
 def test_what_does_not_exist_is_the_users_error(notebook, folder):
-    """The same as ever; and it is sent that the file was not there."""
+    """The error is the usual one, and the record says that the file was missing."""
     run = notebook.run("open('none.txt')")
     assert isinstance(notebook.error, FileNotFoundError)
     assert run.files[0].size == -1
 
 
 def test_a_large_file_is_sampled_where_the_budget_ends(put_back, tmp_path):
-    """Ends and size count.
+    """Both ends and the size count.
 
-    The record says that it is a sample, and the next look is the same.
+    The record says that it is a sample, and the next look gives the same.
     """
     path = tmp_path / "large"
     with path.open("wb") as file:
@@ -149,17 +143,17 @@ def test_a_large_file_is_sampled_where_the_budget_ends(put_back, tmp_path):
 
 
 def test_a_large_file_ends_with_the_budget_though_it_was_begun(put_back, tmp_path):
-    """Not only between files is the clock looked at."""
+    """The clock is checked within a file, too."""
     path = tmp_path / "large"
     with path.open("wb") as file:
-        file.truncate(1 << 35)  # 32 GB, that take no disk
+        file.truncate(1 << 35)  # 32 GB, which need no disk space
     notebook = Notebook(budget=0.02)
     notebook.names["p"] = path
     assert notebook.run("open(p).close()").files[0].exact is False
 
 
 def test_small_files_are_read_in_full_whatever_the_budget(put_back, tmp_path):
-    """Reading them costs no more than a sample."""
+    """Reading them takes no longer than a sample."""
     (tmp_path / "small").write_text("x")
     notebook = Notebook(budget=0.0)
     notebook.names["p"] = tmp_path / "small"
@@ -167,7 +161,7 @@ def test_small_files_are_read_in_full_whatever_the_budget(put_back, tmp_path):
 
 
 def test_files_that_are_not_the_users_are_not_listed(put_back, tmp_path, monkeypatch):
-    """Files of Python, packages, tools, the system, and ours; devices; folders."""
+    """Those of Python, packages, tools, the system and ours; devices; folders."""
     notebook = Notebook(Ledger.open(tmp_path / "here" / "ledger.sqlite"))
     (tmp_path / "helper_of_files.py").write_text("x = 1")
     for name in ("data.txt", ".pdbhistory", ".pdbrc"):
@@ -189,7 +183,7 @@ def test_files_that_are_not_the_users_are_not_listed(put_back, tmp_path, monkeyp
 
 
 def test_a_fifo_is_not_waited_for(notebook, folder):
-    """Opening it once more would block."""
+    """Opening it again would block."""
     os.mkfifo(folder / "fifo")
     run = notebook.run("os.close(os.open('fifo', os.O_RDONLY | os.O_NONBLOCK))")
     assert run.files == ()
@@ -199,7 +193,7 @@ ODD = ["ü", "a b", "\udcff", "🎲", "new\nline", "<script>"]
 
 
 def test_any_name_of_a_file_is_kept(notebook, folder):
-    """Also one that is no text in any encoding, and one that is given as bytes."""
+    """It may be undecodable, or given as bytes."""
     for name in ODD:
         (folder / name).write_text(name, errors="surrogateescape")
     notebook.names["odd"] = ODD
@@ -209,7 +203,7 @@ def test_any_name_of_a_file_is_kept(notebook, folder):
 
 
 def test_a_folder_that_is_gone_is_no_error_of_ours(notebook, folder):
-    """A relative name there means nothing; the user's call goes on as ever."""
+    """Relative names are meaningless there, and the user's call behaves as usual."""
     (folder / "gone").mkdir()
     (folder / "kept.txt").write_text("x")
     run = notebook.run(
@@ -221,7 +215,7 @@ def test_a_folder_that_is_gone_is_no_error_of_ours(notebook, folder):
 
 
 def test_only_so_many_files_are_listed(notebook, folder):
-    """The first thousand."""
+    """The record has the first thousand."""
     notebook.run("for n in range(1100):\n    Path(str(n)).touch()")
     run = notebook.run("for n in range(1100):\n    open(str(n)).close()")
     assert len(run.files) == 1000
@@ -241,7 +235,7 @@ def test_threads_that_open_files_meanwhile(notebook, folder):
 
 
 def test_between_cells_nothing_is_noted(notebook, folder):
-    """Nor after the session is closed."""
+    """Nothing is recorded after the session is closed, either."""
     (folder / "a").write_text("x")
     (folder / "a").read_text()
     assert notebook.run("1").files == ()
@@ -251,7 +245,7 @@ def test_between_cells_nothing_is_noted(notebook, folder):
 
 
 def test_what_lies_in_sys_modules_is_not_asked(notebook, folder, monkeypatch):
-    """Libraries put objects there that answer any question, or raise."""
+    """Libraries put objects there that have any attribute, or raise."""
 
     class Lazy:
         def __getattr__(self, name):
@@ -263,7 +257,7 @@ def test_what_lies_in_sys_modules_is_not_asked(notebook, folder, monkeypatch):
 
 
 def test_where_tracebacks_look_for_a_cells_code_is_no_file_of_the_users(notebook, folder):
-    """A kernel gives the code of each cell a name, under which there is no file."""
+    """A kernel gives each cell's code a file name, but there is no such file."""
     name = "'ipykernel_12/34.py'"
     assert notebook.run(f"Path({name}).exists() or open('made', 'w').write('');").files == ()
     (folder / "ipykernel_12").mkdir()
@@ -282,7 +276,7 @@ MADE = {
 
 @pytest.mark.parametrize("cell", MADE.values(), ids=MADE)
 def test_a_file_that_the_cell_makes_is_no_input(notebook, folder, cell):
-    """What is in it is the cell's doing; a later cell reads it."""
+    """The cell wrote its content. A later cell reads it."""
     notebook.run("import tempfile, time\nx = 1")
     assert notebook.run(f"{cell};").files == ()
     assert notebook.error is None
@@ -292,14 +286,14 @@ def test_a_file_that_the_cell_makes_is_no_input(notebook, folder, cell):
 
 
 def test_a_file_that_is_added_to_is_an_input(notebook, folder):
-    """What was in it before counts."""
+    """Its earlier content counts."""
     (folder / "data.npz").write_text("x")
     run = notebook.run("open(p, 'a').write('y'); open(p).read()")
     assert [each.path for each in run.files] == [str(folder / "data.npz")]
 
 
 def test_what_a_package_opens_as_it_is_imported_is_its_own(notebook, folder, monkeypatch):
-    """But not in the working folder, nor what a module of the user's own opens."""
+    """Files in the working folder, or opened by the user's own modules, do count."""
     outside = folder / "outside"
     packages = folder / "site-packages"
     for each in (outside, packages, folder / "work"):
@@ -326,7 +320,7 @@ LISTINGS = (
 
 @pytest.mark.parametrize("cell", LISTINGS)
 def test_a_folder_that_the_cell_lists_is_named_by_what_lies_there(notebook, folder, cell):
-    """What is hidden there does not count."""
+    """Hidden entries do not count."""
     (folder / "a.txt").touch()
     first = notebook.run(cell)
     (folder / ".hidden").touch()
@@ -339,7 +333,7 @@ def test_a_folder_that_the_cell_lists_is_named_by_what_lies_there(notebook, fold
 
 
 def test_what_imports_and_clean_up_list_is_no_input(notebook, folder):
-    """They hand nothing on."""
+    """They do not pass the names on."""
     (folder / "local_module.py").write_text("x = 1")
     cell = (
         "import tempfile\nimport local_module\nwith tempfile.TemporaryDirectory(dir='.'):\n    pass"
@@ -351,10 +345,7 @@ def test_what_imports_and_clean_up_list_is_no_input(notebook, folder):
 def test_a_folder_that_is_tried_for_temporary_files_is_not_written_to(
     notebook, tmp_path, monkeypatch
 ):
-    """As by the kernel, before the first cell of a process.
-
-    What is there afterwards is.
-    """
+    """The kernel tries it before the first cell. What remains there counts."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     assert notebook.run("import tempfile\nwhere = tempfile.gettempdir()").wrote == ()
@@ -364,16 +355,16 @@ def test_a_folder_that_is_tried_for_temporary_files_is_not_written_to(
 
 
 def test_what_is_made_and_removed_again_is_no_output(notebook, folder):
-    """Nothing is left of it; of what was there before, its loss is."""
+    """Nothing remains of it. Removing what existed before is recorded."""
     (folder / "there.txt").write_text("x")
     run = notebook.run("p.write_text('a'); p.unlink(); Path('there.txt').unlink()")
     assert run.wrote == (str(folder / "there.txt"),)
 
 
 def test_a_folder_that_is_removed_is_noted(notebook, folder):
-    """By its own name, as what was in it goes with it.
+    """Its own name is recorded, as its content is removed, too.
 
-    Not one that the cell itself made.
+    A folder that the cell itself created does not count.
     """
     (folder / "there" / "deep").mkdir(parents=True)
     (folder / "there" / "deep" / "x.txt").write_text("x")
@@ -385,9 +376,9 @@ def test_a_folder_that_is_removed_is_noted(notebook, folder):
 
 
 def test_a_folder_that_the_cell_makes_is_no_input(notebook, folder):
-    """Nor what is in it, no matter who wrote it.
+    """Nor is its content, even if another program wrote it.
 
-    One that was there is, if the cell makes it sure.
+    A folder that existed before is an input, even after ``mkdir`` with ``exist_ok``.
     """
     notebook.run("import tempfile, subprocess, sys")
     run = notebook.run(
@@ -403,7 +394,7 @@ def test_a_folder_that_the_cell_makes_is_no_input(notebook, folder):
 
 @pytest.mark.parametrize("at", ["torchinductor_me/ab", ".triton/cache", "kept"])
 def test_what_compilers_keep_is_not_the_users(notebook, folder, monkeypatch, at):
-    """Neither read nor written: a compiled model gives the same without it."""
+    """It is neither read nor written: a compiled model gives the same without it."""
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(folder / "kept"))
     (folder / at).mkdir(parents=True)
     (folder / at / "old.py").write_text("1")
@@ -414,7 +405,7 @@ def test_what_compilers_keep_is_not_the_users(notebook, folder, monkeypatch, at)
 
 
 def test_a_cell_that_runs_no_code_reads_no_file(notebook, folder):
-    """Nor is what the cell before it opened, wrote or imported on its record."""
+    """Nothing of the previous cell's files or imports is in its record."""
     (folder / "own_module.py").write_text("", encoding="utf-8")
     notebook.run("import sys; sys.path.insert(0, '')")
     before = notebook.run(

@@ -1,4 +1,4 @@
-"""A watched kernel keeps no user object alive, starts and imports nothing."""
+"""A recorded kernel keeps no user object alive, and starts and imports nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MODULES = "sorted({'torch', 'numpy', 'pandas', 'matplotlib', 'jinja2', 'rich'} &
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory):
-    """A watched kernel with numpy and torch."""
+    """Yield a recorded kernel with numpy and torch."""
     with Kernel(tmp_path_factory.mktemp("kernel"), OMP_NUM_THREADS="2") as kernel:
         assert kernel.run("%load_ext ipytorchseed").status == "ok"
         assert kernel.run(START).status == "ok"
@@ -52,7 +52,7 @@ MAKERS = {
 
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 def test_an_object_dies_with_its_last_reference_inside_the_cell_that_drops_it(kernel, make):
-    """Although it was read when made, in a cell, and before the dropping cell."""
+    """Although it was inspected when created, in a cell, and before the last cell."""
     kernel.run(make)
     kernel.run("alive = weakref.ref(it)\nit.__class__;")
     reply = kernel.run("dropped = it\ndel it, dropped\ngc.collect()\nprint(alive() is None)")
@@ -61,7 +61,7 @@ def test_an_object_dies_with_its_last_reference_inside_the_cell_that_drops_it(ke
 
 @pytest.mark.parametrize("make", ["torch.ones(50 << 20, dtype=torch.float32)", "np.ones(25 << 20)"])
 def test_memory_freed_inside_a_cell_is_free_there_and_then(kernel, make):
-    """200 MB that the cell lets go of can be had again by its next line."""
+    """The next line can allocate the 200 MB that the cell freed."""
     kernel.run(f"big = {make}\nbig.sum();")
     kernel.run("big.mean();")
     reply = kernel.run("held = megabytes()\ndel big\nprint(held - megabytes() > 150)")
@@ -69,7 +69,7 @@ def test_memory_freed_inside_a_cell_is_free_there_and_then(kernel, make):
 
 
 def test_an_error_keeps_nothing_alive_beyond_what_ipython_keeps(kernel):
-    """The next error replaces IPython's traceback, and with it goes the frame."""
+    """The next error replaces IPython's traceback, and that drops the frame."""
     kernel.run("def fails(held):\n    raise ValueError(3)\nclass Held: pass\nheld = Held()")
     kernel.run("alive = weakref.ref(held)\nfails(held)")
     kernel.run("del held")
@@ -78,7 +78,7 @@ def test_an_error_keeps_nothing_alive_beyond_what_ipython_keeps(kernel):
 
 
 def test_a_displayed_object_is_not_kept(kernel):
-    """Nor is the bundle of its display; only a digest stays."""
+    """Its display data are not kept either, only a digest."""
     kernel.run("class Shown(str): pass\nshown = Shown('x' * 100)\nalive = weakref.ref(shown)")
     reply = kernel.run(
         "from IPython.display import display\n"
@@ -88,10 +88,7 @@ def test_a_displayed_object_is_not_kept(kernel):
 
 
 def test_a_forked_child_leaves_the_ledger_alone(kernel):
-    """Also one that goes on as a kernel would.
-
-    Runs cells, seeds, asks, and ends in any way.
-    """
+    """Even if it continues like a kernel: runs cells, seeds, asks, and exits."""
     before = len(kernel.runs())
     reply = kernel.run("""
 pid = os.fork()
@@ -111,7 +108,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 
 def test_forked_workers_of_a_loader_give_the_same_batches_as_none(kernel):
-    """With fork, as is Linux's way, after many looks at the parent."""
+    """They fork, the default on Linux, after many cells of the parent."""
     kernel.run("ds = torch.utils.data.TensorDataset(torch.arange(12.0))")
     batches = [
         kernel.run(
@@ -135,7 +132,7 @@ def test_threads_that_print_and_draw_meanwhile_disturb_nobody(kernel):
 
 
 def test_a_wrong_write_is_the_users_error_and_shows_no_frame_of_ours(kernel):
-    """The wrapper hides itself."""
+    """The wrapper removes its own frame."""
     error = kernel.run("sys.stdout.write(5)").error
     assert (error.ename, "write() argument" in error.evalue or "str" in error.evalue) == (
         "TypeError",
@@ -145,17 +142,14 @@ def test_a_wrong_write_is_the_users_error_and_shows_no_frame_of_ours(kernel):
 
 
 def test_nothing_went_wrong_meanwhile(kernel):
-    """No callback has failed, CUDA is not started, and no forked state is left."""
+    """No callback failed, CUDA was not started, and no forked state remains."""
     loaded = "__import__('ipytorchseed').notebook.extension.running()"
     assert kernel.value(f"{loaded}.guard.errors") == {}
     assert kernel.value("torch.cuda.is_initialized()") is False
 
 
 def test_watching_imports_no_library_that_the_user_did_not(tmp_path):
-    """Nor does asking: the log of seeds, the inspector and its JSON.
-
-    Only seeding brings torch.
-    """
+    """Neither do the log of seeds, the inspector and its JSON. Seeding imports torch."""
     with Kernel(tmp_path) as kernel:
         for cell in ("%load_ext ipytorchseed", "import random\nx = [random.random()]", "x", "x"):
             assert kernel.run(cell, "one").status == "ok"
@@ -168,7 +162,7 @@ def test_watching_imports_no_library_that_the_user_did_not(tmp_path):
 
 
 def test_a_value_of_a_module_dies_when_a_cell_replaces_it(kernel):
-    """What packages define themselves is kept for experiments, and nothing else."""
+    """Only what packages define themselves is kept, for experiments."""
     kernel.run("import sys, types\nclass Box: pass\nheld = types.ModuleType('held_of_a_test')")
     kernel.run("sys.modules['held_of_a_test'] = held\nheld.data = Box()")
     kernel.run("alive = weakref.ref(held.data)")

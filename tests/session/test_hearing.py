@@ -1,7 +1,4 @@
-"""Replacing the functions that open files.
-
-Unseen by the user, everywhere, and undone.
-"""
+"""The functions that open files are replaced everywhere, unnoticed, and restored."""
 
 from __future__ import annotations
 
@@ -27,6 +24,7 @@ from scipy.stats import qmc
 
 from ipytorchseed.session import hearing
 
+# Where the functions are bound, in part long before we replace them.
 BOUND = {
     "builtins.open": lambda: builtins.open,
     "io.open": lambda: io.open,
@@ -38,11 +36,10 @@ BOUND = {
     "torch": lambda: torch.serialization._open_zipfile_writer,
     "numpy": lambda: np.lib._datasource._file_openers._file_openers[None],
 }
-"""Where they are bound, some of it long before we come."""
 
 
 class Told:
-    """Keeps what it is called with."""
+    """Records what it is called with."""
 
     def __init__(self):
         self.read: list[str] = []
@@ -51,28 +48,28 @@ class Told:
         self.asked: list[str] = []
 
     def asks(self, function):
-        """Keep what seeds a generator by itself."""
+        """Record what makes numpy seed a generator itself."""
         self.asked.append(function)
 
     def starts(self):
-        """Record nothing of another process."""
+        """Ignore other processes."""
 
     def runs(self, scripts, folder=""):
-        """Keep the files of code of a program."""
+        """Record the code files of a program."""
         self.ran += [(script, folder) for script in scripts]
 
     def opens(self, path, **access):
-        """Keep the path of a file that is read."""
+        """Record the path of a file that is read or written."""
         (self.read if access["reads"] else self.changed).append(path)
 
     def changes(self, path):
-        """Keep the path of a file that is changed."""
+        """Record the path of a file that is changed."""
         self.changed.append(path)
 
 
 @pytest.fixture
 def told():
-    """What is heard during a test."""
+    """Yield a listener that is active during a test."""
     listener = Told()
     hearing.start(listener)
     yield listener
@@ -81,7 +78,7 @@ def told():
 
 @pytest.fixture
 def file(tmp_path):
-    """A file with a line in it."""
+    """Return a file with one line."""
     (tmp_path / "a").write_text("1 2")
     return tmp_path / "a"
 
@@ -98,7 +95,7 @@ READERS = {
 
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 def test_a_name_bound_long_ago_is_heard(file, told, read):
-    """Also inside the standard library and numpy."""
+    """This includes names in the standard library and numpy."""
     read(file)
     assert str(file) in told.read
 
@@ -114,7 +111,7 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("start", PROGRAMS.values(), ids=PROGRAMS)
 def test_a_program_is_heard(tmp_path, told, start):
-    """The files of code among its words, and the folder that it starts in."""
+    """The code files among its arguments are reported, and its folder."""
     (tmp_path / "a.py").write_text("")
     start(tmp_path)
     assert [str(Path(folder, script)) for script, folder in told.ran] == [str(tmp_path / "a.py")]
@@ -123,9 +120,9 @@ def test_a_program_is_heard(tmp_path, told, start):
 @pytest.mark.parametrize("late", [False, True], ids=["early", "late"])
 @pytest.mark.parametrize("name", ["open", "mine"])
 def test_a_name_that_a_module_binds_is_heard_and_put_back(file, monkeypatch, name, late):
-    """Whether the module came before, or while the functions are replaced.
+    """The module is imported before the functions are replaced, or while they are.
 
-    Other names than the function's own are looked for when the kernel is idle.
+    Other names than the function's own are searched when the kernel is idle.
     """
     listener = Told()
     module = ModuleType("of_a_test")
@@ -145,9 +142,9 @@ def test_a_name_that_a_module_binds_is_heard_and_put_back(file, monkeypatch, nam
 @pytest.mark.parametrize("again", [False, True], ids=["once", "again"])
 @pytest.mark.parametrize("name", ["open", "mine"])
 def test_what_a_cell_imported_is_put_back_when_the_kernel_is_idle(file, monkeypatch, name, again):
-    """Also where another module of its name was there.
+    """This also holds if it replaced another module of its name.
 
-    Until then it opens files, and tells no one.
+    Until then it opens files unreported.
     """
     listener = Told()
     if again:
@@ -166,7 +163,7 @@ def test_what_a_cell_imported_is_put_back_when_the_kernel_is_idle(file, monkeypa
 
 @pytest.mark.parametrize("idle", [False, True])
 def test_what_a_cell_imported_is_heard_in_the_next(file, monkeypatch, idle):
-    """Whether or not the kernel was idle between them."""
+    """It does not matter whether the kernel was idle in between."""
     listener = Told()
     hearing.start(listener)
     module = ModuleType("of_a_test")
@@ -185,9 +182,9 @@ def test_what_a_cell_imported_is_heard_in_the_next(file, monkeypatch, idle):
 
 @pytest.mark.parametrize("gone", [False, True])
 def test_what_was_imported_between_cells_is_heard(file, monkeypatch, gone):
-    """By another thread, say, though the kernel was not idle.
+    """Another thread may import it, without the kernel being idle.
 
-    Also if another module is gone.
+    Another module may be gone.
     """
     listener = Told()
     monkeypatch.setitem(sys.modules, "gone_soon", ModuleType("gone_soon"))
@@ -195,7 +192,7 @@ def test_what_was_imported_between_cells_is_heard(file, monkeypatch, gone):
     hearing.stop(listener)
     if gone:
         del sys.modules["gone_soon"]
-    name = f"of_a_test_{gone}"  # what was found once is known
+    name = f"of_a_test_{gone}"  # a new name, as found ones are remembered
     module = ModuleType(name)
     exec("from io import open", vars(module))  # noqa: S102
     monkeypatch.setitem(sys.modules, name, module)
@@ -207,8 +204,8 @@ def test_what_was_imported_between_cells_is_heard(file, monkeypatch, gone):
 
 
 def test_modules_looked_through_are_not_looked_at_again(monkeypatch):
-    """The first cell after idling waits for none of the thousand modules."""
-    monkeypatch.setattr(hearing, "_ended", (0, ""))  # as before the first cell
+    """The first cell after idling does not wait for a thousand modules."""
+    monkeypatch.setattr(hearing, "_ended", (0, ""))  # the value before the first cell
     hearing.look_through()
     looked = []
     monkeypatch.setattr(hearing, "_note", lambda module, _: looked.append(module))
@@ -219,7 +216,7 @@ def test_modules_looked_through_are_not_looked_at_again(monkeypatch):
 
 
 def test_a_library_that_seeds_a_generator_by_itself_is_heard(told):
-    """By the name of what the user calls; not a copy of a generator, nor other bytes."""
+    """The name is what the user calls. Copies and other random bytes do not count."""
     qmc.Halton(d=1)
     qmc.Halton(d=1, seed=3)
     copy.deepcopy(np.random.default_rng(3))
@@ -228,6 +225,7 @@ def test_a_library_that_seeds_a_generator_by_itself_is_heard(told):
     assert told.asked == ["scipy.stats._qmc.Halton"]
 
 
+# A library that creates a generator first, and then seeds it.
 LAZY = """\
 import numpy as np
 
@@ -247,11 +245,10 @@ class Sampler:
     def _make(self):
         self._rng = np.random.RandomState()
 """
-"""A library that makes a generator first and seeds it then."""
 
 
 def test_a_generator_that_is_seeded_at_once_is_not_heard(told, tmp_path, monkeypatch):
-    """Where the library was given a seed; without one, it is."""
+    """This needs a seed given to the library. Without one, it is reported."""
     folder = tmp_path / "site-packages"
     folder.mkdir()
     (folder / "lazy_library.py").write_text(LAZY)
@@ -269,13 +266,13 @@ class Drawing:
     seed = None
 
     def draw(self, seed=None):
-        """Make the generator."""
+        """Create the generator."""
         np.random.default_rng(seed)
         np.random.RandomState(self.seed)
 
 
 def test_a_seed_that_is_none_is_heard(told):
-    """However it comes to be so: of an argument, an attribute, or of the class."""
+    """It may come from an argument, an attribute or the class."""
     drawing = Drawing()
     drawing.draw(3)
     assert told.asked == ["numpy.random.RandomState"]
@@ -287,7 +284,7 @@ def test_a_seed_that_is_none_is_heard(told):
 
 
 def test_who_seeds_a_generator_by_itself_may_stay_unknown(told):
-    """The line does not name it, or what it is given cannot be reported."""
+    """The line does not name the function, or the argument is unknown."""
     make, seeds = np.random.default_rng, [None, 5]
     make()
     np.random.RandomState(seeds[1])
@@ -296,7 +293,7 @@ def test_who_seeds_a_generator_by_itself_may_stay_unknown(told):
 
 
 def test_what_torch_saves_is_heard(file, told):
-    """Though C code opens the file; a buffer is none."""
+    """C code opens the file. Writing to a buffer does not count."""
     torch.save([1], io.BytesIO())
     assert told.changed == []
     torch.save([1], file)
@@ -304,7 +301,7 @@ def test_what_torch_saves_is_heard(file, told):
 
 
 def test_everything_is_put_back():
-    """The same objects in the same places."""
+    """The same objects are in the same places."""
     before = {name: find() for name, find in BOUND.items()}
     listener = Told()
     hearing.start(listener)
@@ -314,7 +311,7 @@ def test_everything_is_put_back():
 
 
 def test_what_others_put_there_meanwhile_is_kept(file, monkeypatch):
-    """One that calls ours goes on to work, and is heard the next time."""
+    """A wrapper that calls ours continues to work, and is reported next time."""
     listener = Told()
     hearing.start(listener)
     ours = builtins.open
@@ -332,7 +329,7 @@ def test_what_others_put_there_meanwhile_is_kept(file, monkeypatch):
     open(file).close()  # noqa: PTH123 -- as above
     hearing.stop(listener)
     assert listener.read == [str(file)]
-    monkeypatch.undo()  # puts ours back, as a mock does that was started in an earlier cell
+    monkeypatch.undo()  # restores ours, like a mock from an earlier cell
     assert open(file).read() == "1 2"  # noqa: PTH123, SIM115 -- as above
     hearing.start(listener)
     hearing.stop(listener)
@@ -340,7 +337,7 @@ def test_what_others_put_there_meanwhile_is_kept(file, monkeypatch):
 
 
 def test_a_mock_of_open_is_a_mock(file, told):
-    """The user's tests of his own code see it."""
+    """Tests in the user's cells work."""
     with mock.patch("builtins.open", mock.mock_open(read_data="x")) as made:
         assert open(file).read() == "x"  # noqa: PTH123, SIM115 -- what is tested
     made.assert_called_once_with(file)
@@ -352,7 +349,7 @@ def test_a_mock_of_open_is_a_mock(file, told):
     [Path.open, Path.read_text, Path.unlink, lambda path: os.open(path, 0)],
 )
 def test_no_frame_of_ours_is_in_the_users_traceback(told, call, tmp_path):
-    """It looks as it does without us."""
+    """It looks the same without us."""
     with pytest.raises(FileNotFoundError) as caught:
         call(tmp_path / "none")
     assert hearing.__file__ not in "".join(traceback.format_tb(caught.tb))
@@ -360,7 +357,7 @@ def test_no_frame_of_ours_is_in_the_users_traceback(told, call, tmp_path):
 
 
 def test_errors_are_the_originals(told):
-    """Of wrong arguments too."""
+    """This includes errors about wrong arguments."""
     with pytest.raises(TypeError, match="missing required argument 'file'"):
         builtins.open()  # noqa: PTH123, SIM115 -- what is tested
     with pytest.raises(ValueError, match="invalid mode"):
@@ -382,7 +379,7 @@ def test_a_path_of_the_users_is_asked_once(told, file):
 
 
 def test_a_name_in_an_open_folder_is_not_taken_for_another(told, file, monkeypatch):
-    """It means nothing in the working folder."""
+    """It is not relative to the working folder."""
     monkeypatch.chdir("/")
     folder = os.open(file.parent, os.O_RDONLY)
     os.close(os.open("a", os.O_RDONLY, dir_fd=folder))
@@ -391,7 +388,7 @@ def test_a_name_in_an_open_folder_is_not_taken_for_another(told, file, monkeypat
 
 
 def test_the_functions_pass_for_themselves(told):
-    """By name, text, and for pickle; what copies them gets themselves."""
+    """They have the same name, text and pickle; copying returns themselves."""
     for function in (open, os.open, os.remove):
         assert function.__doc__
         assert copy.deepcopy(function) is function

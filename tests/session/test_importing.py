@@ -1,4 +1,4 @@
-"""Draws of imports are separate from the cell's, and importing is unchanged."""
+"""Draws of imports are separate from the cell's, and importing works as usual."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PACKAGE = "random.random()\nassert __spec__.loader is __loader__\nkind = type(__
 
 @pytest.fixture
 def packages(tmp_path, monkeypatch, put_back):
-    """A folder of installed packages, and of modules of the user's own beside it."""
+    """Yield a folder of installed packages, with one of the user's modules."""
     folder = tmp_path / "site-packages"
     folder.mkdir()
     (folder / "drawing_package.py").write_text(f"import random\n{PACKAGE}")
@@ -47,16 +47,16 @@ CELLS = {
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_sources_that_imports_alone_moved_are_recorded(notebook, packages, cell):
-    """No matter who imports; and a module of the user's own is the cell's doing."""
+    """It does not matter who imports. Draws of the user's own modules are the cell's."""
     run = notebook.run(cell)
     assert notebook.error is None
     assert run.imported == CELLS[cell]
 
 
 def test_nothing_is_left_behind(notebook, packages):
-    """Neither among the finders nor in the module.
+    """Nothing stays in the finders or the module.
 
-    Asking for a package imports nothing.
+    Looking for a package imports nothing.
     """
     before = [*sys.meta_path]
     notebook.run(
@@ -70,7 +70,7 @@ def test_nothing_is_left_behind(notebook, packages):
 
 
 def test_modules_of_ones_own_that_are_loaded_anew_are_recorded(notebook, packages):
-    """Imported first, or reloaded; what a package loads is its own business."""
+    """They are imported or reloaded. What a package imports does not count."""
     assert notebook.run("import own_module, drawing_package").loaded.keys() == {"own_module"}
     assert notebook.run("import own_module, importlib").loaded == {}
     reload = "importlib.reload(own_module), importlib.reload(drawing_package)"
@@ -79,7 +79,7 @@ def test_modules_of_ones_own_that_are_loaded_anew_are_recorded(notebook, package
 
 
 def test_a_failing_import_looks_as_ever(packages):
-    """No frame of ours is in its traceback."""
+    """None of our frames is in its traceback."""
     watch = ImportWatch()
     watch.start()
     try:

@@ -1,7 +1,4 @@
-"""Inputs that are kept in memory.
-
-Small ones, those used last, and none if the user says so.
-"""
+"""Inputs kept in memory: small and recently used ones, and none if that is off."""
 
 from __future__ import annotations
 
@@ -9,12 +6,12 @@ from ipytorchseed.session.kept import ALL, LARGEST, KeptInputs
 
 
 def make_kept(*, is_on=True):
-    """Return inputs that are kept."""
+    """Return empty kept inputs."""
     return KeptInputs(lambda: is_on)
 
 
 def test_an_input_is_copied_once():
-    """Also one that cannot be."""
+    """An input that cannot be copied is tried only once."""
     kept, asked = make_kept(), []
     for digest, content in (("a", b"1"), ("a", b"2"), ("b", None), ("b", b"3")):
         kept.add(digest, lambda digest=digest, content=content: asked.append(digest) or content)
@@ -23,7 +20,7 @@ def test_an_input_is_copied_once():
 
 
 def test_those_used_longest_ago_go_first():
-    """What a run read again stays."""
+    """An input that a run read again stays."""
     kept = make_kept()
     for number in range(ALL // LARGEST + 10):
         kept.add(str(number), lambda: bytes(LARGEST))
@@ -34,7 +31,7 @@ def test_those_used_longest_ago_go_first():
 
 
 def test_what_cannot_be_kept_takes_room_too():
-    """So the number of entries is bounded."""
+    """This limits the number of entries."""
     kept = make_kept()
     for number in range(ALL // 100):
         kept.add(str(number), lambda: None)
@@ -42,7 +39,7 @@ def test_what_cannot_be_kept_takes_room_too():
 
 
 def test_nothing_is_kept_if_it_is_switched_off():
-    """What was kept before is dropped."""
+    """Earlier inputs are dropped."""
     choices = [True]
     kept = KeptInputs(lambda: choices[0])
     kept.add("a", lambda: b"1")

@@ -1,6 +1,6 @@
-"""Memory that the user gave back ends no kernel.
+"""Memory that the user freed does not crash the kernel.
 
-Not the sweep, not a look, not a check's copies.
+This holds for sweeps, fingerprints, and the copies of checks.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="children are forked"
 cleans = pytest.fixture(autouse=True, scope="module")(removes_files)
 
 
+# At least one for each library, and for each way to refer to such memory.
 KINDS = [
     "memmap", "structured_record", "over_closed_shared_memory", "over_pointer", "beyond_its_base",
     "view_of_shortened", "memmap_in_closure", "memmap_in_generator", "memmap_in_loader", "from_file",
@@ -28,11 +29,10 @@ KINDS = [
     "optimizer_with_lost_rate", "shared_between_processes", "mapped_file", "polars_over_array",
     "image_file", "ctypes_array", "frame", "categories", "arrow_table",
 ]  # fmt: skip
-"""One or more of each library, and of each way to hold such memory."""
 
 
 def _tracked(name):
-    """Run cells around the one that gives memory back, which does not name the value."""
+    """Run cells around one that frees memory without naming the value."""
     notebook = Notebook()
     notebook.names["make"] = lost.MAKERS[name]
     notebook.run("value, lose = make()\nothers = [1]")
@@ -41,24 +41,21 @@ def _tracked(name):
     known = notebook.session.variables._known.get("value")
     read = notebook.run("kind = type(value)").reads["value"]
     assert notebook.error is None
-    # it was among what the sweep looks at, unless it never could be read whole
+    # the sweep inspected it, unless it could never be read completely
     assert known is not None or read.kind == "function" or not read.exact
     return read.summary, read.opaque, read.parts.get("unseen")
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_tracked_session_lives_on(name):
-    """Whether a cell names the value or not.
-
-    The record of one that reads it says what is unseen.
-    """
+    """A cell may name the value. Then its record says what could not be inspected."""
     summary, opaque, unseen = in_child(_tracked, name)
     assert opaque or unseen
     assert "not looked at" not in summary
 
 
 def _checked(name):
-    """Check a cell that reads a value, before and after its memory was released."""
+    """Check a cell that reads a value, before and after its memory was freed."""
     value, lose = lost.MAKERS[name]()
     well, _ = check("kind = type(value)", {"value": value})
     lose()
@@ -88,13 +85,13 @@ def _copied(name):
      "image_over_array", "ctypes_array"],
 )  # fmt: skip
 def test_what_cannot_be_copied_is_shared_and_named(name):
-    """With the reason."""
+    """The report gives the reason."""
     (reason,) = in_child(_copied, name).values()
     assert "its memory" in reason
 
 
 def _apart(name):
-    """Copy a value that is well, and change the original."""
+    """Copy an intact value, and change the original."""
     value, _ = lost.MAKERS[name]()
     copied = Copier().copy_all({"value": value})["value"]
     was = torch.as_tensor(copied).clone()
@@ -111,7 +108,7 @@ def _apart(name):
      "loaded_tensor", "view_of_shortened", "from_file_to_numpy"],
 )  # fmt: skip
 def test_what_is_well_is_copied(name):
-    """Equal, and apart from the original."""
+    """The copy is equal, and independent of the original."""
     assert in_child(_apart, name) == [True, True, True]
 
 
@@ -130,5 +127,5 @@ def _traced(name):
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_trace_lives_on(name):
-    """Of operations that do not read what they are given."""
+    """It traces operations that do not read their arguments."""
     assert in_child(_traced, name) >= 1

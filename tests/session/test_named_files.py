@@ -21,7 +21,7 @@ from ipytorchseed.session.named_files import (
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A working folder with a file in it, and one in a folder of that."""
+    """Return a working folder with a file, and another file in a subfolder."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").mkdir()
     (tmp_path / "a table.parquet").write_text("1")
@@ -31,14 +31,14 @@ def folder(tmp_path, monkeypatch):
 
 @dataclass
 class Options:
-    """What a notebook keeps its paths in."""
+    """Holds paths, as options of a notebook do."""
 
     path: str
     rate: float = 0.1
 
 
 def test_a_name_alone_and_a_name_in_a_folder(folder):
-    """Texts that name nothing are passed over."""
+    """Strings that name nothing are skipped."""
     found = find_named(
         ["a table.parquet", "data", "b.h5", "0.1", "c.csv", "a\nb.txt", "data/b.h5/c.x"]
     )
@@ -47,13 +47,13 @@ def test_a_name_alone_and_a_name_in_a_folder(folder):
 
 
 def test_pieces_of_a_path(folder):
-    """As of ``f"{root}/b.h5"``."""
+    """They are joined, as in ``f"{root}/b.h5"``."""
     found = find_named([str(folder / "data"), "/b.h5"])
     assert {path for path, mark in found.items() if mark} == {str(folder / "data" / "b.h5")}
 
 
 def test_a_folder_is_no_file(folder):
-    """Though its name looks like one."""
+    """This holds even if its name looks like one."""
     (folder / "parts.parquet").mkdir()
     os.mkfifo(folder / "pipe.csv")
     assert not any(find_named(["parts.parquet", "pipe.csv"]).values())
@@ -73,7 +73,7 @@ def test_a_folder_is_no_file(folder):
     ],
 )
 def test_tables_of_folders_and_of_patterns(folder, texts, names):
-    """As libraries read them, which list both in native code."""
+    """Libraries list both in native code."""
     for name in ("lake/a.parquet", "lake/b.orc", "lake/day=1/c.parquet", "lake/x.csv",
                  "data/inner/d.arrow"):  # fmt: skip
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -84,7 +84,7 @@ def test_tables_of_folders_and_of_patterns(folder, texts, names):
 
 
 def test_a_folder_of_too_many_files_is_left_early(folder, monkeypatch):
-    """Of a million pictures, few are looked at."""
+    """Only a few of a million images are inspected."""
     monkeypatch.setattr(named_files, "_ENTRIES", 10)
     for number in range(30):
         (folder / "data" / f"{number:02}.parquet").touch()
@@ -94,7 +94,7 @@ def test_a_folder_of_too_many_files_is_left_early(folder, monkeypatch):
 
 
 def test_a_script_names_files_in_quotes(folder):
-    """What it opens in its own program cannot be heard."""
+    """The files that its own process opens are not reported."""
     script = folder / "sum.py"
     script.write_text(
         """open('data/b.h5')\nx = "a table.parquet"\nprint("done.", 'a', 'no end.h5)"""
@@ -105,14 +105,14 @@ def test_a_script_names_files_in_quotes(folder):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes in folders")
 def test_a_pipe_is_not_waited_for(folder):
-    """No one may ever write to it."""
+    """It may never be written to."""
     os.mkfifo(folder / "pipe.py")
     assert texts_in(str(folder / "pipe.py")) == []
     assert with_scripts("%run -i pipe.py").strip() == "%run -i pipe.py"
 
 
 def test_a_script_that_runs_among_the_variables_of_the_notebook(folder):
-    """Its text is as good as the cell's."""
+    """Its text counts like the cell's."""
     (folder / "walk.py").write_text("end = start + 1\n")
     assert with_scripts("x = 1\n%run -i walk.py 3\ny = 2") == (
         "x = 1\n%run -i walk.py 3\nend = start + 1\n\ny = 2"
@@ -123,7 +123,7 @@ def test_a_script_that_runs_among_the_variables_of_the_notebook(folder):
 
 
 def test_a_mark_tells_that_a_file_was_written(folder):
-    """Also where it is as long as before."""
+    """The size may be the same as before."""
     path = str(folder / "data" / "b.h5")
     before = mark_of(path)
     os.utime(path, ns=(0, 1))
@@ -144,12 +144,12 @@ def test_a_mark_tells_that_a_file_was_written(folder):
     ],
 )
 def test_texts_of_values(value, texts):
-    """Paths that variables hold, of few items each."""
+    """They are paths in variables that have few items each."""
     assert [*texts_of(value)] == texts
 
 
 def test_the_texts_in_a_dictionary_or_an_object_count():
-    """Whichever of them the cell reads."""
+    """This does not depend on which of them the cell reads."""
     held = type("Held", (), {})()
     held.train, held.test, held.rate = "a.csv", "b.csv", 1
     for each in (vars(held), held):
@@ -157,7 +157,7 @@ def test_the_texts_in_a_dictionary_or_an_object_count():
 
 
 def test_a_large_value_names_no_file():
-    """No dictionary is searched, and no long text hashed, unless it is a path."""
+    """Its items are not hashed, and long strings are not searched."""
 
     class Counted(str):
         __slots__ = ()
@@ -175,7 +175,7 @@ def test_a_large_value_names_no_file():
 
 
 def test_a_path_of_a_class_of_the_users_is_not_asked():
-    """What it is as a text is for its own code to say."""
+    """Converting it to a string would run user code."""
 
     class Mine(type(Path())):
         def __str__(self):

@@ -1,4 +1,4 @@
-"""What a cell showed: equal where it means the same, different where it does not."""
+"""What a cell showed: equal if it means the same, different otherwise."""
 
 from __future__ import annotations
 
@@ -87,13 +87,13 @@ NOISE = {
 
 @pytest.mark.parametrize(("one", "two"), NOISE.values(), ids=NOISE)
 def test_what_changes_in_every_run_does_not_count(one, two):
-    """Addresses, identities, times of bars and of magics, lines that were overwritten."""
+    """These are addresses, ids, times of progress bars and magics, overwritten lines."""
     assert without_noise(one) == without_noise(two)
     assert text_value(one).digest == text_value(two).digest
 
 
 def test_what_else_was_shortened_counts():
-    """Dots are no sign of an address, nor is what goes before them."""
+    """Dots alone do not indicate an address, and the text before them is kept."""
     shown = ["<Acc...x7fb628ee9a10>", "<Los...x7fb628ee9a10>", "[1, 2, ...xface]", "<a...xyz>"]
     assert len({*map(without_noise, shown)}) == 4
     assert [*map(without_noise, shown[2:])] == shown[2:]
@@ -118,7 +118,7 @@ TIMES = {
 
 @pytest.mark.parametrize(("one", "two"), TIMES.values(), ids=TIMES)
 def test_times_do_not_count_where_the_cell_reads_a_clock(one, two):
-    """They do where it reads none: then they are computed."""
+    """If the cell reads no clock, they are results and count."""
     assert text_value(one, timed=True).digest == text_value(two, timed=True).digest
     assert text_value(one).digest != text_value(two).digest
     outputs = Outputs(timed=True)
@@ -128,7 +128,7 @@ def test_times_do_not_count_where_the_cell_reads_a_clock(one, two):
 
 @pytest.mark.parametrize(("one", "two"), TIMES.values(), ids=TIMES)
 def test_that_times_differ_is_known(one, two):
-    """They are no content, and a report can say that all else is the same."""
+    """They are not content, so a report can say that everything else is the same."""
     before, after, again = (Shown(text_value(text, timed=True)) for text in (one, two, one))
     assert say_same(before, after, "In[3]") == "same result as In[3], except for the time it shows"
     assert say_same(before, again, "In[3]") == "same result, bit for bit, as In[3]"
@@ -137,18 +137,18 @@ def test_that_times_differ_is_known(one, two):
 
 
 class Shown(Struct):
-    """What a run printed."""
+    """Printed text of a run."""
 
     stdout: Fingerprint
 
 
 def test_blanks_count_where_nothing_was_masked():
-    """Also in the line after one that was."""
+    """This includes the line after one with a mask."""
     assert without_noise("<A at 0x7f00>\na  b ") == "<A at>\na  b "
 
 
 def test_digits_that_are_a_name_are_no_numbers():
-    """They begin with a zero, or a float does not hold them all."""
+    """They begin with a zero, or are too many for a float."""
     assert text_value(f"run 007 of {2**70}, {10**15}: 0.5").series == (0.5,)
 
 
@@ -169,7 +169,7 @@ BESIDE_TIMES = {
 
 @pytest.mark.parametrize(("one", "two"), BESIDE_TIMES.values(), ids=BESIDE_TIMES)
 def test_what_is_no_time_counts_beside_a_clock(one, two):
-    """Only what is called a time is taken for one."""
+    """Only numbers labelled as times are removed."""
     assert text_value(one, timed=True).digest != text_value(two, timed=True).digest
 
 
@@ -193,14 +193,14 @@ MEANT = {
 
 @pytest.mark.parametrize(("one", "two"), MEANT.values(), ids=MEANT)
 def test_what_is_meant_counts(one, two):
-    """Everything else."""
+    """Everything else counts."""
     assert text_value(one).digest != text_value(two).digest
 
 
 def test_the_numbers_of_a_text_are_kept_for_plots():
-    """As many as a run may keep.
+    """There is a limit.
 
-    Signs, exponents and fractions are read, names are not.
+    Signs, exponents and fractions are parsed; identifiers are not numbers.
     """
     assert text_value("a1 = -2.5e3, .5 and 7; v1.2.3 x10\n").series == (-2500.0, 0.5, 7.0)
     assert text_value("none").series is None
@@ -209,7 +209,7 @@ def test_the_numbers_of_a_text_are_kept_for_plots():
 
 
 def test_any_text_has_a_value():
-    """Empty, without end, half of a pair, of control letters."""
+    """It may be empty, very long, half a surrogate pair, or control characters."""
     for text in ("", "\r", "\r\r\n\r", "\ud800", "\x00\x1b[31m", "🎲" * 3, "[" * 9999):
         assert len(text_value(text).digest) == 16
 
@@ -229,12 +229,12 @@ def test_any_text_has_a_value():
     ],
 )
 def test_long_texts_are_quick(part):
-    """Half a million letters of what looks like times."""
+    """They have half a million characters that look like times."""
     assert text_value(part * (500_000 // len(part)), timed=True).digest
 
 
 def shown(*texts, timed=False):
-    """Return what is kept of texts that were printed one after the other."""
+    """Return the record of texts that were printed one after the other."""
     outputs = Outputs(timed=timed)
     for text in texts:
         outputs.printed(text)
@@ -246,7 +246,7 @@ LONG = LINE * (2 * MOST_TEXT // len(LINE))
 
 
 def test_much_text_is_digested_as_it_passes():
-    """Neither kept nor copied: of ten times as much, no more is in memory."""
+    """It is neither kept nor copied: ten times as much needs no more memory."""
 
     def peak(times):
         outputs = Outputs()
@@ -267,14 +267,14 @@ def test_much_text_is_digested_as_it_passes():
 
 @given(st.lists(st.integers(0, len(LONG)), max_size=9))
 def test_how_a_long_text_was_cut_into_pieces_does_not_count(cuts):
-    """The same text is the same, no matter who wrote how much of it at once."""
+    """Equal text has an equal record, whatever the size of each write."""
     places = [0, *sorted(cuts), len(LONG)]
     pieces = [LONG[begin:end] for begin, end in pairwise(places)]
     assert shown(*pieces) == shown(LONG)
 
 
 def compared(one, two):
-    """Return whether two printed texts differ; None if that is not known."""
+    """Return whether two printed texts differ; None if unknown."""
     values = shown(one), shown(two)
     if None in values:
         return values[0] is not values[1]
@@ -283,9 +283,9 @@ def compared(one, two):
 
 
 def test_of_long_texts_only_what_is_known_is_said():
-    """The same whole; another beginning.
+    """Equal texts are equal, and different beginnings differ.
 
-    Another rest, which may consist of times and addresses.
+    A different rest is unknown, as it may consist of times and addresses.
     """
     noise = "<Net at 0x7f3a2c>\n", "<Net at 0x55aa00>\n"
     known = {
@@ -306,14 +306,14 @@ def test_of_long_texts_only_what_is_known_is_said():
 
 @given(st.integers(0, 3 * MOST_TEXT), st.integers(0, 3 * MOST_TEXT))
 def test_a_change_in_a_long_text_is_never_denied(size, place):
-    """Wherever it is: it differs, or that is not known."""
+    """Wherever it is, the texts differ or the answer is unknown."""
     text = (LINE * (3 * MOST_TEXT // len(LINE) + 1))[:size]
     place = min(place, size)
     assert compared(text, text[:place] + "?" + text[place:]) is not False
 
 
 def test_a_long_text_at_the_limit_is_compared_as_far_as_both_go():
-    """Addresses of other lengths put one of two equal texts beyond the limit."""
+    """Addresses of different lengths put one of two equal texts beyond the limit."""
     short, long = ("<A at 0x7f00>\n" * 9, "<A at 0x7f0000000000>\n" * 9)
     fill = "y" * (MOST_TEXT - len(short) - 1)
     assert shown(short + fill).exact
@@ -323,9 +323,9 @@ def test_a_long_text_at_the_limit_is_compared_as_far_as_both_go():
 
 
 def test_lines_drawn_over_and_over_take_no_room():
-    """A bar that is drawn thousands of times is one line.
+    """A progress bar that is drawn thousands of times is one line.
 
-    What follows it is compared whole.
+    The text after it is compared completely.
     """
     bars = [f"\r{number}/20000 [{'=' * (number // 400)}] {number}ms" for number in range(20_000)]
     assert sum(map(len, bars)) > 4 * MOST_TEXT
@@ -338,13 +338,13 @@ def test_lines_drawn_over_and_over_take_no_room():
 
 
 def test_any_letter_of_a_long_text_is_digested():
-    """Halves of pairs too, which no file can hold."""
+    """This includes unpaired surrogates, which cannot be encoded."""
     assert shown(LONG, "\ud800").digest != shown(LONG, "\ud801").digest
     assert len(shown("🎲" * MOST_TEXT, "\udfff\ud800").digest) == 16
 
 
 def test_displays_count_by_what_they_show():
-    """Of widgets only that there is one; of text without addresses; images bit by bit."""
+    """Widgets count only as present, text without addresses, and images bit by bit."""
     shown = [
         {"text/plain": "<Figure at 0x7f00>", "image/png": "iVBOR"},
         {"text/plain": "<Figure at 0x12345>", "image/png": "iVBOR"},
@@ -363,18 +363,18 @@ def test_displays_count_by_what_they_show():
     assert digests[7] != digests[8]
 
 
+# Markup of pandas, xarray, scikit-learn and matplotlib's animations.
 MARKUP = (
     '<style>#T_{0} th {{}}</style><table id="T_{0}"><td id="T_{0}_row0_col0">{1}</td></table>',
     "<input id='section-{0}' type='checkbox'><label for='section-{0}'>{1}</label>",
     '<style>#sk-container-id-{0} {{}}</style><div id="sk-container-id-{0}">{1}</div>',
     '<img id="_anim_img{0}"><button onclick="anim{0}.stop()"></button>{1}',
 )
-"""As pandas, xarray, scikit-learn and matplotlib's animations write it."""
 
 
 @pytest.mark.parametrize("markup", MARKUP)
 def test_the_names_of_elements_do_not_count(markup):
-    """Made at random, or counted in the process; what is in the elements counts."""
+    """They are random, or counted in the process. The content of the elements counts."""
     one, other = "1f0e" * 8, "2ab4" * 8
     texts = markup.format(one, "7"), markup.format(other, "7"), markup.format(one, "8")
     for kind in ("text/html", "image/svg+xml"):
@@ -383,7 +383,7 @@ def test_the_names_of_elements_do_not_count(markup):
 
 
 def test_the_ids_in_a_script_do_not_count():
-    """Bokeh names each document that it embeds, and counts the parts of all.
+    """Bokeh names each embedded document, and numbers the parts of all of them.
 
     Labels count.
     """
@@ -399,13 +399,13 @@ def test_the_ids_in_a_script_do_not_count():
 
 
 def test_only_noise_is_nothing():
-    """As where nothing was printed."""
+    """It is recorded as if nothing had been printed."""
     assert shown("Wall time: 3.1 ms") is None
     assert shown("\n") is not None
 
 
 def test_a_display_calls_nothing_of_the_users():
-    """Whatever is in it; what no front end can show is no display."""
+    """It may have any content. What no front end can show is not a display."""
 
     class Hostile:
         def __repr__(self):
@@ -420,7 +420,7 @@ def test_a_display_calls_nothing_of_the_users():
 
 
 def displayed(*bundles):
-    """Return what is kept of displays."""
+    """Return the records of displays."""
     outputs = Outputs()
     for bundle in bundles:
         outputs.displayed(bundle)
@@ -430,7 +430,7 @@ def displayed(*bundles):
 def test_many_displays_are_digested_as_they_pass():
     """Only so many are kept.
 
-    Of the others it is known how many there were, and if one changed.
+    The record has the number of the others, and shows if one changed.
     """
     many = [{"text/plain": str(number)} for number in range(3000)]
     kept = displayed(*many)
@@ -442,9 +442,9 @@ def test_many_displays_are_digested_as_they_pass():
 
 
 def test_a_display_without_end_is_compared_as_far_as_it_is_clean():
-    """A text of many megabytes: the same, or not known.
+    """A text of many megabytes is the same or unknown.
 
-    An image of any size: the same, or not.
+    An image of any size is the same or not.
     """
     text, image = "<b>x</b>" * MOST_TEXT, "iVBOR" * MOST_TEXT
     assert displays_differ(displayed({"text/html": text}), displayed({"text/html": text})) is False
@@ -459,7 +459,7 @@ def test_a_display_without_end_is_compared_as_far_as_it_is_clean():
 
 
 def test_a_text_of_a_class_of_its_own_is_text():
-    """As HTML that a template engine made; nothing of the class is called."""
+    """Template engines return such HTML. No method of the class is called."""
 
     class Html(str):
         __slots__ = ()
@@ -475,7 +475,7 @@ def test_a_text_of_a_class_of_its_own_is_text():
 
 @pytest.mark.parametrize(("first", "second", "alike"), [("5", "5", None), ("5", "6", False)])
 def test_what_is_printed_beside_something_unseen_is_compared(first, second, alike):
-    """A program's own words, in a terminal, are not known; the cell's are."""
+    """The output of a program in a terminal is unknown, but the cell's is known."""
     kept = []
     for text in (first, second):
         outputs = Outputs()
@@ -490,14 +490,14 @@ RESULTS = {"a number": "id({})", "several": "id({}), 1.5", "a list": "[id({}), i
 
 @pytest.mark.parametrize("cell", RESULTS.values(), ids=RESULTS)
 def test_where_an_object_lies_is_no_content(notebook, cell):
-    """It is another place each time, no matter who asks for it with ``id``."""
+    """The address differs every time, also if other code calls ``id``."""
     notebook.run("kept = [object() for _ in range(100)]")
     first, again = (notebook.run(cell.replace("{}", f"kept[{at}]")) for at in (3, 70))
     assert first.result == again.result
 
 
 def test_a_number_beside_a_place_is_content(notebook):
-    """So is a long number where no place is shown."""
+    """So is a long number if the cell shows no addresses."""
     notebook.run("kept = []")
     for cell in ("id(kept), {}", "print(id); 10**11 + {}"):
         first, again = (notebook.run(cell.format(number)) for number in (1, 2))
@@ -519,7 +519,7 @@ PRINTED = {
 
 @pytest.mark.parametrize(("cell", "texts"), list(PRINTED.items()))
 def test_a_printed_place_is_no_content(cell, texts):
-    """What else is printed is."""
+    """Everything else that is printed counts."""
     seen = []
     for text in texts[:2]:
         outputs = outputs_of(cell, ())

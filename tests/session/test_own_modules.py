@@ -48,7 +48,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("text", SETTING.values(), ids=SETTING)
 def test_what_a_module_sets_in_a_package_is_told(text: str, own: Path) -> None:
-    """By whatever name it goes there."""
+    """The name that it uses for the package does not matter."""
     own.write_text(text)
     import json
 
@@ -61,7 +61,7 @@ def test_what_a_module_sets_in_a_package_is_told(text: str, own: Path) -> None:
 def test_a_module_that_sets_nothing_of_what_it_imports_is_not_followed(
     text: str, own: Path
 ) -> None:
-    """It would take longer than all else that is done for a cell."""
+    """That would take longer than everything else for a cell."""
     own.write_text(text)
     assert _follow({"own": str(own)}) == ({}, [])
 
@@ -77,7 +77,7 @@ def test_a_module_that_sets_nothing_of_what_it_imports_is_not_followed(
 def test_what_the_code_of_a_module_asks_is_told_of_the_cell_that_imports_it(
     notebook: Notebook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, asked: tuple
 ) -> None:
-    """When the cell began, the module was not there."""
+    """The module was not imported when the cell began."""
     name = f"vocabulary_{tmp_path.name}"
     text = f"import numpy as np\ndef make(text):\n    return {body}\n"
     (tmp_path / f"{name}.py").write_text(text)

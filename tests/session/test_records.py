@@ -1,7 +1,4 @@
-"""What a run leaves in the ledger.
-
-States, settings, what it read and made, how it ended.
-"""
+"""The ledger's record of a run: states, settings, values read and set, its end."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from tests.session.conftest import Notebook
 
 
 def test_a_run_tells_which_cell_it_was_and_how_it_ended(notebook):
-    """Text, number, kernel, times, status."""
+    """The record has the text, number, kernel, times and status."""
     run = notebook.run("x = 1", cell="a1")
     assert (run.cell, run.source, run.execution_count, run.status) == ("a1", "x = 1", 1, "ok")
     assert (run.notebook, run.kernel) == ("here.ipynb", notebook.session.kernel)
@@ -28,7 +25,7 @@ def test_a_run_tells_which_cell_it_was_and_how_it_ended(notebook):
 
 
 def test_states_before_and_after(torch_names):
-    """Those that moved differ; their full states are kept and can be restored."""
+    """Changed states differ, and full states are stored and can be restored."""
     run = torch_names.run("random.random(); np.random.rand()")
     moved = {name for name in run.before if run.before[name] != run.after[name]}
     assert (set(run.before), moved) == ({"python", "numpy", "torch.cpu"}, {"python", "numpy"})
@@ -40,7 +37,7 @@ def test_states_before_and_after(torch_names):
 
 
 def test_the_time_spent_looking_is_not_the_cells(notebook):
-    """The clock starts after the look at what the cell reads."""
+    """The clock starts after the inputs were inspected."""
     notebook.names["large"] = np.zeros(1 << 24)
     run = notebook.run("large")
     assert run.seconds < 0.005 or run.reads["large"].exact
@@ -56,9 +53,9 @@ GENERATORS = {
 
 @pytest.mark.parametrize(("make", "draw", "kind"), GENERATORS.values(), ids=GENERATORS)
 def test_a_generator_is_there_after_the_run_that_makes_it(torch_names, make, draw, kind):
-    """Before and after those that follow, whether they name it or not.
+    """Later runs have it before and after, even if they do not name it.
 
-    Until it is deleted.
+    This ends when it is deleted.
     """
     made = torch_names.run(make)
     idle = torch_names.run("1")
@@ -74,7 +71,7 @@ def test_a_generator_is_there_after_the_run_that_makes_it(torch_names, make, dra
 
 
 def test_generators_are_found_wherever_they_appear(torch_names):
-    """On attributes, in containers, by exec, under another name.
+    """As attributes, in containers, by exec, or under another name.
 
     One object is listed once.
     """
@@ -88,14 +85,14 @@ def test_generators_are_found_wherever_they_appear(torch_names):
 
 
 def test_generators_that_were_there_first_are_known_from_the_first_cell(notebook):
-    """As where the extension is loaded late."""
+    """The extension may be loaded late."""
     notebook.names.update(random=random, g=random.Random(3))
     run = notebook.run("1 + 1")
     assert [*run.generators_before] == ["g"]
 
 
 def test_a_generator_that_only_a_function_names_has_a_state_before(notebook):
-    """It came between the cells, and the cell reaches it through what it calls."""
+    """It appeared between cells, and the cell reaches it through a function."""
     notebook.run("def draw():\n    return g.random()")
     notebook.names["g"] = random.Random(3)
     run = notebook.run("draw()")
@@ -103,14 +100,14 @@ def test_a_generator_that_only_a_function_names_has_a_state_before(notebook):
 
 
 def test_a_generator_deep_in_what_a_cell_reads_is_kept_in_full(torch_names):
-    """So that it can be restored."""
+    """It can be restored."""
     run = torch_names.run("g = np.random.default_rng(0)")
     kept = torch_names.session.ledger.states([run.generators_after["g"].digest])
     assert len(kept) == 1
 
 
 def test_settings_are_those_of_the_beginning(torch_names, monkeypatch):
-    """Flags, variables of the environment, versions."""
+    """They are flags, environment variables and versions."""
     monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     threads = torch.get_num_threads()
     run = torch_names.run(f"torch.set_num_threads({threads + 1})")
@@ -125,7 +122,7 @@ def test_settings_are_those_of_the_beginning(torch_names, monkeypatch):
 
 @pytest.mark.parametrize("cell", ["x = 1", "names = ['a', 'b']", "def f(x):\n    return x + y"])
 def test_on_a_cell_that_runs_no_code_no_setting_bears(cell, torch_names):
-    """Versions and hardware alone are kept, with whatever settings there are."""
+    """Only versions and hardware are recorded."""
     run = torch_names.run(cell)
     assert run.settings["torch"] == torch.__version__
     assert not {"torch.num_threads", "PYTHONHASHSEED", "folder"} & run.settings.keys()
@@ -133,7 +130,7 @@ def test_on_a_cell_that_runs_no_code_no_setting_bears(cell, torch_names):
 
 
 def test_what_a_cell_reads_is_recorded_as_it_was_when_it_began(notebook):
-    """Directly and through what it calls; numbers are kept, contents are not."""
+    """It reads directly or through calls. Numbers are stored, other contents are not."""
     notebook.run("x = 2\nxs = [1.5, 2.5]\nsecret = 'swordfish'\ndef f():\n    return x")
     run = notebook.run("xs.append(f())\nsecret;")
     assert {*run.reads} == {"xs", "f", "x", "secret"}
@@ -144,9 +141,9 @@ def test_what_a_cell_reads_is_recorded_as_it_was_when_it_began(notebook):
 
 
 def test_names_of_the_shell_are_no_variables(notebook):
-    """Results and texts of earlier cells are read like them.
+    """Results and texts of earlier cells count as variables.
 
-    What the shell put there is not.
+    Other names of the shell do not.
     """
     notebook.names.update(_=3, __=4, _5=6, _i="x", Out={})
     run = notebook.run("_, __, _5, _i, In, Out, get_ipython")
@@ -154,7 +151,7 @@ def test_names_of_the_shell_are_no_variables(notebook):
 
 
 def test_the_result_is_recorded(torch_names):
-    """Equal results have equal digests; None is none."""
+    """Equal results have equal digests; None has no record."""
     first = torch_names.run("torch.arange(3) * 2")
     second = torch_names.run("torch.tensor([0, 2, 4])")
     other = torch_names.run("torch.tensor([0, 2, 5])")
@@ -163,9 +160,9 @@ def test_the_result_is_recorded(torch_names):
 
 
 def test_what_a_failed_cell_did_not_come_to_set_is_not_its_doing(notebook):
-    """It holds what an earlier cell left there.
+    """The name has the value of an earlier cell.
 
-    What was set before the error is there each time.
+    What was set before the error is recorded.
     """
     notebook.run("made = [1]; number = 1")
     cell = "number = 1; rows = [2]; 1 / 0; made = [3]"
@@ -177,7 +174,7 @@ def test_what_a_failed_cell_did_not_come_to_set_is_not_its_doing(notebook):
 
 
 def test_an_error_is_recorded_without_addresses(notebook):
-    """Equal errors are equal; what was made before it is there."""
+    """Equal errors are equal, and what was set before is recorded."""
     cell = "made = 3\nraise ValueError(f'no {object()}')"
     first, second = notebook.run(cell), notebook.run(cell)
     assert first.status == "error"
@@ -186,15 +183,15 @@ def test_an_error_is_recorded_without_addresses(notebook):
 
 
 def test_a_cell_that_does_not_parse_leaves_a_record(notebook):
-    """It read nothing and made nothing."""
+    """It read and set nothing."""
     run = notebook.run("if")
     assert (run.status, run.reads, run.writes) == ("error", {}, {})
 
 
 def test_draws_between_cells_are_told_apart_from_those_of_cells(torch_names):
-    """From which state to which.
+    """The record has both states.
 
-    The second cell after it knows nothing of it any more.
+    The second cell afterwards does not report it again.
     """
     first = torch_names.run("1")
     random.random()
@@ -207,7 +204,7 @@ def test_draws_between_cells_are_told_apart_from_those_of_cells(torch_names):
 
 
 def test_seeding_for_each_cell_is_nothing_between(torch_names):
-    """It belongs to the run that it seeds, and what moved before it is still told."""
+    """It belongs to the run, but earlier changes are still reported."""
     torch_names.run("1")
     run = torch_names.run("2", prepare=lambda: random.seed(5))
     assert run.between == {}
@@ -218,9 +215,9 @@ def test_seeding_for_each_cell_is_nothing_between(torch_names):
 
 
 def test_a_source_that_cannot_be_read_is_noted_and_hides_nothing(notebook):
-    """Its error is reported in the record.
+    """The record has its error.
 
-    The others are recorded, and the cell is prepared.
+    Other sources are recorded, and the cell is still prepared.
     """
 
     def read():
@@ -237,7 +234,7 @@ def test_a_source_that_cannot_be_read_is_noted_and_hides_nothing(notebook):
 
 
 def test_seeds_applied_in_a_run_are_logged_with_it(notebook):
-    """And those between runs without one."""
+    """Seeds between runs are logged without a run."""
     session = notebook.session
     notebook.names["seed"] = lambda: session.log_seed(42, "now")
     run = notebook.run("seed()", cell="a1")
@@ -248,7 +245,7 @@ def test_seeds_applied_in_a_run_are_logged_with_it(notebook):
 
 
 def test_names_to_ignore_are_not_looked_at(put_back):
-    """Neither as what is read, nor as what is made, nor for generators."""
+    """They are not among the reads, the writes or the generators."""
     notebook = Notebook(ignore=frozenset({"large", "g"}))
     notebook.run("import random\nlarge = [1]\ng = random.Random(2)\nx = 1")
     run = notebook.run("large.append(g.random())\nx")
@@ -257,7 +254,7 @@ def test_names_to_ignore_are_not_looked_at(put_back):
 
 
 def test_without_tracking_nothing_is_recorded_and_cells_are_still_prepared(put_back):
-    """Seeding before each cell goes on."""
+    """Seeding before each cell continues."""
     notebook = Notebook(tracking=False)
     prepared = []
     assert notebook.run("x = 1", prepare=lambda: prepared.append(1)) is None
@@ -265,7 +262,7 @@ def test_without_tracking_nothing_is_recorded_and_cells_are_still_prepared(put_b
 
 
 class Key(str):
-    """A key of a namespace that no one may hash or compare once it is there."""
+    """A key that must not be hashed or compared once it is in a namespace."""
 
     __slots__ = ()
     awake = False
@@ -279,7 +276,7 @@ class Key(str):
 
 
 def test_names_that_are_no_plain_text_are_passed_over(put_back, monkeypatch):
-    """Code of the user's is not asked whether one name differs."""
+    """They are not compared, as this would run user code."""
     notebook = Notebook()
     notebook.run("x = [1]")
     notebook.names[Key("odd")] = [3]
@@ -301,7 +298,7 @@ limit, a = 3, A()
 
 
 def test_classes_that_cannot_be_hashed_or_compared(put_back):
-    """Cells that make, read and change them are recorded as any others."""
+    """Cells that create, read and change them are recorded as usual."""
     notebook = Notebook()
     assert {*notebook.run(META).writes} == {"Meta", "A", "limit", "a"}
     assert {*notebook.run("a.f(), A").reads} == {"a", "A", "Meta", "limit"}
@@ -311,9 +308,9 @@ def test_classes_that_cannot_be_hashed_or_compared(put_back):
 
 
 def test_where_the_budget_is_spent_the_record_says_so(put_back):
-    """Of a large value a sample is read.
+    """Large values are sampled.
 
-    The cell is not said to have changed what it read.
+    The cell is not reported to have changed what it read.
     """
     notebook = Notebook(budget=0.0)
     notebook.names["a"] = np.zeros(1 << 22)
@@ -323,7 +320,7 @@ def test_where_the_budget_is_spent_the_record_says_so(put_back):
 
 
 def test_equal_runs_have_equal_records(put_back):
-    """Except number, kernel and times: whatever the process has seen before."""
+    """This excludes number, kernel and times, and ignores the history of the process."""
     records = []
     for _ in range(2):
         notebook = Notebook()
@@ -335,14 +332,14 @@ def test_equal_runs_have_equal_records(put_back):
 
 
 def test_a_closed_session_looks_at_nothing(notebook):
-    """And the ledger is closed."""
+    """Its ledger is closed, too."""
     notebook.session.begin_cell("a", "x = 1", 1, notebook.names)
     notebook.session.close()
     assert notebook.session.end_cell(notebook.names) is None
 
 
 def test_runs_can_be_asked_for_by_another_process_at_once(tmp_path, put_back):
-    """What ``end_cell`` returned is on disk."""
+    """A run that ``end_cell`` returned is on disk."""
     notebook = Notebook(Ledger.open(tmp_path / "ledger.sqlite"))
     run = notebook.run("x = 1")
     with Ledger.open(tmp_path / "ledger.sqlite", read_only=True) as ledger:
@@ -351,7 +348,7 @@ def test_runs_can_be_asked_for_by_another_process_at_once(tmp_path, put_back):
 
 
 def test_the_notebooks_file_is_read_once_for_a_cell(notebook):
-    """It may be large, or be behind a network, and front ends save it again and again."""
+    """It may be large or on a network, and front ends save it again and again."""
     read = []
 
     def saved(ident):
@@ -365,9 +362,9 @@ def test_the_notebooks_file_is_read_once_for_a_cell(notebook):
 
 
 def test_a_rank_is_known_from_the_first_cell_on_whatever_that_is(notebook, monkeypatch):
-    """A launcher has told it before.
+    """A launcher has set it before.
 
-    A cell that runs no code is not asked a second time.
+    A cell that runs no code does not look for it again.
     """
     asked = []
     monkeypatch.setattr(notebook.session, "_find_rank", lambda: asked.append(1) or None)

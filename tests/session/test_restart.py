@@ -1,4 +1,4 @@
-"""What a kernel holds that a restart and one run of all cells would not give."""
+"""What a restart and one run of all cells would not reproduce."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ipytorchseed.session.restart import Restart
 
 
 def remarks(notebook, cells, saved=1e12):
-    """Compare with a file of these cells, an id each; None for no file."""
+    """Compare with a file of these cells, by id; None for no file."""
     file = None if cells is None else [FileCell(*pair) for pair in cells.items()]
     return Restart(notebook.session, notebook.names, file, saved).remarks()
 
@@ -30,14 +30,14 @@ A = {"a": "import math\nrate = 2", "b": "double = rate * math.pi", "c": "double 
 
 
 def test_what_ran_as_the_file_says_has_no_remark(notebook):
-    """Run All in a fresh kernel: nothing is said."""
+    """All cells ran once, in order, in a fresh kernel."""
     run(notebook, A)
     assert told(notebook, A) == []
     assert told(notebook, None) == []
 
 
 def test_a_name_whose_cell_was_deleted(notebook):
-    """What reads it is named, also where a function does, and an import counts."""
+    """Its readers are named, also functions, and imports count as setting it."""
     run(notebook, {"a": "import math", "t": "threshold = 3", "f": "def f():\n    return threshold"})
     run(notebook, {"c": "f()", "d": "math.floor(2.5)"})
     file = {"f": "def f():\n    return threshold", "c": "f()", "d": "math.floor(2.5)"}
@@ -58,7 +58,7 @@ def test_a_name_whose_cell_was_deleted(notebook):
 
 
 def test_a_name_whose_cell_was_edited_or_not_saved(notebook):
-    """How it got lost is said: with the file, and without it."""
+    """The message says how it was lost, with and without a file."""
     run(notebook, {"a": "x = 1"})
     run(notebook, {"a": "y = 1", "b": "z = x + y"})
     file = {"a": "y = 1", "b": "z = x + y"}
@@ -90,24 +90,24 @@ def test_a_name_whose_cell_was_edited_or_not_saved(notebook):
     ],
 )
 def test_a_name_that_may_be_set_is_not_accused(notebook, cell):
-    """By text that is made, by an import of everything, by a cell that has not run."""
+    """Built code, star imports or a cell that has not run may set it."""
     run(notebook, {"x": "x = 1", "y": "y = x"})
     assert [kind for kind, _ in told(notebook, {"a": cell, "y": "y = x"})] == ["not-run"]
 
 
 def test_a_name_that_nobody_reads_breaks_nothing(notebook):
-    """It is not told."""
+    """It is not reported."""
     run(notebook, {"s": "scratch = 1; more = 2", "a": "x = 1"})
     assert told(notebook, {"a": "x = 1"}) == []
 
 
 def test_a_name_that_no_cell_has_set(notebook):
-    """As one that the kernel starts with: a restart brings it again."""
+    """The kernel may start with it, so a restart sets it again."""
     notebook.names["spark"] = object()
     cells = {"a": "x = spark"}
     run(notebook, cells)
     assert told(notebook, cells) == []
-    notebook.names["In"].append("spark = 3")  # before we were loaded
+    notebook.names["In"].append("spark = 3")  # typed before we were loaded
     assert [each.name for each in remarks(notebook, cells)] == ["spark"]
 
 
@@ -122,7 +122,7 @@ def test_a_name_that_is_set_below(notebook):
 
 
 def test_an_output_that_is_older_than_its_input(notebook):
-    """If the cell that set it again is above, not below, with another value."""
+    """A cell above, not below, set the input again to another value."""
     cells = {"a": "x = [1]", "b": "total = sum(x)", "c": "x.append(5)"}
     run(notebook, cells)
     assert told(notebook, cells) == []
@@ -138,7 +138,7 @@ def test_an_output_that_is_older_than_its_input(notebook):
 
 
 def test_a_cell_that_ran_again_and_went_on(notebook):
-    """A fresh run does it once; a cell that begins again is not meant."""
+    """A fresh run does this once. A cell that starts over is not reported."""
     cells = {"a": "n = 0", "b": "n += 1"}
     run(notebook, {**cells})
     notebook.run("n += 1", "b")
@@ -150,7 +150,7 @@ def test_a_cell_that_ran_again_and_went_on(notebook):
 
 
 def test_cells_that_are_edited_or_did_not_run(notebook):
-    """Each kind is reported on one line; lines that only ask are not cells."""
+    """Each kind is one line, and cells with only our magics do not count."""
     run(notebook, {"a": "x = 1", "b": "y = 1"})
     file = {"a": "x = 2", "b": "y = 3", "c": "plot(x)", "d": "%why 5"}
     assert told(notebook, file) == [
@@ -160,7 +160,7 @@ def test_cells_that_are_edited_or_did_not_run(notebook):
 
 
 def test_sources_that_are_never_seeded(notebook):
-    """The first cell that draws is named; a seed above it, run or not, suffices."""
+    """The first cell that draws is named. A seed above it suffices, even if not run."""
     draw = {"i": "import random", "d": "x = random.random()", "e": "y = random.random()"}
     run(notebook, draw)
     never = ("unseeded", "Python's `random` is never seeded, and `In[2]` draws from it")
@@ -172,7 +172,7 @@ def test_sources_that_are_never_seeded(notebook):
 
 
 def test_a_cell_that_ran_before_we_were_loaded(notebook):
-    """Is not on record, and it is not said that it did not run, or did not seed."""
+    """It has no record, so it is not reported as not run or as unseeded."""
     before = "import random\ndef fix(n, f=random.seed):\n    f(n)\nfix(3)"
     exec(before, notebook.names)  # noqa: S102 -- a cell
     notebook.names["In"].append(before)
@@ -181,7 +181,7 @@ def test_a_cell_that_ran_before_we_were_loaded(notebook):
 
 
 def test_a_helper_that_seeds_under_another_name(notebook):
-    """Where a source stands tells it."""
+    """The state of the source shows the seed."""
     helper = "import random\ndef fix(n, f=random.seed):\n    f(n)"
     cells = {"a": helper, "b": "fix(3)", "c": "x = random.random()"}
     run(notebook, cells)

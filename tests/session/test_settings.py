@@ -1,4 +1,4 @@
-"""Settings of a run: told as they are, by the same object where none changed."""
+"""Settings of a run: the current values, in the same object if none changed."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tests.determinism.settings import CHANGES, change, lines, scratch
 
 
 def told():
-    """Return all settings, each row asked now."""
+    """Return all settings, each read now."""
     flags = {flag.name: plain(flag.read()) for flag in FLAGS}
     return {fact.name: fact.read() for fact in FACTS} | flags | read_libraries(())
 
 
 @given(changes=lines(at_most=12))
 def test_settings_are_told_as_they_are(changes):
-    """After every change, in any order, also of what torch then refuses to tell."""
+    """After any change, in any order, even if torch then refuses to return one."""
     settings = Settings()
     with scratch():
         for line in changes:
@@ -45,7 +45,7 @@ def test_each_change_is_seen(line):
 
 
 def test_a_variable_that_a_shell_is_told_by_name(monkeypatch):
-    """As ``$NAME`` or ``${NAME}``, as far as it is set."""
+    """It is written ``$NAME`` or ``${NAME}``, and recorded if it is set."""
     monkeypatch.setenv("WHO", "Ann")
     settings = Settings()
     for line in ("!echo $WHO", "%%bash\necho ${WHO}s", "!echo $WHO $NOBODY_KNOWS"):
@@ -55,7 +55,7 @@ def test_a_variable_that_a_shell_is_told_by_name(monkeypatch):
 
 
 def test_a_value_that_cannot_be_hashed_is_read_each_time():
-    """Somebody may give a setting of inductor's any value."""
+    """Settings of inductor may have any value."""
     from torch._inductor import config
 
     settings = Settings()
@@ -68,7 +68,7 @@ def test_a_value_that_cannot_be_hashed_is_read_each_time():
 
 
 def test_an_environment_of_another_kind_is_read_by_name(monkeypatch):
-    """As where a program put a plain dictionary in the place of ``os.environ``."""
+    """A program may replace ``os.environ`` by a plain dictionary."""
     settings = Settings()
     settings.read("")
     monkeypatch.setattr(os, "environ", {**os.environ, "MKL_CBWR": "AVX2"})

@@ -1,4 +1,4 @@
-"""The states of all sources at one moment, whatever moved since the last look."""
+"""The states of all sources at one moment, whichever changed since the last look."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def truth():
 
 @given(moves=st.lists(across() | st.integers(0, 3), max_size=6))
 def test_each_look_tells_the_states_as_they_are(moves):
-    """After draws with a cached value, seeds, and earlier states."""
+    """After draws with a cached value, seeds, and restored states."""
     watch, kept = StateWatch(), its.snapshot()
     for move in moves:
         if isinstance(move, int):
@@ -44,7 +44,7 @@ def test_each_look_tells_the_states_as_they_are(moves):
 
 
 def test_what_did_not_move_is_not_named_again(monkeypatch):
-    """A state is digested once, until it moves."""
+    """A state is digested once, until it changes."""
     watch = StateWatch()
     first = watch.read()
     asked = []
@@ -54,7 +54,7 @@ def test_what_did_not_move_is_not_named_again(monkeypatch):
 
 
 def test_a_source_that_raises_is_noted():
-    """The other sources are reported."""
+    """The other sources are read."""
 
     def broken():
         raise ValueError("no state today")
@@ -75,7 +75,7 @@ def test_a_source_that_raises_is_noted():
 def test_what_moves_during_a_cell_that_runs_no_code_moved_between_runs(notebook, monkeypatch):
     """A thread or another extension drew, not the cell.
 
-    No run's record passes over it.
+    A later run reports it.
     """
     began = notebook.run("x = 1")
     monkeypatch.setattr(notebook, "_execute", lambda _: random.random())
@@ -87,7 +87,7 @@ def test_what_moves_during_a_cell_that_runs_no_code_moved_between_runs(notebook,
 
 
 # --------------------------------------------------------------------------------------------------
-# Devices that start meanwhile
+# Devices that start during a run
 
 
 def _states(**states):
@@ -96,7 +96,7 @@ def _states(**states):
 
 
 def test_where_a_device_began_is_told_by_its_state():
-    """Of a generator of Philox numbers it holds the seed; the offset was none."""
+    """The state of a Philox generator has the seed; the initial offset was 0."""
     began, moved, cpu = _philox(7, 0), _philox(7, 60), torch.get_rng_state().numpy().tobytes()
     before = _states(python=b"p")
     after = _states(python=b"q", **{"torch.cuda:0": moved, "torch.cpu": cpu})

@@ -1,4 +1,4 @@
-"""Where states are in their streams, as the ledger's full states tell."""
+"""The positions of states in their streams, from the ledger's full states."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ipytorchseed.session.states import LedgerStates
 
 
 class _Ledger:
-    """Counts what is asked."""
+    """Counts the requests."""
 
     asked = 0
 
@@ -25,7 +25,7 @@ class _Ledger:
 
 
 def test_a_state_is_fetched_once_and_the_question_is_forgotten():
-    """Nothing of an answered question stays in memory."""
+    """Nothing stays in memory after an answer."""
     ledger = _Ledger()
     states = LedgerStates(ledger)
     for _ in range(3):
@@ -38,7 +38,7 @@ def test_a_state_is_fetched_once_and_the_question_is_forgotten():
 
 
 def _drawn(seed, words):
-    """Return the state of numpy's legacy generator after so many words."""
+    """Return the state of numpy's legacy generator after a number of words."""
     state = np.random.RandomState(seed)
     for begin in range(0, words, 1_000_000):
         state.bytes(4 * min(1_000_000, words - begin))
@@ -51,8 +51,8 @@ def _of_python(seed):
     return Twister(struct.pack("<624I", *words), used).pack()
 
 
+# A seed that cannot be found from its state; more draws than are usually searched.
 ODD, LONG = [1, 2, 3], 8_000_000
-"""A seed that its state does not tell; more draws than are searched for as a rule."""
 
 
 @pytest.mark.parametrize(
@@ -69,14 +69,14 @@ ODD, LONG = [1, 2, 3], 8_000_000
     ids=["near", "not asked", "far", "another seed", "of a seed", "texts", "too far to tell"],
 )
 def test_whether_draws_lead_is_searched_for_as_far_as_a_run_can_draw(before, after, most, may):
-    """Where it can have drawn more than is searched for, nothing is denied."""
+    """If it may have drawn more than the limit, nothing is ruled out."""
     kept = {"before": before(), "after": after()}
     ledger = type("Kept", (), {"states": lambda _, digests: {n: kept[n] for n in digests}})()
     assert LedgerStates(ledger).leads("before", "after", most) is may
 
 
 def test_draws_are_counted_whatever_the_search_for_seeds_took():
-    """A few draws from an unseeded state are few, after a search for seeds."""
+    """Draws are counted from an unseeded state, after a search for seeds."""
     made = [_drawn(ODD, words) for words in (624 + 5, 624 + 900, 2 * 624 + 900)]
     kept = {str(place): state for place, state in enumerate(made)}
     ledger = type("Kept", (), {"states": lambda _, digests: {n: kept[n] for n in digests}})()

@@ -1,7 +1,4 @@
-"""A kernel that is watched does, bit for bit, what a bare one does.
-
-Cells of every kind, in both.
-"""
+"""A recorded kernel does, bit for bit, what a bare one does, for any kind of cell."""
 
 from __future__ import annotations
 
@@ -134,13 +131,10 @@ CELLS = {
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory):
-    """Two kernels, the second of which is watched.
-
-    Each has run as many cells as the other.
-    """
+    """Yield two kernels that have run equally many cells; the second is recorded."""
     env = {"OMP_NUM_THREADS": "2", "PYTHONHASHSEED": "0"}
     bare = Kernel(tmp_path_factory.mktemp("bare"), **env)
-    budget = "--IPyTorchSeed.budget=30"  # however busy the machine is
+    budget = "--IPyTorchSeed.budget=30"  # enough on a busy machine
     watched = Kernel(tmp_path_factory.mktemp("watched"), budget, **env)
     with bare, watched:
         for cell in (START, INDUCTOR):
@@ -151,16 +145,16 @@ def both(tmp_path_factory):
 
 
 def _without_process(text):
-    """Leave out the numbers of the two processes."""
+    """Remove the process numbers."""
     return re.sub(r"(ipykernel_|pid=)\d+", r"\1", text)
 
 
 @pytest.mark.parametrize("name", CELLS)
 def test_a_watched_cell_does_what_a_bare_one_does(both, name):
-    """Twice: output and errors are the same, and so is the kernel after it.
+    """Twice, output and errors are the same, and so is the kernel afterwards.
 
-    States, flags, tensor versions, references to each object, names, history, warnings, threads;
-    and CUDA is not started.
+    This compares states, flags, tensor versions, references to each object, names, history,
+    warnings and threads. CUDA is not started.
     """
     for _ in range(2):
         replies = [asdict(kernel.run(CELLS[name], f"cell {name}")) for kernel in both]
@@ -173,7 +167,7 @@ def test_a_watched_cell_does_what_a_bare_one_does(both, name):
         assert {each for each in bare if bare[each] != seen[each]} == set()
         assert seen.get("cuda") is False
     watched = both[1]
-    if name != "empty":  # or all of this would prove nothing; and nothing went wrong unseen
+    if name != "empty":  # the test would prove nothing if no cell was recorded
         run = watched.runs()[-1]
         assert (run.cell, run.notes) == (f"cell {name}", ())
     assert watched.value(f"{EXTENSION}.guard.errors") == {}

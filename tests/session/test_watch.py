@@ -1,7 +1,4 @@
-"""Which names were bound again.
-
-Found without going through all of a long namespace.
-"""
+"""Names that were rebound, found without searching a long namespace."""
 
 from __future__ import annotations
 
@@ -34,7 +31,7 @@ def watched(name):
 
 @given(done=DONE)
 def test_what_was_bound_is_told(done):
-    """Names bound, deleted and bound again, in any order, some of the shell."""
+    """Names are bound, deleted and bound again in any order; some are the shell's."""
     watch, namespace = NamespaceWatch(), {}
     before = {}
     for what, name, value in [*done, ("look", "", None)]:
@@ -55,7 +52,7 @@ def test_what_was_bound_is_told(done):
 
 
 def test_a_name_taken_away_and_bound_again_between_others_is_told():
-    """Also where the number of names and the newest of them are as before."""
+    """The number of names and the newest one may be the same as before."""
     watch, one = NamespaceWatch(), object()
     namespace = {"a": one, "z": one}
     watch.rebound(namespace)
@@ -65,7 +62,7 @@ def test_a_name_taken_away_and_bound_again_between_others_is_told():
 
 
 def test_nothing_is_kept_alive():
-    """The watch knows what names were bound to by identity alone."""
+    """The watch stores only the ids of objects."""
 
     class Thing:
         pass
@@ -80,7 +77,7 @@ def test_nothing_is_kept_alive():
 
 
 def test_a_namespace_of_ten_thousand_cells_is_not_gone_through(monkeypatch):
-    """IPython keeps each cell's text under a name: only new names are looked at."""
+    """IPython stores each cell's text under a name, so only new names are searched."""
     namespace = {f"_i{number}": "" for number in range(10_000)} | {"x": 1}
     watch = NamespaceWatch()
     watch.rebound(namespace)

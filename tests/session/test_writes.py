@@ -1,7 +1,4 @@
-"""What a run made or changed, under whatever name.
-
-And that no one else is said to have done it.
-"""
+"""What a run set or changed, under any name, without blaming other runs for it."""
 
 from __future__ import annotations
 
@@ -39,7 +36,7 @@ IN_PLACE = {
 
 @pytest.mark.parametrize(("make", "change"), IN_PLACE.values(), ids=IN_PLACE)
 def test_a_change_in_place_is_the_runs(torch_names, make, change):
-    """By any name; and the next runs, which change nothing, are not said to have."""
+    """Any name may be used. Later runs, which change nothing, do not report it."""
     torch_names.run(make)
     run = torch_names.run(change)
     assert "x" in run.writes
@@ -62,7 +59,7 @@ REBOUND = {
 
 @pytest.mark.parametrize("cell", REBOUND.values(), ids=REBOUND)
 def test_a_name_bound_is_the_runs(notebook, cell):
-    """Also where its text does not name it."""
+    """Its text may not name it."""
     notebook.run("x = 1")
     run = notebook.run(cell)
     assert run.writes["x"].series == (2.0,)
@@ -70,7 +67,7 @@ def test_a_name_bound_is_the_runs(notebook, cell):
 
 
 def test_a_name_bound_by_one_cell_is_not_that_of_the_next(notebook):
-    """Nor is one bound between the cells, by a callback."""
+    """Nor is a name that a callback binds between the cells."""
     assert "x" in notebook.run("x = [1]").writes
     assert notebook.run("print(1)").writes == {}
     notebook.names["came"] = [2]
@@ -79,13 +76,13 @@ def test_a_name_bound_by_one_cell_is_not_that_of_the_next(notebook):
 
 
 def test_what_was_there_before_the_first_cell_is_not_its_making(notebook):
-    """As where the extension is loaded late."""
+    """The extension may be loaded late."""
     notebook.names.update(x=[1], y=2)
     assert notebook.run("print(1)").writes == {}
 
 
 def test_a_change_that_nobody_looked_for_in_time_is_nobodys(notebook):
-    """Between two cells something changed it: the run after is not said to have."""
+    """It happened between two cells, so the run afterwards is not blamed."""
     notebook.run("x = [1]")
     notebook.run("x = 1\nx = [1]")
     run = notebook.run("y = 1")
@@ -95,7 +92,7 @@ def test_a_change_that_nobody_looked_for_in_time_is_nobodys(notebook):
 
 
 def test_an_exhausted_budget_accuses_nobody(put_back):
-    """Of what was read in full before, and then only in a sample, nothing is known."""
+    """If a value was inspected fully and then only sampled, the answer is unknown."""
     notebook = Notebook(budget=0.05)
     notebook.names["a"] = np.arange(1 << 21, dtype=float)
     notebook.names["many"] = [{str(n): [n]} for n in range(100_000)]
@@ -105,19 +102,19 @@ def test_an_exhausted_budget_accuses_nobody(put_back):
 
 
 def test_modules_are_not_made(notebook):
-    """An import binds a name to what has a version instead."""
+    """An import binds a name to a module, which is recorded by its version."""
     assert notebook.run("import math, os.path as p\nfrom math import pi").writes.keys() == {"pi"}
 
 
 def test_what_was_deleted_is_not_looked_for_again(notebook):
-    """The next runs go on as if it had never been."""
+    """Later runs behave as if it had never existed."""
     notebook.run("x = [1]")
     assert notebook.run("del x").writes == {}
     assert notebook.run("print(1)").writes == {}
 
 
 def test_many_variables_are_all_kept_an_eye_on_in_turn(notebook):
-    """Where there is no time to look at all after each run, each has its turn."""
+    """If there is no time to inspect all after each run, they take turns."""
     notebook.run("\n".join(f"v{n} = [{n}]" for n in range(300)))
     for _ in range(40):
         notebook.run("v0.append(1)")
@@ -127,7 +124,7 @@ def test_many_variables_are_all_kept_an_eye_on_in_turn(notebook):
 
 
 def test_another_name_of_what_the_cell_changed_takes_no_time(notebook):
-    """However long it would take to look for it."""
+    """This holds even if fingerprinting it would take long."""
     notebook.run("import time\ny = x = [str(n) for n in range(200_000)]\nx;")
     notebook.run("len(x)")
     assert {"x", "y"} <= notebook.run("y[0] = 'a'").writes.keys()
@@ -143,9 +140,9 @@ def test_a_local_modules_attribute_that_the_cell_changes_is_found(notebook, tmp_
 
 
 def test_of_too_many_variables_those_named_by_the_cell_are_looked_at(notebook, monkeypatch):
-    """And the record says that there were more.
+    """The record says that there were more.
 
-    A generator among the others is not searched for.
+    A generator among the others is not found.
     """
     monkeypatch.setattr(variables, "MOST_NAMES", 5)
     monkeypatch.setattr("ipytorchseed.session.session.MOST_NAMES", 5)
@@ -156,7 +153,7 @@ def test_of_too_many_variables_those_named_by_the_cell_are_looked_at(notebook, m
 
 
 def test_results_that_the_shell_keeps_are_no_change_of_a_run(notebook):
-    """``Out`` grows with each of them, once a cell has read it too."""
+    """Each result makes ``Out`` grow, which matters once a cell has read it."""
     notebook.names["Out"] = {1: 2}
     notebook.run("n = len(Out)")
     notebook.names["Out"][2] = 3

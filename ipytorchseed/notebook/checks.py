@@ -68,7 +68,7 @@ class Checks(Struct, eq=False):
 
     Args:
         shell: The running shell.
-        runs: The runs under way.
+        runs: The current runs.
         locator: Finds the cell of a run.
         tracking: The recording of runs.
         interrupts: Lets Ctrl-C through while the cell runs again.

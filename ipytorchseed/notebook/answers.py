@@ -1,7 +1,7 @@
-"""Answers to typed questions that come from outside the kernel: agents, and ``check``.
+"""Answers typed questions from outside the kernel: agents, and ``check``.
 
-A question is evaluated as a ``user_expressions`` entry of an empty, silent request, which runs no
-cell and leaves the user's history alone.
+A question is a ``user_expressions`` entry of an empty, silent request. So no cell runs, and the
+user's history does not change.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ipytorchseed.why.explanation import Explanation
 
 
 class Answer:
-    """JSON values that IPython hands to who asked.
+    """JSON values that IPython sends to the caller.
 
     Args:
         told: The values.
@@ -82,7 +82,10 @@ def _answer(state: State, question: questions.Question) -> dict[str, Any]:
 
 
 def _prove(state: State, said: Explanation) -> dict[str, Any]:
-    """Return the JSON of ``%why --prove``; a cell that would act outside the kernel is refused."""
+    """Return the JSON of ``%why --prove``.
+
+    Cells that would act outside the kernel are refused.
+    """
     against = None if said.against is None else f"#{said.against.id}"
     given = {"what": f"#{said.run.id}", "against": against, "prove": True, "as_json": True}
     told = _call(state, Call("why", "%why --prove --json", given))

@@ -1,4 +1,4 @@
-"""Identifies the cell that runs, by what the front end sends."""
+"""Identifies the running cell by what the front end sends."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ipytorchseed.patterns import lazy_pattern
 # Ids that a notebook's file can hold, from nbformat 4.5 on.
 _SAVED = lazy_pattern(r"[a-zA-Z0-9-_]{1,64}")
 
-# How ids of VS Code's Interactive Window begin: each run has a new one.
+# Prefixes of ids in VS Code's Interactive Window, where each run has a new id.
 _EACH_RUN = lazy_pattern(r"vscode-interactive|[^#]*\.interactive#")
 
 
 def cell_id(shell: InteractiveShell, info: ExecutionInfo) -> str | None:
-    """Return what the front end calls the cell; None if it says nothing that lasts.
+    """Return the front end's id of the cell; None if it sends no lasting id.
 
     Args:
         shell: The running shell.
-        info: What IPython says of the run.
+        info: IPython's description of the run.
     """
     told = getattr(info, "cell_id", None)
     if not told:
@@ -33,10 +33,10 @@ def cell_id(shell: InteractiveShell, info: ExecutionInfo) -> str | None:
 
 
 class SavedIds:
-    """The cell ids that are in a notebook's file, which hold whenever it is opened.
+    """The cell ids in a notebook's file, which stay the same when it is opened again.
 
     Args:
-        path: The notebook, if it is one.
+        path: The notebook, or a path that is not a notebook.
     """
 
     def __init__(self, path: str) -> None:
@@ -45,10 +45,10 @@ class SavedIds:
         self._ids: frozenset[str] = frozenset()
 
     def around(self, ident: str) -> frozenset[str]:
-        """Return the file's ids, if ``ident`` may become one of them; else nothing."""
+        """Return the file's ids if ``ident`` may become one of them, else none."""
         if not _SAVED.fullmatch(ident) or self._path.suffix != ".ipynb":
             return frozenset()
-        with suppress(OSError, UncheckableError):  # gone, or half written: what was read holds
+        with suppress(OSError, UncheckableError):  # removed or half written: keep the last ids
             about = self._path.stat()
             version = about.st_mtime_ns, about.st_size
             if version != self._version:

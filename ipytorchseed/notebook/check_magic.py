@@ -1,4 +1,4 @@
-"""``%check``: would a restart and one run of all cells give what the notebook shows?"""
+"""``%check``: compares what the notebook shows with a run in a fresh kernel."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NO_FILE = "The notebook's file is not known here: only this kernel was looked a
 @in_json()
 @click.pass_obj
 def line(target: Target, word: str | None, *, now: bool, yes: bool, as_json: bool) -> None:
-    """Say whether Restart & Run All gives what this notebook shows.
+    """Report whether Restart & Run All gives what this notebook shows.
 
     Says at once what exists only in this kernel, what ran out of order and what was never seeded.
     Then the saved file runs once in a fresh kernel, in the background: each cell is compared
@@ -79,7 +79,7 @@ def line(target: Target, word: str | None, *, now: bool, yes: bool, as_json: boo
 
 
 def _read(path: Path) -> tuple[list[FileCell] | None, float, str]:
-    """Return the cells of the notebook's file and when it was saved; or None, and why."""
+    """Return the cells of the notebook's file and its save time, or the reason."""
     try:
         if path.suffix == ".ipynb" and path.is_file():
             return saved_cells(path), path.stat().st_mtime, ""
@@ -89,5 +89,5 @@ def _read(path: Path) -> tuple[list[FileCell] | None, float, str]:
 
 
 def _is_outside(name: Path, folder: Path) -> bool:
-    """Return whether a file that was written is neither in a folder nor a temporary one."""
+    """Return whether a written file is neither in a folder nor temporary."""
     return not any(name.is_relative_to(each) for each in (folder, tempfile.gettempdir()))

@@ -1,4 +1,7 @@
-"""``--check`` and ``--trace`` of a shell: begun on the cell's first line, ended after its run."""
+"""``--check`` and ``--trace`` of a shell.
+
+They begin on the cell's first line and end after its run.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ _INPUT = ("input", "getpass.getpass")
 
 
 class _Under(Struct, eq=False):
-    """A cell under way that is checked."""
+    """A running cell that is checked."""
 
     run: Run
     check: Check
@@ -65,14 +68,14 @@ class Checks(Struct, eq=False):
 
     Args:
         shell: The running shell.
-        runs: The runs under way.
+        runs: The current runs.
         locator: Finds the cell of a run.
         tracking: The recording of runs.
         interrupts: Lets Ctrl-C through while the cell runs again.
         seeding: What ``%seed`` put in force.
 
     Attributes:
-        rerunning: Whether a cell's code is run again just now: nothing of ours then takes part.
+        rerunning: Whether a cell's code is being rerun; the extension is then inactive.
     """
 
     _shell: InteractiveShell
@@ -87,7 +90,7 @@ class Checks(Struct, eq=False):
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """Let nothing of ours take part in the block: a cell's code is run again in it."""
+        """Keep the extension inactive in the block, which reruns a cell's code."""
         before, self.rerunning = self.rerunning, True
         try:
             yield
@@ -98,18 +101,24 @@ class Checks(Struct, eq=False):
 
     @property
     def under_way(self) -> bool:
-        """Whether the cell under way is being checked."""
+        """Whether the running cell is being checked."""
         return any(under.run is self._runs.current for under in self._under)
 
     def begin(self, seed: int | None, runs: int, *, isolate: bool, as_json: bool) -> None:
-        """Begin to check the cell under way.
+        """Begin to check the running cell.
+
+        Args:
+            seed: The seed to apply first, or None.
+            runs: How often the cell runs.
+            isolate: Whether to restore every source afterwards.
+            as_json: Whether the result is printed as JSON.
 
         Raises:
-            UsageError: It cannot be checked; nothing of it has run yet.
+            UsageError: It cannot be checked; no code of it has run yet.
         """
         shell, run = self._shell, self._runs.current
         if run is None or run.info is None:
-            _refuse("--check needs a cell of its own; this code runs without one")
+            _refuse("--check needs a separate cell; this code runs without one")
         if self.under_way:
             _refuse(
                 "--check runs the cell several times itself: take the magic that repeats it away"
@@ -154,10 +163,10 @@ class Checks(Struct, eq=False):
         under.capture.start()
 
     def finish(self, result: ExecutionResult | None, record: Record | None) -> None:
-        """Check the cells whose own runs have ended, and show what came of it.
+        """Check the cells whose own runs have ended, and show the results.
 
         Args:
-            result: Of the run that ended.
+            result: The result of the run that ended.
             record: Its record, if it has one.
         """
         effects = [] if record is None else say_effects(record.wrote, record.connected)
@@ -187,7 +196,7 @@ class Checks(Struct, eq=False):
                 name = "KeyboardInterrupt" if error is None else type(error).__name__
                 click.echo(f"Not checked: the cell ended with {name}. It ran once.")
             return
-        if under.recorded is not None and under.recorded.in_part:  # what programs print, as heard
+        if under.recorded is not None and under.recorded.in_part:  # such as output of programs
             under.outputs.passed_by()
         shown = shown_by(under.outputs, result.result)
         check, shell, stays = under.check, self._shell, list[str]()
@@ -216,7 +225,7 @@ class Checks(Struct, eq=False):
     # -- trace -------------------------------------------------------------------------------------
 
     def follow(self, run: Run) -> Recorder:
-        """Follow where operations come from until a run ends; nothing is kept of it."""
+        """Track which lines operations come from until a run ends, without storing it."""
         from ipytorchseed.trace.recorder import Recorder
         from ipytorchseed.trace.recording import Tables
 
@@ -229,12 +238,12 @@ class Checks(Struct, eq=False):
         return recorder
 
     def begin_trace(self, path: str, *, summaries: bool, quiet: bool) -> None:
-        """Record the rest of the run under way, operation by operation.
+        """Record each operation in the rest of the current run.
 
         Args:
-            path: The file that operations are kept in; empty for none.
-            summaries: Whether it is to hold what a tolerance takes.
-            quiet: Whether nothing is printed.
+            path: The file to write operations to; empty for none.
+            summaries: Whether the file stores what a comparison with a tolerance needs.
+            quiet: Whether to print nothing.
 
         Raises:
             UsageError: The file cannot be written.
@@ -246,7 +255,7 @@ class Checks(Struct, eq=False):
 
         run = self._runs.current
         if run is None or run.info is None:
-            _refuse("--trace needs a cell of its own; this code runs without one")
+            _refuse("--trace needs a separate cell; this code runs without one")
         names = self._shell.user_ns
         cell = self._locator.cell(run)
         draws = Draws(names, count=True)
@@ -289,10 +298,10 @@ class Checks(Struct, eq=False):
         notes = tuple(recording.notes)
         self._found.append(Trace(traced=recorder.count, draws=draws, notes=notes))
 
-    # -- what is kept ------------------------------------------------------------------------------
+    # -- records ------------------------------------------------------------------------------
 
     def note(self, alerts: list[Alert]) -> None:
-        """Keep torch's alerts of the run under way for its record."""
+        """Store torch's alerts for the record of the current run."""
         import torch
 
         operations = tuple(
@@ -310,7 +319,7 @@ class Checks(Struct, eq=False):
         self._found.append(Trace(operations=operations))
 
     def record(self, run: Record | None) -> None:
-        """Put what was found on record with its run."""
+        """Add what was found to the record of its run."""
         found, self._found = self._found, []
         if run is not None and run.id is not None:
             for trace in found:
@@ -322,7 +331,7 @@ def _refuse(reason: str) -> NoReturn:
 
 
 def _trace_of(checked: Checked) -> Trace:
-    """Return what is kept of a check."""
+    """Return the record of a check."""
     culprit = checked.culprit
     if culprit is None:
         return Trace(checked=checked.runs, traced=checked.operations)

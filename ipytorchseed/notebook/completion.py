@@ -13,16 +13,16 @@ Find = Callable[[str], "tuple[str, list[str]] | None"]
 
 
 def add_completer(shell: InteractiveShell, signs: Iterable[str], find: Find) -> Callable[[], None]:
-    """Make the words that follow our magics completed.
+    """Complete the words that follow our magics.
 
     Args:
         shell: The running shell.
         signs: How each magic is typed, ``%seed`` or ``%%deterministic``.
-        find: Gives for a line the unfinished word and what it may become; None if the line is
-            none of ours.
+        find: Returns the unfinished word of a line and its completions; None if the line does not
+            use our magics.
 
     Returns:
-        What takes it away again.
+        A function that removes the completer.
     """
     try:
         from IPython.core.completer import SimpleCompletion, context_matcher
@@ -30,7 +30,7 @@ def add_completer(shell: InteractiveShell, signs: Iterable[str], find: Find) -> 
         return _add_hooks(shell, signs, find)
 
     @context_matcher()  # type: ignore[untyped-decorator]
-    def match(context: Any) -> dict[str, object]:  # noqa: ANN401 -- CompletionContext, where it is
+    def match(context: Any) -> dict[str, object]:  # noqa: ANN401 -- CompletionContext
         found = find(context.text_until_cursor)
         last, words = found or (context.token, [])
         # A `complete_command` hook could not keep Python's own names out of the list.

@@ -14,7 +14,7 @@ from ipytorchseed.session.config import Config
 
 
 class IPyTorchSeed(Configurable):
-    """The choices, as ``%config`` and IPython's configuration files know them."""
+    """The options, as in ``%config`` and IPython's configuration files."""
 
     tracking = Bool(
         default_value=True, help="Record what each cell began with, drew, read and made."
@@ -41,11 +41,10 @@ class IPyTorchSeed(Configurable):
 
     @classmethod
     def of(cls, shell: InteractiveShell) -> IPyTorchSeed:
-        """Take the choices of a shell's configuration.
+        """Return the options in a shell's configuration; report and drop invalid values.
 
-        One that cannot be is reported, and dropped.
-
-        ``%config`` leaves such a value in it, and the extension could not be loaded again.
+        ``%config`` leaves invalid values in the configuration. With one, the extension could not be
+        loaded again.
         """
         own = shell.config.get(cls.__name__, {})
         for name, value in {**own}.items():
@@ -58,7 +57,7 @@ class IPyTorchSeed(Configurable):
         return cls(parent=shell)
 
     def chosen(self) -> Config:
-        """Return the choices as they are now."""
+        """Return the current options."""
         return Config(
             tracking=self.tracking,
             budget=self.budget,

@@ -34,7 +34,7 @@ _no_cudnn = flag("--no-cudnn", "Also switch cuDNN off.")
 
 
 class _Settings(Words):
-    """The words of ``%deterministic``; to a seed it says where one belongs."""
+    """The words of ``%deterministic``; for a seed, the error names the right magic."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -167,7 +167,7 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
     if state.rerunning and body is None:  # the body of a check, which sets no flags
         return
     if runs is not None and state.replaying and body is None:
-        if seed is not None:  # what is wanted of the cell is what it makes
+        if seed is not None:  # a replay wants only the cell's result
             state.apply(seed, "scope")
         return
     if runs is not None:
@@ -178,7 +178,7 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
     after: Callable[[deterministic], None] | None = _print_receipt if as_json else None
     if body is None:  # the transformer left the body in the cell
         run = state.runs.current
-        if not state.replaying:  # a replay says itself what came of it
+        if not state.replaying:  # a replay reports its own result
             after = after or partial(_show_receipt, state.runs, run)
         state.scopes.begin_cell(scope, after)
         if seed is not None:
@@ -192,7 +192,7 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
 def _seed_and_file(
     seed: int | None, trace: str | None, *, summaries: bool
 ) -> tuple[int | None, str | None]:
-    """Return seed and file apart: in ``--trace 42``, the number is the seed."""
+    """Return the seed and the trace file. In ``--trace 42``, the number is the seed."""
     if trace and trace.isdecimal() and seed is None:
         seed, trace = SeedValue().convert(trace, None, click.get_current_context()), ""
     if summaries and not trace:
@@ -205,8 +205,8 @@ def _print_receipt(scope: deterministic) -> None:
 
 
 def _show_receipt(runs: Runs, run: Run | None, scope: deterministic) -> None:
-    if run is None or run is not runs.current:  # else it goes on, as under %%timeit
-        receipt = Receipt(scope)  # IPython would ask it for ten kinds of pictures
+    if run is None or run is not runs.current:  # else it continues, as under %%timeit
+        receipt = Receipt(scope)  # IPython would look for ten image formats
         display({"text/plain": receipt.text(), "text/html": receipt.html()}, raw=True)
 
 
@@ -217,7 +217,7 @@ def _refuse_beside_check(others: Mapping[str, bool]) -> None:
 
 
 def _check(target: Target, seed: int | None, runs: int, *, isolate: bool, as_json: bool) -> None:
-    """Begin a check, or run a body that code handed over under one."""
+    """Begin a check, or run a body that code passed as text under one."""
     state, body = target
     if state.checks.under_way:
         raise click.UsageError("this cell is checked already: take one --check away")

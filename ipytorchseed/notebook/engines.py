@@ -1,7 +1,7 @@
 """``%%seeds --engines``: runs a cell on the engines of an ipyparallel cluster.
 
-The names that the cell reads are sent once, and are in the engines' namespaces for the time of
-the study; those that are not here are found there, as ``%%px`` made them.
+The names that the cell reads are sent once. They stay in the engines' namespaces during the study.
+Names that are not defined here are looked up there, where ``%%px`` may have defined them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ipytorchseed.studies.record import Outcome
 Cores = tuple[str, tuple[int, ...]]
 
 
-# Variables by which the user has chosen how many threads an engine has.
+# Environment variables by which the user chooses the number of threads.
 _CHOSEN = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"})
 
 
@@ -47,10 +47,10 @@ def run_on_engines(
     """Run a cell under seeds on the engines of the connected cluster.
 
     Args:
-        shell: Of the cell.
-        body: Its text.
+        shell: The shell of the cell.
+        body: The cell's text.
         seeds: The seeds.
-        outcomes: Is given what each seed gave.
+        outcomes: Filled in with the outcome of each seed.
         tell: Called with where it runs, several times a second.
 
     Returns:
@@ -94,13 +94,13 @@ def _send(
     packed: Packed,
     *cell: object,
 ) -> tuple[list[int], list[Cores], list[int]]:
-    """Send a cell and what it reads: first code, by which values are understood.
+    """Send a cell and what it reads; code goes first, as unpickling needs it.
 
     Returns:
-        The engines that have it, and of each the cores and the threads.
+        The engines that received it, with the cores and threads of each.
 
     Raises:
-        LookupFailure: Something cannot be sent, and is not there either.
+        LookupFailure: A value cannot be sent and is missing on the engines.
     """
     where = working_folder()
     while True:
@@ -111,14 +111,14 @@ def _send(
             sharing = Counter(cores)
             threads = ask(view, take_values, key, [packed.values], *cell, where, sharing)
         except LookupFailure:
-            if client.ids and not {*engines} <= {*client.ids}:  # one died at it
+            if client.ids and not {*engines} <= {*client.ids}:  # an engine died meanwhile
                 continue
             raise
         return engines, cores, threads
 
 
 def _say_threads(cores: Sequence[Cores], threads: Sequence[int], own: object) -> str:
-    """Describe how many threads torch has on the engines; more or fewer than here."""
+    """Describe how many threads torch has on the engines, if that differs from here."""
     machines = len({name for name, _ in cores})
     where = "one machine" if machines == 1 else f"{machines} machines"
     many = f"{len(threads)} engine{'s' * (len(threads) > 1)}"
@@ -138,16 +138,16 @@ _GONE = object()
 class _Guest(ExitStack):
     """A cell of another kernel.
 
-    Closed, the engine's namespace and threads are as they were.
+    ``close`` restores the engine's namespace and threads.
 
     Attributes:
-        body: The cell, from when all is there that it reads.
+        body: The cell; set once all values that it reads have arrived.
     """
 
     body: Body
 
     def bind(self, values: Mapping[str, object]) -> None:
-        """Bind names in the engine's namespace, until it is closed."""
+        """Bind names in the engine's namespace until ``close``."""
         for name, value in values.items():
             self.callback(_bind, name, _shell().user_ns.get(name, _GONE))
             _bind(name, value)
@@ -156,7 +156,7 @@ class _Guest(ExitStack):
 _guests: dict[str, _Guest] = {}
 
 
-def _shell() -> Any:  # noqa: ANN401 -- IPython types it as possibly None, which an engine's is not
+def _shell() -> Any:  # noqa: ANN401 -- typed as optional, but an engine always has one
     return get_ipython()
 
 
@@ -174,22 +174,22 @@ def take_code(
     left: Mapping[str, str],
     folder: str,
 ) -> Cores:
-    """Take the modules, functions and classes that a cell reads.
+    """Receive the modules, functions and classes that a cell reads.
 
     Args:
-        key: What the study is known by.
-        imports: What is imported, by the names that it is bound to.
+        key: The id of the study.
+        imports: The imports, by the names that they are bound to.
         code: Functions and classes.
-        left: What could not be sent, and why: it has to be here.
-        folder: From which to import, where that is here as well.
+        left: The names that could not be sent, with the reason; they must exist here.
+        folder: The folder to import from, if it exists on this machine.
 
     Returns:
-        The machine, and the cores of it on which this engine may run.
+        The machine, and its cores on which this engine may run.
 
     Raises:
-        LookupFailure: Some of ``left`` is not here.
+        LookupFailure: A name in ``left`` is not defined here.
     """
-    forget(key)  # where it is sent again, as another engine died
+    forget(key)  # it is sent again if another engine died
     _guests[key] = guest = _Guest()
     for name, why in left.items():
         if name not in _shell().user_ns:
@@ -212,19 +212,19 @@ def take_values(  # noqa: PLR0913, PLR0917 -- what a run needs
     folder: str,
     sharing: Mapping[Cores, int],
 ) -> int:
-    """Take what else a cell reads, and the cell.
+    """Receive the other values that a cell reads, and the cell.
 
     Args:
-        key: What the study is known by.
-        values: By name, in a list: so they are sent as one, and share what they shared.
+        key: The id of the study.
+        values: By name, in a list, so that they are sent as one and keep their shared parts.
         body: The cell's text.
-        flags: Under which it runs.
-        folder: In which it runs, where that is here as well.
+        flags: The flags to set before it runs.
+        folder: The working folder, if it exists on this machine.
         sharing: How many engines share the same cores.
 
     Returns:
-        The threads that torch has in each run, unless the cell says otherwise: those of the engine,
-        but no more than its share of the cores, if the user has not chosen.
+        The number of torch's threads in each run, unless the cell sets it: the engine's number, but
+        at most its share of the cores if the user did not choose.
     """
     import torch
 
@@ -235,7 +235,7 @@ def take_values(  # noqa: PLR0913, PLR0917 -- what a run needs
     cores = _cores()
     if not _CHOSEN & os.environ.keys():
         threads = max(1, min(threads, len(cores[1]) // sharing[cores]))
-        with suppress(ImportError):  # it comes with scikit-learn; torch has its own threads
+        with suppress(ImportError):  # it is installed with scikit-learn; torch has its own threads
             from threadpoolctl import threadpool_limits
 
             guest.enter_context(threadpool_limits(threads, user_api="blas"))
@@ -257,10 +257,10 @@ def _prepare(flags: Mapping[str, object], folder: str) -> None:
 
 
 def run_there(key: str, seed: int) -> Outcome:
-    """Run the cell under a seed, on the engine that is asked."""
+    """Run the cell under a seed on this engine."""
     return _guests[key].body.run(seed)
 
 
 def forget(key: str) -> None:
-    """Forget a study, and bind the names that it was sent with as they were."""
+    """Drop a study, and restore the names that it was sent with."""
     _guests.pop(key, _Guest()).close()

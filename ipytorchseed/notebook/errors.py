@@ -20,7 +20,7 @@ _COLOURS = lazy_pattern(r"\x1b\[[0-9;]*m")
 
 
 def shown_traceback(shell: InteractiveShell) -> list[str]:
-    """Return the traceback that a kernel showed last; a terminal keeps none."""
+    """Return the last traceback that a kernel showed; a terminal stores none."""
     shown: Any = getattr(shell, "_last_traceback", None)
     return shown if type(shown) is list else []
 
@@ -34,12 +34,12 @@ def raised(result: ExecutionResult | None) -> BaseException | None:
 
 
 def error_line(error: BaseException, shown: Sequence[str]) -> str:
-    """Return the class of an error and the first line of what it says.
+    """Return the class of an error and the first line of its message.
 
     Args:
         error: The error.
-        shown: What IPython showed of it, in which the class's own ``__str__`` has spoken; without
-            it, such an error is reported by its class alone.
+        shown: The traceback that IPython showed, which contains the result of the class's own
+            ``__str__``. Without it, such an error is reported by its class alone.
     """
     kind = type(error)
     name = str(type.__dict__["__name__"].__get__(kind))
@@ -47,7 +47,7 @@ def error_line(error: BaseException, shown: Sequence[str]) -> str:
         return f"{name}: {str(error).partition(chr(10))[0]}"
     given = BaseException.args.__get__(error)  # type: ignore[attr-defined]
     if issubclass(kind, SyntaxError) and given and type(given[0]) is str:
-        return f"{name}: {given[0]}"  # the place, which follows, is reported by the traceback
+        return f"{name}: {given[0]}"  # the place that follows is in the traceback
     said = ""
     for line in _COLOURS.sub("", "\n".join(shown[-1:])).splitlines():
         before, colon, rest = line.partition(": ")
@@ -58,7 +58,7 @@ def error_line(error: BaseException, shown: Sequence[str]) -> str:
 
 
 def _tells_plainly(error: BaseException) -> bool:
-    """Return whether the interpreter's own code writes the error's message."""
+    """Return whether the interpreter's own code formats the error's message."""
     from ipytorchseed.introspection.anatomy import find_member
     from ipytorchseed.introspection.values import is_scalar
 
@@ -68,13 +68,13 @@ def _tells_plainly(error: BaseException) -> bool:
 
 
 class Guard:
-    """Wraps callbacks so that an error of ours reaches no one, and is reported once.
+    """Wraps callbacks: our errors never reach the user's cell; each is reported once.
 
     Args:
         interrupted: Called when an interrupt ended a callback.
 
     Attributes:
-        errors: What went wrong, by kind and place, in the order of first appearance.
+        errors: The errors, by kind and place, in the order of first appearance.
     """
 
     def __init__(self, interrupted: Callable[[], object]) -> None:
@@ -82,17 +82,17 @@ class Guard:
         self._interrupted = interrupted
 
     def __call__(self, callback: Callable[..., Result]) -> Callable[..., Result | None]:
-        """Return ``callback`` with its errors kept here; it returns None if it failed."""
+        """Return ``callback`` with its errors caught; it returns None if it failed."""
         guarded = partial(self.call, callback)
         return update_wrapper(guarded, callback)
 
     def call(self, callback: Callable[..., Result], *args: Any) -> Result | None:
-        """Call it, and keep its errors here; return None if it failed."""
+        """Call it and catch its errors; return None if it failed."""
         try:
             return callback(*args)
         except KeyboardInterrupt:
             self._interrupted()
-        except Exception as error:  # noqa: BLE001 -- the user's cell goes on, whatever it was
+        except Exception as error:  # noqa: BLE001 -- the user's cell must continue
             self._tell(callback.__name__, error)
         return None
 
@@ -103,4 +103,4 @@ class Guard:
                 f"ipytorchseed: something went wrong, and your cells go on ({said}).\n"
                 "This is shown once. %unload_ext ipytorchseed switches the extension off.\n"
             )
-        self.errors[said] = error.with_traceback(None)  # whose frames hold the user's objects
+        self.errors[said] = error.with_traceback(None)  # its frames hold the user's objects

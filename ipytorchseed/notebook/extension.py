@@ -21,6 +21,7 @@ from ipytorchseed.rng.seeds import listeners
 
 _loaded: WeakKeyDictionary[Any, Extension] = WeakKeyDictionary()
 
+# Kind, name, the module whose attribute of that kind declares words and options, an example.
 MAGICS = (
     ("line", "seed", "ipytorchseed.notebook.seed_magic", "%seed 42"),
     ("line", "rng", "ipytorchseed.notebook.rng_magic", "%rng --text"),
@@ -31,14 +32,13 @@ MAGICS = (
     ("cell", "deterministic", "ipytorchseed.notebook.deterministic_magic", "%%deterministic 42"),
     ("cell", "seeds", "ipytorchseed.notebook.seeds_magic", "%%seeds 8"),
 )
-"""Kind, name, the module that declares words and options under the kind, and an example."""
 
 
 class Extension:
-    """What is added to a shell: events, a transformer, magics and completions.
+    """The additions to a shell: events, a transformer, magics and completions.
 
     Args:
-        state: What they work on.
+        state: The state that they share.
     """
 
     def __init__(self, state: State) -> None:
@@ -48,16 +48,16 @@ class Extension:
         self._undo = ExitStack()
         held, guard = state.interrupts, state.guard
         self._events: dict[str, Callable[..., None]] = {
-            "pre_execute": guard(self._pre_execute),  # what interrupts it, the guard notes
+            "pre_execute": guard(self._pre_execute),  # the guard records interrupts
             "pre_run_cell": held.held(guard(self._pre_run_cell), held.before_cell),
             "post_execute": guard(self._post_execute),
             "post_run_cell": held.held(guard(self._post_run_cell), held.after_cell),
         }
 
     def attach(self) -> None:
-        """Add events, transformers, magics and completions to the shell, each with its undoing."""
+        """Add events, transformers, magics and completions, and register how to undo each."""
         state, shell, undo = self.state, self.state.shell, self._undo.callback
-        state.runs.assume()  # the cell that loads us has begun already, if one does
+        state.runs.assume()  # a cell that loads us has already begun
         lists: tuple[tuple[object, str, object], ...] = (
             (shell, "configurables", state.options),
             (shell, "input_transformers_cleanup", deterministic_cells),
@@ -82,7 +82,7 @@ class Extension:
             state.tracking.get_ready()
 
     def detach(self) -> None:
-        """Take it all away, and put back what is still in force."""
+        """Remove all additions, and end what is still in force."""
         state = self.state
         state.runs.end_all()
         state.guard.call(state.stop_check)
@@ -92,11 +92,11 @@ class Extension:
         ended = [] if state.seeding.each is None else [f"%seed each {state.seeding.each.seed}"]
         if state.used_scopes is not None and state.used_scopes.switch_off():
             ended.append("%deterministic on")
-        from ipytorchseed.rng.torch_random import AWAITED  # much, for loading
+        from ipytorchseed.rng.torch_random import AWAITED  # too much to import at load
 
         if AWAITED.cancel():
             ended.append("the wait to seed torch at its import")
-        if ended:  # the loading that may follow begins again
+        if ended:  # a later load starts without them
             import click
 
             click.echo(f"ipytorchseed is unloaded, which ends {' and '.join(ended)}.")
@@ -104,7 +104,7 @@ class Extension:
 
     def _pre_execute(self) -> None:
         state = self.state
-        if not state.runs.busy:  # what arrived until now was for the cell before
+        if not state.runs.busy:  # earlier interrupts were for the previous cell
             state.interrupts.forget()
         state.runs.pre_execute()
 
@@ -116,7 +116,7 @@ class Extension:
         me = threading.get_ident()
         with state.lock:
             alive = {each.ident for each in threading.enumerate()} if state.threads else set()
-            state.threads &= alive  # a thread that died told us no end of its cell
+            state.threads &= alive  # a thread that died did not report the end of its cell
             state.runs.beside = bool(state.threads - {me})
             state.threads.add(me)
         ident = cell_id(state.shell, info)
@@ -141,7 +141,7 @@ class Extension:
     def _post_run_cell(self, result: ExecutionResult | None) -> None:
         state = self.state
         if not (state.runs.nested or state.rerunning or state.runs.beside):
-            # what we show is not the cell's
+            # our output is not the cell's
             state.guard.call(state.tracking.stop_listening)
         state.guard.call(state.runs.post_run_cell, result)
         if state.rerunning:
@@ -154,7 +154,7 @@ class Extension:
             self._stay_last()
 
     def _stay_last(self) -> None:
-        """Look at the next cell after all others acted before it: ``%autoreload`` reloads then."""
+        """Run our ``pre_run_cell`` callback last: ``%autoreload`` reloads in its own."""
         events, ours = self.state.shell.events, self._events["pre_run_cell"]
         callbacks = events.callbacks["pre_run_cell"]
         if ours in callbacks and callbacks[-1] is not ours:
@@ -162,7 +162,7 @@ class Extension:
             events.register("pre_run_cell", ours)
 
     def _after_run(self, result: ExecutionResult | None) -> None:
-        """Do what follows a run; each step, whatever became of those before it."""
+        """Run the steps after a run, each one even if an earlier one failed."""
         state, guard = self.state, self.state.guard
         if state.used_scopes is not None and state.runs.current is None:
             guard.call(state.used_scopes.after_cell)
@@ -187,7 +187,7 @@ class Extension:
 
 
 def _remove(holder: object, name: str, ours: object) -> None:
-    """Remove from a list, which may be another one by now than that to which it was added."""
+    """Remove from a list attribute, which may have been rebound since."""
     getattr(holder, name).remove(ours)
 
 
@@ -197,7 +197,7 @@ def _unless_gone(remove: Callable[..., object], *ours: object) -> None:
 
 
 def _put_back(table: dict[str, Any], magic: Magic, before: object) -> None:
-    """Put back the magic that was there before ours, unless ours was replaced."""
+    """Restore the magic that ours replaced, unless ours was replaced too."""
     if table.get(magic.name) is magic:
         if before is None:
             del table[magic.name]
@@ -208,7 +208,7 @@ def _put_back(table: dict[str, Any], magic: Magic, before: object) -> None:
 def load(
     shell: InteractiveShell, opener: Opener | None = None, make_button: MakeButton | None = None
 ) -> None:
-    """Switch the extension on in a shell; a second time does nothing.
+    """Switch the extension on in a shell; do nothing if it is on.
 
     Args:
         shell: The running shell.
@@ -222,14 +222,14 @@ def load(
 
 
 def unload(shell: InteractiveShell) -> None:
-    """Switch it off, and leave the shell as it was."""
+    """Switch it off, and restore the shell."""
     extension = _loaded.pop(shell, None)
     if extension is not None:
         extension.detach()
 
 
 def running() -> State | None:
-    """Return the state of the extension in the running shell; None where no shell runs.
+    """Return the extension's state in the running shell; None if no shell runs.
 
     Raises:
         LookupFailure: The extension is not loaded in the shell.

@@ -1,4 +1,4 @@
-"""The run of the notebook's file by ``%check``, in a separate process, and its display."""
+"""Runs the notebook's file for ``%check`` in a separate process, and displays it."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from ipytorchseed.notebook.state import State
 from ipytorchseed.reads.magics import MARK
 from ipytorchseed.render.notebook_check import Fresh, NotebookCheckView
 
+# Seconds between two updates of the display.
 _EVERY = 0.3
-"""Seconds between two states of the display."""
 
 
 class FreshRun:
-    """Runs the notebook's file in a separate process, and shows the progress and the result.
+    """Runs the notebook's file in a separate process, and shows progress and result.
 
     Args:
-        state: Of the extension.
-        view: What is shown; it receives what is found.
+        state: The state of the extension.
+        view: What is shown; it receives the results.
         request: What to run.
     """
 
@@ -41,7 +41,7 @@ class FreshRun:
         self._shown = 0.0
 
     def begin(self) -> None:
-        """Show what is known, and begin to run once this cell has ended."""
+        """Show what is known, and start the run once this cell has ended."""
         self._view.fresh.progress = "A fresh kernel starts …"
         self._show()
         if self._state.make_button is not None:
@@ -51,7 +51,7 @@ class FreshRun:
         loop.call_soon(self._state.guard.call, self._follow, loop)
 
     def wait(self) -> None:
-        """Run to the end; an interrupt ends it."""
+        """Run to the end, or until an interrupt."""
         try:
             for line in self._start():
                 self._view.fresh = msgspec.json.decode(line, type=Fresh)
@@ -59,10 +59,10 @@ class FreshRun:
             self.stop()
 
     def stop(self, why: str = "The fresh run was stopped. %check begins again.") -> None:
-        """End the run and its kernels, if it is under way.
+        """Stop the run and its kernels, if it is in progress.
 
         Args:
-            why: What to show if it has not come to its end.
+            why: What to show if it has not finished.
         """
         process, self._process = self._process, None
         if process is None or process.stdin is None:
@@ -86,7 +86,7 @@ class FreshRun:
             stderr=subprocess.DEVNULL,
             cwd=Path(self._request.path).parent,
             env=self._state.environ,
-            start_new_session=True,  # an interrupt of this kernel is not meant for it
+            start_new_session=True,  # an interrupt of this kernel must not reach it
         )
         assert self._process.stdin and self._process.stdout  # noqa: S101, PT018 -- pipes
         self._process.stdin.write(msgspec.json.encode(self._request) + b"\n")
@@ -94,7 +94,7 @@ class FreshRun:
         return self._process.stdout
 
     def _follow(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Start it, and handle what it writes in this thread, between cells."""
+        """Start it, and handle its output in this thread, between cells."""
         lines, guarded = self._start(), self._state.guard.call
 
         def read() -> None:

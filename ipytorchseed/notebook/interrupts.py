@@ -1,11 +1,11 @@
-"""Ctrl-C while a look before or after a cell is under way.
+"""Handles Ctrl-C while the extension looks at values before or after a cell.
 
-Ends the look, and stops the cell.
+An interrupt then ends the look and stops the cell.
 
-IPython prints and drops a ``KeyboardInterrupt`` that leaves a callback of its events, and goes on
-with the cell. So it is held while a callback of ours runs, and told to the cell in its own terms:
-one that is about to run raises it at its first line, one that has run ends with it as its error,
-which also stops the cells that wait behind it.
+IPython prints and drops a ``KeyboardInterrupt`` that leaves a callback of its events, and continues
+with the cell. So interrupts are held while our callbacks run, and passed to the cell afterwards. A
+cell that is about to run raises it at its first line. For a cell that has run, it becomes the error
+of the cell, which also stops the queued cells.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Interrupts:
 
     Args:
         shell: The running shell.
-        stop: Ends the look under way soon; called when an interrupt arrives.
+        stop: Ends the current look soon; called when an interrupt arrives.
     """
 
     def __init__(self, shell: InteractiveShell, stop: Callable[[], object]) -> None:
@@ -45,7 +45,7 @@ class Interrupts:
         self._held.note()
 
     def forget(self) -> None:
-        """Drop what arrived: no cell is under way that could be reported."""
+        """Drop what arrived: no cell is running that could raise it."""
         self._held.arrived = False
 
     def held(
@@ -54,13 +54,13 @@ class Interrupts:
         """Return a callback for an event.
 
         Args:
-            callback: What to do while interrupts are held.
-            then: What to do after it, as long as there is one to tell of.
+            callback: Called while interrupts are held.
+            then: Called after it, to pass on an interrupt that arrived.
         """
 
         @functools.wraps(callback)
         def called(*args: Any) -> None:
-            if current_thread() is not main_thread():  # where none is raised
+            if current_thread() is not main_thread():  # only the main thread raises interrupts
                 callback(*args)
                 return
             try:
@@ -72,25 +72,25 @@ class Interrupts:
                 callback(*args)
                 if then is not None:
                     then(*args)
-            finally:  # a tracer of the user's may raise in any frame
+            finally:  # a user's tracer may raise in any frame
                 self._held.door = self._cell
                 if self._cell is None:
                     self._release()
-            if then is not None and self._held.arrived:  # just before it was no longer held
+            if then is not None and self._held.arrived:  # it arrived just before the release
                 then(*args)
 
         return called
 
     def before_cell(self, _: ExecutionInfo) -> None:
-        """Make the cell that is about to run raise at its first line what arrived."""
+        """Make the next cell raise an interrupt that arrived, at its first line."""
         if self._held.arrived:
             self.forget()
             self._raiser.armed = True
-            if self._raiser not in self._shell.ast_transformers:  # for one that arrived before
+            if self._raiser not in self._shell.ast_transformers:  # from an earlier one
                 self._shell.ast_transformers.append(self._raiser)
 
     def after_cell(self, result: ExecutionResult | None) -> None:
-        """Make the interrupt the error of the cell that ran, unless it has another."""
+        """Make an interrupt the error of the cell that ran, unless it failed otherwise."""
         if self._raiser in self._shell.ast_transformers:
             self._shell.ast_transformers.remove(self._raiser)
         arrived = self._held.arrived
@@ -101,7 +101,7 @@ class Interrupts:
             self._shell.showtraceback((KeyboardInterrupt, error, None))
 
     def impatient(self, look: Callable[P, Result]) -> Callable[P, Result]:
-        """Return a look that may take long so that a second interrupt is raised in it."""
+        """Return a look in which a second interrupt is raised, since it may take long."""
 
         @functools.wraps(look)
         def called(*args: P.args, **kwargs: P.kwargs) -> Result:
@@ -110,21 +110,22 @@ class Interrupts:
                 return look(*args, **kwargs)
             finally:
                 self._held.patient = True
-                if collects:  # a look switches it off, and may have been left where it ends
+                if collects:  # a look disables it, and an interrupt may skip the enabling
                     gc.enable()
 
         return called
 
     def hold_cell(self) -> None:
-        """Hold interrupts to the end of the running cell, except in its own code.
+        """Hold interrupts until the running cell ends, except in its own code.
 
-        What it set is then restored, whatever arrives between its last line and our callback.
+        So its settings are restored even if an interrupt arrives between its last line and our
+        callback.
         """
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler and self._hold():
             self._held.door = self._cell = Door(None, self._shell.user_global_ns)
 
     def leave_cell(self) -> None:
-        """End what ``hold_cell`` began, with the callback that calls this."""
+        """End what ``hold_cell`` began, at the end of the calling callback."""
         self._cell = None
 
     def _hold(self) -> bool:
@@ -142,11 +143,11 @@ class Interrupts:
 
 
 class _Raiser(ast.NodeTransformer):
-    """Puts ``raise KeyboardInterrupt`` in the place of a cell's code, once."""
+    """Replaces a cell's code by ``raise KeyboardInterrupt``, once."""
 
     armed = False
 
-    def visit(self, node: Any) -> Any:  # noqa: ANN401 -- IPython fills in what an AST lacks
+    def visit(self, node: Any) -> Any:  # noqa: ANN401 -- as IPython calls it
         """Return the cell to run."""
         if self.armed and isinstance(node, ast.Module):
             self.armed = False

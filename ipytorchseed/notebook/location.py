@@ -1,4 +1,4 @@
-"""The location of the code of a running cell: its text, file and lines."""
+"""Locates the code of a running cell: its text, file and lines."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 class Cell(Struct, frozen=True):
-    """A cell as it is to be run again.
+    """A cell that can be run again.
 
     Attributes:
         source: Its text.
-        text: The same as Python.
-        file: The name under which it was compiled.
+        text: Its text as Python.
+        file: The file name that it was compiled with.
         lines: Finds its line on the stack.
     """
 
@@ -38,11 +38,11 @@ class Cell(Struct, frozen=True):
 
 
 class Locator:
-    """Finds the cell under way, and the line of it that is running.
+    """Finds the running cell and its current line.
 
     Args:
         shell: The running shell.
-        runs: The runs under way.
+        runs: The current runs.
     """
 
     def __init__(self, shell: InteractiveShell, runs: Runs) -> None:
@@ -62,16 +62,14 @@ class Locator:
         return Cell(source, text, file, Lines(file, shell.user_ns, pick))
 
     def pick(self, stack: list[Place], text: str | None = None) -> Place | None:
-        """Choose the line of the cell.
+        """Choose the line of the cell: the innermost one in the cell's file.
 
-        The innermost one in the file that the cell was made.
-
-        Between it and the operation may stand text without a file, which ``%%time`` took out of
-        the cell, or ``%time`` out of a line.
+        Frames between it and the operation may run text without a file, which ``%%time`` took from
+        the cell, or ``%time`` from a line.
 
         Args:
             stack: Frames and their lines, innermost first.
-            text: The cell's; None for that of the run under way.
+            text: The cell's text; None for that of the current run.
         """
         names = self._shell.user_ns
         users = [place for place in stack if place[0].f_globals is names]
@@ -104,6 +102,6 @@ class Locator:
 
 
 def _file_of_cell(frame: FrameType, names: dict[str, Any]) -> str:
-    """Return the name of the innermost frame of the user's that has a text."""
+    """Return the file name of the user's innermost frame that has source text."""
     users = (each.f_code.co_filename for each, _ in walk_stack(frame) if each.f_globals is names)
     return next(filter(linecache.getlines, users), "")

@@ -1,6 +1,6 @@
-"""Finding the run that a user names.
+"""Finds the run that a user names.
 
-``5`` for ``In[5]``, ``#17`` for the ledger's number 17.
+``5`` means ``In[5]``, and ``#17`` means the ledger's number 17.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 TRACKING_OFF = "tracking is off; %config IPyTorchSeed.tracking = True records runs from now on"
 
-# Runs that an error names.
+# How many runs an error names.
 _NAMED = 8
 
-# Runs that completion offers, the last ones.
+# How many runs completion offers.
 _OFFERED = 50
 
 
 def find_run(session: Session, word: str) -> Run:
-    """Return the run that a word names, of this kernel first, then of earlier ones.
+    """Return the run that a word names, of this kernel or else of earlier ones.
 
     Raises:
-        LookupFailure: There is none; the message names those that there are.
+        LookupFailure: There is none; the message names the last runs.
     """
     named = re.fullmatch(r"#(\d{1,15})|(\d{1,15})|In\[(\d{1,15})\]", word.strip())
     run = None
@@ -56,14 +56,14 @@ def _of_rank(rank: int | None) -> str:
 
 
 def known_runs(session: Session) -> str:
-    """Describe which runs there are to be named, the last ones, in a clause."""
+    """Return a clause that names the last runs."""
     names = [run_name(run, session.kernel) for run in islice(_results(session), _NAMED)]
     known = f"the last ones are {', '.join(reversed(names))}" if names else "none is recorded yet"
     return known if session.config.tracking else f"{known}; {TRACKING_OFF}"
 
 
 def _results(session: Session) -> Iterator[Run]:
-    """Yield the runs of cells that do more than use our magics, the latest first."""
+    """Yield the runs of cells that do more than use our magics, latest first."""
     from ipytorchseed.reads.magics import only_asks
 
     runs = session.ledger.runs(session.notebook, rank=session.rank)
@@ -71,7 +71,7 @@ def _results(session: Session) -> Iterator[Run]:
 
 
 def recent_runs(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Return how the last runs are named, the latest first, as click completes a word."""
+    """Return the completions of a run's name for click, latest first."""
     session: Session = ctx.obj[0].tracking.session
     words = (run_word(run, session.kernel) for run in _results(session))
     return [*islice((word for word in words if word.startswith(incomplete)), _OFFERED)]

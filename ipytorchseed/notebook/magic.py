@@ -1,4 +1,4 @@
-"""The base of magics: parses a line by its declaration, calls, and reports errors in one line."""
+"""The base of magics: parses a line, calls its command, reports errors."""
 
 from __future__ import annotations
 
@@ -25,28 +25,27 @@ if TYPE_CHECKING:
     from ipytorchseed.notebook.state import Call, State
 
 
+# A word. Quotes group it and stay in it: ``rngs['train']`` is a generator's name. A ``#`` begins a
+# comment, which is one word; ``#17`` is a run.
 _WORD = lazy_pattern(r"""#(?!\d).*|(?:[^\s"']|"[^"]*"|'[^']*')+""")
-"""A word. Quotes hold it together and stay in it: ``rngs['train']`` is a generator's name.
 
-From a ``#`` on, all is one word, a comment; ``#17`` is a run.
-"""
-
+# The same in a line that is being typed, whose last quote may be open.
 _TYPED = lazy_pattern(r"""(?:[^\s"']|"[^"]*"?|'[^']*'?)+""")
-"""The same in a line that is being typed, whose last quotation may be open."""
 
 _VARIABLE = lazy_pattern(r"\$[A-Za-z_$]|\{")
+
+# Frames from ``_words`` to the calling code, with ours and those of ``run_line_magic``.
 _CALLER = 4
-"""Frames from ``_words`` to the code that called: our two, ``run_line_magic`` and its."""
 
 
 def as_word(name: str) -> str:
-    """Write a name as one types it, so that a magic takes it for one word.
+    """Quote a name if needed, so that a magic parses it as one word.
 
     Args:
-        name: Of something that is saved, for instance.
+        name: The name, for instance of something that is saved.
 
     Raises:
-        LookupFailure: There is no way to type it.
+        LookupFailure: It cannot be typed.
     """
     name = name.strip()
     if not name or name.startswith("-") or re.search(r"[\"'${}\\]", name) or escaped(name) != name:
@@ -60,12 +59,12 @@ def as_word(name: str) -> str:
 class Magic:
     """What IPython calls for ``%name line`` or ``%%name line``.
 
-    Words, options, help and completion come from one click command, in a module that is imported
-    on first use.
+    Words, options, help and completion come from one click command. Its module is imported on
+    first use.
 
     Args:
         kind: ``line`` or ``cell``.
-        name: Without percent signs.
+        name: The name without percent signs.
         module: The module whose ``line`` or ``cell`` is the click command.
         example: A line that works, to show under an error.
         state: What the command works on.
@@ -77,11 +76,11 @@ class Magic:
         self.__name__ = name
         self._module = module
         self._state = state
-        setattr(self, MAGIC_NO_VAR_EXPAND_ATTR, True)  # we expand, to see what came out empty
+        setattr(self, MAGIC_NO_VAR_EXPAND_ATTR, True)  # we expand variables, to detect empty ones
 
     @property
     def sign(self) -> str:
-        """How it is typed."""
+        """The name with percent signs."""
         return ("%%" if self.kind == "cell" else "%") + self.name
 
     @property
@@ -89,14 +88,14 @@ class Magic:
         """The declaration of its words and options."""
         try:
             made: click.Command = getattr(import_module(self._module), self.kind)
-        except Exception as error:  # noqa: BLE001 -- a hook of the user's may raise anything
+        except Exception as error:  # noqa: BLE001 -- an import hook may raise anything
             said = f"it cannot be loaded ({type(error).__name__}: {error}): restart the kernel"
             raise UsageError(visible(f"{self.sign}: {said}")) from None
         return made
 
     @property
     def __doc__(self) -> str:  # type: ignore[override] # shown by %name?
-        """The help text, drawn from the declaration."""
+        """The help text, from the declaration."""
         import click
 
         return self.command.get_help(click.Context(self.command, info_name=self.sign))
@@ -109,21 +108,21 @@ class Magic:
             cell: The body of a cell magic; None where the transformer left it in the cell.
 
         Raises:
-            UsageError: The line does not fit the declaration; one line says what, why and how.
+            UsageError: The line does not fit the declaration; the message is one line.
         """
         looking = self._state.called is None and looks(self.name, line)
         try:
             with self._looking() if looking else nullcontext():
                 return self._run(self.command, line, cell)
-        except KeyboardInterrupt as interrupt:  # which of our lines it met says nothing
+        except KeyboardInterrupt as interrupt:  # our frames would not help the user
             raise interrupt.with_traceback(None) from None
 
     @contextmanager
     def _looking(self) -> Iterator[None]:
-        """Keep what the block shows out of the cell's outputs: the line only looks.
+        """Keep what the block shows out of the cell's recorded outputs.
 
-        In a notebook that a program runs, a leftover line of this kind does not end the run. In a
-        cell with other code, what it prints is displayed: printed text cannot be marked as ours.
+        If a program runs the notebook, an error in such a line does not stop the run. If the cell
+        has other code, printed text is displayed instead: a print cannot be marked as ours.
         """
         state = self._state
         with (
@@ -162,7 +161,7 @@ class Magic:
             raise UsageError(visible(f"{self.sign}: {error}")) from None
 
     def _invoke(self, command: click.Command, call: Call) -> object:
-        """Call the function behind a command with typed values; no word is parsed."""
+        """Call the function of a command with typed values, without parsing."""
         import click
 
         with click.Context(command, info_name=self.sign, obj=(self._state, None)) as context:
@@ -173,10 +172,10 @@ class Magic:
             return context.invoke(inner, **call.values)
 
     def complete(self, line: str) -> tuple[str, list[str]]:
-        """Return the unfinished word of a line, and the words and options that it may become.
+        """Return the unfinished word of a line and its completions.
 
         Args:
-            line: What has been typed after the magic's name.
+            line: The text typed after the magic's name.
         """
         from click.shell_completion import ShellComplete
 
@@ -202,7 +201,7 @@ class Magic:
         return [_unquoted(word) for word in words]
 
     def _forms(self) -> dict[str, click.Command]:
-        """Return the commands of the line and the cell magic of this name, by how each is typed."""
+        """Return the commands of the line and cell magic of this name, as typed."""
         forms = {}
         for table in self._state.shell.magics_manager.magics.values():
             magic = table.get(self.name)
@@ -247,5 +246,5 @@ def _unquoted(word: str) -> str:
 
 
 def _shown(option: click.Option) -> str:
-    """Write an option as a line of usage lists it."""
+    """Format an option for the usage line."""
     return f"[{option.opts[0]} {option.metavar or ''}".rstrip() + "]"

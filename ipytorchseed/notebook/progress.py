@@ -12,22 +12,22 @@ from IPython.display import display
 
 from ipytorchseed.render.view import View
 
+# Seconds until the line appears.
 _PATIENCE = 1.5
-"""Seconds until the line appears."""
 
+# Seconds between two updates.
 _EVERY = 0.3
-"""Seconds between two of its states."""
 
 
 class Progress:
-    """A line that is shown while something takes long, and is replaced as it goes on.
+    """A line that is shown during long work, and is updated as the work goes on.
 
-    Where nothing can be replaced, as in a pipe, its steps are separate lines.
+    Where text cannot be replaced, as in a pipe, each step is a separate line.
 
     Args:
         shell: The running shell.
-        silent: Show nothing.
-        what: What is done, as a word.
+        silent: Whether to show nothing.
+        what: The work, as a word.
     """
 
     def __init__(self, shell: InteractiveShell, *, silent: bool, what: str = "Checking") -> None:
@@ -48,19 +48,19 @@ class Progress:
             self.clear()
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         if self._shown:
             self._show("")
 
     def conclude(self, view: View) -> None:
-        """Show what came of it, in the line's place where it was shown."""
+        """Show the result, in place of the line if that is shown."""
         if self._shown and self._in_kernel:
             self._publish({"text/plain": view.text(), "text/html": view.html()})
         else:
             display(view)
 
     def tell(self, what: str) -> None:
-        """Report the current step, if it has taken long."""
+        """Report the current step, if the work has taken long."""
         now = time.monotonic()
         if now - self._began >= _PATIENCE and now - self._last >= _EVERY:
             self._last = now
@@ -68,11 +68,11 @@ class Progress:
                 self.step(f"{what} …")
 
     def step(self, what: str, *, shows: bool = False) -> None:
-        """Report the step that begins.
+        """Report a step that begins.
 
         Args:
             what: The step.
-            shows: Whether it shows something itself: it may be in a terminal's line.
+            shows: Whether the step itself prints; in a terminal, the line is then ended.
         """
         if not self._silent:
             self._show(f"{self._what}: {what}")
@@ -84,14 +84,14 @@ class Progress:
         if self._in_kernel:
             self._publish({"text/plain": text})
         elif sys.stderr.isatty():
-            sys.stderr.write(f"\r\x1b[2K{text}")  # to the line's begin, which is made empty
+            sys.stderr.write(f"\r\x1b[2K{text}")  # back to the start of the line, and clear it
             sys.stderr.flush()
         elif text:
             sys.stderr.write(f"{text}\n")
         self._shown = bool(text) or self._in_kernel
 
     def _publish(self, data: dict[str, str]) -> None:
-        """Show something past whatever takes the displays of a run."""
+        """Display data directly, even while a run's displays are captured."""
         named = {"display_id": self._ident}
         self._publisher.publish(data, {}, transient=named, update=self._shown)
         self._shown = True

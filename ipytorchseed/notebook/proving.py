@@ -1,4 +1,4 @@
-"""Experiments of ``%why`` in the running shell. Afterwards everything is as before."""
+"""Runs the experiments of ``%why`` in the shell, and restores everything."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from ipytorchseed.why.experiments import UNTESTED, count_most
 from ipytorchseed.why.explanation import Explanation
 from ipytorchseed.why.tested import THE_CELL, with_findings
 
+# Seconds that the cells took together, from which on progress is shown.
 _LONG = 0.5
-"""Seconds that the cells took together from which on progress is shown."""
 
+# The most pairs of earlier runs that are tested for one answer.
 _MOST_MAKERS = 5
-"""Pairs of runs on the way to the roots that are tested for one answer."""
 
+# Seconds to look at variables, for automatic experiments.
 _UNASKED_LOOKS = 0.3
-"""Seconds to look at variables for experiments that were not asked for."""
 
 
 class Proofs:
@@ -52,7 +52,7 @@ class Proofs:
 
     Args:
         player: Runs cells again in it.
-        seeding: What ``%seed`` put in force, which cells may change.
+        seeding: The seeding rule, which cells may change.
     """
 
     def __init__(self, player: Player, seeding: Seeding) -> None:
@@ -64,18 +64,18 @@ class Proofs:
     def test(
         self, said: Explanation, *, asked: bool, yes: bool = False, silent: bool
     ) -> Explanation:
-        """Test causes, and return the explanation with what was found.
+        """Test causes, and return the explanation with the findings.
 
         Args:
-            said: The explanation; if it names no cause, the cell runs again to see if it repeats.
-            asked: Whether the user asked, so that it may take long; else the policy has to allow
-                it, and the explanation says why it does not.
-            yes: Also run cells that write files, start programs or open connections.
-            silent: Show no progress.
+            said: The explanation. If it names no cause, the test is whether the cell repeats.
+            asked: Whether the user asked, so that it may take long. Otherwise the policy decides,
+                and the explanation gives the reason if it refuses.
+            yes: Whether to also run cells that write files, start programs or open connections.
+            silent: Whether to show no progress.
 
         Raises:
-            ReplayError: The user asked, and a cell would act outside the kernel, or it was
-                interrupted: everything is as before.
+            ReplayError: A cell would act outside the kernel, or the user who asked interrupted it.
+                Everything is as before.
         """
         experiments = self._experiments(said, asked=asked)
         if experiments is None:
@@ -83,7 +83,7 @@ class Proofs:
         kernel = self._tracking.session.kernel
         objection = self._objection(said, experiments, asked=asked)
         tested = said
-        if objection and not (asked or experiments.blocked):  # there may be time for some
+        if objection and not (asked or experiments.blocked):  # there may be time to test some
             runs = [run for run in (said.run, said.against) if run is not None]
             tested = said.with_suspects(count_fitting(runs, experiments.plan))
             only = self._experiments(tested, asked=asked) if tested.suspects else None
@@ -96,20 +96,20 @@ class Proofs:
         try:
             if not objection:
                 return self._tested(said, tested, experiments, silent=silent, asked=asked)
-        except ReplayError as error:  # interrupted, or from inside of an experiment
+        except ReplayError as error:  # interrupted, or raised by an experiment
             if asked:
                 raise
             objection = str(error)
         return self._told(said, _all_open(said, objection, experiments))
 
     def test_makers(self, said: Explanation) -> bool:
-        """Test what mattered to the cells that made inputs, if they are short.
+        """Test the causes of changed inputs in the short cells that made them.
 
         Args:
             said: The explanation, with the pairs of runs to test.
 
         Returns:
-            Whether anything was found.
+            Whether there are new findings.
         """
         session = self._tracking.session
         until, found = time.monotonic() + SECONDS, False
@@ -121,7 +121,7 @@ class Proofs:
         return found
 
     def _objection(self, said: Explanation, experiments: Experiments, *, asked: bool) -> str:
-        """Return why no experiments are made; empty if they may be."""
+        """Return why no experiments may run; empty if they may."""
         if experiments.blocked or asked:
             return experiments.blocked
         runs = [run for run in (said.run, said.against) if run is not None]
@@ -129,7 +129,7 @@ class Proofs:
         return find_objection(runs, experiments.plan, count, kernel)
 
     def _experiments(self, said: Explanation, *, asked: bool) -> Experiments | None:
-        """Plan the experiments; nothing runs. None if there is nothing to test."""
+        """Plan the experiments without running; return None if there are none."""
         against, session = said.against, self._tracking.session
         comparable = against is not None and said.changed and said.run.cell == against.cell
         if against is None or not comparable or (said.unknown and not said.suspects):
@@ -149,17 +149,17 @@ class Proofs:
         silent: bool,
         asked: bool,
     ) -> Explanation:
-        """Make the experiments; return the explanation with what they found.
+        """Run the experiments; return the explanation with the findings.
 
         Args:
             said: The explanation.
-            tested: The same with the suspects that there is time to test, the first of all.
-            experiments: The experiments with these.
-            silent: Show no progress.
+            tested: The same with only the first suspects, those that there is time to test.
+            experiments: The experiments for these.
+            silent: Whether to show no progress.
             asked: Whether the user asked.
 
         Raises:
-            ReplayError: It was interrupted; the message says what is as before.
+            ReplayError: It was interrupted; the message says what was restored.
         """
         keep, moved = False, list[str]()
         limit = TimeLimit(None if asked else DEADLINE)
@@ -192,23 +192,23 @@ class Proofs:
     def _told(
         self, said: Explanation, found: Mapping[int, Finding], *, keep: bool = False
     ) -> Explanation:
-        """Add findings, by the places of causes; ``keep`` them with the two runs."""
+        """Add findings to an explanation, and to the ledger if ``keep``."""
         session = self._tracking.session
         names = [(each.kind, each.name) for each in said.suspects] or [THE_CELL]
         findings = Findings(tuple((*name, found[place]) for place, name in enumerate(names)))
         if keep and said.against is not None and said.run.id and said.against.id:
-            with suppress(LedgerError):  # tested again the next time
+            with suppress(LedgerError):  # they are tested again next time
                 session.ledger.add_findings(said.run.id, said.against.id, findings)
         return with_findings(said, findings, session.kernel)
 
     def _search(
         self, said: Explanation, experiments: Experiments, *, silent: bool, asked: bool
     ) -> dict[int, Finding]:
-        """Make the experiments; return what they found for each cause, by its place.
+        """Run the experiments; return the finding for each cause, by its index.
 
         Raises:
-            IPyTorchSeedError: They cannot be made: a value cannot be copied, for one.
-            OSError: The working folder of one of the runs is gone.
+            IPyTorchSeedError: They cannot run, for example because a value cannot be copied.
+            OSError: The working folder of one of the runs no longer exists.
         """
         until = math.inf if asked else time.monotonic() + DEADLINE
         seconds = sum(step.run.seconds for step in experiments.plan.steps)
@@ -229,7 +229,7 @@ class Proofs:
         return _not_restored(experiments) | found
 
     def _run(self, said: Explanation, record: Run, begin: Callable[[], None]) -> Run:
-        """Run the cell of a record; return what it made, and what else had changed."""
+        """Run the cell of a record; return the run, with other changed variables."""
         run = self._player.run(record, None, begin, quiet=True)
         if run is None:
             return record
@@ -248,7 +248,7 @@ def _not_restored(experiments: Experiments) -> dict[int, Finding]:
 
 
 def _all_open(said: Explanation, how: str, experiments: Experiments) -> dict[int, Finding]:
-    """Give causes without their own reason one reason why nothing is proved."""
+    """Mark all causes as untested for one reason, unless they have their own."""
     untested = Finding(how=f"{UNTESTED}: {how}")
     places = range(len(said.suspects) or 1)
     return dict.fromkeys(places, untested) | _not_restored(experiments)

@@ -1,4 +1,4 @@
-"""``%rng --ranks``: compares engines of a cluster, or launched ranks."""
+"""``%rng --ranks``: compares the engines of a cluster, or launched ranks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ipytorchseed.ranks.looking import take
 from ipytorchseed.ranks.records import FOLDER
 from ipytorchseed.ranks.report import RanksView
 
-# For so long engines are waited for: a busy one answers when its work is done.
+# Seconds to wait for engines. A busy engine answers when its work is done.
 _SECONDS = 10.0
 
 
@@ -27,14 +27,14 @@ def look_at_ranks(
     """Return the table of all ranks.
 
     Args:
-        folder: Where ranks wrote; empty for the engines that the notebook is connected to, or else
-            the folder where ranks write by default.
+        folder: Where ranks wrote. Empty for the connected engines, or else the folder where ranks
+            write by default.
         expect: What the sources should be, by name.
-        namespace: The user's, in which a client of ipyparallel is looked for.
+        namespace: The user's namespace, which may hold a client of ipyparallel.
 
     Raises:
-        LookupFailure: There is none of these.
-        RanksError: No engine answered, or an expectation is none.
+        LookupFailure: There are no engines and no such folder.
+        RanksError: No engine answered, or an expectation is not valid.
     """
     if not folder and "ipyparallel" in sys.modules:
         with suppress(LookupFailure):  # no client is connected

@@ -1,4 +1,4 @@
-"""Runs cells again in the shell, recorded; those of a plan together, undone where one fails."""
+"""Reruns recorded cells in the shell; undoes a replay if one of its cells fails."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.plan import Plan, Step, make_plan
 
+# The values of last results, by the index of their namespace and their name.
 _Results = Mapping[tuple[int, str], object]
-"""What results are bound to, by where they are kept and their names."""
 
 _RESTORED = "names, sources and settings are"
 
+# Seconds that the cells took together, from which on each is announced.
 _LONG = 1.5
-"""Cells that take more seconds together are announced as they run."""
 
+# Names of the last results. IPython rebinds them unless the user has.
 _RESULTS = ("_", "__", "___")
-"""Names of the last results, which IPython binds while they hold what it bound them to."""
 
+# Characters of a cell's label in the progress line.
 _LABEL = 36
-"""Letters of a cell, in the line that tells which one runs."""
 
 
 class Player:
-    """Runs cells of recorded runs again.
+    """Reruns the cells of recorded runs.
 
     Args:
         shell: The running shell.
@@ -57,7 +57,7 @@ class Player:
     Attributes:
         shell: The running shell.
         tracking: The recording of its runs.
-        busy: Whether it is at work.
+        busy: Whether it is rerunning cells.
     """
 
     def __init__(self, shell: InteractiveShell, tracking: Tracking) -> None:
@@ -67,13 +67,13 @@ class Player:
 
     @contextmanager
     def at_work(self, command: str) -> Iterator[None]:
-        """Keep cells that run again from running others again.
+        """Prevent nested reruns in the block.
 
         Args:
             command: What the user typed, for the error.
 
         Raises:
-            ReplayError: It is at work.
+            ReplayError: Cells are being rerun already.
         """
         if self.busy:
             raise ReplayError(f"this cell is being run again: take {command} out of the cell")
@@ -86,16 +86,16 @@ class Player:
     def run(
         self, again: Run, number: int | None, begin: Callable[[], None], *, quiet: bool
     ) -> Run | None:
-        """Run a cell again, whatever becomes of it.
+        """Run a cell again; it may fail.
 
         Args:
             again: The run whose cell it is.
-            number: The number in ``In[...]`` that the new run has, if it has one.
-            begin: What we do before the cell.
-            quiet: Show nothing of what it shows.
+            number: The number in ``In[...]`` of the new run, or None.
+            begin: Called before the cell.
+            quiet: Whether to hide what it shows.
 
         Returns:
-            The new run; None where it was not recorded.
+            The new run; None if it was not recorded.
 
         Raises:
             KeyboardInterrupt: The user interrupts it.
@@ -104,7 +104,7 @@ class Player:
         names = self.shell.user_global_ns
         execute = partial(let_through, run_cell, names)
         with restored_shell(self.shell), without_tracebacks(self.shell):
-            self.shell.loop_runner = partial(run_coroutine, names=names)  # the kernel's own runs
+            self.shell.loop_runner = partial(run_coroutine, names=names)  # not the running loop
             with self._quiet_as(again.source):
                 run = self.tracking.record(again, number, begin, execute, quiet=quiet)
         if run is not None and run.status == "interrupted":
@@ -129,9 +129,12 @@ class Player:
 
     @contextmanager
     def _quiet_as(self, source: str) -> Iterator[None]:
-        """Let the cell's own semicolon decide whether its value is shown, not that of this one."""
+        """Let the cell's own semicolon decide whether its value is shown.
+
+        IPython looks at the last typed cell, which is the one that asks for this run.
+        """
         typed: list[str] = getattr(self.shell.history_manager, "input_hist_parsed", [])
-        own, typed[-1:] = typed[-1:], [source]  # the last one is what IPython looks at
+        own, typed[-1:] = typed[-1:], [source]
         try:
             yield
         finally:
@@ -139,7 +142,7 @@ class Player:
 
 
 class RerunError(ReplayError):
-    """A cell that makes what others read failed when it ran again."""
+    """A cell failed when it ran again."""
 
 
 class Replays:
@@ -147,11 +150,11 @@ class Replays:
 
     Args:
         player: Runs cells again in it.
-        seeding: What ``%seed`` put in force, which cells may change.
-        ran: Told of each new run, and again of one that was undone.
+        seeding: The seeding rule, which cells may change.
+        ran: Called with each new run, and with each run that was undone.
 
     Attributes:
-        asked: The earlier run of the last ``%why``, which ``%replay`` takes without a number.
+        asked: The earlier run of the last ``%why``, which ``%replay`` without a number uses.
     """
 
     def __init__(self, player: Player, seeding: Seeding, ran: Callable[[Run], object]) -> None:
@@ -168,26 +171,22 @@ class Replays:
         self._stays: tuple[str, ...] = ()
 
     def plan(self, target: Run) -> Plan:
-        """Find the way to a run's result from where the kernel stands.
-
-        Args:
-            target: The run.
-        """
+        """Plan which cells to run in this kernel to get a run's result again."""
         return make_plan(target, LiveKernel(self._tracking.session, target, self._shell.user_ns))
 
     def play(self, plan: Plan) -> tuple[Run, tuple[str, ...]]:
-        """Run the cells of a plan, each from where its run began.
+        """Run the cells of a plan, each from the states in which its run began.
 
         Args:
-            plan: With at least one step.
+            plan: A plan with at least one step.
 
         Returns:
-            The new run of the target's cell; and what an undo does not put back: objects that
-            could not be copied, and files that were written.
+            The new run of the target's cell, and what an undo does not restore: objects that could
+            not be copied, and written files.
 
         Raises:
-            ReplayError: A cell failed, or it was interrupted: all is as it was before, or what is
-                not is named.
+            ReplayError: A cell failed or was interrupted. The message names what could not be
+                restored.
         """
         failed, moved = "", list[str]()
         names, hidden = self._shell.user_ns, frozenset(self._shell.user_ns_hidden)
@@ -201,7 +200,7 @@ class Replays:
                     failed = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
                     raise
         except (KeyboardInterrupt, RerunError):
-            if not failed:  # an interrupt that arrived when all was done
+            if not failed:  # an interrupt that arrived at the very end
                 raise
             raise ReplayError(f"{failed}; {say_restored(_RESTORED, moved)}") from None
 
@@ -215,7 +214,7 @@ class Replays:
         runs = self._play(plan, engine, outer.execution_count if outer and alone else None)
         undo.pop_all()
         engine.settle()
-        if not alone:  # the cell does more than to ask for this
+        if not alone:  # the cell also has other code
             tracking.take_up(outer)
         self._what = run_name(plan.target, tracking.session.kernel)
         self._before, self._results = engine, (results, self._last_results())
@@ -225,11 +224,11 @@ class Replays:
         return runs[-1], self._stays
 
     def undo(self) -> tuple[str, list[str], list[str], tuple[str, ...]]:
-        """Put names, sources, generators and settings back to where they were before the replay.
+        """Restore names, sources, generators and settings from before the replay.
 
         Returns:
-            Which run had been replayed, the names that were put back, what is not as before, and
-            what is not put back, as of ``play``.
+            The replayed run, the restored names, what could not be restored, and what an undo never
+            restores, as in ``play``.
 
         Raises:
             LookupFailure: There is no replay to undo.
@@ -243,7 +242,7 @@ class Replays:
         with held_interrupts():
             moved = before.leave()
             if since.keys() == left.keys() and all(since[key] is left[key] for key in left):
-                since = results  # else other cells showed theirs
+                since = results  # else later cells have shown results
             self._put_results_back(since)
         with suppress(LedgerError):
             self._tracking.session.ledger.mark_undone(self._runs)
@@ -253,7 +252,7 @@ class Replays:
         return self._what, names, moved, self._stays
 
     def _last_results(self) -> _Results:
-        """Return the last results: IPython keeps each twice, and the name holds it."""
+        """Return the last results; IPython keeps each in three places."""
         return {
             (place, name): names[name]
             for place, names in enumerate(self._result_places())

@@ -1,4 +1,4 @@
-"""``%replay``: bring an earlier result back."""
+"""``%replay``: brings an earlier result back."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def line(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool) -
         raise LookupFailure(TRACKING_OFF)
     session = state.tracking.session
     wanted = state.replays.asked if run is None else find_run(session, run)
-    if wanted is None:  # no error: a notebook that is run from top to bottom goes on
+    if wanted is None:  # no error, so that Run All continues
         click.echo("Nothing to bring back: no %why named an earlier run yet. Name one: %replay 5")
         return
     plan = find_plan(state, wanted)
@@ -74,11 +74,11 @@ def line(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool) -
 
 
 def find_plan(state: State, wanted: Run) -> Plan:
-    """Return the cells to run again for a run's result; nothing runs.
+    """Return the cells to run again for a run's result, without running them.
 
     Raises:
-        LookupFailure: The run made no result.
-        ReplayError: There is no way to it.
+        LookupFailure: The run has no result.
+        ReplayError: The result cannot be replayed.
     """
     if only_asks(wanted.source):
         name = run_name(wanted, state.tracking.session.kernel)
@@ -90,7 +90,7 @@ def find_plan(state: State, wanted: Run) -> Plan:
 
 
 def _causes(session: Session, wanted: Run) -> tuple[Cause, ...]:
-    """Return what made a cell's latest run differ, if a replay restores all of it."""
+    """Return the causes for a cell's latest result, if a replay restores all of them."""
     latest = last_standing(session, wanted.notebook, wanted.cell, rank=wanted.rank)
     if latest is None or latest.id == wanted.id:
         return ()

@@ -28,12 +28,12 @@ from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.session.outputs import Outputs
 from ipytorchseed.studies.body import Body
 
-# Methods of a shell.
+# Methods of a shell that show errors.
 _SHOW_ERRORS = ("showtraceback", "showsyntaxerror", "showindentationerror")
 
 
 class AskedForInputError(RuntimeError):
-    """The cell waits for input, which a run on copies is not given."""
+    """The cell asked for input, which a rerun on copies does not provide."""
 
 
 def run_code(
@@ -48,9 +48,9 @@ def run_code(
     Args:
         shell: The running shell.
         text: The cell as Python.
-        file: The name under which its own run was compiled.
-        like: What is noted of outputs is what these note.
-        around: Entered around the code alone.
+        file: The file name that its own run was compiled with.
+        like: Outputs with the settings to record by.
+        around: A context manager entered around the code alone.
 
     Raises:
         KeyboardInterrupt: The user interrupts it.
@@ -60,15 +60,15 @@ def run_code(
         try:
             with around:
                 error = _execute(shell, text, file)
-        except Exception as failed:  # noqa: BLE001 -- of what is around it, or of its syntax
+        except Exception as failed:  # noqa: BLE001 -- from ``around``, or a syntax error
             error = failed
         if isinstance(error, KeyboardInterrupt):
             raise error
         for callback in list(shell.events.callbacks["post_execute"]):
-            if getattr(callback, "__name__", "") == "flush_figures":  # shows and closes them
+            if getattr(callback, "__name__", "") == "flush_figures":  # shows and closes figures
                 callback()
     if error is not None:
-        error = error.with_traceback(None)  # whose frames hold the copies
+        error = error.with_traceback(None)  # its frames hold the copies
     return shown_by(outputs, results[-1] if results else None, error)
 
 
@@ -88,7 +88,7 @@ def shown_by(outputs: Outputs, result: object, error: BaseException | None = Non
     """Return what a run showed.
 
     Args:
-        outputs: What was noted of it.
+        outputs: The recorded outputs.
         result: The value of its last expression, or None.
         error: The error that ended it, or None.
     """
@@ -98,10 +98,7 @@ def shown_by(outputs: Outputs, result: object, error: BaseException | None = Non
 
 @contextmanager
 def without_tracebacks(running: InteractiveShell) -> Iterator[None]:
-    """Show no traceback.
-
-    Neither of a cell that fails, nor of a result that cannot be shown.
-    """
+    """Show no traceback in the block, not even of a result that cannot be displayed."""
     with Replacements() as replaced:
         for name in _SHOW_ERRORS:
             replaced.put(running, name, _show_nothing)
@@ -109,7 +106,7 @@ def without_tracebacks(running: InteractiveShell) -> Iterator[None]:
 
 
 def _show_nothing(*_: object, **__: object) -> None:
-    """Stand in for what shows an error."""
+    """Replace a method that shows an error."""
 
 
 @contextmanager
@@ -120,9 +117,9 @@ def hushed(
 
     Args:
         running: The shell.
-        outputs: Where to.
-        results: The values that are shown as results.
-        file: Those of the code of this name alone: cells that it runs have their own results.
+        outputs: Filled in with what is shown.
+        results: Filled in with the values that are shown as results.
+        file: Only results of code with this file name count: nested cells have their own results.
     """
     shell: Any = running
 
@@ -135,7 +132,7 @@ def hushed(
                 outputs.resulted(bundle)
             builtins._ = value  # type: ignore[attr-defined]
 
-    with shell.builtin_trap, shell.display_trap, restored_shell(shell):  # a magic runs within them
+    with shell.builtin_trap, shell.display_trap, restored_shell(shell):  # as magics run
         sys.stdout, sys.stderr = _Stream(outputs.printed), _Stream(lambda _: None)
         sys.displayhook = show
         shell.display_pub = _Publisher(outputs)
@@ -148,21 +145,21 @@ _MISSING = object()
 
 
 def shell_parts(shell: Any) -> list[tuple[Any, str, Any]]:  # noqa: ANN401 -- with private parts
-    """List what running a cell again may replace: holder, name, and present value."""
+    """List what a rerun may replace: holder, name and current value."""
     places = (
         *((sys, name) for name in ("stdout", "stderr", "displayhook", "excepthook")),
         (builtins, "input"),
         (builtins, "_"),
         (getpass, "getpass"),
         *((shell, name) for name in ("display_pub", "loop_runner", "showtraceback")),
-        (shell.builtin_trap, "_nested_level"),  # of a magic whose begin or end was interrupted
+        (shell.builtin_trap, "_nested_level"),  # if a magic's begin or end is interrupted
         (shell.display_trap, "_nested_level"),
     )
     return [(holder, name, getattr(holder, name, _MISSING)) for holder, name in places]
 
 
 def moved_parts(before: list[tuple[Any, str, Any]]) -> list[str]:
-    """List what is not as ``shell_parts`` found it."""
+    """List what differs from the result of ``shell_parts``."""
     return [
         f"{getattr(holder, '__name__', 'shell')}.{name}"
         for holder, name, value in before
@@ -181,7 +178,7 @@ def restored_shell(shell: object) -> Iterator[None]:
 
 
 def restore_parts(before: list[tuple[Any, str, Any]]) -> None:
-    """Put back what ``shell_parts`` found."""
+    """Restore the result of ``shell_parts``."""
     for holder, name, value in before:
         if value is _MISSING:
             vars(holder).pop(name, None)
@@ -193,16 +190,16 @@ def restore_parts(before: list[tuple[Any, str, Any]]) -> None:
 def left_as_before(
     shell: InteractiveShell, seeding: Seeding, leave: Callable[[], list[str]], stays: list[str]
 ) -> Iterator[ExitStack]:
-    """Hold interrupts while cells run again, and restore everything after that.
+    """Hold interrupts while cells run again, and restore everything afterwards.
 
     Args:
         shell: The running shell.
-        seeding: What ``%seed`` put in force, which cells may change.
-        leave: Puts back what the cells changed; returns what is not as before.
-        stays: Filled in with that, and with what of the shell is not.
+        seeding: The seeding rule, which cells may change.
+        leave: Restores what the cells changed; returns what could not be restored.
+        stays: Filled in with that, and with parts of the shell that could not be restored.
 
     Yields:
-        What is to be undone; emptied, everything stays as the cells left it.
+        The stack of undo calls; ``pop_all`` keeps everything as the cells left it.
     """
     visited, parts = shell.user_ns.get("_dh", []), shell_parts(shell)
     with held_interrupts(), ExitStack() as undo:
@@ -214,7 +211,7 @@ def left_as_before(
 
 
 class _Stream(io.TextIOBase):
-    """A stream that hands on what is written to it."""
+    """A stream that passes on what is written to it."""
 
     encoding = "utf-8"
 
@@ -225,7 +222,7 @@ class _Stream(io.TextIOBase):
     def write(self, text: str) -> int:
         if not isinstance(text, str):
             msg = f"write() argument must be str, not {type(text).__name__}"  # type: ignore[unreachable]
-            raise TypeError(msg)  # as any stream of text does: click asks by trying
+            raise TypeError(msg)  # as text streams do: click relies on it
         self._written(text)
         return len(text)
 
@@ -234,7 +231,7 @@ class _Stream(io.TextIOBase):
 
 
 class _Publisher(DisplayPublisher):
-    """Takes displays instead of the front end."""
+    """Receives displays instead of the front end."""
 
     def __init__(self, outputs: Outputs) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -245,7 +242,7 @@ class _Publisher(DisplayPublisher):
             self._outputs.displayed(data)
 
     def clear_output(self, wait: bool = False) -> None:  # noqa: FBT001, FBT002 -- IPython's own
-        """Clear nothing: nothing is shown."""
+        """Do nothing, as nothing is shown."""
 
 
 def _refuse_input(*_: object, **__: object) -> NoReturn:
@@ -261,8 +258,8 @@ def _run_at_once(waiting: Coroutine[Any, Any, object]) -> None:
 def run_coroutine(waiting: Any, names: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- of a cell
     """Run a coroutine to its end in a new event loop, also inside a running one.
 
-    The thread stays the same, since grad mode, autocast and dispatch modes belong to it. An
-    interrupt is raised in the code of the cell; while that waits, the cell is cancelled.
+    It runs in the same thread, since grad mode, autocast and dispatch modes are per thread. An
+    interrupt is raised in the code of the cell, or cancels the cell if it is waiting.
 
     Args:
         waiting: The coroutine.
@@ -284,12 +281,12 @@ def run_coroutine(waiting: Any, names: Mapping[str, Any]) -> Any:  # noqa: ANN40
 
 
 def make_body(running: Any, source: str, stays: list[str] | None = None) -> Body:  # noqa: ANN401 -- a shell
-    """Return the code of a cell, to be run in a shell.
+    """Return the code of a cell, ready to run in a shell.
 
     Args:
         running: The shell.
         source: The cell's text.
-        stays: As for ``Body``.
+        stays: As in ``Body``.
     """
     text = str(running.transform_cell(source))
     return Body(

@@ -20,7 +20,7 @@ from ipytorchseed.rng.torch_random import has_torch
 from ipytorchseed.session.session import Session
 from ipytorchseed.why.evidence import run_name
 
-# Runs in the timeline.
+# The most runs in the timeline.
 _SHOWN = 50
 
 
@@ -82,17 +82,18 @@ def line(  # noqa: PLR0913 -- click passes each option by itself
 
 
 class Inspection:
-    """What ``%rng`` shows: static first, for wherever the notebook is read, then live.
+    """What ``%rng`` shows: a static copy, then the live widget.
 
-    Of two forms in one display, front ends take the widget and do not fall back.
+    They are two displays: for two forms in one display, front ends choose the widget and have no
+    fallback.
 
     Args:
-        state: Of the extension in the shell.
+        state: The state of the extension in the shell.
         everything: Whether the static copy lists runs that only looked at something.
     """
 
     def __init__(self, state: State, *, everything: bool = False) -> None:
-        viewer = state.open_viewer()  # first: the front end gets ready for it meanwhile
+        viewer = state.open_viewer()  # first, so that the front end loads it meanwhile
         self._static = _look(state, everything=everything)
         self._live = None if viewer is None else viewer.shown()
 
@@ -141,7 +142,7 @@ def _who(target: Target, number: str) -> None:
 
 
 def _positions(session: Session, runs: tuple[Run, ...]) -> dict[str, Position]:
-    """Find where the sources' states are in their streams, as far as they are kept."""
+    """Return the positions of stored states in their sources' streams."""
     by_name = {source.name: source for source in sources()}
     wanted = [(name, digest) for run in runs for name, digest in run.before.items()]
     kept = session.ledger.states([digest for _, digest in wanted])

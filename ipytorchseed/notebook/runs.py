@@ -1,9 +1,9 @@
-"""The runs under way, innermost last, and what to do when each ends.
+"""The current runs, innermost last, and the calls to make when each ends.
 
-IPython tells of the beginning and end of runs by four events that do not always come in pairs: an
-empty cell ends without having begun, a silent one has no ``post_run_cell``, an interrupted one ends
-with another result object than it began with, nested runs interleave, and callbacks of widgets may
-come from other threads. Here each end finds its beginning.
+IPython reports the beginning and end of runs by four events that do not always come in pairs. An
+empty cell ends without beginning, and a silent one has no ``post_run_cell``. An interrupted one
+ends with another result object. Nested runs interleave, and widget callbacks may come from other
+threads. This module matches each end with its beginning.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult
 
 
 class Run:
-    """One run under way.
+    """A run that has not ended.
 
     Args:
         assumed: Whether its beginning was not seen.
 
     Attributes:
-        info: What IPython says of it; None while unknown, and for silent runs.
-        on_end: What to call when it ends, last added first.
+        info: IPython's description of it; None while unknown, and for silent runs.
+        on_end: Calls to make when it ends, last added first.
     """
 
     __slots__ = ("assumed", "info", "on_end")
@@ -34,7 +34,7 @@ class Run:
         self.on_end: list[Callable[[], None]] = []
 
     def end(self) -> None:
-        """Make all calls; an error in one keeps none of the others from its turn."""
+        """Make all calls, even if some of them fail."""
         if self.on_end:
             call = self.on_end.pop()
             try:
@@ -44,10 +44,10 @@ class Run:
 
 
 class Runs(threading.local):
-    """The runs under way in each thread.
+    """The current runs of each thread.
 
     Attributes:
-        beside: Whether this thread's cell began while one ran in another thread.
+        beside: Whether this thread's cell began while another thread ran one.
     """
 
     def __init__(self) -> None:
@@ -56,21 +56,21 @@ class Runs(threading.local):
 
     @property
     def current(self) -> Run | None:
-        """The innermost run under way in this thread."""
+        """The innermost current run of this thread."""
         return self._stack[-1] if self._stack else None
 
     @property
     def nested(self) -> bool:
-        """Whether the innermost run was started from inside another one."""
+        """Whether the innermost run is inside another run."""
         return len(self._stack) > 1 and sum(run.info is not None for run in self._stack) > 1
 
     @property
     def busy(self) -> bool:
-        """Whether a cell is under way."""
+        """Whether a cell is running."""
         return any(run.info is not None for run in self._stack)
 
     def assume(self) -> None:
-        """Record that a cell may be under way whose beginning was not seen."""
+        """Record that a cell may be running whose beginning was not seen."""
         self._stack.append(Run(assumed=True))
 
     def pre_execute(self) -> None:
@@ -78,12 +78,12 @@ class Runs(threading.local):
         self._stack.append(Run())
 
     def pre_run_cell(self, info: ExecutionInfo) -> None:
-        """Record that it is a cell, and which."""
+        """Record which cell begins."""
         if not self._stack or self._stack[-1].info is not None:
             self._stack.append(Run())
         self._stack[-1].info = info
         if len(self._stack) > 1 and self._stack[0].assumed and info.store_history:
-            self._stack.pop(0).end()  # a front end's next cell has begun: there was none
+            self._stack.pop(0).end()  # the next cell has begun, so there was none
 
     def post_execute(self) -> None:
         """End a silent run or a callback; a cell's end is reported by ``post_run_cell``."""
@@ -98,12 +98,12 @@ class Runs(threading.local):
                 return
 
     def end(self, run: Run | None) -> None:
-        """End a run that was begun by hand, and those left open inside it."""
+        """End a run that was begun by ``pre_execute``, and those left open inside it."""
         if run in self._stack:
             self._end(run)
 
     def end_all(self) -> None:
-        """End every run of this thread, as when the extension is switched off."""
+        """End every run of this thread, as at unload."""
         if self._stack:
             self._end(self._stack[0])
 

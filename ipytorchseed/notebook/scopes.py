@@ -1,7 +1,4 @@
-"""The deterministic scopes of a shell.
-
-For a cell, and for the rest of the session.
-"""
+"""The deterministic scopes of a shell, for a cell or for the rest of the session."""
 
 from __future__ import annotations
 
@@ -25,13 +22,13 @@ from ipytorchseed.trace.recorder import Recorder
 
 
 class Scopes(Struct, eq=False):
-    """Begins and ends deterministic scopes, and sees what torch says meanwhile.
+    """Begins and ends deterministic scopes, and collects torch's alerts in them.
 
     Args:
         shell: The running shell.
-        runs: The runs under way.
+        runs: The current runs.
         locator: Finds the line of a cell.
-        heard: Told the alerts of a cell, for its record.
+        heard: Called with the alerts of a cell, for its record.
         interrupts: Holds those that arrive while a scope ends.
         follow: Records operations until a run ends.
 
@@ -59,18 +56,18 @@ class Scopes(Struct, eq=False):
     def begin_cell(
         self, scope: deterministic, after: Callable[[deterministic], None] | None = None
     ) -> None:
-        """Begin a scope that ends with the run under way.
+        """Begin a scope that ends with the current run.
 
         Args:
-            scope: What to begin.
+            scope: The scope to begin.
             after: Called with the scope once everything is restored.
         """
         run = self._runs.current
-        if run is None:  # a front end that tells of no runs: its next end, whatever it ends
+        if run is None:  # the front end reports no runs: end at its next event
             self._runs.pre_execute()
             run = self._runs.current
         for entry in [entry for entry in self._cells if entry.run is run]:
-            entry.end()  # the line runs again, as under %%timeit: begin again
+            entry.end()  # the line runs again, as under %%timeit
         scope.pick = self._locator.pick
         self._watch_backward(scope, run)
         self._interrupts.hold_cell()
@@ -84,7 +81,7 @@ class Scopes(Struct, eq=False):
         self._watch_errors()
 
     def switch_on(self, scope: deterministic) -> None:
-        """Begin a scope for the rest of the session; it takes the place of an earlier one."""
+        """Begin a scope for the rest of the session; it replaces an earlier one."""
         self.switch_off()
         scope.pick = self._locator.pick
         scope.begin()
@@ -104,7 +101,7 @@ class Scopes(Struct, eq=False):
         return True
 
     def after_cell(self) -> None:
-        """Show the alerts that a cell gave under ``%deterministic on --warn``."""
+        """Show the alerts of a cell under ``%deterministic on --warn``."""
         if self.session is not None:
             alerts = self.session.take_alerts()
             show_alerts(alerts)
@@ -128,8 +125,7 @@ class Scopes(Struct, eq=False):
     def _watch_backward(self, scope: deterministic, run: Run | None) -> None:
         """Record operations, so that alerts of backward passes name their forward lines.
 
-        That takes time: it is done where alerts are listed, and for a cell that was stopped by
-        one before.
+        This takes time, so it is done only if alerts are listed, or if one stopped the cell before.
         """
         info = run.info if run is not None else None
         text = "" if info is None else str(info.raw_cell)
@@ -142,12 +138,12 @@ class Scopes(Struct, eq=False):
         self.watch = None
 
     def _forward(self) -> int | None:
-        """Return the line of the forward operation while a backward pass is under way."""
+        """Return the line of the forward operation during a backward pass."""
         place = self.watch.place if self.watch is not None else None
         return place.line or None if place is not None and place.backward else None
 
     def _note(self, error: BaseException) -> None:
-        """Add what is known to an error that is about to be shown."""
+        """Add a note to an error that is about to be shown."""
         forward = self._forward()
         note = note_alert(error, self._locator.pick, forward)
         run = self._runs.current
@@ -168,18 +164,18 @@ class Scopes(Struct, eq=False):
 
 
 def show_alerts(alerts: list[Alert]) -> None:
-    """Show what torch said of operations, if it said anything."""
+    """Show torch's alerts on operations, if there are any."""
     if alerts:
         display(AlertTable(alerts))
 
 
 class _CellScope(Struct, eq=False):
-    """A scope that ends with a run, once.
+    """A scope that ends once, with a run.
 
     Args:
-        scopes: Where it is listed.
+        scopes: The scopes that list it.
         run: The run that it ends with.
-        scope: The scope itself, begun.
+        scope: The active scope.
         after: Called with the scope once everything is restored.
     """
 
@@ -193,7 +189,7 @@ class _CellScope(Struct, eq=False):
             self.run.on_end.append(self.end)
 
     def end(self) -> None:
-        """Put back what the scope found, and show what torch said."""
+        """End the scope, and show torch's alerts."""
         if self.run is not None and self.end in self.run.on_end:
             self.run.on_end.remove(self.end)
         try:

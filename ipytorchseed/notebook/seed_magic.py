@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-# Seeds in the log, the last ones.
+# The most seeds in the log.
 _SHOWN = 50
 
-NOW = ""  # what a seed without a word before it is parsed as
+NOW = ""  # the command of a seed without a word before it
 
 
 class SeedValue(Seed):
-    """A seed, as typed.
+    """A typed seed.
 
     Args:
-        others: What else may have been meant: words, and what to suggest for each.
+        others: Words that may have been meant instead, with the suggestion for each.
     """
 
     def __init__(self, others: Mapping[str, str] | None = None) -> None:
@@ -45,7 +45,7 @@ class SeedValue(Seed):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
-        """Check what was typed."""
+        """Return the seed, or raise an error that suggests what was meant."""
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
@@ -64,7 +64,7 @@ class SeedValue(Seed):
 class _SeedWords(Words):
     """The words of ``%seed``, with options before or after.
 
-    A first word that is none is a seed.
+    If the first word is not one of them, it is a seed.
     """
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -80,16 +80,16 @@ class _SeedWords(Words):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         words = super().shell_complete(ctx, incomplete)
-        return words + _now.shell_complete(ctx, incomplete)  # options may stand before a seed
+        return words + _now.shell_complete(ctx, incomplete)  # options may come before a seed
 
 
 class SeedCommand(click.Command):
-    """Takes a negative number for the bad seed that it is, not for an option."""
+    """Parses a negative number as an invalid seed, not as an option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:  # noqa: D102 -- click's
         for word in args:
             if re.match(r"-\d", word):
-                SeedValue().convert(word, None, ctx)  # which says what is wrong with it
+                SeedValue().convert(word, None, ctx)  # raises a clear error
         return super().parse_args(ctx, args)
 
 
@@ -210,7 +210,7 @@ def _log(target: Target) -> None:
 
 
 def _saved(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Return the names under which states are saved, as one types them."""
+    """Return the names of saved states, quoted if needed."""
     session = ctx.obj[0].tracking.session
     names, begun = session.ledger.saves(session.shelf), incomplete.lstrip("\"'")
     return [as_word(name) for name in names if name.startswith(begun)]

@@ -15,21 +15,21 @@ class Each(NamedTuple):
 
     Attributes:
         seed: The common seed.
-        same: True if every cell gets the common seed itself, not its own.
+        same: Whether every cell gets the common seed itself, not a derived one.
     """
 
     seed: int
     same: bool
 
     def for_cell(self, key: str) -> int:
-        """Return the seed of the cell known by ``key``."""
+        """Return the seed of the cell with a key."""
         return self.seed if self.same else derive_seed(self.seed, key)
 
 
 def text_of(source: str) -> str:
-    """Return what counts of a cell's text: no comments, no blank lines, no magics above it."""
+    """Return a cell's text without comments, blank lines and cell magics."""
     lines = source.splitlines()
-    with suppress(tokenize.TokenError, SyntaxError):  # no Python: all of it counts
+    with suppress(tokenize.TokenError, SyntaxError):  # not Python: keep comments
         for token in tokenize.generate_tokens(StringIO(source).readline):
             if token.type == tokenize.COMMENT:
                 row, column = token.start
@@ -41,7 +41,7 @@ def text_of(source: str) -> str:
 
 
 class Seeding:
-    """The rule in force.
+    """The rule for seeding in a shell.
 
     Attributes:
         each: The rule for every cell, or None.
@@ -53,7 +53,7 @@ class Seeding:
 
     @property
     def rule(self) -> str:
-        """The rule in force, in words; empty where there is none."""
+        """The rule in words; empty if there is none."""
         if self.each is None:
             return ""
         if self.each.same:
@@ -64,10 +64,10 @@ class Seeding:
         )
 
     def apply(self, seed: int) -> None:
-        """Seed every source now; torch at its import, if it is not imported yet.
+        """Seed every source now, and torch at its import if it is not imported yet.
 
         Raises:
-            SeedError: ``seed`` is none; nothing was moved.
+            SeedError: ``seed`` is not a valid seed; no source was changed.
         """
         from ipytorchseed.rng.table import seed_all
 
@@ -77,8 +77,8 @@ class Seeding:
         """Return the seed that the rule gives a cell, if there is a rule.
 
         Args:
-            ident: The front end's id, which tells cells of one text apart in the order of their
-                first run; None where there is none.
+            ident: The front end's id, which distinguishes cells with equal text, in the order of
+                their first run; None if there is none.
             source: The cell's text.
         """
         if self.each is None:

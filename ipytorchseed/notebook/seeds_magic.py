@@ -1,4 +1,4 @@
-"""``%%seeds``: runs a cell under several seeds, and leaves only the study behind."""
+"""``%%seeds``: runs a cell under several seeds, and keeps only the study."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from ipytorchseed.why.words import say_effects, sentence
 
 _FORMAT = Format("study", LookupFailure, "run it again with --keep", size=1 << 28)
 
+# Longer numbers of seeds are not parsed.
 _DIGITS = 10
-"""Of a number of seeds, beyond which it is not read."""
 
 
 def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
@@ -39,7 +39,7 @@ def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
 
 
 @click.command(
-    add_help_option=False,  # as of %%deterministic: the body would not run
+    add_help_option=False,  # as in %%deterministic: the body would not run
     epilog=examples(
         ("%%seeds 8", "the numbers that the cell makes, under seeds 0 to 7"),
         ("%%seeds 8 --from 100", "under seeds 100 to 107"),
@@ -79,7 +79,7 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
     plain = number.isdecimal() and len(number) < _DIGITS
     seeds, shelf = choose_seeds(int(number) if plain else number, start), _Shelf(state)
     if keep is not None:
-        as_word(keep)  # which refuses what cannot be typed
+        as_word(keep)  # raises if it cannot be typed
     against = None if versus is None else shelf.get(versus)
     if against is not None:
         refuse_strangers(against, seeds, f"{versus!r}")
@@ -91,7 +91,7 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
             shelf.put(keep, record)
         if against is not None:
             compared = Versus(against, record, f"{versus}")
-    except (LedgerError, LookupFailure) as error:  # known only now: no reason to lose the study
+    except (LedgerError, LookupFailure) as error:  # known only now; the study must not be lost
         record = msgspec.structs.replace(record, notes=(*record.notes, f"{error}."))
     study = Study(record, compared)
     failed = all(each.error is not None for each in outcomes)
@@ -102,14 +102,14 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
     else:
         display(study)
     hook: Any = state.shell.displayhook
-    hook.update_user_ns(study)  # what a result does that is not shown
-    if failed:  # what runs all cells has to stop here
+    hook.update_user_ns(study)  # as for a result that is not shown
+    if failed:  # Run All must stop here
         raise ReplayError(f"no seed ran to its end: {outcomes[0].error}")
     return None
 
 
 def _refuse(state: State, body: str) -> None:
-    """Raise where the cell cannot be run under several seeds."""
+    """Raise if the cell cannot run under several seeds."""
     if not (body or "").strip():
         raise LookupFailure("no code stands below it")
     if body.lstrip().startswith("%%deterministic"):
@@ -126,7 +126,7 @@ def _refuse(state: State, body: str) -> None:
 def _run(
     state: State, body: str, seeds: Sequence[int], *, engines: bool, silent: bool
 ) -> tuple[list[Outcome], list[str]]:
-    """Run the cell under each seed; return the outcomes, and notes on engines.
+    """Run the cell under each seed; return the outcomes and notes.
 
     Raises:
         LookupFailure: No cluster is connected, or its engines lack what the cell needs.
@@ -167,30 +167,30 @@ def _run(
 
 
 class _Shelf:
-    """The studies of a notebook that have a name; they outlive the kernel.
+    """The named studies of a notebook, kept across restarts.
 
     Args:
-        state: Of the extension in the shell.
+        state: The state of the extension in the shell.
     """
 
     def __init__(self, state: State) -> None:
         session = state.tracking.session
         self._ledger = session.ledger
-        self._place = f"{session.notebook}\0studies"  # apart from the states that have names
+        self._place = f"{session.notebook}\0studies"  # separate from saved states
 
     def names(self) -> list[str]:
-        """List the names."""
+        """Return the names of all studies."""
         return [*self._ledger.saves(self._place)]
 
     def put(self, name: str, record: Record) -> None:
-        """Keep a study; what had the name before is dropped."""
+        """Store a study; replace one with the same name."""
         self._ledger.save(self._place, name, {"study": encode(record)})
 
     def get(self, name: str) -> Record:
-        """Return the study of a name.
+        """Return the study with a name.
 
         Raises:
-            LookupFailure: None has it.
+            LookupFailure: There is none.
         """
         kept = self._ledger.saved(self._place, name)
         if kept is None or "study" not in kept:

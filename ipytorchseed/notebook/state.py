@@ -1,4 +1,4 @@
-"""The state of the extension in a shell, shared by its magics, callbacks and views."""
+"""The extension's state in a shell, shared by magics, callbacks and views."""
 
 from __future__ import annotations
 
@@ -37,28 +37,28 @@ class Viewer(Protocol):
         """Return what to display."""
 
     def ran(self, run: Run | None) -> None:
-        """Show a run that has ended; None where it was not recorded."""
+        """Show a run that has ended; None if it was not recorded."""
 
     def close(self) -> None:
-        """Report the end."""
+        """Show that the extension was unloaded."""
 
 
+# Makes the live viewer. The package passes it in, since it is in a higher layer.
 Opener = Callable[["State"], Viewer]
-"""Makes what shows runs as they happen; the package gives it, as it lies above this floor."""
 
 
+# Makes a button that calls a function when pressed; passed in likewise.
 MakeButton = Callable[[str, Callable[[], object]], Any]
-"""Makes a widget that calls a function when it is pressed; the package gives it likewise."""
 
 
 class Call(NamedTuple):
-    """A magic and its typed values, as a button or an agent asks for it.
+    """A call of a magic with typed values, from a button or an agent.
 
     Attributes:
-        magic: One of ours.
+        magic: The name of one of our magics.
         line: What a user would type for the same. It is recorded and shown, and never parsed.
-        values: The parameters of its command; those that are left out have their defaults.
-        word: The command's word: ``save`` of ``%seed save``; empty for none.
+        values: Parameters of its command; missing ones have their defaults.
+        word: The command's word, such as ``save`` in ``%seed save``; empty for none.
     """
 
     magic: str
@@ -72,22 +72,22 @@ class State:
 
     Args:
         shell: The running shell.
-        opener: Makes the viewer when it is first asked for; None where there is none.
-        make_button: Makes buttons; None where there are none.
+        opener: Makes the viewer on first use; None if there is none.
+        make_button: Makes buttons; None if there are none.
 
     Attributes:
-        environ: The environment as it was before the cells that follow.
-        stop_check: Ends what ``%check`` runs in a fresh kernel, if anything.
-        interrupts: Keeps Ctrl-C from being lost while we look.
+        environ: The environment at load.
+        stop_check: Stops the fresh run of ``%check``, if there is one.
+        interrupts: Keeps Ctrl-C from being lost while we look at values.
         guard: Keeps errors of our callbacks away from the user's cells.
-        runs: The runs under way.
-        seeding: What ``%seed`` put in force.
-        options: What the user configured.
+        runs: The current runs.
+        seeding: The seeding rule.
+        options: The user's configuration.
         tracking: The recording of runs.
-        viewer: What shows runs as they happen; None until it is asked for.
-        lock: Held while a cell begins, and by what must not happen while one runs.
-        threads: Those in which a cell is running: the kernel's own, and those of subshells.
-        called: What the next magic is to do instead of reading its line.
+        viewer: Shows runs as they happen; None until first use.
+        lock: Held while a cell begins, and by code that must not run during a cell.
+        threads: The threads that run a cell: the kernel's own, and those of subshells.
+        called: What the next magic runs instead of parsing its line, or None.
     """
 
     def __init__(
@@ -114,14 +114,14 @@ class State:
 
     @cached_property
     def locator(self) -> Locator:
-        """What finds the cell under way."""
+        """The locator of the running cell."""
         from ipytorchseed.notebook.location import Locator
 
         return Locator(self.shell, self.runs)
 
     @cached_property
     def scopes(self) -> Scopes:
-        """The deterministic scopes of this shell; made on first use, as they need torch's flags."""
+        """The deterministic scopes; made on first use, as they need torch's flags."""
         from ipytorchseed.notebook.scopes import Scopes
 
         return Scopes(
@@ -130,7 +130,7 @@ class State:
 
     @cached_property
     def checks(self) -> Checks:
-        """The checks and traces of this shell; made on first use."""
+        """The checks and traces; made on first use."""
         from ipytorchseed.notebook.checks import Checks
 
         return Checks(
@@ -139,58 +139,61 @@ class State:
 
     @cached_property
     def replays(self) -> Replays:
-        """The replays of this shell; made on first use."""
+        """The replays; made on first use."""
         from ipytorchseed.notebook.replay import Replays
 
         return Replays(self.player, self.seeding, self._show)
 
     @cached_property
     def proofs(self) -> Proofs:
-        """The experiments of this shell; made on first use."""
+        """The experiments; made on first use."""
         from ipytorchseed.notebook.proving import Proofs
 
         return Proofs(self.player, self.seeding)
 
     @cached_property
     def player(self) -> Player:
-        """What runs cells again; made on first use."""
+        """The player, which reruns cells; made on first use."""
         from ipytorchseed.notebook.replay import Player
 
         return Player(self.shell, self.tracking)
 
     @property
     def at_work(self) -> bool:
-        """Whether a cell is running, in whichever thread."""
+        """Whether a cell is running, in any thread."""
         return bool(self.threads)
 
     @property
     def unattended(self) -> bool:
-        """Whether a program such as nbclient runs the cells: its requests do not allow input."""
+        """Whether a program such as nbclient runs the cells.
+
+        Its requests do not allow input.
+        """
         message = getattr(self.shell, "parent_header", None) or {}
         return (message.get("content") or {}).get("allow_stdin") is False
 
     @property
     def used_scopes(self) -> Scopes | None:
-        """The scopes, where they were used before."""
+        """The scopes if they were used before, else None."""
         return vars(self).get("scopes")
 
     @property
     def used_checks(self) -> Checks | None:
-        """The checks, where they were used before."""
+        """The checks if they were used before, else None."""
         return vars(self).get("checks")
 
     @property
     def replaying(self) -> bool:
-        """Whether ``%replay`` or ``%why --prove`` runs cells again just now."""
+        """Whether ``%replay`` or ``%why --prove`` is rerunning cells."""
         return "player" in vars(self) and self.player.busy
 
     @property
     def rerunning(self) -> bool:
-        """Whether a check runs a cell's code again just now: nothing of ours then takes part."""
+        """Whether a check is rerunning a cell's code; the extension is then inactive."""
         return self.used_checks is not None and self.used_checks.rerunning
 
     def _hear(self, alerts: list[Alert]) -> None:
-        """Keep torch's alerts for the record of the run under way."""
+        """Store torch's alerts for the record of the current run."""
         if alerts:
             self.checks.note(alerts)
 
@@ -215,16 +218,16 @@ class State:
         return {**snapshot().states, **found}
 
     def apply(self, seed: int, how: str) -> None:
-        """Seed every source, and note it in the log.
+        """Seed every source, and record it in the log.
 
         Raises:
-            SeedError: ``seed`` is none; nothing was moved.
+            SeedError: ``seed`` is not a valid seed; no source was changed.
         """
         self.seeding.apply(seed)
         self.note_seed(seed, how)
 
     def note_seed(self, seed: int, how: str) -> None:
-        """Record a seed in the log, unless a cell's code is run again just now."""
+        """Record a seed in the log, unless a check is rerunning a cell's code."""
         if not self.rerunning:
             self.tracking.note_seed(seed, how)
 
@@ -235,11 +238,11 @@ class State:
             call: The magic and its typed values.
 
         Returns:
-            Whether it did what it says, and what it said: what it displayed last, or printed.
+            Whether it succeeded, and its last display, its printed text or its error.
         """
         from IPython.utils.capture import capture_output
 
-        with self.lock:  # a cell that begins meanwhile, in another thread, waits for us
+        with self.lock:  # cells of other threads wait for us
             self.called = call
             try:
                 with capture_output() as said:
@@ -253,7 +256,10 @@ class State:
             return True, shown[-1] if shown else said.stdout.strip()
 
     def _run_as_cell(self, call: Call) -> ExecutionResult:
-        """Run a fixed line that has the magic take ``called``; ``call.line`` is only its label."""
+        """Run a fixed line in which the magic uses ``called``.
+
+        ``call.line`` is only recorded.
+        """
         events = self.shell.events
         fixed = f"get_ipython().run_line_magic({call.magic!r}, '')"
         running = self.shell.run_cell_async(call.line, transformed_cell=fixed)
@@ -270,7 +276,7 @@ class State:
         return result
 
     def open_viewer(self) -> Viewer | None:
-        """Return what shows runs as they happen; None where nothing could show it."""
+        """Return the live viewer, opened on first use; None outside kernels."""
         if self.viewer is None and self._opener is not None and hasattr(self.shell, "kernel"):
             self.viewer = self._opener(self)
         return self.viewer
@@ -278,7 +284,7 @@ class State:
     def run_scoped(
         self, scope: deterministic, after: Callable[[deterministic], None] | None, body: str
     ) -> None:
-        """Run code in a separate scope, for a magic that got its body as text."""
+        """Run code in a separate scope, for a magic whose body was passed as text."""
         shell = self.shell
         run_cell = partial(shell.run_cell, body, store_history=False)
         with held_interrupts():
@@ -295,5 +301,5 @@ class State:
                 self.runs.end(run)
 
 
+# What a magic works on: the state, and the body of a cell magic; None if the body is in the cell.
 Target = tuple[State, str | None]
-"""What a magic works on: the state, and the body of a cell magic; None where the cell has it."""

@@ -1,4 +1,4 @@
-"""Captures what a cell prints and displays, while it is still shown."""
+"""Captures what a cell prints and displays, without hiding it."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ipytorchseed.reads.magics import MARK
 if TYPE_CHECKING:
     from ipytorchseed.session.outputs import Outputs
 
+# Methods that write around ``Out[...]`` in a terminal; the result is recorded as a result.
 _HOOKS = ("write_output_prompt", "finish_displayhook")
-"""What writes around the ``Out[...]`` of a terminal: the result is recorded as a result."""
 
+# The method that writes a traceback; the error is recorded as an error.
 _TRACEBACK = "_showtraceback"
-"""What writes a traceback, for shells to override: the error is recorded as an error."""
 
 
 def _printed(outputs: Outputs, text: str) -> None:
-    outputs.printed(str.__str__(text))  # without what a subclass does
+    outputs.printed(str.__str__(text))  # without code of a subclass
 
 
 def _piped(outputs: Outputs, text: str) -> None:
@@ -46,15 +46,14 @@ def _passed_by(outputs: Outputs) -> None:
 class OutputCapture:
     """Listens to a kernel's standard output and displays while a cell runs.
 
-    The methods that write are wrapped on the objects themselves, so that nothing that holds
-    them notices. IPython does the same around each cell, and puts back what it found: hence again
-    for each cell. A terminal prints results, displays and tracebacks; they do not count as printed
-    by the cell.
+    The methods that write are wrapped on the objects themselves, so that references to the objects
+    stay valid. IPython restores such methods after each cell, so they are wrapped again for each
+    cell. A terminal prints results, displays and tracebacks; they do not count as printed by the
+    cell.
 
     Args:
         shell: The running shell.
-        find: Returns the listener for everything that is printed, displayed or shown; None if
-            there is none now.
+        find: Returns the outputs to record to; None if nothing is recorded now.
     """
 
     def __init__(self, shell: InteractiveShell, find: Callable[[], Outputs | None]) -> None:
@@ -81,10 +80,10 @@ class OutputCapture:
         mine = self._round
 
         def captured_write(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as the original
-            __tracebackhide__ = True  # an error of the user's shows the user's frames
+            __tracebackhide__ = True  # tracebacks show only the user's frames
             captured = self._round is mine and (thread := get_ident()) != self._showing
             if captured and args and isinstance(args[0], str):
-                piped = thread == watcher  # by ipykernel, from programs and native code
+                piped = thread == watcher  # ipykernel forwards programs and native code
                 self._note(_piped if piped else _printed, args[0])
             return write(*args, **kwargs)
 
@@ -114,7 +113,7 @@ class OutputCapture:
             *((self._hook, name, self._uncaptured(getattr(self._hook, name))) for name in _HOOKS),
             (self._shell, _TRACEBACK, self._uncaptured(getattr(self._shell, _TRACEBACK))),
         ):
-            with suppress(AttributeError):  # a stream that takes no attributes
+            with suppress(AttributeError):  # a stream without settable attributes
                 self._replaced.put(holder, name, ours)
 
     def _note(self, note: Callable[..., None], *told: Any) -> None:
@@ -124,13 +123,13 @@ class OutputCapture:
             outputs = self._find()
             if outputs is not None:
                 note(outputs, *told)
-        except KeyboardInterrupt as interrupt:  # it is the cell's: no frame of ours is shown
+        except KeyboardInterrupt as interrupt:  # it is the cell's: hide our frames
             raise interrupt.with_traceback(None) from None
         except Exception:  # noqa: BLE001 -- an error of ours
             self._round = object()
 
     def _told(self, run: Callable[..., Any], mine: object) -> Callable[..., Any]:
-        """Return a ``run`` that reports what its programs print."""
+        """Wrap ``run`` to record that its programs may print."""
 
         def ran(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as the original
             __tracebackhide__ = True
@@ -141,7 +140,7 @@ class OutputCapture:
         return ran
 
     def _uncaptured(self, show: Callable[..., Any]) -> Callable[..., Any]:
-        """Return ``show`` so that what it prints is not noted."""
+        """Wrap ``show`` so that what it prints is not recorded."""
 
         def shown(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as the original
             __tracebackhide__ = True
@@ -154,14 +153,14 @@ class OutputCapture:
         return shown
 
     def stop(self) -> None:
-        """Stop capturing; the objects are restored, except wrappers around ours."""
-        self._round = object()  # wrappers that others keep report nothing
+        """Stop capturing, and restore the objects; wrappers around ours stay."""
+        self._round = object()  # wrappers that others hold record nothing
         self._replaced.put_back()
 
 
 @contextmanager
 def marked(shell: InteractiveShell, what: str) -> Iterator[None]:
-    """Mark what is displayed in the block as ours, so that checks leave it out.
+    """Mark what is displayed in the block as ours, so that checks ignore it.
 
     Args:
         shell: The running shell.

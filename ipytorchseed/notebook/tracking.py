@@ -1,4 +1,4 @@
-"""Passes the shell's events to the session, and its notices to the user, each once."""
+"""Passes the shell's events to the session, and shows each notice once."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ if TYPE_CHECKING:
     from ipytorchseed.session.session import Session
 
 
+# The errors of interrupted cells; the second is for cells that await.
 _INTERRUPTS = (KeyboardInterrupt, asyncio.CancelledError)
-"""What ends an interrupted cell; the second, one that awaits."""
 
+# Seconds to look at values in experiments: no limit.
 _UNLIMITED = 1e9
-"""Seconds to look at values while no one waits for the cell."""
 
+# Seconds without a cell until the ledger is maintained.
 _QUIET = 0.25
-"""Seconds without a cell after which the ledger is kept in order."""
 
+# Seconds after loading until what the first cell needs is prepared.
 _IDLE = 0.1
-"""Seconds after loading when what the first cell needs is made ready, while no one waits for it."""
 
 
+# The cell identities of each shell: loading again does not make it a new kernel.
 _known: WeakKeyDictionary[Any, Identity] = WeakKeyDictionary()
-"""What the cells of each shell are known by: one that loads us again is no other kernel."""
 
 
 class Tracking:
@@ -55,7 +55,7 @@ class Tracking:
     Args:
         shell: The running shell.
         options: The user's configuration.
-        runs: The runs under way.
+        runs: The current runs.
     """
 
     def __init__(self, shell: InteractiveShell, options: IPyTorchSeed, runs: Runs) -> None:
@@ -79,7 +79,7 @@ class Tracking:
 
     @property
     def session(self) -> Session:
-        """The session; its ledger is opened on first use."""
+        """The session, opened on first use with its ledger."""
         if self._session is None:
             from ipytorchseed.session.session import Session
 
@@ -98,9 +98,9 @@ class Tracking:
         return self._session
 
     def _open(self, folder: str) -> Ledger:
-        """Open the ledger; where that fails, say so and remember for this kernel only."""
+        """Open the ledger; if that fails, report it and keep runs in memory."""
         ready, self._ready = self._ready, None
-        if ready is not None and ready[0] != folder:  # chosen since
+        if ready is not None and ready[0] != folder:  # the option changed
             ready[1].close()
             ready = None
         ready = ready or _open(folder)
@@ -108,17 +108,17 @@ class Tracking:
         return ready[1]
 
     def get_ready(self) -> None:
-        """Make ready what the first cell needs once the kernel is idle, as most are before it."""
+        """Prepare what the first cell needs once the kernel is idle."""
         try:
             from tornado.ioloop import IOLoop
-        except ImportError:  # a kernel of another make
+        except ImportError:  # not ipykernel
             return
-        loop = IOLoop.current()  # also where the kernel is only about to run it
+        loop = IOLoop.current()  # the kernel may start it only later
         self._forget = partial(loop.remove_timeout, loop.call_later(_IDLE, self._get_ready))
 
     def _get_ready(self) -> None:
         if self._session is None and self._options.tracking:
-            with suppress(Exception):  # the cell will meet it again, and say so
+            with suppress(Exception):  # the first cell will raise and report it
                 import_module("ipytorchseed.session.session")
                 import_module("ipytorchseed.rng.table").find_plugins()
                 import_module("ipytorchseed.session.hearing").look_through()
@@ -144,11 +144,11 @@ class Tracking:
                 watch.close()
 
     def stop_listening(self) -> None:
-        """Ignore what is printed and displayed from now on: it is not the cell's."""
+        """Stop recording outputs: what follows is not the cell's."""
         self._capture.stop()
 
     def stop_look(self) -> None:
-        """End the look under way soon: the user interrupts it."""
+        """End the current look soon, after an interrupt."""
         if self._session is not None:
             self._session.stop_look()
 
@@ -158,16 +158,16 @@ class Tracking:
         """Look at everything before a cell runs.
 
         Args:
-            info: What IPython says of the run.
-            ident: What the front end calls the cell.
-            prepare: What we do before the cell, if anything.
+            info: IPython's description of the run.
+            ident: The front end's id of the cell.
+            prepare: Called before the cell, such as to seed.
         """
         if not self._options.tracking:
             if prepare is not None:
                 prepare()
             return
         transformed = getattr(info, "transformed_cell", None)
-        if transformed is not None:  # IPython tells it since 9.0
+        if transformed is not None:  # since IPython 9.0
             self._transformed = str(info.raw_cell), transformed
         session, source = self.session, str(info.raw_cell)
         session.begin_cell(
@@ -210,7 +210,7 @@ class Tracking:
     def _close(
         self, result: ExecutionResult | None, value: object, count: int | None = None
     ) -> Run | None:
-        """Record the run under way with how it ended and its last expression's value."""
+        """Record the current run, with how it ended and its last expression's value."""
         error = raised(result)
         interrupted = result is None or isinstance(error, _INTERRUPTS)
         return self.session.end_cell(
@@ -222,7 +222,7 @@ class Tracking:
         )
 
     def note_beside(self) -> None:
-        """Record that a cell begins in another thread while the one under way runs."""
+        """Record that a cell begins in another thread during the current one."""
         if self._session is not None and self._session.pending is not None:
             self._session.pending.beside = True
             self._tell_once(
@@ -230,20 +230,20 @@ class Tracking:
             )
 
     def set_aside(self) -> Pending | None:
-        """Take the run under way off the record, so that others are recorded inside it."""
+        """Suspend the recording of the current run, to record others inside it."""
         self._capture.stop()
         pending, self.session.pending = self.session.pending, None
         return pending
 
     def take_up(self, pending: Pending | None) -> None:
-        """Go on with a run that was set aside."""
+        """Resume the recording of a suspended run."""
         self.session.pending = pending
         if pending is not None:
             self._capture.start()
 
     @contextmanager
     def apart(self) -> Iterator[None]:
-        """Record what runs in the block apart from all else, looked at whole; nothing is kept."""
+        """Record runs in the block separately, without time limit; keep nothing."""
         from ipytorchseed.ledger.store import Ledger
         from ipytorchseed.session.session import Session
 
@@ -271,14 +271,14 @@ class Tracking:
         *,
         quiet: bool,
     ) -> Run | None:
-        """Run the cell of a run again, and record that as a run of it.
+        """Run the cell of a run again, and record the new run.
 
         Args:
-            run: The run.
-            number: The number in ``In[...]`` that the new one has, if it has one.
-            prepare: What we do before the cell.
+            run: The earlier run.
+            number: The number in ``In[...]`` of the new run, or None.
+            prepare: Called before the cell.
             execute: Runs the cell.
-            quiet: Show nothing of what it shows.
+            quiet: Whether to hide what it shows.
 
         Raises:
             LedgerError: It cannot be recorded.
@@ -301,17 +301,17 @@ class Tracking:
         return self._close(result, results[-1] if results else None)
 
     def note_seed(self, seed: int, how: str) -> None:
-        """Keep a seed that a command of ours applied in the log."""
+        """Record a seed in the log."""
         if not self._options.tracking:
             return
         session = self.session
         try:
             session.log_seed(seed, how)
-        except LedgerError as failure:  # the seed is applied all the same
+        except LedgerError as failure:  # the seed is applied anyway
             self._tell_once(f"{failure}. Until then seeds are not logged; your cells go on")
 
     def _later(self, maintain: Callable[[], object]) -> None:
-        """Call a function once no cell follows; at once where there is no loop to wait in."""
+        """Call a function once the kernel is idle, or at once without event loop."""
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
@@ -322,21 +322,21 @@ class Tracking:
             self._soon = loop.call_later(_QUIET, self._maintain, loop, maintain)
 
     def _maintain(self, loop: asyncio.AbstractEventLoop, maintain: Callable[[], object]) -> None:
-        """Call it, unless a cell came meanwhile."""
+        """Call the function, or wait longer if a cell has run meanwhile."""
         rest = self._noted + _QUIET - loop.time()
-        if rest > 0:  # a cell came since
+        if rest > 0:  # a cell has run meanwhile
             self._soon = loop.call_later(rest, self._maintain, loop, maintain)
             return
         self._soon = None
         maintain()
 
     def _tell_news(self, ledger: Ledger) -> None:
-        """Return what happened to the ledger's file since the last time."""
+        """Report what happened to the ledger's file since the last call."""
         while ledger.notices:
             self._tell_once(ledger.notices.pop(0))
 
     def _tell_size(self, name: str) -> None:
-        """Report the first variable that is too large to be looked at whole, if one is."""
+        """Report the first variable that is too large to be looked at whole, if any."""
         if name:
             self._tell_once(
                 f"{name} is too large to be looked at whole in {self._options.budget:g} s, so a"
@@ -352,24 +352,24 @@ class Tracking:
             sys.stderr.write(visible(f"ipytorchseed: {what}") + "\n")
 
     def _transform(self, cell: str) -> str:
-        """Turn a cell into Python; not twice, as a user's transformer may have side effects."""
+        """Turn a cell into Python, once: a user's transformer may have side effects."""
         raw, transformed = self._transformed
         return transformed if cell == raw else str(self._shell.transform_cell(cell))
 
     def _count(self) -> int:
         """Return the number in ``In[...]`` of the cell that begins.
 
-        The shell's counter is ahead of it by then, or not, depending on IPython's version; the
-        result of each run tells which, and the first one is corrected when it ends.
+        In some versions of IPython the shell's counter is already ahead. The result of each run
+        shows by how much, and the number of the first run is corrected when it ends.
         """
         self._counter = int(self._shell.execution_count)
         return self._counter - self._ahead
 
     def _notebook(self) -> str:
-        """Return what the notebook is known by: its path as the front end tells it."""
+        """Return the notebook's path from the front end, or else the working folder."""
         told = os.environ.get("JPY_SESSION_NAME") or self._shell.user_ns.get("__vsc_ipynb_file__")
         try:
-            return str(told or os.getcwd())  # noqa: PTH109 -- a string is what is kept
+            return str(told or os.getcwd())  # noqa: PTH109 -- we store a string
         except OSError:  # the folder was removed
             return os.environ.get("PWD", "")
 
@@ -380,7 +380,7 @@ class Tracking:
 
     @contextmanager
     def unheard(self) -> Iterator[str]:
-        """Ignore what is shown in the block; yield the text of the cell under way."""
+        """Do not record what is shown in the block; yield the running cell's text."""
         before, pending = self._unheard, None if self._session is None else self._session.pending
         self._unheard = pending
         try:

@@ -1,12 +1,11 @@
 """Rewrites lines that IPython would misread.
 
-``%%deterministic 42`` and ``%seed each?``.
+These are ``%%deterministic 42`` and ``%seed each?``.
 
-The line of ``%%deterministic`` becomes one line of Python.
-A cell magic that runs its body through the shell breaks top-level ``await``, swallows errors, and
-counts lines from the body's first. So the magic's line is replaced by a call that begins the
-scope, the body stays as it is, and the scope ends with the run. The transformer is pure: IPython
-calls it about twice a cell.
+A cell magic that runs its body through the shell breaks top-level ``await``, hides errors, and
+counts lines from the first line of the body. So the line of ``%%deterministic`` is replaced by a
+call that begins the scope. The body stays as it is, and the scope ends with the run. The
+transformer is pure: IPython calls it about twice per cell.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _BLANK = " \t\r"
 
 
 def deterministic_head(line: str) -> re.Match[str] | None:
-    """Return whether a line is ``%%deterministic ...``, and match its ``arguments``."""
+    """Match a line ``%%deterministic ...``, with the group ``arguments``."""
     return _HEAD.match(line)
 
 
@@ -44,10 +43,9 @@ def deterministic_cells(lines: list[str]) -> list[str]:
         lines: The cell, each line with its newline.
 
     Returns:
-        The cell with as many lines, except another cell magic below: it takes the rest into
-        the same call.
+        The cell with the same number of lines. If another cell magic follows, both become one line.
     """
-    if not lines or not lines[0].startswith("%%"):  # most cells: told without a pattern
+    if not lines or not lines[0].startswith("%%"):  # fast path for most cells
         return lines
     head = deterministic_head(lines[0])
     if head is None:
@@ -74,8 +72,8 @@ def deterministic_cells(lines: list[str]) -> list[str]:
     return ["\n", *body]
 
 
-# A terminal asks the transformers whether a cell is complete. Passed over there, this one leaves
-# `%%` to be seen, after which IPython waits for the body.
+# A terminal asks the transformers whether a cell is complete, and skips those with side effects. So
+# it sees the `%%` and waits for the body.
 deterministic_cells.has_side_effects = True  # type: ignore[attr-defined]
 
 
@@ -97,7 +95,7 @@ def _after_future_imports(body: list[str]) -> tuple[int, int] | None:
             elif not (len(statement) == 1 and statement[0].type == tokenize.STRING):
                 break
             statement = []
-    except (tokenize.TokenError, SyntaxError):  # not Python below, or not yet whole
+    except (tokenize.TokenError, SyntaxError):  # not Python, or not yet complete
         pass
     return found
 
@@ -105,10 +103,10 @@ def _after_future_imports(body: list[str]) -> tuple[int, int] | None:
 def help_on_words(names: Container[str]) -> type[TokenTransformBase]:
     """Return a transformer by which ``%seed each?`` shows the help of ``%seed each``.
 
-    IPython by itself shows that of what ``each`` is in the namespace.
+    IPython itself would show the help of a variable ``each``.
 
     Args:
-        names: Of the magics that it is for.
+        names: The names of our magics.
     """
 
     class WordHelp(HelpEnd):

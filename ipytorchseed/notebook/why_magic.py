@@ -1,4 +1,4 @@
-"""``%why``: explains why a cell gave another result, in a kernel or from the ledger alone."""
+"""``%why``: explains a changed result, in a kernel or from the ledger alone."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ from ipytorchseed.why.tested import with_roots_of
 
 _RUN = lazy_pattern(r"#?\d+|In\[\d+\]")
 
+# How many of the last runs are searched for suggestions for a mistyped word.
 _NEAR = 50
-"""Runs, the last ones, whose cells and variables may have been meant by a mistyped word."""
 
+# Words that switch the line below changed cells.
 _SWITCH = {"on": True, "off": False}
-"""Words that switch the line under changed cells."""
 
 _LIVE = "application/vnd.jupyter.widget-view+json"
 
+# The word for all cells.
 _ALL = "all"
-"""The word for all cells."""
 
 
 @click.command(
@@ -134,14 +134,14 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
 
 
 def _switch(state: State, *, on: bool) -> None:
-    """Switch the line under changed cells."""
+    """Switch the line below changed cells on or off."""
     state.options.explain_on_change = on
     if on:
-        state.open_viewer()  # its imports take long the first time
+        state.open_viewer()  # its imports take long
 
 
 def _display(state: State, view: WhyView) -> None:
-    """Display an answer, and after it what makes it live, if it compares recorded runs."""
+    """Display an answer, and its live view if it compares recorded runs."""
     display(view)
     against = view.explanation.against
     if view.explanation.run.id and against is not None and against.id:
@@ -149,7 +149,7 @@ def _display(state: State, view: WhyView) -> None:
 
 
 def show_live(state: State, metadata: Mapping[str, object] | None = None) -> None:
-    """Display a live view, which finds the static copy that was displayed just before.
+    """Display a live view, which replaces the static copy displayed just before.
 
     Front ends without widgets show nothing for it.
     """
@@ -162,7 +162,7 @@ def show_live(state: State, metadata: Mapping[str, object] | None = None) -> Non
 
 
 def _tell_all(session: Session, *, as_json: bool, options: bool) -> None:
-    """Show which cells changed, and why, from the records."""
+    """Show which cells changed and why, from the records alone."""
     if options:
         raise click.UsageError("`all` goes with --json only: it compares each cell's last two runs")
     view = NotebookView(*why_all(session), session.kernel)
@@ -173,14 +173,14 @@ def _tell_all(session: Session, *, as_json: bool, options: bool) -> None:
 
 
 def _is_file(word: str) -> bool:
-    """Return whether a word names a receipt, there or not, rather than a run."""
+    """Return whether a word is a receipt's path, existing or not, rather than a run."""
     return _RUN.fullmatch(word) is None and (Path(word).exists() or Path(word).suffix != "")
 
 
 def explain_change(state: State, run: Run) -> None:
-    """Display one line if a run shows something else than the cell's run before it.
+    """Display one line if a run shows something else than the cell's previous run.
 
-    It is no output of the cell: its metadata say so, and checks leave it out.
+    Its metadata mark it as ours, so checks ignore it.
     """
     session = state.tracking.session
     if only_asks(run.source):
@@ -193,10 +193,10 @@ def explain_change(state: State, run: Run) -> None:
 
 
 def run_of(session: Session, word: str) -> Run:
-    """Return the run that a number names, the last one of a cell, or that last set a variable.
+    """Return the run that a number, a cell or a variable names.
 
     Raises:
-        LookupFailure: There is none; the message names those that there are.
+        LookupFailure: There is none; the message names the last runs.
     """
     return find_run(session, word) if _RUN.fullmatch(word) else run_named(session, word)
 
@@ -205,11 +205,11 @@ def run_named(session: Session, word: str) -> Run:
     """Return the last run of the cell with an id, or the one that last set a variable.
 
     Raises:
-        LookupFailure: There is none; the message names those that there are.
+        LookupFailure: There is none; the message suggests a name or names the last runs.
     """
     key = session.identity.key_of(word)
     run = last_standing(session, session.notebook, key, rank=session.rank)
-    if run is None or run.source.strip() == word:  # without an id, a cell is called by its text
+    if run is None or run.source.strip() == word:  # without an id, a cell is identified by its text
         run = last_setting(session, word) or run
     if run is None:
         recent = session.ledger.runs(session.notebook, rank=session.rank, limit=_NEAR)
@@ -223,14 +223,14 @@ def run_named(session: Session, word: str) -> Run:
 
 
 def why_by_ledger(notebook: str, question: Why) -> str:
-    """Explain a run as a kernel would that has just started; return the JSON of ``%why --json``.
+    """Explain a run from the ledger alone; return the JSON of ``%why --json``.
 
     Args:
-        notebook: The notebook's path, or how it ends.
-        question: About which run.
+        notebook: The notebook's path, or its last parts.
+        question: Which run to explain.
 
     Raises:
-        LookupFailure: No such notebook or run is on record.
+        LookupFailure: No such notebook or run is recorded.
         LedgerError: The ledger cannot be read.
     """
     with Ledger.open(read_only=True) as ledger:
@@ -243,7 +243,7 @@ def explain_asked(session: Session, question: Why) -> WhyView:
     """Answer a typed question from records alone; no cell runs.
 
     Raises:
-        LookupFailure: No such run of this notebook is on record.
+        LookupFailure: No such run of this notebook is recorded.
     """
     if question.run is not None:
         run = own_run(session, question.run)
@@ -256,7 +256,7 @@ def explain_asked(session: Session, question: Why) -> WhyView:
 
 
 def own_run(session: Session, word: str) -> Run:
-    """Return the run that a word names, of this notebook.
+    """Return the run of this notebook that a word names.
 
     Raises:
         LookupFailure: There is none, or it belongs to a different notebook.
@@ -268,14 +268,14 @@ def own_run(session: Session, word: str) -> Run:
 
 
 def is_same(path: str, other: str) -> bool:
-    """Return whether two paths may be one notebook's: they are equal, or one ends in the other."""
+    """Return whether two paths may be the same: equal, or one is the end of the other."""
     paths = (each.replace("\\", "/").strip("/") for each in (path, other))
     short, long = sorted(paths, key=len)
     return bool(short) and f"/{long}".endswith(f"/{short}")
 
 
 def _known(notebook: str, known: Iterable[str]) -> str:
-    """Return the one notebook on record that is meant.
+    """Return the recorded notebook that is meant.
 
     Raises:
         LookupFailure: There is none, or there are several.

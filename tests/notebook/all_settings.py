@@ -1,7 +1,4 @@
-"""A change of every setting that is on record of a run, by its row.
-
-For cells of a kernel.
-"""
+"""Code for cells that changes each recorded setting, by the row of its table."""
 
 from __future__ import annotations
 
@@ -50,6 +47,7 @@ _VARIABLES = (
     "OMP_NUM_THREADS", "MKL_NUM_THREADS", "MKL_CBWR",
 )  # fmt: skip
 
+# Lines that change a setting, by the name of its row.
 CHANGES = {
     "torch.use_deterministic_algorithms": "torch.use_deterministic_algorithms(True)",
     "torch.use_deterministic_algorithms.warn_only": (
@@ -113,19 +111,18 @@ CHANGES = {
     "sys.setrecursionlimit": "sys.setrecursionlimit(4321)",
     "warnings.filters": "warnings.simplefilter('error')",
 }
-"""By the name of a row, a line that changes it."""
 
+# Rows that no cell changes, and why.
 FIXED = {
     "PYTHONHASHSEED": "read when Python starts",
     "torch.num_interop_threads": "can be set once, before anything runs",
     "torch.inference_mode_enabled": "set around a block only, and named where it is left on",
     "torch._inductor.config.numerics": "of torch 2.14",
 }
-"""Rows that no cell changes, and why."""
 
 
 def read() -> dict[str, str]:
-    """Return the value of each row, and of what of it only the library itself tells."""
+    """Return the value of each row, with details that only the library itself reports."""
     numpy, pandas, torch = (sys.modules[name] for name in ("numpy", "pandas", "torch"))
     pyplot = sys.modules["matplotlib.pyplot"]
     rows = {flag.name: flag.read() for flag in FLAGS}
@@ -144,10 +141,7 @@ def read() -> dict[str, str]:
 
 
 def set_to(recorded: dict[str, object]) -> list[str]:
-    """Set the rows of libraries to recorded values.
-
-    Return those that did not take them.
-    """
+    """Set the rows of libraries to recorded values; return those that did not change."""
     now = {each.name: each.read(sys.modules.get(each.package)) for each in SETTINGS}
     restore_libraries(recorded)
     found = {each.name: each.read(sys.modules.get(each.package)) for each in SETTINGS}

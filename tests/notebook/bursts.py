@@ -1,9 +1,9 @@
-"""A program that interrupts commands that rerun cells several times.
+"""Interrupts commands that rerun cells, several times each.
 
-``python -m tests.notebook.bursts 300`` runs 300 bursts of each command: 2 to 6 interrupts, each a few
-lines after the one before. All lines count that run while the command has something to restore: of the
-cell, of the package (except where it only reads), of IPython, contextlib, warnings and asyncio. Two
-bursts of three begin where something is restored.
+``python -m tests.notebook.bursts 300`` runs 300 bursts of each command. A burst is 2 to 6
+interrupts, each a few lines after the previous one. Lines count while the command has something to
+restore: those of the cell, of the package (except where it only reads), of IPython, contextlib,
+warnings and asyncio. Two of three bursts begin where something is restored.
 """
 
 from __future__ import annotations
@@ -32,12 +32,13 @@ from ipytorchseed.rng.table import recent_seeds
 from ipytorchseed.session import hearing
 from tests.notebook.interrupting import make_shell
 
+# Files in whose lines interrupts are sent.
 COUNTED = re.compile(
     r"/ipytorchseed/(?!reads|fingerprint|why|render|trace|introspection/(?!replacing|collection))"
     r"|/IPython/core/|/asyncio/|/(?:contextlib|warnings)\.py$|^<ipython-input"
 )
-"""Files whose lines count."""
 
+# Functions that restore something, some only at their end.
 RESTORING = {
     "put_back", "_put_back", "restore", "restore_flags", "undo", "restored_shell", "hushed", "begin", "leave",
     "_restore", "restore_parts", "_bind_again", "_keep",
@@ -45,15 +46,12 @@ RESTORING = {
     "catch_warnings", "__exit__", "close", "release", "abandon", "run_coroutine", "_quiet_as",
     "_put_results_back", "take_up", "hints_kept", "run", "_run_under", "_finish", "left_as_before",
 }  # fmt: skip
-"""Functions that restore something, or in which something is restored at the end."""
 
+# IPython's function that enters and leaves ``shell.builtin_trap`` around a magic. No interrupt is
+# sent at its lines: it would be raised in the user's cell, as without the extension, and might change
+# the trap's level. In plain IPython 9.18, this happened in 41 of 300 bursts on ``%%capture`` and in
+# 101 of 300 on ``%%time``.
 CALLS_MAGICS = "run_cell_magic"
-"""IPython's function that enters and leaves ``shell.builtin_trap`` around a magic.
-
-An interrupt there is raised in the user's cell, as without the extension, and may change the trap's
-level. In plain IPython 9.18 it did so in 41 of 300 bursts on ``%%capture`` and in 101 of 300 on
-``%%time``. So no interrupt is sent at its lines.
-"""
 
 SETUP = """
 import random, warnings, decimal, numpy as np, torch
@@ -86,11 +84,11 @@ COMMANDS = {
 
 
 class Bursts:
-    """Sends interrupts at lines of whatever runs.
+    """Sends interrupts at lines of the running code.
 
     Args:
-        first: The line, from 1, at which the first one is sent.
-        gaps: How many lines after the one before each further one is sent.
+        first: The number of the line at which the first one is sent, from 1.
+        gaps: How many lines later each further one is sent.
 
     Attributes:
         lines: How many lines there were.
@@ -138,7 +136,7 @@ class Bursts:
         return known and caller.f_code.co_name != CALLS_MAGICS
 
     def _profile(self, frame, _, __) -> None:
-        """Trace again: an interrupt that was raised by the tracing function has ended it."""
+        """Trace again after an interrupt in the tracing function, which ended tracing."""
         sys.setprofile(None)
         if sys.gettrace() is None:
             sys.settrace(self._trace)
@@ -149,7 +147,7 @@ class Bursts:
 
 
 def look(shell) -> dict[str, object]:
-    """Return all that has to be as before."""
+    """Return everything that must be as before."""
     state, names = extension.running(), shell.user_ns
     own = {n: v for n, v in names.items() if n[0] != "_" and n not in ("In", "Out", "exit", "quit")}
     net, sgd = names["net"], names["sgd"]
@@ -196,26 +194,23 @@ def look(shell) -> dict[str, object]:
 
 
 def prepare(shell, command: str) -> str:
-    """Bring the kernel to where a command has something to do; return the cell to run."""
+    """Give a command something to do; return the cell to run."""
     if command in ("replay", "prove"):
         shell.run_cell(SETUP, store_history=True)
         shell.run_cell(BODY, store_history=True)
         count = shell.execution_count - 1
-        shell.run_cell(f"{SETUP}\nrows[0] = 5.0", store_history=True)  # the one cause
+        shell.run_cell(f"{SETUP}\nrows[0] = 5.0", store_history=True)  # the only cause
         shell.run_cell(BODY, store_history=True)
         return COMMANDS[command].format(last=count)
     return COMMANDS[command]
 
 
 def burst(shell, command: str, first: int, gaps: list[int]) -> tuple[Bursts, list[str]]:
-    """Interrupt a command.
-
-    Return what was sent, and the names of what is not as before.
-    """
+    """Interrupt a command; return what was sent, and the names of what changed."""
     if command in (
         "deterministic",
         "check",
-    ):  # their cell's own run is the user's: begin and end with it
+    ):  # the effects of the cell's own run stay
         shell.run_cell(SETUP, store_history=True)
         before = look(shell)
         left_alone = {"names", "order", "net", "sgd", "data", "rows", "rng", "seeds"}
@@ -246,11 +241,11 @@ def burst(shell, command: str, first: int, gaps: list[int]) -> tuple[Bursts, lis
 
 
 def main(count: int, *commands: str) -> int:
-    """Run bursts of each command; print what failed, and return how many did."""
+    """Run bursts of each command; print failures, and return their number."""
     shell, failed = make_shell(SETUP), 0
     for command in commands or COMMANDS:
         chance, sent = random.Random(f"{command} 7"), 0
-        shell.run_cell(prepare(shell, command), store_history=True)  # imports what it takes
+        shell.run_cell(prepare(shell, command), store_history=True)  # imports dependencies
         dry, wrong = burst(shell, command, 0, [])
         assert not wrong, (command, wrong)
         assert dry.restoring, command

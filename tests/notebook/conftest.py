@@ -1,4 +1,4 @@
-"""Kernels and shells with the extension, which a test must restore."""
+"""Kernels and shells with the extension, which each test must restore."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 IMPORTS = "import asyncio, random, time, warnings\nimport numpy as np\nimport torch"
 
-INDUCTOR = "import torch._inductor.config"  # the first use of a scope imports it: a second, once
+INDUCTOR = "import torch._inductor.config"  # the first scope imports it, which takes a second
 
 THREADS = "torch.set_num_threads(2)"
 

@@ -1,4 +1,4 @@
-"""A program: a shell whose cells another process interrupts at random."""
+"""Runs a shell whose cells another process interrupts at random."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ CELLS = [
 ]
 
 
+# Makes values to look at.
 SETUP = "import time\ndata = [str(n) for n in range(50_000)]"
-"""Makes something to look at."""
 
 
 def make_shell(setup: str) -> TerminalInteractiveShell:
@@ -44,14 +44,14 @@ def make_shell(setup: str) -> TerminalInteractiveShell:
 
 
 def main(count: int) -> int:
-    """Interrupt cells, each once; return how many interrupts were seen by anybody."""
+    """Interrupt each cell once; return how many interrupts arrived."""
     shell = make_shell(SETUP)
     began = time.perf_counter()
     for cell in CELLS * 3:
         shell.run_cell(cell, store_history=True)
     longest = (time.perf_counter() - began) / len(CELLS * 3)
     seen, chance, sent = 0, random.Random(7), Path("sent")
-    with sent.open("w") as answers:  # a letter for each that was sent
+    with sent.open("w") as answers:  # one letter for each interrupt sent
         sender = subprocess.Popen(
             [sys.executable, "-c", SENDER], stdin=subprocess.PIPE, stdout=answers
         )

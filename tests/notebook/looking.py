@@ -1,7 +1,4 @@
-"""What the extension may touch in a shell, read from inside it.
-
-Nothing moves for it.
-"""
+"""Reads what the extension may change in a shell, without changing it."""
 
 from __future__ import annotations
 

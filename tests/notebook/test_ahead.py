@@ -1,4 +1,4 @@
-"""What the first cell needs is made ready before it, while the kernel is idle."""
+"""What the first cell needs is prepared before it, while the kernel is idle."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from tests.kernel import Kernel
 
 READY = "'ipytorchseed.session.session' in __import__('sys').modules"
 LOAD = "%load_ext ipytorchseed"
+
+# Seconds, several times the delay of the preparation.
 LONGER = 0.5
-"""Seconds: several times as long as what is made ready waits for."""
 
 
 def open_files(kernel):
-    """List what is under our names and is open in the kernel."""
+    """Return the names of files under our folders that are open in the kernel."""
     at = "__import__('pathlib').Path('/proc/self/fd').iterdir()"
     paths = kernel.value(f"[str(each.resolve()) for each in {at}]")
     return {path for path in paths if path.endswith(NAME)}
 
 
 def until_ready(kernel):
-    """Wait until it is."""
+    """Wait until the preparation is done."""
     until = time.monotonic() + 60
     while not (kernel.value(READY) and kernel.ledger.exists()):
         assert time.monotonic() < until
@@ -32,7 +33,7 @@ def until_ready(kernel):
 
 @pytest.mark.parametrize("load", ["outside", "in a cell"])
 def test_the_first_cell_finds_the_ledger_open(tmp_path, load):
-    """It is the one that the cell uses; nothing is recorded before a cell runs."""
+    """The cell uses the prepared ledger; nothing is recorded before a cell runs."""
     with Kernel(tmp_path, *(["--ext=ipytorchseed"] if load == "outside" else [])) as kernel:
         if load == "in a cell":
             assert kernel.run(LOAD).status == "ok"
@@ -52,7 +53,7 @@ LEAVE = {
 
 @pytest.mark.parametrize("leave", LEAVE.values(), ids=LEAVE)
 def test_nothing_is_made_ready_for_a_cell_that_does_not_come(tmp_path, leave):
-    """The extension was unloaded, or told not to track, in the cell that loaded it."""
+    """The cell that loads the extension also unloads it, or switches tracking off."""
     with Kernel(tmp_path) as kernel:
         kernel.run(f"{LOAD}\n{leave}")
         time.sleep(LONGER)
@@ -61,10 +62,7 @@ def test_nothing_is_made_ready_for_a_cell_that_does_not_come(tmp_path, leave):
 
 
 def test_unloading_closes_what_no_cell_used(tmp_path):
-    """The cell that unloads has begun by then.
-
-    A silent one has not, and finds it unused.
-    """
+    """A cell that unloads has already begun; a silent one finds the ledger unused."""
     with Kernel(tmp_path, "--ext=ipytorchseed") as kernel:
         until_ready(kernel)
         kernel.run("%unload_ext ipytorchseed", silent=True)
@@ -72,7 +70,7 @@ def test_unloading_closes_what_no_cell_used(tmp_path):
 
 
 def test_a_ledger_chosen_meanwhile_is_used_instead(tmp_path):
-    """The one made ready is closed, with nothing in it."""
+    """The prepared ledger is closed and stays empty."""
     with Kernel(tmp_path, "--ext=ipytorchseed") as kernel:
         until_ready(kernel)
         kernel.run(f"%config IPyTorchSeed.ledger = {str(tmp_path / 'mine')!r}", silent=True)
@@ -82,7 +80,7 @@ def test_a_ledger_chosen_meanwhile_is_used_instead(tmp_path):
 
 
 def test_a_ledger_that_cannot_be_used_is_told_with_the_first_cell(tmp_path):
-    """Not while the kernel is idle, when no one would see it; and once."""
+    """The report appears once, and not in an idle kernel, where no one would see it."""
     (tmp_path / ".ipytorchseed").write_text("in the way")
     with Kernel(tmp_path) as kernel:
         assert kernel.run(LOAD).stderr == ""
@@ -93,7 +91,7 @@ def test_a_ledger_that_cannot_be_used_is_told_with_the_first_cell(tmp_path):
 
 
 def test_cells_that_come_at_once_do_without(tmp_path):
-    """Run All: what is ready already is used, and the rest is done by the cell."""
+    """With Run All, the first cell uses what is ready and prepares the rest itself."""
     with Kernel(tmp_path) as kernel:
         for cell in (LOAD, "a = 1", "b = 2"):
             kernel.post(cell)

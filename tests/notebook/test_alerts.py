@@ -1,7 +1,4 @@
-"""What torch says of operations, with the line of the cell.
-
-As a note, or as a table.
-"""
+"""Torch's alerts are shown with the line of the cell, as a note or table."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ import pytest
 
 PUT = "torch.zeros(4).put_(torch.tensor([1, 1]), torch.ones(2));"
 
+# Defined in a separate cell, so that its lines differ from those of the tested cell.
 HELPERS = f"""
 def put():
     {PUT}
@@ -27,7 +25,6 @@ class Backward(torch.autograd.Function):
         return grad
 x = torch.ones(4, requires_grad=True)
 """.strip()
-"""Defined in its own cell, so that their lines are not those of the cell under test."""
 
 CELLS = {
     "the operation itself": (f"a = 1\n\n{PUT}", 4),
@@ -43,18 +40,18 @@ CELLS = {
 }
 
 
+# Line 5 calls the backward pass with the alert; line 3 has the forward operation.
 BACKWARD = "scale = 1\nloss = Backward.apply(x).sum()\nloss = loss * scale\nloss.backward()"
-"""An alert in the backward pass called on line 5, whose forward is line 3."""
 
 
 @pytest.fixture(scope="module")
 def helpers(loaded):
-    """The functions that the cells call."""
+    """Define the functions that the cells call."""
     loaded.run(HELPERS)
 
 
 def _table(reply):
-    """The rows of the one table shown: operation, line, count."""
+    """Return the rows of the only table shown: operation, line, count."""
     (shown,) = reply.displays
     assert set(shown) == {"text/plain", "text/html"}
     title, *rows = shown["text/plain"].splitlines()
@@ -64,7 +61,7 @@ def _table(reply):
 
 @pytest.mark.parametrize(("body", "line"), CELLS.values(), ids=CELLS)
 def test_an_error_carries_the_note_under_its_traceback(kernel, helpers, body, line):
-    """Operation, line of the cell, what to use instead, and how to let it pass."""
+    """The note gives operation, line of the cell, alternative, and how to allow it."""
     reply = kernel.run(f"%%deterministic\n{body}")
     assert (reply.status, reply.error.ename) == ("error", "RuntimeError")
     _, _, note = reply.error.traceback.rpartition("RuntimeError: ")
@@ -76,7 +73,7 @@ def test_an_error_carries_the_note_under_its_traceback(kernel, helpers, body, li
 
 @pytest.mark.parametrize(("body", "line"), CELLS.values(), ids=CELLS)
 def test_warn_lists_the_operation_with_its_line_each_time(kernel, helpers, body, line):
-    """Also on a second run in the same kernel, where Python's filter would hide it."""
+    """A second run in the kernel lists it too, though Python's filter would hide it."""
     for _ in range(2):
         reply = kernel.run(f"%%deterministic --warn\n{body}")
         assert (reply.status, reply.stderr) == ("ok", "")
@@ -94,7 +91,7 @@ def test_warn_names_the_forward_line_of_a_backward_alert(kernel, helpers):
 
 
 def test_an_error_in_a_backward_pass_names_the_forward_line_when_it_comes_again(kernel, helpers):
-    """The first time, the cell is not followed, as that takes time; then it is."""
+    """The first run is not tracked, since tracking takes time; the second one is."""
     cell = f"%%deterministic\n{BACKWARD}"
     first, second = (kernel.run(cell).error.traceback for _ in range(2))
     assert "put_, in the backward pass called on line 5, has no deterministic algorithm." in first
@@ -105,14 +102,14 @@ def test_an_error_in_a_backward_pass_names_the_forward_line_when_it_comes_again(
 
 
 def test_time_above_counts_its_own_line_too(kernel, helpers):
-    """The line is the one in the notebook's margin."""
+    """The line number is the one in the notebook's margin."""
     cell = f"%%time\n%%deterministic{{}}\na = 1\n{PUT}"
     assert "put_ (line 4) has no" in kernel.run(cell.format("")).error.traceback
     assert _table(kernel.run(cell.format(" --warn")))[1] == [("put_", "4", "1")]
 
 
 def test_alerts_are_counted_by_line(kernel, helpers):
-    """In the order of their first appearance."""
+    """Rows are in the order of first appearance."""
     body = f"for _ in range(1500):\n    put()\n{PUT}\nput(); put()"
     title, rows = _table(kernel.run(f"%%deterministic --warn\n{body}"))
     assert title == "3 operations ran without a deterministic algorithm and may not repeat:"
@@ -120,20 +117,20 @@ def test_alerts_are_counted_by_line(kernel, helpers):
 
 
 def test_a_cell_without_alerts_shows_no_table(kernel, helpers):
-    """And its result as ever."""
+    """The cell's result is shown as usual."""
     reply = kernel.run("%%deterministic --warn\n6 * 7")
     assert (reply.displays, reply.shown) == ([], "42")
 
 
 def test_the_table_is_shown_after_an_error_too(kernel, helpers):
-    """What ran before the error is listed."""
+    """Operations that ran before the error are listed."""
     reply = kernel.run("%%deterministic --warn\nput()\n1 / 0")
     assert reply.error.ename == "ZeroDivisionError"
     assert _table(reply)[1] == [("put_", "2", "1")]
 
 
 def test_other_errors_carry_no_note(kernel, helpers):
-    """Nor does an alert outside any scope, where the user asked torch for it."""
+    """Alerts outside any scope, which the user enabled in torch, get no note either."""
     assert "--warn" not in kernel.run("%%deterministic\nraise RuntimeError('no')").error.traceback
     kernel.run("torch.use_deterministic_algorithms(True)")
     error = kernel.run("put()").error
@@ -143,23 +140,20 @@ def test_other_errors_carry_no_note(kernel, helpers):
 
 
 def test_a_caught_error_is_the_users_own_affair(kernel, helpers):
-    """It is not shown, and nothing is added to it."""
+    """The error is not shown, and gets no note."""
     cell = "%%deterministic\ntry:\n    put()\nexcept RuntimeError as error:\n    caught = error"
     assert kernel.run(cell).status == "ok"
     assert kernel.value("getattr(caught, '__notes__', [])") == []
 
 
 def test_an_error_shown_twice_has_its_note_once(kernel, helpers):
-    """As when a run inside the cell raises it on."""
+    """This happens if a run inside the cell raises the error again."""
     cell = "%%deterministic\nget_ipython().run_cell('put()').raise_error()"
     assert kernel.run(cell).error.traceback.count("has no deterministic algorithm") == 1
 
 
 def test_a_tool_that_shows_errors_its_own_way_stays_in_place(kernel, helpers):
-    """rich, for one, sets ``showtraceback`` of the shell.
-
-    It is asked, and is still there after.
-    """
+    """Rich, for example, sets ``showtraceback`` of the shell. It is called, and stays."""
     kernel.run(
         "shell = get_ipython()\nshown = shell.showtraceback\n"
         "def mine(*args, **kwargs):\n    print('mine')\n    shown(*args, **kwargs)\n"
@@ -175,7 +169,7 @@ def test_a_tool_that_shows_errors_its_own_way_stays_in_place(kernel, helpers):
 
 
 def test_a_tool_that_takes_over_inside_the_cell_stays_in_place(kernel, helpers):
-    """What the cell itself sets is the user's, and is not undone."""
+    """What the cell itself sets belongs to the user, and is not restored."""
     kernel.run(
         "%%deterministic\nshell = get_ipython()\nours = shell.showtraceback\n"
         "shell.showtraceback = lambda *args, **kwargs: ours(*args, **kwargs)"

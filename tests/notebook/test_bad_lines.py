@@ -1,6 +1,6 @@
-"""A line that does not fit: one line says what, why and the right form.
+"""An invalid line is refused in one line: what, why and the right form.
 
-Nothing is moved.
+Nothing is changed.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ REFUSED = {
 
 @pytest.fixture(scope="module")
 def names(loaded):
-    """The variables that the lines use."""
+    """Define the variables that the lines use."""
     loaded.run("empty, text, half = '', 'some text', 0.5\ng = torch.Generator()\n%seed 5 -q")
 
 
 @pytest.mark.parametrize(("line", "said", "form"), REFUSED.values(), ids=REFUSED)
 def test_a_bad_seed_line_is_refused_in_one_line_and_moves_nothing(kernel, names, line, said, form):
-    """No state, no flag, no rule."""
+    """No state, flag or rule is changed."""
     before = digests(kernel)
     reply = kernel.run(f"%seed {line}")
     error = _one_line(reply)
@@ -81,7 +81,7 @@ def test_a_bad_seed_line_is_refused_in_one_line_and_moves_nothing(kernel, names,
 
 
 def test_a_comment_behind_a_line_is_none_of_its_words(kernel, names):
-    """Whatever it holds; ``#17`` names a run, and quotes hold a ``#``."""
+    """Comments may hold anything; ``#17`` is a run, and quotes may contain a ``#``."""
     for line in ("%seed 5 -q # don't {panic} $text", "%%deterministic 5 #why not\nx = 1"):
         reply = kernel.run(line)
         assert (reply.error, reply.stderr) == (None, "")
@@ -93,7 +93,7 @@ def test_a_comment_behind_a_line_is_none_of_its_words(kernel, names):
 
 
 def test_a_number_with_a_sign_is_no_option(kernel):
-    """It is said where numbers begin."""
+    """The error gives the smallest valid number."""
     for line in ("%replay -1", "%why -1", "%seed rewind -1", "%%seeds -8\nx = 1"):
         assert "No such option '-" in (said := _one_line(kernel.run(line)))
         assert "; numbers here begin at 1. " in said
@@ -141,7 +141,7 @@ REFUSED_SETTINGS = {
 
 @pytest.mark.parametrize(("cell", "said", "form"), REFUSED_SETTINGS.values(), ids=REFUSED_SETTINGS)
 def test_a_bad_line_of_settings_is_refused_in_one_line(kernel, cell, said, form):
-    """And leaves every flag as it was, which the kernel's fixture checks."""
+    """Every flag stays as it is, which the kernel's fixture checks."""
     error = _one_line(kernel.run(cell))
     assert error.startswith("%deterministic: ")
     assert said in error
@@ -173,7 +173,7 @@ MEANT = {
 
 @pytest.mark.parametrize(("cell", "meant"), MEANT.items(), ids=MEANT)
 def test_a_near_miss_is_named(kernel, cell, meant):
-    """Words, options, names; also those that belong to another form of the magic."""
+    """Words, options and names are suggested, also those of the magic's other form."""
     kernel.run("%seed save before_training -q")
     assert f"; did you mean {meant}?" in _one_line(kernel.run(cell))
 
@@ -183,10 +183,7 @@ def test_a_near_miss_is_named(kernel, cell, meant):
 )
 @pytest.mark.parametrize("body", ["", "\n", "\n\n  \n"], ids=["none", "one", "three"])
 def test_a_cell_magic_without_a_cell_says_so(kernel, head, body):
-    """Nothing would be run under it.
-
-    That is reported, and how to have it for all later cells.
-    """
+    """Nothing would run under it; the error tells how to set it for all later cells."""
     before = digests(kernel)
     error = _one_line(kernel.run(head + body))
     assert error.startswith(

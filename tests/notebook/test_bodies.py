@@ -1,4 +1,4 @@
-"""The body of ``%%deterministic`` behaves as if the magic line were not there."""
+"""The body of ``%%deterministic`` behaves as if the magic were absent."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _told(reply):
     said = str(reply.error and (reply.error.ename, reply.error.evalue))
     failed = re.sub(r"\d+\.py", "cell", re.sub(r"line \d+", "line", said))
     shown = [*reply.results, *reply.displays, *reply.pages]
-    warned = re.sub(r".*UserWarning: To exit.*\n.*\n", "", reply.stderr)  # told once in a kernel
+    warned = re.sub(r".*UserWarning: To exit.*\n.*\n", "", reply.stderr)  # shown once per kernel
     return reply.status, reply.stdout, warned, shown, failed
 
 
@@ -88,7 +88,7 @@ FAILING = {
 
 @pytest.mark.parametrize(("body", "line"), FAILING.values(), ids=FAILING)
 def test_line_numbers_of_an_error_are_those_of_the_cell(kernel, body, line):
-    """The magic's own line is line 1, as it is in the notebook's margin."""
+    """The magic's own line is line 1, as in the notebook's margin."""
     error = kernel.run(f"%%deterministic\n{body}").error
     arrows = re.findall(r"^-+> (\d+) ", error.traceback, re.MULTILINE)
     named = re.findall(r"Cell In\[\d+\], line (\d+)", error.traceback)
@@ -119,10 +119,7 @@ AROUND = {
 
 @pytest.mark.parametrize(("cell", "times"), AROUND.values(), ids=AROUND)
 def test_the_flags_are_set_while_the_body_runs_and_put_back_after_it(kernel, cell, times):
-    """However the body is run, and how often, it finds the flags.
-
-    The next cell does not.
-    """
+    """The body finds the flags however it runs; the next cell does not."""
     reply = kernel.run(cell)
     assert reply.error is None
     assert re.sub(TIMES, "", reply.stdout) == "on True\n" * times
@@ -143,19 +140,19 @@ def test_capture_takes_output_and_result(kernel, cell):
 
 
 def test_a_silent_run_has_its_flags_and_puts_them_back(kernel):
-    """A front end may run a cell silently, which fires other events."""
+    """A front end may run a cell silently, which fires different events."""
     assert kernel.run(f"%%deterministic 42\n{ON}", silent=True).stdout == "on True\n"
     assert kernel.run(ON).stdout == "on False\n"
 
 
 def test_a_run_outside_history_has_its_flags_and_puts_them_back(kernel):
-    """So may a run that is not counted."""
+    """The same holds for a run that is not counted."""
     assert kernel.run(f"%%deterministic 42\n{ON}", store_history=False).stdout == "on True\n"
     assert kernel.run(ON).stdout == "on False\n"
 
 
 def test_help_is_help(kernel):
-    """``%%deterministic?`` explains the magic, and runs nothing."""
+    """``%%deterministic?`` shows the help, and runs nothing."""
     for question in ("%%deterministic?", "?%%deterministic"):
         (page,) = kernel.run(question).pages
         assert "Usage: %%deterministic" in page

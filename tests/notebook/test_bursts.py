@@ -9,15 +9,12 @@ import sys
 
 from tests.kernel import ROOT
 
+# Number of bursts for each command; ``python -m tests.notebook.bursts 300`` runs more.
 COUNT = 3
-"""Bursts of each command; ``python -m tests.notebook.bursts 300`` runs more."""
 
 
 def test_bursts_of_interrupts_leave_everything_as_before(tmp_path):
-    """Wherever they come.
-
-    Variables, states, settings, the shell and our own bookkeeping.
-    """
+    """Variables, states, settings, the shell and our bookkeeping are all compared."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.notebook.bursts", str(COUNT)],
         cwd=tmp_path,

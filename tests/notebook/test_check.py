@@ -1,4 +1,4 @@
-"""``%%deterministic --check`` in a kernel: found with line and operation, and nothing stays."""
+"""``%%deterministic --check`` finds operation and line, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import socket
 
 import pytest
 
+# A model with an operation that adds in any order, in its forward or backward pass.
 SETUP = """
 from torch import nn
 import torch.nn.functional as F
@@ -32,7 +33,6 @@ class Net(nn.Module):
             return (torch.take(self.table, index) * value).sum() * self.head.weight.sum()
         return self.head((self.table * summed).view(5, 100)).sum()
 """.strip()
-"""A model with an operation that adds in any order: in its forward or in its backward pass."""
 
 WAYS = {
     "index_put_": ("aten::index_put_", ""),
@@ -44,10 +44,7 @@ WAYS = {
 
 @pytest.fixture(scope="module")
 def prepared(loaded):
-    """The model, and more threads than cores.
-
-    They take turns in another order each time.
-    """
+    """Make the model, and more threads than cores, which run in varying order."""
     assert loaded.run(SETUP).error is None
     loaded.run("torch.set_num_threads(8)")
     yield
@@ -65,10 +62,7 @@ for step in range(12):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_an_operation_that_adds_in_any_order_is_found_in_a_model(loaded, prepared, way):
-    """With the line of the cell, also where it runs in the backward pass.
-
-    Flags fix it.
-    """
+    """The line of the cell is found, also for backward passes, and flags fix it."""
     operation, where = WAYS[way]
     loaded.run(f"net = Net({way!r}); optimizer = torch.optim.Adam(net.parameters())")
     reply = loaded.run(f"%%deterministic --check --json\n{TRAIN}")
@@ -114,7 +108,7 @@ print(f"{losses[-1]:.3f}")
 
 
 def test_a_training_of_300_steps_repeats_and_counts_once(loaded, prepared):
-    """It trained the user's model once; what it printed is shown once."""
+    """The user's model is trained once, and the output is shown once."""
     loaded.run(DIGITS)
     reply = loaded.run(f"%%deterministic --check\n{DIGITS_TRAIN}")
     assert reply.displays[-1]["text/plain"] == (
@@ -130,7 +124,7 @@ def test_a_training_of_300_steps_repeats_and_counts_once(loaded, prepared):
 
 OUTSIDE = {
     "unwritten memory": (
-        "vars(time).setdefault('runs', []).append(1)\n"  # where no run puts it back
+        "vars(time).setdefault('runs', []).append(1)\n"  # not restored by any run
         "old = [np.full(15_000, 1.0 * len(vars(time)['runs'])) for _ in range(9)]\ndel old\n"
         "x = [torch.empty(20_000) for _ in range(9)]\ny = sum(each.sum().item() for each in x)",
         "aten::empty on line 5 gives memory that is used before it is written.",
@@ -162,7 +156,7 @@ OUTSIDE = {
 
 
 def test_a_cell_that_repeats_but_gave_two_results_is_told_what_it_starts_from(kernel):
-    """That is what changed between the runs; of a cell that gave one result, nothing is said."""
+    """The answer names what changed between the runs, if the cell gave two results."""
     kernel.run("n = [1]\nm = 1", "begin")
     step = "n[0] += 1\nprint(sum(n))"
     kernel.run(step, "step")
@@ -177,7 +171,7 @@ def test_a_cell_that_repeats_but_gave_two_results_is_told_what_it_starts_from(ke
 
 @pytest.mark.parametrize(("body", "words"), OUTSIDE.values(), ids=OUTSIDE)
 def test_other_differences_are_told_apart(kernel, body, words):
-    """Each with what the evidence shows; no operation is accused of them."""
+    """Each is described by its evidence; no operation is accused."""
     text = " ".join(
         kernel.run(f"%%deterministic --check\n{body}").displays[-1]["text/plain"].split()
     )
@@ -199,7 +193,7 @@ LEAVES = {
 
 @pytest.mark.parametrize(("body", "expression", "value"), LEAVES.values(), ids=LEAVES)
 def test_afterwards_everything_is_as_after_one_run(loaded, body, expression, value):
-    """Of the namespace, of what functions and classes keep, and of the process."""
+    """This covers the namespace, attributes of functions and classes, and the process."""
     loaded.run(
         "class Count:\n    n = 0\ndef counter():\n    n = 0\n    def more():\n        nonlocal n\n"
         "        n += 1\n        return n\n    return more\nmore = counter()"
@@ -214,7 +208,7 @@ def test_afterwards_everything_is_as_after_one_run(loaded, body, expression, val
 
 
 def test_a_seed_seeds_each_run_and_isolate_puts_the_sources_back(kernel):
-    """The same numbers as under the seed alone."""
+    """The numbers are the same as with the seed alone."""
     kernel.run("torch.manual_seed(5)")
     reply = kernel.run("%%deterministic 42 --check 3 --isolate\ntorch.rand(2)")
     assert "The cell repeats, bit for bit: 3 runs" in reply.displays[-1]["text/plain"]
@@ -224,8 +218,8 @@ def test_a_seed_seeds_each_run_and_isolate_puts_the_sources_back(kernel):
 
 
 def test_await_figures_and_displays_are_run_again_quietly(loaded):
-    """What the first run shows is shown; the others are compared and kept back."""
-    kernel = loaded  # where matplotlib adds its events for good
+    """Outputs of the first run are shown; those of later runs are only compared."""
+    kernel = loaded  # matplotlib adds its events permanently
     reply = kernel.run(
         "%%deterministic --check\nimport matplotlib.pyplot as plt\n"
         "from IPython.display import display\nawait asyncio.sleep(0)\nprint('once')\n"
@@ -239,7 +233,7 @@ def test_await_figures_and_displays_are_run_again_quietly(loaded):
 
 
 def test_how_a_result_is_shown_is_compared(kernel):
-    """Also where it cannot be shown: no one sees that it failed again."""
+    """If the result cannot be displayed, later failures stay hidden."""
     kernel.run(
         "class Dice:\n    def __repr__(self): return str(random.SystemRandom().random())\n"
         "class Broken:\n    def __repr__(self): raise ValueError('broken')"
@@ -259,7 +253,7 @@ def test_how_a_result_is_shown_is_compared(kernel):
     ("head", "line"), [("%%deterministic{}\n%%time", 4), ("%%time\n%%deterministic{}", 4)]
 )
 def test_lines_count_beside_another_magic(kernel, prepared, head, line):
-    """As in the notebook's margin, the cell's first line being 1."""
+    """Lines are numbered as in the notebook's margin, from the cell's first line."""
     body = "for turn in range(40):\n    x = torch.zeros(500).put_(index, value, accumulate=True)"
     cell = f"{head.format(' --check --json')}\n{body}\n    made = made + x if turn else x"
     printed = kernel.run(cell).stdout.splitlines()
@@ -268,7 +262,7 @@ def test_lines_count_beside_another_magic(kernel, prepared, head, line):
 
 
 def test_a_cell_that_raises_raises_once_and_is_not_checked(kernel):
-    """As it is, with its own traceback."""
+    """The error is shown unchanged, with its own traceback."""
     reply = kernel.run("%%deterministic --check\nprint('ran')\n1 / 0")
     assert reply.error.ename == "ZeroDivisionError"
     assert "----> 3 1 / 0" in reply.error.traceback
@@ -287,7 +281,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("cell", "words"), REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_checked_is_refused_before_it_runs(kernel, cell, words):
-    """One line says what and why."""
+    """One line gives the reason."""
     kernel.run("x = 0")
     reply = kernel.run(cell)
     assert words in (reply.stderr + (reply.error.evalue if reply.error else ""))
@@ -295,7 +289,7 @@ def test_what_cannot_be_checked_is_refused_before_it_runs(kernel, cell, words):
 
 
 def test_input_that_is_only_met_while_running_is_refused_to_the_further_runs(kernel, monkeypatch):
-    """No text tells of it before; here the first run is not given any either."""
+    """The text does not show the call; here even the first run gets no input."""
     monkeypatch.setattr(kernel, "attended", False)
     body = "try:\n    vars(__import__('builtins'))['in' + 'put']()\nexcept Exception as error:\n    why = type(error).__name__"
     said = json.loads(kernel.run(f"%%deterministic --check --json\n{body}").stdout)
@@ -304,7 +298,7 @@ def test_input_that_is_only_met_while_running_is_refused_to_the_further_runs(ker
 
 
 def test_a_cell_with_nothing_to_compare_says_so(kernel):
-    """It is not run again."""
+    """The cell is not run again."""
     for body in ("pass", "\n# a comment"):
         (shown,) = kernel.run(f"%%deterministic --check\n{body}").displays
         assert shown["text/plain"] == (
@@ -313,7 +307,7 @@ def test_a_cell_with_nothing_to_compare_says_so(kernel):
 
 
 def test_a_cell_that_makes_nothing_but_times_says_so(kernel):
-    """They are not compared; it did make a variable."""
+    """Times are not compared, though the cell made a variable."""
     (shown,) = kernel.run("%%deterministic --check\nimport time\nbegun = time.time()").displays
     assert shown["text/plain"] == (
         "There is nothing to compare.\n\nNote: Times and addresses are not compared: begun."
@@ -321,17 +315,14 @@ def test_a_cell_that_makes_nothing_but_times_says_so(kernel):
 
 
 def test_an_error_without_a_message_ends_without_a_colon(kernel):
-    """Under deterministic algorithms.
-
-    An iterator, which cannot be copied, is at its end by then.
-    """
+    """The rerun under deterministic algorithms finds the iterator exhausted."""
     kernel.run("few = (n for n in range(2))")
     (shown,) = kernel.run("%%deterministic --check\nnext(few)").displays
     assert "With deterministic algorithms it stops: StopIteration\n" in shown["text/plain"]
 
 
 def test_an_interrupt_in_a_later_run_puts_everything_back(kernel):
-    """The first run stands."""
+    """The results of the first run stay."""
     kernel.run("times = []\nkept = times")
     kernel.run("import builtins\nbuiltins.calls = []")
     reply = kernel.run(
@@ -346,7 +337,7 @@ def test_an_interrupt_in_a_later_run_puts_everything_back(kernel):
 
 
 def test_progress_is_one_line_that_the_result_replaces(kernel):
-    """Where it takes long; in a short check, and as JSON, there is none."""
+    """Short checks and JSON show no progress."""
     hurried = "from ipytorchseed.notebook import progress\nprogress._PATIENCE, progress._EVERY = {}"
     kernel.run(hurried.format("0.3, 0.05"))
     cell = "%%deterministic --check {}\nfor turn in range(4):\n    time.sleep(0.1)\nx = 1"
@@ -359,14 +350,14 @@ def test_progress_is_one_line_that_the_result_replaces(kernel):
 
 
 def test_code_may_have_a_body_checked(kernel):
-    """As a magic of text, too."""
+    """A magic may also be called with its body as text."""
     reply = kernel.run("get_ipython().run_cell_magic('deterministic', '--check', 'q = 2')")
     assert "The cell repeats" in reply.displays[-1]["text/plain"]
     assert kernel.value("q") == 2
 
 
 def test_why_names_the_operation_that_a_check_caught(loaded, prepared):
-    """Before the check nothing explains the difference, and it names the next step."""
+    """Before the check, ``%why`` has no cause and suggests the check."""
     body = "out = torch.zeros(500)\nfor turn in range(40):\n    out.put_(index, value, accumulate=True)"
     for _ in range(2):
         loaded.run(body, "summed")
@@ -382,7 +373,7 @@ def test_why_names_the_operation_that_a_check_caught(loaded, prepared):
 
 
 def test_the_run_is_recorded_once_as_it_ran(loaded):
-    """What the check did is no part of the record."""
+    """The check's own reruns are not in the record."""
     reply, runs = loaded.record("%%deterministic --check 4\nprint('x')\ny = 1", "recorded")
     (run,) = runs
     assert run.stdout.summary == "1 line"
@@ -400,7 +391,7 @@ BELOW = {
 
 @pytest.mark.parametrize("body", BELOW.values(), ids=BELOW)
 def test_a_magic_below_runs_in_each_run(kernel, body):
-    """What it runs is compared, and shown once."""
+    """Its output is compared, and shown once."""
     reply = kernel.run("%%deterministic 3 --check\n" + body.format("0"))
     assert reply.displays[-1]["text/plain"].startswith("The cell repeats"), reply
     assert len(reply.results) + reply.stdout.count("0.") <= 1
@@ -413,7 +404,7 @@ def test_a_magic_below_runs_in_each_run(kernel, body):
 
 @pytest.mark.parametrize("below", ["%%deterministic --check", "%%seeds 2"])
 def test_what_runs_the_cell_several_times_is_refused_below(kernel, below):
-    """In one line; the body has not run."""
+    """One line refuses it before the body runs."""
     reply = kernel.run(f"%%deterministic --check\n{below}\nnever = 1")
     assert reply.error.ename == "UsageError"
     assert "away" in reply.error.evalue
@@ -421,7 +412,7 @@ def test_what_runs_the_cell_several_times_is_refused_below(kernel, below):
 
 
 def test_files_that_the_runs_write_are_named(kernel):
-    """They are not put back, which is said; that a file was there is no difference."""
+    """They are reported as not restored; a file that existed before is no difference."""
     reply = kernel.run("%%deterministic --check\nopen('log.txt', 'a').write('x'); v = 1")
     said = reply.displays[-1]["text/plain"]
     assert said.startswith("The cell repeats")
@@ -432,7 +423,7 @@ def test_files_that_the_runs_write_are_named(kernel):
 
 
 def test_connections_that_the_runs_open_are_named(kernel):
-    """What they sent cannot be taken back."""
+    """Data that they sent cannot be taken back."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         send = f"import socket\nsocket.create_connection(('localhost', {port})).close()\nsent = 1.5"
@@ -442,7 +433,7 @@ def test_connections_that_the_runs_open_are_named(kernel):
 
 
 def test_a_program_that_answers_otherwise_is_named_alone(kernel):
-    """IPython hears it in a thread, which is no thread of the cell's."""
+    """IPython reads its output in a separate thread, which is not one of the cell's."""
     said = kernel.run("%%deterministic --check\n%%python\nimport os\nprint(os.getpid())").displays
     assert "runs another program, of which nothing is recorded: %%python" in " ".join(
         said[-1]["text/plain"].split()

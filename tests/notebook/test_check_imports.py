@@ -22,7 +22,7 @@ CELLS = {
 
 @pytest.mark.parametrize("cell", CELLS.values(), ids=CELLS)
 def test_a_cell_that_imports_what_it_draws_from_repeats(tmp_path, cell):
-    """From the same state it gives the same result."""
+    """From the same state, each run gives the same result."""
     (tmp_path / "drawing.py").write_text(
         "def draw():\n    import numpy\n    return numpy.random.rand()"
     )
@@ -39,14 +39,14 @@ DRAWING = "import dice, random\nx = random.random()"
 
 @pytest.fixture
 def library(tmp_path):
-    """A library that draws a number as it is imported; return the cell that finds it."""
+    """Write a library that draws a number on import; return the cell that finds it."""
     (tmp_path / "site-packages").mkdir()
     (tmp_path / "site-packages" / "dice.py").write_text("import random\nrandom.random()")
     return "import sys\nsys.path.append('site-packages')"
 
 
 def test_a_cell_that_imports_what_draws_is_left_as_without_check(tmp_path, library):
-    """What it makes, and where the source stands after it, are those of a plain run."""
+    """Its results and the source's final state are those of a plain run."""
     ends = []
     for check in ("", "%%deterministic --check\n"):
         with Kernel(tmp_path) as kernel:
@@ -58,7 +58,7 @@ def test_a_cell_that_imports_what_draws_is_left_as_without_check(tmp_path, libra
 
 
 def test_a_seeded_check_gives_what_the_seeded_cell_gives_from_then_on(tmp_path, library):
-    """Its imports are done by then, as they are whenever the cell is run again."""
+    """The imports are done after the first run, as for any later run of the cell."""
     with Kernel(tmp_path) as kernel:
         kernel.run(f"%load_ext ipytorchseed\n{library}")
         reply = kernel.run(f"%%deterministic 7 --check\n{DRAWING}")

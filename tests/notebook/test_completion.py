@@ -1,4 +1,4 @@
-"""Tab completes the words and the options of the magics, and nothing else there."""
+"""Tab completes the words and options of the magics, and leaves other lines alone."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WORDS = {
 
 @pytest.mark.parametrize(("typed", "words"), WORDS.items(), ids=WORDS)
 def test_words_and_options_are_completed(kernel, typed, words):
-    """Python's own names are kept out of a magic's line."""
+    """Python's own names are not offered in a magic's line."""
     assert sorted(kernel.complete(typed)) == words
 
 
@@ -73,9 +73,9 @@ def used(tmp_path_factory):
 
 @pytest.mark.parametrize(("typed", "names"), NAMES.items(), ids=NAMES)
 def test_runs_and_names_are_completed(used, typed, names):
-    """The latest run first, none that only asked; a name with a blank in quotes.
+    """The latest run comes first, and names are quoted; then options follow.
 
-    Then options.
+    Runs that only looked are left out.
     """
     offered = used.complete(typed)
     assert [word for word in offered if not word.startswith("-")] == names
@@ -83,7 +83,7 @@ def test_runs_and_names_are_completed(used, typed, names):
 
 
 def test_completing_imports_nothing_heavy(used):
-    """What is completed comes from the ledger and the declarations alone."""
+    """Completions come from the ledger and the declarations alone."""
     for typed in NAMES:
         used.complete(typed)
     heavy = ("numpy", "torch", "anywidget", "ipywidgets", "jinja2", "rich")
@@ -92,7 +92,7 @@ def test_completing_imports_nothing_heavy(used):
 
 @pytest.mark.parametrize("word", ["each", "new", "off"])
 def test_all_words_are_offered_after_a_blank(kernel, word):
-    """And none of Python: ``or`` and ``not`` are no words of ``%seed``."""
+    """Python's keywords are left out: ``or`` and ``not`` are not words of ``%seed``."""
     offered = kernel.complete("%seed ")
     assert word in offered
     assert not {"or", "not", "print"} & {*offered}
@@ -100,12 +100,12 @@ def test_all_words_are_offered_after_a_blank(kernel, word):
 
 @pytest.mark.parametrize("name", ["%seed", "%deterministic", "%%deterministic"])
 def test_the_magics_themselves_are_completed(kernel, name):
-    """As IPython does for any magic."""
+    """They are completed like any magic."""
     assert name in kernel.complete(name[:-3])
 
 
 def test_elsewhere_completion_is_as_ever(kernel):
-    """In Python code, in other magics, and below the magic's line."""
+    """This includes Python code, other magics and the lines below the magic."""
     assert "import" in kernel.complete("%%deterministic 42 --warn\nimpo")
     assert "seeder_of_mine" in kernel.complete("seeder_of_mine = 1\nseeder_of_m")
     assert "%timeit" in kernel.complete("%timei")
@@ -113,14 +113,14 @@ def test_elsewhere_completion_is_as_ever(kernel):
 
 
 def test_completing_a_line_that_cannot_be_read_offers_nothing_and_breaks_nothing(kernel):
-    """A line may be half typed: an open quote, a bad seed, an unknown word."""
+    """A line may be incomplete: an open quote, an invalid seed, an unknown word."""
     for typed in ("%seed '4 --g", "%seed nope --", "%seed each -1 --", "%seed $ --", "%seed 4 4 "):
         assert isinstance(kernel.complete(typed), list)
     assert kernel.complete("%seed e") == ["each"]
 
 
 def test_every_word_of_a_group_can_be_typed():
-    """Before 8.2, click gives a command whose name is empty that of its function."""
+    """Before 8.2, click names a command with an empty name after its function."""
     groups = [getattr(import_module(module), kind) for kind, _, module, _ in MAGICS]
     words = [word for group in groups for word in getattr(group, "commands", {})]
     assert "each" in words

@@ -27,8 +27,8 @@ for _ in range(30_000):
     ids=["check", "prove"],
 )
 def test_commands_that_copy_a_long_chain_leave_the_kernel_alive(new_kernel, code, answer):
-    """They copy all of it, and answer."""
-    budget = "%config IPyTorchSeed.budget = 20"  # slow machines too look at all of it
+    """They copy the whole chain, and answer."""
+    budget = "%config IPyTorchSeed.budget = 20"  # enough on slow machines too
     for cell in (budget, CHAIN, *["y = value is None, random.random()"] * 2):
         assert new_kernel.run(cell).error is None
     reply = new_kernel.run(code)

@@ -1,4 +1,4 @@
-"""On ipyparallel engines: each is its own rank, and what it is asked is shown."""
+"""Each ipyparallel engine is its own rank, and shows the answers to its questions."""
 
 from __future__ import annotations
 
@@ -34,10 +34,7 @@ def by_rank():
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    """Start three engines, with the extension loaded.
-
-    Return the cluster and its ledger's path.
-    """
+    """Start three engines with the extension; return the cluster and its ledger."""
     folder = tmp_path_factory.mktemp("engines")
     env = {"IPYTORCHSEED_DATA_DIR": str(folder), "PYTHONPATH": str(ROOT)}
     with patch.dict(os.environ, env):
@@ -48,7 +45,7 @@ def cluster(tmp_path_factory):
 
 
 def test_each_engine_explains_its_own_runs(cluster):
-    """By ``view.execute``, as ``%%px`` does it."""
+    """Cells run by ``view.execute``, as with ``%%px``."""
     _, engines, path = cluster
     view = engines[:2]
     for line in (DRAW, DRAW):
@@ -63,7 +60,7 @@ def test_each_engine_explains_its_own_runs(cluster):
 
 
 def test_a_notebook_sees_its_engines_side_by_side(cluster, new_kernel):
-    """One that stands apart is named; what should be distinct and is not is marked."""
+    """Engines that differ are named, as are equal states that should be distinct."""
     made, _, _ = cluster
     kernel = new_kernel
     connect = f"ipyparallel.Cluster.from_file({made.cluster_file!r}).connect_client_sync()"

@@ -1,4 +1,4 @@
-"""Whatever fails, the user's cells go on, and one clear message tells of it, once."""
+"""Whatever fails, the user's cells continue, and one message reports it, once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PENDING = "__import__('ipytorchseed').notebook.extension.running().tracking._soo
 
 
 def wait_for_tables(kernel):
-    """Wait until what ran is in the tables, which are written once no cell follows."""
+    """Wait until the runs are in the tables, which are written in an idle kernel."""
     until = time.monotonic() + PATIENCE
     while kernel.value(PENDING):
         assert time.monotonic() < until
@@ -39,7 +39,7 @@ def told(replies):
 
 
 def run_some(kernel):
-    """Run a few cells with seeds, which must end as they would without us."""
+    """Run a few cells with seeds, whose results must be the same as without us."""
     cells = ("import random", "x = [1]", "%seed 3 -q", "random.random()", "%seed log", "1 / 0", "x")
     replies = [kernel.run(cell) for cell in cells]
     assert [reply.status for reply in replies] == [*["ok"] * 5, "error", "ok"]
@@ -100,14 +100,14 @@ head = (ctypes.c_uint32 * 2)(0x20080522, 0)
 sets = (ctypes.c_uint32 * 6)()
 call = ctypes.CDLL(None).syscall
 if {get} and not call({get}, head, sets):
-    sets[0] &= ~0b110  # an administrator, too, asks for leave to write
+    sets[0] &= ~0b110  # administrators need permission too
     call({get} + 1, head, sets)
 """.format(get={"x86_64": 125, "aarch64": 90}.get(platform.machine(), 0))
 
 
 @pytest.mark.parametrize(("spoil", "words"), FILES.values(), ids=FILES)
 def test_a_ledger_that_cannot_be_used_is_told_once_and_cells_go_on(tmp_path, spoil, words):
-    """What can be read of it stays; the commands work on what this kernel remembers."""
+    """The file's readable content stays; the commands use the runs of this kernel."""
     spoil(tmp_path / DATA)
     before = {path: path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()}
     with Kernel(tmp_path) as kernel:
@@ -121,12 +121,12 @@ def test_a_ledger_that_cannot_be_used_is_told_once_and_cells_go_on(tmp_path, spo
         assert kernel.run("random.random()").shown == replies[3].shown
         assert kernel.value(GUARD) == {}
     sizes = {path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()}
-    assert {*before.values()} <= sizes  # set aside or left alone, and not overwritten
+    assert {*before.values()} <= sizes  # renamed or kept, but not overwritten
     (tmp_path / DATA).chmod(0o700)
 
 
 def test_a_full_disk_is_told_once_and_cells_go_on(tmp_path):
-    """Files cannot grow: nothing is remembered, until they can."""
+    """Files cannot grow, so nothing is recorded until they can."""
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run("import os, resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)")
@@ -145,11 +145,11 @@ def test_a_full_disk_is_told_once_and_cells_go_on(tmp_path):
 
 
 def test_a_ledger_deleted_meanwhile_is_begun_again(tmp_path):
-    """It is reported once; what ran since is there."""
+    """The loss is reported once; runs after it are recorded."""
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run("first = 1")
-        wait_for_tables(kernel)  # what waits beside them would not be lost
+        wait_for_tables(kernel)  # rows that are still queued would not be lost
         for path in (tmp_path / DATA).iterdir():
             path.unlink()
         replies = run_some(kernel)
@@ -160,13 +160,13 @@ def test_a_ledger_deleted_meanwhile_is_begun_again(tmp_path):
 
 
 def test_a_folder_deleted_meanwhile_is_made_again(tmp_path):
-    """The working folder, too, may go."""
+    """The working folder may be deleted too."""
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run("import os\nos.mkdir('gone')\nos.chdir('gone')\nos.rmdir('../gone')")
         shutil.rmtree(tmp_path / DATA)
         replies = [kernel.run("x = 1")]
-        wait_for_tables(kernel)  # the next cell tells
+        wait_for_tables(kernel)  # the next cell reports it
         replies += [kernel.run(cell) for cell in ("x", "import random\nrandom.random();")]
         assert [reply.status for reply in replies] == ["ok"] * 3
         assert len(told(replies)) == 1
@@ -211,7 +211,7 @@ def use():
 @pytest.mark.parametrize("body", ["raise RuntimeError('called')", "time.sleep(600)"])
 @pytest.mark.timeout(100)
 def test_objects_whose_methods_raise_or_block_are_looked_at_without_them(tmp_path, body):
-    """Read, made, held, passed and raised; nothing of them is called by us."""
+    """Cells read, make, hold, pass and raise them; we never call their methods."""
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         assert kernel.run(HOSTILE.format(body=body)).status == "ok"
@@ -241,17 +241,14 @@ DEEP = (
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """A kernel for what is large."""
+    """A kernel for large values."""
     with Kernel(tmp_path_factory.mktemp("large")) as kernel:
         kernel.run("%load_ext ipytorchseed\n%config IPyTorchSeed.budget = 20")  # on any machine
         yield kernel
 
 
 def test_ten_thousand_variables(large):
-    """Thousands are recorded by the run that makes them, and that there are more.
-
-    Cells go on.
-    """
+    """Their run records thousands of them, and that there are more; cells continue."""
     assert large.run(MANY).status == "ok"
     assert large.run("v17.append(3)\nlen(v18)").shown == "2"
     made, read = large.runs()[-2:]
@@ -263,7 +260,7 @@ def test_ten_thousand_variables(large):
 
 
 def test_structures_deeper_than_the_stack(large):
-    """Lists in lists, cycles, chains of objects, a function that calls itself."""
+    """These are nested lists, cycles, chains of objects and a recursive function."""
     assert large.run(DEEP).status == "ok"
     reply = large.run("deep[0]; cycle['self']; node.next; recursive(10)")
     assert (reply.status, reply.shown, reply.stderr) == ("ok", "0", "")
@@ -273,7 +270,7 @@ def test_structures_deeper_than_the_stack(large):
 
 
 def test_a_tensor_of_two_gigabytes(large):
-    """It is looked at without a copy, and it is freed by the cell that drops it."""
+    """It is looked at without a copy, and freed by the cell that drops it."""
     large.run(
         "import os, torch\ndef megabytes():\n    with open('/proc/self/statm') as file:\n"
         "        return int(file.read().split()[1]) * os.sysconf('SC_PAGE_SIZE') / 2**20"
@@ -292,10 +289,7 @@ def test_a_tensor_of_two_gigabytes(large):
 
 
 def test_two_kernels_on_one_notebook_at_once(tmp_path):
-    """Every run of both is kept, each under its own kernel.
-
-    Neither sees the other's as its own.
-    """
+    """All runs are recorded under their own kernel, and each kernel sees only its own."""
     with Kernel(tmp_path) as one, Kernel(tmp_path) as two:
         for kernel in (one, two):
             kernel.run("%load_ext ipytorchseed\nimport random")
@@ -324,7 +318,7 @@ def test_two_kernels_on_one_notebook_at_once(tmp_path):
 
 
 def test_a_killed_kernel_loses_no_run_that_it_answered(tmp_path):
-    """Kernels killed with -9 during cells, and restarted on the same notebook."""
+    """Kernels are killed with -9 during cells, and restarted on the same notebook."""
     acknowledged = []
     for round_ in range(3):
         with Kernel(tmp_path) as kernel:
@@ -346,10 +340,7 @@ def test_a_killed_kernel_loses_no_run_that_it_answered(tmp_path):
 
 
 def test_a_run_is_in_the_ledger_when_its_reply_is_out(tmp_path):
-    """Any process sees it at once.
-
-    SQLite's two files are beside it, which go with the kernel.
-    """
+    """Other processes see it at once, and SQLite's two extra files go with the kernel."""
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         for number in range(20):
@@ -362,7 +353,7 @@ def test_a_run_is_in_the_ledger_when_its_reply_is_out(tmp_path):
 
 
 def alive(pid):
-    """Return whether a process runs; one that only waits to be collected does not."""
+    """Return whether a process runs; zombies do not."""
     try:
         return psutil.Process(pid).status() not in {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}
     except psutil.NoSuchProcess:
@@ -414,7 +405,7 @@ COUNTED = {
 
 @pytest.mark.parametrize("options", ["", "%%deterministic\n", "%%deterministic --check\n"])
 def test_code_of_the_user_is_called_no_more_often_than_without_us(tmp_path, options):
-    """Keys that are not strings, classes without hash or comparison, errors' texts."""
+    """This covers unusual keys, classes without hash or comparison, error messages."""
     for name in ("with", "without"):
         (tmp_path / name).mkdir()
     with Kernel(tmp_path / "without") as bare, Kernel(tmp_path / "with") as kernel:
@@ -427,7 +418,7 @@ def test_code_of_the_user_is_called_no_more_often_than_without_us(tmp_path, opti
                 each.run("calls.clear()")
                 counts.append((each.run(f"{head}{cell}"), each.value("list(calls)")))
             (without, called), (reply, with_us) = counts
-            if "check" not in options:  # which runs the cell again
+            if "check" not in options:  # a check runs the cell again
                 assert with_us == called, cell
             assert (reply.status, reply.stderr) == (without.status, without.stderr)
         assert kernel.value(GUARD) == {}
@@ -438,7 +429,7 @@ def test_code_of_the_user_is_called_no_more_often_than_without_us(tmp_path, opti
 
 
 def test_a_check_is_told_of_where_recording_fails(tmp_path):
-    """What it found does not wait for the next cell."""
+    """Its finding does not wait for the next cell."""
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run(

@@ -1,4 +1,4 @@
-"""Looking draws no number, the first time too, when what it needs is imported."""
+"""Looking draws no number, even on first use, when its dependencies are imported."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LOOKING = [
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory):
-    """A kernel in which nothing of the extension was used yet."""
+    """A kernel in which the extension has not been used yet."""
     with Kernel(tmp_path_factory.mktemp("fresh")) as kernel:
         kernel.run("import random, numpy.random, torch")
         yield kernel
@@ -44,7 +44,7 @@ def fresh(tmp_path_factory):
 
 @pytest.mark.parametrize("cell", LOOKING)
 def test_what_is_no_seed_moves_no_source_at_its_first_use(fresh, cell):
-    """Loading, reports, scopes, alerts, help: every source stays where it stands."""
+    """Loading, reports, scopes, alerts and help leave every source as it is."""
     before = digests(fresh)
     fresh.run(cell)
     assert digests(fresh) == before
@@ -57,7 +57,7 @@ shell = InteractiveShell.instance()
 before = {*sys.modules}
 assert not {"torch", "numpy"} & before
 shell.run_line_magic("load_ext", "ipytorchseed")
-assert not {"msgspec", "sqlite3"} & {*sys.modules} - before  # the first cell's
+assert not {"msgspec", "sqlite3"} & {*sys.modules} - before  # imported by the first cell
 shell.run_cell("a = 1", store_history=False)
 shell.run_cell("%unload_ext ipytorchseed", store_history=False)
 print(*sorted({"torch", "numpy", "anywidget", "ipywidgets", "rich", "click"} & {*sys.modules}))
@@ -68,7 +68,7 @@ print(*sorted({"torch", "numpy", "anywidget", "ipywidgets", "rich", "click"} & {
     ("before", "imported"), [("", ""), ("import numpy", "numpy")], ids=["ours", "a user's"]
 )
 def test_loading_imports_neither_torch_nor_the_widget_stack(tmp_path, before, imported):
-    """Nor does running cells; what the user imports, this test sees."""
+    """Running cells does not import them either, unless the user's code does."""
     code = LOAD.replace("a = 1", before or "a = 1")
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -1,6 +1,6 @@
-"""Every front end's way to run a cell is recorded.
+"""Runs are recorded however the front end starts them.
 
-The cell, its notebook, and its events.
+The records hold the cell, its notebook, and what happened between cells.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.kernel import ROOT, Kernel
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory):
-    """A kernel without torch, which is not needed for any of it."""
+    """A kernel without torch, which these tests do not need."""
     with Kernel(tmp_path_factory.mktemp("kernel")) as kernel:
         kernel.run("import random, asyncio, threading, sys")
         assert kernel.run("%load_ext ipytorchseed").status == "ok"
@@ -59,7 +59,7 @@ def test_a_cell_is_known_by_the_front_ends_id_or_else_by_its_text(kernel, metada
 
 
 def test_the_number_is_that_in_the_prompt(kernel):
-    """Of every run, also after errors and where the front end does not count."""
+    """This holds after errors, and for runs that the front end does not count."""
     for cell in ("1", "1 / 0", "if", "%no_such_magic", "await asyncio.sleep(0)", "2"):
         reply, (run,) = kernel.record(cell)
         assert run.execution_count == reply.execution_count
@@ -82,7 +82,7 @@ def test_the_number_is_that_in_the_prompt(kernel):
     ids=["Jupyter", "VS Code", "folder"],
 )
 def test_a_notebook_is_known_by_what_the_front_end_tells(tmp_path, env, cell, named):
-    """Its session's name, VS Code's variable, else the folder."""
+    """This is the session's name, VS Code's variable or else the folder."""
     with Kernel(tmp_path, **env) as kernel:
         for line in (cell, "%load_ext ipytorchseed", "x = 2"):
             assert kernel.run(line).status == "ok"
@@ -94,7 +94,7 @@ def test_a_notebook_is_known_by_what_the_front_end_tells(tmp_path, env, cell, na
 
 
 def test_a_run_inside_a_run_belongs_to_it(kernel):
-    """One record: with what the inner one drew, printed and made."""
+    """One record includes what the inner run drew, printed and made."""
     cell = "get_ipython().run_cell('inner = random.random()\\nprint(1)', store_history=True)\nouter = 2"
     _, (run,) = kernel.record(cell)
     assert {"inner", "outer"} <= {*run.writes}
@@ -105,7 +105,7 @@ def test_a_run_inside_a_run_belongs_to_it(kernel):
 
 
 def test_a_silent_run_leaves_no_record_and_what_it_draws_lies_between(kernel):
-    """As front ends run their own code."""
+    """Front ends run their own code silently."""
     kernel.run("1")
     _, runs = kernel.record("random.random()", silent=True)
     assert runs == []
@@ -115,7 +115,7 @@ def test_a_silent_run_leaves_no_record_and_what_it_draws_lies_between(kernel):
 
 @pytest.mark.parametrize("cell", ["", "   ", "\n\n"])
 def test_an_empty_cell_leaves_no_record(kernel, cell):
-    """It runs nothing; the next is recorded as ever."""
+    """It runs nothing, and the next cell is recorded as usual."""
     kernel.run("1")
     assert kernel.record(cell)[1] == []
     assert len(kernel.record("1")[1]) == 1
@@ -132,7 +132,7 @@ BETWEEN = {
 
 @pytest.mark.parametrize("cell", BETWEEN.values(), ids=BETWEEN)
 def test_draws_after_a_cell_lie_between_it_and_the_next(kernel, cell):
-    """Neither run is said to have drawn."""
+    """The draws are attributed to neither run."""
     _, (first,) = kernel.record(f"import asyncio, random, threading\n{cell}")
     patience = time.monotonic() + 20
     here = kernel.value("hash(random.getstate())")
@@ -145,7 +145,7 @@ def test_draws_after_a_cell_lie_between_it_and_the_next(kernel, cell):
 
 
 def test_draws_of_a_widgets_callback_lie_between(kernel):
-    """A message of a front end's widget, answered between the cells."""
+    """A front end's widget sends a message, which is handled between the cells."""
     reply = kernel.run(
         "from comm import get_comm_manager\n"
         "def opened(comm, message):\n    comm.on_msg(lambda message: random.random())\n"
@@ -155,13 +155,13 @@ def test_draws_of_a_widgets_callback_lie_between(kernel):
     kernel.run("1")
     kernel.send("comm_open", {"comm_id": "c1", "target_name": "dice", "data": {}})
     kernel.send("comm_msg", {"comm_id": "c1", "data": {}})
-    kernel.value("0")  # the message before it is dealt with
+    kernel.value("0")  # waits for the previous message
     _, (run,) = kernel.record("2")
     assert [*run.between] == ["python"]
 
 
 def test_seeding_each_cell_is_nothing_between(kernel):
-    """It is part of the run, and its log says so."""
+    """The seeding is part of the run and is in its log."""
     kernel.run("%seed each 3 -q")
     runs = [kernel.record("random.random()", "a cell")[1][0] for _ in range(2)]
     kernel.run("%seed off -q")
@@ -172,7 +172,7 @@ def test_seeding_each_cell_is_nothing_between(kernel):
 
 
 def test_a_cell_that_awaits_is_recorded_to_its_end(kernel):
-    """What it draws and prints after the pause is its own."""
+    """What it draws and prints after the pause is recorded."""
     cell = "await asyncio.sleep(0.01)\nprint('done', random.random())\nlate = 1"
     _, (run,) = kernel.record(cell)
     assert run.before != run.after
@@ -182,7 +182,7 @@ def test_a_cell_that_awaits_is_recorded_to_its_end(kernel):
 
 
 def test_an_interrupted_cell_says_so(kernel):
-    """Awaiting or not, with what it did until then."""
+    """The record holds what the cell did until then, also if it awaits."""
     for pause in ("while True: time.sleep(0.05)", "await asyncio.sleep(3)"):
         cell = f"import time\nbegun = random.random()\nprint('now', flush=True)\n{pause}"
         reply, (run,) = kernel.record(cell, interrupt_at="now")
@@ -194,7 +194,7 @@ def test_an_interrupted_cell_says_so(kernel):
 
 
 def test_cell_magics_are_followed_into_their_bodies(kernel):
-    """What they read is known, whether the magic runs it or we do."""
+    """Their reads are recorded, whether the magic or the extension runs the body."""
     kernel.run("known = [1]")
     for magic in ("%%time", "%%capture", "%%deterministic 3"):
         _, (run,) = kernel.record(f"{magic}\nknown.append(2)")
@@ -207,7 +207,7 @@ def test_cell_magics_are_followed_into_their_bodies(kernel):
 
 
 def test_unloading_finds_its_hooks_in_lists_that_others_made_again(tmp_path):
-    """A tool that adds its own may bind another list, with ours in it."""
+    """A tool that adds a hook may bind a new list, which includes our hooks."""
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run(
@@ -226,10 +226,7 @@ def test_unloading_finds_its_hooks_in_lists_that_others_made_again(tmp_path):
 
 
 def test_unloading_takes_every_hook_away_and_closes_the_ledger(tmp_path):
-    """Events, streams, the watch of files, configuration.
-
-    It can be loaded again at once.
-    """
+    """Events, streams, watcher and configuration; it can be loaded again at once."""
     state = (
         "sorted(get_ipython().events.callbacks['pre_run_cell'] and ['hooked'] or []),"
         " 'publish' in vars(get_ipython().display_pub), len(get_ipython().configurables),"
@@ -253,7 +250,7 @@ def test_unloading_takes_every_hook_away_and_closes_the_ledger(tmp_path):
 
 
 def test_loaded_late_it_knows_what_was_there(tmp_path):
-    """Earlier generators and variables are read, without a run that made them."""
+    """Earlier generators and variables are read, though no recorded run made them."""
     with Kernel(tmp_path) as kernel:
         kernel.run("import random\ng = random.Random(3)\nxs = [1]")
         kernel.run("%load_ext ipytorchseed\n%seed 3 -q\nxs.append(2)")
@@ -267,7 +264,7 @@ def test_loaded_late_it_knows_what_was_there(tmp_path):
 
 
 def test_switched_on_from_the_command_line_it_sees_the_first_cell(tmp_path):
-    """``--ext=ipytorchseed``: prints, displays, alerts and all."""
+    """With ``--ext=ipytorchseed``, prints, displays and alerts are recorded."""
     with Kernel(tmp_path, "--ext=ipytorchseed") as kernel:
         kernel.run("import random\nprint(random.random())", "one")
         kernel.run("1", "two")
@@ -294,7 +291,7 @@ exit
 
 
 def test_in_a_terminal_a_cell_is_known_by_its_text(tmp_path):
-    """And the notebook by the folder; a session typed line by line."""
+    """The notebook is the folder; the session is typed line by line."""
     done = subprocess.run(
         [sys.executable, "-m", "IPython", "--simple-prompt", "--no-banner", "--colors=nocolor"],
         input=TYPED,

@@ -1,4 +1,4 @@
-"""``%seed?`` and its like: what each magic takes, with examples that work."""
+"""``%seed?`` and the like show what each magic accepts, with working examples."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def examples(kernel, sign):
 
 @pytest.mark.parametrize("sign", SIGNS)
 def test_every_example_of_the_help_works(kernel, sign):
-    """As it is there, one after the other; a cell magic with a cell below it."""
+    """Examples run in order and unchanged; cell magics get a cell below."""
     lines = examples(kernel, sign)
     assert len(lines) >= 3
     for line in lines:
@@ -50,14 +50,14 @@ def test_every_example_of_the_help_works(kernel, sign):
     "asked", ["%seed each?", "%seed each ?", "    %seed each?", "%seed each??"]
 )
 def test_a_word_has_help_of_its_own(kernel, asked):
-    """Not that of a variable of its name."""
+    """A variable of the same name does not change the help."""
     kernel.run("each = 5")
     assert kernel.run(asked).stdout.startswith("Usage: %seed each [OPTIONS] SEED")
     assert kernel.run(f"x = 1\n{asked.strip()}").stdout.startswith("Usage: %seed each ")
 
 
 def test_help_of_all_else_is_as_ever(kernel):
-    """Variables, other magics, text that looks like ours."""
+    """This includes variables, other magics and text that looks like our magics."""
     kernel.run("each = 5")
     assert "int" in kernel.run("each?").pages[0]
     assert "Time execution" in kernel.run("%timeit?").pages[0]

@@ -42,15 +42,12 @@ def numbers(kernel, cell=DRAW):
 
 
 def said(reply):
-    """Return what was printed, as one line."""
+    """Return the printed text on one line."""
     return " ".join(reply.stdout.split())
 
 
 def test_rewind_puts_everything_back_where_a_run_began(kernel):
-    """The next numbers are those of the first time, bit by bit.
-
-    Cached normals included.
-    """
+    """The next numbers equal those of the first time, bit by bit, with cached normals."""
     kernel.run("torch.randn(1), random.gauss(0, 1), np.random.normal();")
     first, count = numbers(kernel)
     second, _ = numbers(kernel)
@@ -63,7 +60,7 @@ def test_rewind_puts_everything_back_where_a_run_began(kernel):
 
 
 def test_rewind_after_is_where_the_run_ended(kernel):
-    """So the numbers that follow are those that followed."""
+    """The next numbers are those that followed the run."""
     _, count = numbers(kernel)
     second, _ = numbers(kernel)
     numbers(kernel)
@@ -72,7 +69,7 @@ def test_rewind_after_is_where_the_run_ended(kernel):
 
 
 def test_rewind_to_a_run_that_failed_or_was_interrupted(kernel):
-    """Its beginning counts like any other's; so does its end."""
+    """Its beginning and its end can be restored like any other's."""
     failed = kernel.run("random.random(), torch.rand(1)\n1 / 0").execution_count
     after, _ = numbers(kernel)
     kernel.run(f"%seed rewind {failed} --after -q")
@@ -89,7 +86,7 @@ def test_rewind_to_a_run_that_failed_or_was_interrupted(kernel):
 
 
 def test_rewinding_is_one_cell_of_the_timeline(kernel):
-    """Its run is recorded: what moved is its doing, not that of no one between."""
+    """Its run is recorded, so the changed states are attributed to it."""
     numbers(kernel)
     kernel.run(f"%seed rewind {kernel.runs()[-1].execution_count}")
     kernel.run("1")
@@ -99,7 +96,7 @@ def test_rewinding_is_one_cell_of_the_timeline(kernel):
 
 
 def test_save_and_restore(kernel):
-    """Every source and generator, under a name with blanks too; saving again replaces."""
+    """This covers every source and generator, names with blanks, and replaced saves."""
     assert kernel.run('%seed save "my place"').stdout.splitlines()[-1].endswith('"my place"')
     first, _ = numbers(kernel)
     kernel.run("%seed save other -q")
@@ -115,7 +112,7 @@ def test_save_and_restore(kernel):
 
 
 def test_what_is_not_here_now_is_named_and_the_rest_is_put_back(kernel):
-    """And what was not known then is left alone, and named."""
+    """Generators that were not saved are left alone, and named."""
     kernel.run("h = random.Random(3)")
     first = kernel.run("random.random(), h.random()")
     kernel.run("%seed save both -q")
@@ -129,7 +126,7 @@ def test_what_is_not_here_now_is_named_and_the_rest_is_put_back(kernel):
 
 
 def test_a_generator_that_has_another_name_now_is_put_back(kernel):
-    """As long as one still reaches it by the old one."""
+    """This works as long as the old name still leads to it."""
     kernel.run("class Box: pass\nbox = Box()\nbox.rng = random.Random(3)")
     first = kernel.run("box.rng.random()")
     kernel.run("b = box.rng")
@@ -141,7 +138,7 @@ def test_a_generator_that_has_another_name_now_is_put_back(kernel):
 
 
 def test_a_name_that_is_another_kind_of_generator_now_moves_nothing(kernel):
-    """One line says what does not fit."""
+    """One line tells what does not fit."""
     kernel.run("z = random.Random(3)")
     count = kernel.run("z.random()").execution_count
     kernel.run("z = np.random.default_rng(0)")
@@ -179,7 +176,7 @@ WRONG = {
 
 @pytest.mark.parametrize(("line", "words"), WRONG.items(), ids=[*WRONG])
 def test_what_does_not_exist_is_told_in_a_line_that_names_what_does(kernel, line, words):
-    """No traceback of ours, and nothing moves."""
+    """There is no traceback, and no source is changed."""
     error = kernel.run(line).error
     assert (error.ename, words in error.evalue) == ("UsageError", True), error.evalue
     assert "\n" not in error.evalue
@@ -189,13 +186,13 @@ def test_what_does_not_exist_is_told_in_a_line_that_names_what_does(kernel, line
 
 
 def test_names_saved_are_listed_where_one_is_unknown(kernel):
-    """So that a slip of the finger is fixed at once."""
+    """A mistyped name is easy to correct."""
     kernel.run("%seed save listed -q")
     assert "listed" in kernel.run("%seed restore lsited").error.evalue
 
 
 def test_the_log_tells_which_seed_was_applied_when_how_and_by_which_cell(kernel):
-    """The run is named as ``rewind`` takes it."""
+    """Runs are named in the form that ``rewind`` accepts."""
     kernel.run("%seed 41 -q")
     kernel.run("%seed new -q")
     kernel.run("%seed each 7 -q")
@@ -215,7 +212,7 @@ def test_the_log_tells_which_seed_was_applied_when_how_and_by_which_cell(kernel)
 
 
 def test_a_seed_that_a_cell_applies_by_our_functions_is_in_the_log(kernel):
-    """Once for a run, however often; what a worker seeds is not."""
+    """It is logged once for each run; seeds of workers are not logged."""
     kernel.run("import ipytorchseed as its")
     number = kernel.run(
         "its.seed(515)\n"
@@ -239,7 +236,7 @@ def test_a_run_has_some_of_many_seeds_in_the_log(kernel):
 
 
 def test_a_seed_by_other_code_in_a_cell_is_not_in_the_log(kernel):
-    """What it does is seen in the states."""
+    """Its effect shows in the recorded states."""
     before = kernel.run("%seed log").displays[0]["text/plain"]
     kernel.run("random.seed(77)")
     assert kernel.run("%seed log").displays[0]["text/plain"] == before
@@ -261,7 +258,7 @@ def again(tmp_path_factory):
 
 
 def test_after_a_restart_rewind_takes_the_number_of_the_ledger(again):
-    """``#ID``, as the timeline lists earlier runs; the namespace's generators too."""
+    """``#ID`` works as listed in the timeline, also for the namespace's generators."""
     kernel, drawn, following, _, number = again
     assert f"as when #{number} began" in said(kernel.run(f"%seed rewind #{number}"))
     assert numbers(kernel)[0] == drawn
@@ -270,14 +267,14 @@ def test_after_a_restart_rewind_takes_the_number_of_the_ledger(again):
 
 
 def test_after_a_restart_a_saved_state_is_restored(again):
-    """With generators of the same names that were made again."""
+    """Generators with the same names have been made again."""
     kernel, _, following, *_ = again
     assert "Not here now" not in said(kernel.run("%seed restore place"))
     assert numbers(kernel)[0] == following
 
 
 def test_after_a_restart_the_log_goes_on(again):
-    """Earlier seeds are listed under numbers that ``rewind`` takes."""
+    """Earlier seeds are listed with numbers that ``rewind`` accepts."""
     kernel, drawn, *_ = again
     kernel.run("%seed 99 -q")
     text = kernel.run("%seed log").displays[0]["text/plain"]
@@ -290,10 +287,7 @@ def test_after_a_restart_the_log_goes_on(again):
 
 
 def test_before_the_generators_exist_again_they_are_named_as_missing(again):
-    """Sources are restored all the same.
-
-    And where numpy is not imported, it is missing too.
-    """
+    """Sources are restored anyway; numpy is named as missing if it is not imported."""
     kernel, *_ = again
     last = max(run.execution_count for run in kernel.runs())
     kernel.restart()
@@ -309,7 +303,7 @@ def test_before_the_generators_exist_again_they_are_named_as_missing(again):
 
 
 def test_a_run_before_torch_was_imported_leaves_torch_alone_and_says_so(tmp_path):
-    """What was not there had no state."""
+    """A source that was not imported had no state."""
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         early = kernel.run("import random\nrandom.random()")
@@ -321,7 +315,7 @@ def test_a_run_before_torch_was_imported_leaves_torch_alone_and_says_so(tmp_path
 
 
 def test_without_tracking_the_commands_say_so(tmp_path):
-    """What is asked for is not there; what was recorded before can still be had."""
+    """New runs are missing, but earlier records are still available."""
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed\n%config IPyTorchSeed.tracking = False")
         kernel.run("import random")

@@ -1,6 +1,6 @@
-"""Which runs are of one cell.
+"""Runs are matched to cells over two openings of a notebook.
 
-Over two openings of a notebook, with the ids each front end sends.
+Each front end sends its own kind of ids.
 """
 
 from __future__ import annotations
@@ -20,31 +20,28 @@ EDITED = ("explained", {"code", "rng"})
 
 
 def vs_code(number):
-    """Return what VS Code sends: the cell's address, counted up at each opening."""
+    """Return ids as VS Code sends them: the cell's address, counted up per opening."""
     return {"cellId": f"vscode-notebook-cell:/home/me/a.ipynb#W{number}sZmlsZQ%3D%3D"}
 
 
 def window(number):
-    """Return what the Interactive Window sends."""
+    """Return ids as the Interactive Window sends them."""
     return {"cellId": f"vscode-interactive-input:/Interactive-1#{number}"}
 
 
 def colab(number):
-    """Return what Colab sends."""
+    """Return ids as Colab sends them."""
     return {"colab": {"cell_id": f"dXq{number}"}}
 
 
 def lab(number):
-    """Return what JupyterLab sends of a notebook whose file holds no ids: new ones."""
+    """Return ids as JupyterLab sends them for a file without ids: new ones."""
     return {"cellId": f"8ae0c7d1-{number}"}
 
 
 @pytest.fixture
 def opened(tmp_path):
-    """Return a function that opens the notebook again, with its file as given.
-
-    Cell id to text.
-    """
+    """Return a function that opens the notebook again, given cell ids and texts."""
     path = tmp_path / "book.ipynb"
     with Kernel(tmp_path, JPY_SESSION_NAME=str(path)) as kernel:
         begun = []
@@ -67,7 +64,7 @@ def opened(tmp_path):
 
 
 def last_of(kernel, text, metadata):
-    """Run a cell; return what `%why` says of the run: verdict, and the causes' kinds."""
+    """Run a cell; return ``%why``'s verdict and kinds of causes."""
     count = kernel.run(text, metadata=metadata).execution_count
     told = json.loads(kernel.run(f"%why {count} --json").stdout)
     known = told["cell"]["id"]
@@ -78,10 +75,7 @@ def last_of(kernel, text, metadata):
 
 @pytest.mark.parametrize("sent", [vs_code, colab, lab])
 def test_ids_that_begin_anew_do_not_lead_to_another_cell(opened, sent):
-    """After a cell was inserted, each id names the cell before it.
-
-    The text tells which it is.
-    """
+    """After an insertion, each id names the previous cell; the text decides."""
     kernel = opened({"a": DRAW, "b": LOOK}, minor=4)
     assert last_of(kernel, DRAW, sent(1)) == FIRST
     assert last_of(kernel, LOOK, sent(2)) == FIRST
@@ -93,10 +87,7 @@ def test_ids_that_begin_anew_do_not_lead_to_another_cell(opened, sent):
 
 @pytest.mark.parametrize("sent", [vs_code, colab, lab])
 def test_within_a_kernel_an_edited_cell_stays_the_same(opened, sent):
-    """And is found again by its last text.
-
-    One that was edited in between begins again.
-    """
+    """It is found again by its last text, unless it was edited in between."""
     kernel = opened()
     edited = f"{DRAW} + 1"
     assert last_of(kernel, DRAW, sent(1)) == FIRST
@@ -120,7 +111,7 @@ def test_a_text_that_two_cells_had_is_neither(opened, sent):
 
 
 def test_the_interactive_window_gives_each_run_a_new_id(opened):
-    """There a cell is its text."""
+    """There, cells are identified by their text."""
     kernel = opened()
     assert last_of(kernel, DRAW, window(1)) == FIRST
     assert last_of(kernel, DRAW, window(2)) == MOVED
@@ -128,7 +119,7 @@ def test_the_interactive_window_gives_each_run_a_new_id(opened):
 
 
 def test_ids_of_the_file_hold_over_openings(opened):
-    """Whatever was inserted, moved or edited; a part that was split off begins again."""
+    """Cells may be inserted, moved or edited; a part that was split off is a new cell."""
     cells = {"a1": DRAW, "b2": LOOK}
     kernel = opened(cells)
     for name, text in cells.items():
@@ -142,7 +133,7 @@ def test_ids_of_the_file_hold_over_openings(opened):
 
 
 def test_a_cell_that_ran_before_the_file_was_saved_keeps_its_id(opened):
-    """It is in the file by the next opening."""
+    """Its id is in the file at the next opening."""
     kernel = opened({"a1": OTHER})
     assert last_of(kernel, DRAW, {"cellId": "new"}) == FIRST
     kernel = opened({"a1": OTHER, "new": f"{DRAW} + 1"})
@@ -150,7 +141,7 @@ def test_a_cell_that_ran_before_the_file_was_saved_keeps_its_id(opened):
 
 
 def test_a_copy_does_not_take_the_place_of_its_original(opened):
-    """Though it has the same text, and runs first."""
+    """The copy has the same text, and runs first."""
     kernel = opened({"a1": DRAW})
     assert last_of(kernel, DRAW, {"cellId": "a1"}) == FIRST
     kernel = opened()
@@ -159,7 +150,7 @@ def test_a_copy_does_not_take_the_place_of_its_original(opened):
 
 
 def test_ranks_explain_their_own_runs_only(tmp_path):
-    """Two processes with one notebook and one cell id."""
+    """Two processes share one notebook and one cell id."""
     path = {"JPY_SESSION_NAME": str(tmp_path / "book.ipynb")}
     with Kernel(tmp_path, RANK="0", **path) as one, Kernel(tmp_path, RANK="1", **path) as two:
         for kernel in (one, two):

@@ -33,7 +33,7 @@ its.register_source('stops', seed=lambda value: None, read=read, write=lambda st
 BEFORE, AFTER = (
     1,
     2,
-)  # looks at every source after the one that arms, by a call: at its end, then these
+)  # looks to interrupt; 0 is the one at the end of the arming cell
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def loaded(tmp_path_factory):
 
 @pytest.fixture
 def kernel(loaded):
-    """The same; the next cell must run as ever, and nothing of ours may have failed."""
+    """The same kernel; the next cell must run as usual, without errors of ours."""
     yield loaded
     reply = loaded.run("print('next')\n6 * 7")
     assert (reply.status, reply.stdout, reply.stderr, reply.shown) == ("ok", "next\n", "", "42")
@@ -71,7 +71,7 @@ BODIES = {
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_an_interrupt_before_the_cell_stops_it_at_its_first_line(kernel, body):
-    """It fails as an interrupted cell does, shows no line of ours, and runs nothing."""
+    """It fails like an interrupted cell, shows no line of ours, and runs nothing."""
     kernel.run(f"armed = int({BEFORE})")
     reply, runs = kernel.record(body)
     assert (reply.status, reply.stdout, reply.stderr) == ("error", "", "")
@@ -85,7 +85,7 @@ def test_an_interrupt_before_the_cell_stops_it_at_its_first_line(kernel, body):
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_an_interrupt_after_the_cell_is_its_error(kernel, body):
-    """The cell has run; a queue of cells stops here, as it does with any interrupt."""
+    """The cell has run; queued cells stop here, as with any interrupt."""
     kernel.run(f"armed = int({AFTER})")
     reply, runs = kernel.record(body)
     assert reply.stdout.startswith("ran\n")
@@ -102,7 +102,7 @@ def test_an_interrupt_after_the_cell_is_its_error(kernel, body):
 
 @pytest.mark.parametrize("body", ["if", "1 / 0", "%no_such_magic"])
 def test_an_error_of_the_cell_stays_its_error(kernel, body):
-    """Where it fails by itself, there is nothing left to stop."""
+    """If the cell fails by itself, there is nothing left to stop."""
     for when in (BEFORE, AFTER):
         kernel.run(f"armed = int({when})")
         reply = kernel.run(body)
@@ -112,7 +112,7 @@ def test_an_error_of_the_cell_stays_its_error(kernel, body):
 
 
 def test_a_second_interrupt_ends_a_look_that_does_not_end(kernel, monkeypatch):
-    """What a source does in its ``read`` may take for ever."""
+    """A source's ``read`` may never return."""
     kernel.run(
         "hangs = False\n"
         "def read_slowly():\n"
@@ -133,10 +133,7 @@ def test_a_second_interrupt_ends_a_look_that_does_not_end(kernel, monkeypatch):
 
 @pytest.mark.parametrize("when", [1, 2, 3, 4])
 def test_an_interrupted_check_says_nothing_under_the_next_cell(kernel, when):
-    """Wherever it lands.
-
-    In the look before, at what the cell left, or in the runs that follow.
-    """
+    """The interrupt may come in the look before, at the final state, or in a rerun."""
     kernel.run(f"armed = int({when})")
     reply = kernel.run("%%deterministic --check\nx = 1")
     assert reply.status == "error"
@@ -147,33 +144,30 @@ def test_an_interrupted_check_says_nothing_under_the_next_cell(kernel, when):
 
 
 def test_a_queue_of_cells_stops(kernel):
-    """As "Run all" does: those behind it are not run."""
+    """As with "Run all", the cells behind it do not run."""
     kernel.run("seen = []")
     kernel.run(f"armed = int({AFTER})")
     first = kernel._client.execute("seen.append(1)", stop_on_error=True)
     second = kernel._client.execute("seen.append(2)", stop_on_error=True)
     assert kernel._answer(first)["content"]["status"] == "error"
     assert kernel._answer(second)["content"]["status"] in ("aborted", "error")
-    time.sleep(0.2)  # the kernel goes on aborting for a moment
+    time.sleep(0.2)  # the kernel keeps aborting for a moment
     assert kernel.value("seen") == [1]
 
 
+# Our code that the cell's own code may call, as when it prints or opens files. Also our first frame
+# in an event of IPython, which drops interrupts that are raised before our first line holds them.
 ALLOWED = {
     "notebook/streams.py", "session/file_calls.py", "session/files.py", "session/hearing.py",
     "notebook/interrupts.py", "notebook/errors.py",
 }  # fmt: skip
-"""Code of ours in which the cell itself may be: what it prints goes through it, and what it opens.
-And the first of ours that IPython calls for an event, which drops one that Python raises there
-before our first line can hold it."""
 
 
 def test_no_interrupt_is_lost(tmp_path):
-    """At any moment of a cell's life.
+    """Each interrupt is the cell's error, or comes between two cells.
 
-    Each is the cell's error, or comes between two cells.
-
-    Except one in hundreds that meets IPython between two callbacks, or while it shows the one
-    before: it drops that one, with or without us.
+    One in hundreds meets IPython between two callbacks, or while it shows the previous one. IPython
+    drops that one, with or without the extension.
     """
     sent = 400
     done = subprocess.run(
@@ -196,10 +190,7 @@ def test_no_interrupt_is_lost(tmp_path):
 
 
 def test_a_callback_that_fails_leaves_no_handler_behind():
-    """As where a tracer of the user's raises in a frame of ours.
-
-    The next Ctrl-C is not lost.
-    """
+    """A user's tracer may raise in one of our frames; the next Ctrl-C is not lost."""
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(ZeroDivisionError):
         Interrupts(None, list).held(lambda: 1 / 0)()

@@ -1,4 +1,4 @@
-"""Scopes are undone where a cell is interrupted, or runs others inside it."""
+"""Scopes end properly if a cell is interrupted, or runs other cells inside it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OPTIONS = ["", "42 --isolate", "42 --warn --isolate"]
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("body", ENDLESS.values(), ids=ENDLESS)
 def test_an_interrupt_puts_everything_back(kernel, body, options):
-    """The stop button ends the cell as without the magic, and the next one runs."""
+    """The stop button ends the cell as usual, and the next cell runs."""
     before = digests(kernel)
     reply = kernel.run(f"%%deterministic {options}\n{body}", interrupt_at="begun")
     assert reply.error.ename in ("KeyboardInterrupt", "CancelledError")
@@ -86,7 +86,7 @@ NESTED = {
 
 @pytest.mark.parametrize(("cell", "printed"), NESTED.values(), ids=NESTED)
 def test_a_run_inside_a_run_leaves_the_outer_one_as_it_is(kernel, cell, printed):
-    """``run_cell`` in the body: the inner scope ends with it, the outer continues."""
+    """With ``run_cell`` in the body, the inner scope ends, and the outer continues."""
     assert kernel.run(cell).stdout == printed
     assert kernel.run(ON).stdout == "on False\n"
 
@@ -133,7 +133,7 @@ def test_another_thread_has_runs_of_its_own(kernel):
 
 
 def test_an_interrupt_of_a_magic_that_is_being_loaded_names_no_line_of_ours(kernel):
-    """Which of them it met says nothing to anyone who interrupted."""
+    """The traceback would not help the user who interrupted."""
     kernel.run(
         "import sys\n"
         "class Stop:\n"
@@ -146,5 +146,5 @@ def test_an_interrupt_of_a_magic_that_is_being_loaded_names_no_line_of_ours(kern
     )
     reply = kernel.run("%rng --text")
     assert reply.error.ename == "KeyboardInterrupt"
-    assert files_of_ours(reply.error.traceback) == {"notebook/magic.py"}  # which raises it again
+    assert files_of_ours(reply.error.traceback) == {"notebook/magic.py"}  # raised again there
     assert kernel.run("%rng --text").error is None

@@ -1,7 +1,4 @@
-"""Values of a size that no look can read whole.
-
-What a cell pays for them, and what is said.
-"""
+"""Values too large to look at whole: their cost for a cell, and what is reported."""
 
 from __future__ import annotations
 
@@ -11,15 +8,12 @@ import pytest
 
 from tests.kernel import Kernel
 
+# Seconds of the main thread for our part of a cell, three times the limit on an idle machine.
 GENEROUS = 0.6
-"""Seconds of the main thread for our part of a cell: three times what it may be on a quiet machine."""
 
+# Seconds that a look at stored values may take. Copying or walking any of the values below without
+# checking the clock takes many times as long.
 BUDGET = 0.05
-"""Seconds that a look may take where values are held.
-
-Each of the values below costs many times that where it is copied or gone through without asking the
-clock.
-"""
 
 STOPWATCH = """
 import time
@@ -84,7 +78,7 @@ def spent(kernel):
 
 @pytest.mark.parametrize("name", HELD)
 def test_a_cell_pays_no_more_than_the_budget(kernel, name):
-    """Neither a cell that reads the value, nor one that does not, in any run."""
+    """This holds for cells that read the value and for others, in every run."""
     make, read = HELD[name]
     kernel.run(f"import json\n%config IPyTorchSeed.budget = {BUDGET}")
     assert kernel.run(make, f"make {name}").status == "ok"
@@ -97,7 +91,7 @@ def test_a_cell_pays_no_more_than_the_budget(kernel, name):
 
 @pytest.mark.parametrize("made", ["[n]", "lambda: n"])
 def test_making_many_variables_costs_no_more(kernel, made):
-    """They are not all looked at, and the record says so."""
+    """Not all of them are looked at, and the record says so."""
     kernel.run("import json")
     kernel.run(f"for n in range(20_000): globals()[f'v{{n}}'] = {made}", "many")
     assert spent(kernel)["end_cell"] < 2 * GENEROUS
@@ -106,19 +100,19 @@ def test_making_many_variables_costs_no_more(kernel, made):
 
 @pytest.fixture
 def fresh(tmp_path):
-    """A notebook in which nothing ran."""
+    """A notebook in which nothing has run."""
     with Kernel(tmp_path) as kernel:
         assert kernel.run("import json\n%load_ext ipytorchseed").status == "ok"
         yield kernel
 
 
 def why(kernel, line=""):
-    """Ask."""
+    """Return the answer of ``%why``."""
     return json.loads(kernel.run(f"%why {line} --json").stdout)
 
 
 def test_too_large_is_told_once(fresh):
-    """In one line, with what can be done about it."""
+    """One line reports it, with what can be done about it."""
     told = fresh.run("big = [[n] for n in range(1_000_000)]").stderr
     assert told.count("\n") == 1
     assert told.startswith("ipytorchseed: big is too large to be looked at whole in 0.2 s")
@@ -140,7 +134,7 @@ MUCH = {
 
 @pytest.mark.parametrize(("setup", "cell"), MUCH.values(), ids=MUCH)
 def test_enormous_cells_are_looked_at_in_time(fresh, setup, cell):
-    """However much text a cell has, and however many names."""
+    """This holds for any amount of text and any number of names."""
     fresh.run(STOPWATCH)
     fresh.run(setup)
     fresh.run(cell, "much")
@@ -148,7 +142,7 @@ def test_enormous_cells_are_looked_at_in_time(fresh, setup, cell):
 
 
 def test_what_was_not_looked_at_whole_is_never_called_the_same(fresh):
-    """Where all that is known is equal, and more is not known."""
+    """The known parts are equal, and the others are unknown."""
     fresh.run("%config IPyTorchSeed.budget = 0.02")
     cell = "big = [[n] for n in range(200_000)]"
     fresh.run(cell, "make")
@@ -173,8 +167,8 @@ def test_who_may_have_changed_it_is_told(fresh):
     assert "%config IPyTorchSeed.budget = 2" in " ".join(text.split())
 
 
+# A cell whose text is too long to be analysed.
 LONG = f"# {'x' * 40_000}\nbig.append(1)\ntotal = sum(big)"
-"""A cell of more text than is looked into."""
 
 UNKNOWN = "; what so long a text reads and changes is not recorded in full"
 
@@ -192,7 +186,7 @@ def test_enormous_cell_is_not_said_to_repeat_badly_by_itself(fresh):
 
 
 def test_enormous_cell_is_never_called_the_same(fresh):
-    """It may have changed what no one looked for."""
+    """It may have changed something that was not looked at."""
     fresh.run("big = []", "make")
     code = LONG.replace("sum(big)", "1")
     fresh.run(code, "long")
@@ -203,7 +197,7 @@ def test_enormous_cell_is_never_called_the_same(fresh):
 
 
 def test_beside_another_cause_it_is_told_too(fresh):
-    """What is not known is not denied where something else differs."""
+    """Unknown inputs are still listed if other inputs differ."""
     fresh.run("%config IPyTorchSeed.budget = 0.02")
     fresh.run("import random\nrandom.seed(1)\nbig = [[n] for n in range(200_000)]", "make")
     fresh.run("total = sum(each[0] for each in big) + random.random()", "sum")
@@ -219,7 +213,7 @@ def test_beside_another_cause_it_is_told_too(fresh):
 
 
 def test_more_time_tells(fresh):
-    """What can be read in the time that the user gives is compared."""
+    """Parts that can be read in the user's time budget are compared."""
     fresh.run("%config IPyTorchSeed.budget = 240")
     fresh.run("big = [[n] for n in range(200_000)]", "make")
     fresh.run("total = sum(each[0] for each in big)", "sum")

@@ -1,7 +1,4 @@
-"""What looks at random numbers changes none.
-
-Later draws are those of a bare kernel.
-"""
+"""Looking at random numbers changes none: later draws are those of a bare kernel."""
 
 from __future__ import annotations
 
@@ -40,13 +37,13 @@ LOOKS = (
     "import ipytorchseed as its\nprint(its.report())\nits.inspector()",
 )
 
+# Modules that users import later too. The first two draw a number on import.
 IMPORTS = ("rich.console", "rich.progress", "ipywidgets", "jinja2", "click", "PIL.Image")
-"""What users import later as well; the first two draw a number as they are imported."""
 
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory):
-    """A bare kernel, and one in which everything of ours that looks has looked."""
+    """A bare kernel, and one in which every part of the extension has looked."""
     bare, watched = (Kernel(tmp_path_factory.mktemp("k"), cold=True) for _ in range(2))
     with bare, watched:
         for kernel in (bare, watched):
@@ -61,7 +58,7 @@ def _draws(both, before=""):
 
 
 def test_every_look_leaves_the_sources_where_they_were(both):
-    """Whatever of ours is imported for it, and whatever that draws."""
+    """This holds whatever the extension imports for it, and whatever that draws."""
     bare, watched = _draws(both)
     assert watched == bare
     assert bare is not None
@@ -69,13 +66,13 @@ def test_every_look_leaves_the_sources_where_they_were(both):
 
 @pytest.mark.parametrize("package", IMPORTS)
 def test_what_we_imported_draws_for_the_user_as_it_would_without_us(both, package):
-    """A package that draws at import does so at the user's import."""
+    """A package that draws on import does so at the user's import."""
     bare, watched = _draws(both, f"import {package}")
     assert watched == bare
 
 
 def test_what_our_commands_import_brings_no_source_of_numpys(tmp_path):
-    """It is imported where a package may draw from it, not by us."""
+    """A package that may draw from it imports it; we do not."""
     with Kernel(tmp_path) as kernel:
         for cell in ("%load_ext ipytorchseed", "import torch", "x = 1", "%deterministic", "%why"):
             assert kernel.run(cell).status == "ok"

@@ -1,7 +1,4 @@
-"""Processes that a notebook launches.
-
-What they wrote is shown where they were launched.
-"""
+"""Files of processes that a notebook launches are shown in the notebook."""
 
 from __future__ import annotations
 
@@ -38,7 +35,7 @@ LAUNCHERS = {
 
 
 def test_what_a_launcher_forked_is_told_of_in_the_notebook(new_kernel, tmp_path):
-    """They get no cell events, and their values are dropped: their files tell."""
+    """The processes get no cell events and lose their values, but they write files."""
     assert new_kernel.run(TRAIN).status == "ok"
     refused = new_kernel.run("%rng --ranks")
     assert "no ranks to look at: no ipyparallel client" in refused.stderr
@@ -103,15 +100,15 @@ PLANTED = "rank 1 drew one number more than rank 0 from torch.cpu"
 
 
 def test_ranks_that_lightning_forks_are_compared_and_watched(new_kernel, tmp_path):
-    """``ddp_notebook``: a clean training is clean, a draw of one rank is named.
+    """With ``ddp_notebook``, a clean training has no findings.
 
-    Nothing else moves.
+    A draw of one rank is named. No other source changes.
     """
     for line in ("%load_ext ipytorchseed", DIGITS):
         assert new_kernel.run(line).status == "ok"
     line = DIGITS[: DIGITS.index("torch.rand")].count("\n") + 1
     said = {
-        "False": (  # each fork has another state of python
+        "False": (  # each fork has a different state of python
             "All 2 ranks differ only where they should, to step 8.",
             "All 2 ranks differ only where they should.",
         ),

@@ -1,4 +1,4 @@
-"""Loading adds, unloading takes away, and the shell is as it was."""
+"""Loading adds, unloading removes, and the shell is restored."""
 
 from __future__ import annotations
 
@@ -21,10 +21,7 @@ def deterministic(line, cell): print("my cell", line, cell)
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory):
-    """A kernel in which the extension is not loaded.
-
-    The user has magics of the same names.
-    """
+    """A kernel without the extension, in which the user has magics of the same names."""
     with Kernel(tmp_path_factory.mktemp("kernel")) as kernel:
         for cell in (IMPORTS, INDUCTOR, OWN):
             assert kernel.run(cell).status == "ok"
@@ -33,7 +30,7 @@ def plain(tmp_path_factory):
 
 @pytest.fixture
 def kernel(plain):
-    """The kernel; a test that leaves anything of ours in it fails."""
+    """The same kernel; a test fails if it leaves anything of ours behind."""
     before = look(plain)
     yield plain
     plain.run("%unload_ext ipytorchseed")
@@ -42,10 +39,7 @@ def kernel(plain):
 
 
 def test_loading_adds_and_unloading_takes_away(kernel):
-    """Events, transformer, magics and completions.
-
-    All are gone, and the user's own are back.
-    """
+    """Events, transformer, magics and completions go, and the user's own are restored."""
     before = look(kernel)
     assert kernel.run("%load_ext ipytorchseed").stdout == ""
     during = look(kernel)
@@ -60,7 +54,7 @@ def test_loading_adds_and_unloading_takes_away(kernel):
 
 
 def test_a_magic_that_was_replaced_meanwhile_stays(kernel):
-    """Unloading takes away only what is ours."""
+    """Unloading removes only our additions."""
     kernel.run("magics = get_ipython().magics_manager.magics['line']\nold = magics['seed']")
     kernel.run("%load_ext ipytorchseed")
     kernel.run("@register_line_magic\ndef seed(line): print('newer', line)")
@@ -81,7 +75,7 @@ IN_FORCE = {
 @pytest.mark.parametrize("cell", IN_FORCE.values(), ids=IN_FORCE)
 @pytest.mark.parametrize("leave", ["%unload_ext ipytorchseed", "%reload_ext ipytorchseed"])
 def test_unloading_ends_what_is_in_force(kernel, cell, leave):
-    """Flags, filters and rules; reloading does, too, and begins again."""
+    """Flags, filters and rules are restored; reloading does so too, and starts fresh."""
     before = look(kernel)
     kernel.run("%load_ext ipytorchseed")
     loaded = look(kernel)
@@ -105,7 +99,7 @@ def test_unloading_ends_what_is_in_force(kernel, cell, leave):
 
 
 def test_loading_twice_is_loading_once(kernel):
-    """Magics, events and seeds work as after the first."""
+    """Magics, events and seeds work as after the first load."""
     kernel.run("%load_ext ipytorchseed")
     during = look(kernel)
     kernel.run("%load_ext ipytorchseed")
@@ -114,7 +108,7 @@ def test_loading_twice_is_loading_once(kernel):
 
 
 def test_unloading_twice_is_unloading_once(kernel):
-    """The second does nothing."""
+    """The second call does nothing."""
     before = look(kernel)
     kernel.run("%load_ext ipytorchseed\n%unload_ext ipytorchseed")
     kernel.run("import ipytorchseed\nipytorchseed.unload_ipython_extension(get_ipython())")
@@ -122,7 +116,7 @@ def test_unloading_twice_is_unloading_once(kernel):
 
 
 def test_reloading_keeps_one_of_each(kernel):
-    """However often it is done, and in the cell that works."""
+    """This holds for any number of reloads, also in a cell with other code."""
     kernel.run("%load_ext ipytorchseed")
     for _ in range(3):
         kernel.run("%reload_ext ipytorchseed")
@@ -132,7 +126,7 @@ def test_reloading_keeps_one_of_each(kernel):
 
 
 def test_a_kernel_stays_the_same_when_it_is_reloaded(kernel):
-    """Its runs keep their numbers, and nothing is said of a restart."""
+    """Its runs keep their numbers, and no restart is mentioned."""
     kernel.run("%load_ext ipytorchseed")
     first = kernel.run("5 + 6", "a cell").execution_count
     kernel.run("%reload_ext ipytorchseed")
@@ -142,7 +136,7 @@ def test_a_kernel_stays_the_same_when_it_is_reloaded(kernel):
 
 
 def test_the_cell_that_loads_it_can_use_it(kernel):
-    """This cell's beginning was not seen; its end is."""
+    """The cell's beginning was not seen, but its end is."""
     reply = kernel.run(
         "%load_ext ipytorchseed\n"
         f"get_ipython().run_cell('''%%deterministic 3\n{ON.replace(chr(39), chr(34))}''')\n"
@@ -154,24 +148,21 @@ def test_the_cell_that_loads_it_can_use_it(kernel):
 
 
 def test_the_cell_that_loads_it_may_call_the_cell_magic(kernel):
-    """A scope that was begun without a known run ends with this cell at the latest."""
+    """A scope that began without a known run ends with this cell at the latest."""
     kernel.run("%load_ext ipytorchseed\nget_ipython().run_cell_magic('deterministic', '3', None)")
     assert kernel.run(ON).stdout == "on False\n"
 
 
 @pytest.mark.parametrize("leave", ["%unload_ext ipytorchseed", "%reload_ext ipytorchseed"])
 def test_a_deterministic_cell_may_unload_it(kernel, leave):
-    """Its scope ends there and then."""
+    """Its scope ends at once."""
     kernel.run("%load_ext ipytorchseed")
     reply = kernel.run(f"%%deterministic 3\n{ON}\n{leave}\n{ON}")
     assert (reply.status, reply.stdout) == ("ok", "on True\non False\n")
 
 
 def test_a_setting_that_cannot_be_is_told_and_dropped(kernel):
-    """``%config`` leaves it in the shell's configuration.
-
-    It can be loaded again all the same.
-    """
+    """``%config`` leaves it in the configuration; the extension can still be reloaded."""
     kernel.run("%load_ext ipytorchseed\n%config IPyTorchSeed.tracking = 3.5")
     kernel.run("%config IPyTorchSeed.ignore = ['big']")
     reply = kernel.run("%reload_ext ipytorchseed\n%seed 3")
@@ -184,7 +175,7 @@ def test_a_setting_that_cannot_be_is_told_and_dropped(kernel):
 
 
 def test_without_it_the_magic_is_unknown(plain, tmp_path):
-    """Or the tests above would prove nothing."""
+    """Otherwise the tests above would prove nothing."""
     with Kernel(tmp_path) as kernel:
         assert kernel.run("%seed 3").error.ename == "UsageError"
         assert kernel.run("%%deterministic\n1").error.ename == "UsageError"

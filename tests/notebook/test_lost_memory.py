@@ -1,4 +1,4 @@
-"""A kernel survives memory that a cell releases, named later or not."""
+"""A kernel survives memory that a cell releases, with or without a later name."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ GIVEN_BACK = {
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems keep a mapped file")
 @pytest.mark.parametrize("name", GIVEN_BACK)
 def test_the_kernel_lives_on(kernel, name):
-    """What can no longer be read is distinguished from what could."""
+    """Memory that can no longer be read is distinguished from readable memory."""
     make, lose = GIVEN_BACK[name]
     kernel.run("import os, torch\nimport numpy as np")
     kernel.run(make)
@@ -45,6 +45,6 @@ def test_the_kernel_lives_on(kernel, name):
     after = kernel.runs()[-1].reads["value"]
     if after.opaque:
         assert "its memory was released" in after.summary
-    else:  # something else has got its place by then
+    else:  # other data is there by then
         assert after.digest != before.digest
     assert kernel.run("del value; 1").shown == "1"

@@ -1,4 +1,4 @@
-"""A source that no one seeded is called so, and where somebody did, it is not."""
+"""A source is reported as never seeded only if nothing seeded it."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ import pytest
 
 from tests.kernel import Kernel
 
+# More draws than are counted between two states.
 MUCH = "much = np.random.rand(6_000_000)[-1]"
-"""More draws than are counted from one state to another."""
 
 NEVER = "numpy was never seeded"
 
 
 def _after_restart(tmp_path, before, after, first="import numpy as np, numpy.random"):
-    """Run some cells, then one that draws; again after a restart.
-
-    Return what ``%why`` says.
-    """
+    """Run some cells, then one that draws; again after a restart; return ``%why``."""
     with Kernel(tmp_path) as kernel:
         for setup in (before, after):
             kernel.run(f"{first}\n%load_ext ipytorchseed")
@@ -30,7 +27,7 @@ def _after_restart(tmp_path, before, after, first="import numpy as np, numpy.ran
 
 @pytest.mark.parametrize("setup", [[], [MUCH], ["np.random.rand(3)", MUCH]])
 def test_a_source_that_neither_kernel_seeded_was_never_seeded(tmp_path, setup):
-    """No matter who drew from it meanwhile, and however much; the fix is a seed."""
+    """This holds after any draws from it in between; the fix is a seed."""
     said = _after_restart(tmp_path, setup, setup)
     assert NEVER in said
     assert "To keep it from now on: %seed 42" in said
@@ -38,7 +35,7 @@ def test_a_source_that_neither_kernel_seeded_was_never_seeded(tmp_path, setup):
 
 
 def test_the_seed_of_a_generator_of_ones_own_seeds_no_source(tmp_path):
-    """Nor where the cell that makes it also brings the source in."""
+    """This holds even if the cell that makes it also imports the source."""
     made = ["import numpy as np\nrng = np.random.default_rng(seed=1701)"]
     assert NEVER in _after_restart(tmp_path, made, made, first="import math")
 
@@ -61,7 +58,7 @@ def test_the_seed_of_a_generator_of_ones_own_seeds_no_source(tmp_path):
     ],
 )
 def test_a_source_that_one_kernel_seeded_was_not_never_seeded(tmp_path, before, after, told):
-    """It started from another state, and that is what is said."""
+    """The answer says that it started from another state."""
     said = _after_restart(tmp_path, before, after)
     assert told in said
     assert NEVER not in said

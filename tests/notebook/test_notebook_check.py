@@ -1,4 +1,4 @@
-"""``%check``: would a restart and one run of all cells give what the notebook shows?"""
+"""``%check`` compares what the notebook shows with a run in a fresh kernel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def write(folder, *cells):
 
 
 def open_kernel(folder, path, **env):
-    """Return a kernel that is told which notebook it runs, as by JupyterLab."""
+    """Return a kernel that knows its notebook's path, as from JupyterLab."""
     return Kernel(folder, JPY_SESSION_NAME=str(path), BOOK_MARK=str(folder), **env)
 
 
@@ -32,7 +32,7 @@ def run_all(kernel, *cells):
 
 
 def follow(kernel):
-    """Return the last text of the display of ``%check``, and what was printed until then."""
+    """Return ``%check``'s last displayed text, and what was printed until then."""
     printed = ""
     while True:
         message = kernel.published()
@@ -44,7 +44,7 @@ def follow(kernel):
 
 
 def wait_for_end(folder):
-    """Wait until no process of the fresh kernel is left, beside the kernel that asked."""
+    """Wait until no process of the fresh kernel is left."""
     until = time.monotonic() + 60
     while len(left := alive(str(folder))) > 1:
         assert time.monotonic() < until, left
@@ -52,7 +52,7 @@ def wait_for_end(folder):
 
 
 def test_a_notebook_that_gives_the_same(tmp_path):
-    """The kernel that asks stays usable and as it is; a copy of the folder is written to."""
+    """The asking kernel stays usable and unchanged; writes go to a copy of the folder."""
     cells = (
         LOAD,
         "import random\nrandom.seed(3)",
@@ -83,7 +83,7 @@ def test_a_notebook_that_gives_the_same(tmp_path):
 
 
 def test_a_notebook_that_does_not(tmp_path):
-    """What only this kernel has, the first cell that differs, why, and the edits: in JSON, too."""
+    """Text and JSON name what only this kernel has, the first difference, the edits."""
     cells = (LOAD, "import numpy as np", "x = np.random.rand(3)\nprint(x.sum())", "x.max() > 2")
     path = write(tmp_path, *cells)
     with open_kernel(tmp_path, path) as kernel:
@@ -100,7 +100,7 @@ def test_a_notebook_that_does_not(tmp_path):
 
 
 def test_it_is_stopped(tmp_path):
-    """By the word, by the end of the kernel, or by the next one; an interrupt is not meant for it."""
+    """The word, the kernel's end or the next check stop it; an interrupt does not."""
     cells = (LOAD, "import time\nfor _ in range(6000): time.sleep(.1)")
     path = write(tmp_path, *cells)
     with open_kernel(tmp_path, path) as kernel:
@@ -132,7 +132,7 @@ def test_it_writes_nowhere_else_unasked(tmp_path, tmp_path_factory, monkeypatch)
 
 
 def test_without_a_file_this_kernel_alone_is_looked_at(tmp_path):
-    """As in Colab; and that is said."""
+    """This happens in Colab, and the answer says so."""
     with Kernel(tmp_path) as kernel:
         kernel.run(LOAD)
         kernel.run("limit = 3", "a")
@@ -146,7 +146,7 @@ def test_without_a_file_this_kernel_alone_is_looked_at(tmp_path):
 
 
 def test_where_nobody_asks_it_does_nothing(tmp_path, monkeypatch):
-    """As in a notebook that ``check`` or nbconvert runs."""
+    """This is so in a notebook that ``check`` or nbconvert runs."""
     with Kernel(tmp_path) as kernel:
         kernel.run(LOAD)
         kernel.attended = False
@@ -156,7 +156,7 @@ def test_where_nobody_asks_it_does_nothing(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("line", ["%check --now --yes", "%check stop"])
 def test_words_and_options(tmp_path, line):
-    """Without a fresh kernel; and where none runs there is none to stop."""
+    """``--now`` starts no kernel, and ``stop`` without a check does nothing."""
     path = write(tmp_path, LOAD)
     with open_kernel(tmp_path, path) as kernel:
         kernel.run(LOAD)

@@ -1,4 +1,4 @@
-"""Shells in odd states: our magics work there, or say in one line why not.
+"""In shells in odd states our magics work, or give the reason in one line.
 
 Cells always run.
 """
@@ -64,7 +64,7 @@ MAGICS = (
 @pytest.mark.parametrize("state", STATES.values(), ids=STATES)
 @pytest.mark.timeout(200)
 def test_magics_work_in_an_odd_shell(tmp_path, state):
-    """Each cell runs, and nothing of ours fails."""
+    """Each cell runs, and none of our code fails."""
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run("x = 0")
@@ -78,7 +78,7 @@ def test_magics_work_in_an_odd_shell(tmp_path, state):
 
 @pytest.mark.timeout(100)
 def test_cells_run_under_a_broken_transformer(tmp_path):
-    """Every cell fails by it, ours no more than others, and they run once it is gone."""
+    """Every cell fails because of it, ours as well; they run once it is gone."""
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run(TRANSFORMER)
@@ -93,10 +93,7 @@ def test_cells_run_under_a_broken_transformer(tmp_path):
 
 @pytest.mark.timeout(100)
 def test_cells_run_where_get_ipython_is_bound(tmp_path):
-    """What IPython makes of any magic then fails at that name.
-
-    Plain cells run and are recorded.
-    """
+    """IPython's translation of any magic fails; plain cells run and are recorded."""
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run("get_ipython = None")
@@ -122,10 +119,7 @@ def test_after_unload_ext_nothing_of_ours_is_left(tmp_path):
 
 @pytest.mark.timeout(100)
 def test_in_a_removed_folder_nothing_is_imported_that_would_end_the_kernel(tmp_path):
-    """Torch asks where it is.
-
-    A line says what to do instead, and it works once that is done.
-    """
+    """Torch asks for the folder; one line tells what to do, and it works afterwards."""
     with Kernel(tmp_path, cold=True) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run("import os\nos.mkdir('gone'); os.chdir('gone')\nos.rmdir('../gone')")
@@ -148,7 +142,7 @@ def test_in_a_removed_folder_nothing_is_imported_that_would_end_the_kernel(tmp_p
 
 @pytest.mark.timeout(100)
 def test_magic_that_cannot_be_loaded_says_so_in_a_line(tmp_path):
-    """Another version was installed meanwhile, or a user's hook raises."""
+    """Another version was installed meanwhile, or a user's import hook raises."""
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run(
@@ -171,7 +165,7 @@ def test_magic_that_cannot_be_loaded_says_so_in_a_line(tmp_path):
     "spoiled", ["sys.path.clear()", "sys.meta_path.clear()", "sys.meta_path.insert(0, 7)"]
 )
 def test_where_nothing_can_be_imported_a_first_magic_says_so_in_a_line(tmp_path, spoiled):
-    """Its options are another package's, which cannot be imported either."""
+    """The magic needs another package, which cannot be imported either."""
     with Kernel(tmp_path, cold=True) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run(f"import sys\n{spoiled}")
@@ -183,7 +177,7 @@ def test_where_nothing_can_be_imported_a_first_magic_says_so_in_a_line(tmp_path,
 @pytest.mark.timeout(100)
 @pytest.mark.parametrize("filters", ["None", "()", "[1, None]"])
 def test_cells_are_recorded_whatever_the_filters_of_warnings_are(tmp_path, filters):
-    """What a cell puts in their place stays there."""
+    """What a cell assigns to the filters stays."""
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run(f"import warnings\nwarnings.filters = {filters}")
@@ -204,7 +198,7 @@ def test_what_a_cell_takes_from_the_shell_stays_away(tmp_path):
 
 @pytest.mark.timeout(100)
 def test_a_finder_that_was_put_first_is_first_in_the_next_cell(tmp_path):
-    """It is asked once for each module, and a cell takes away what another put there."""
+    """It is asked once per module, and a cell may remove a finder that another added."""
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run(

@@ -1,4 +1,4 @@
-"""What may be behind ``%%deterministic``, and what it does."""
+"""The options of ``%%deterministic``, and what they do."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ ON = "print('on', torch.are_deterministic_algorithms_enabled())"
 
 DRAW = "random.random(), np.random.rand(), torch.rand(1).item()"
 
+# An operation without deterministic algorithm in torch, even on the CPU.
 PUT = "torch.zeros(4).put_(torch.tensor([1, 1]), torch.ones(2))"
-"""An operation that torch has no deterministic algorithm for, on the CPU too."""
 
 
 def test_the_seed_goes_to_every_source(kernel):
-    """The body draws what it would after seeding python, numpy and torch by hand."""
+    """The body draws the same as after seeding python, numpy and torch by hand."""
     by_hand = kernel.run(f"random.seed(7)\nnp.random.seed(7)\ntorch.manual_seed(7)\n{DRAW}")
     assert kernel.run(f"%%deterministic 7\n{DRAW}").shown == by_hand.shown
 
 
 def test_without_a_seed_the_sources_go_on(kernel):
-    """``%%deterministic`` alone moves no source."""
+    """``%%deterministic`` alone changes no source."""
     kernel.run("%seed 7 -q")
     first, second = kernel.run(DRAW).shown, kernel.run(DRAW).shown
     kernel.run("%seed 7 -q")
@@ -42,14 +42,14 @@ def test_without_isolate_later_cells_see_that_the_cell_drew(kernel):
 
 @pytest.mark.parametrize("body", [DRAW, f"{DRAW}\n1 / 0", "if\n"], ids=["right", "error", "syntax"])
 def test_isolate_puts_every_source_back(kernel, body):
-    """Later cells draw what they would have drawn without the cell."""
+    """Later cells draw the same as without the cell."""
     before = digests(kernel)
     kernel.run(f"%%deterministic 7 --isolate\n{body}")
     assert digests(kernel) == before
 
 
 def test_a_body_that_is_repeated_begins_anew_each_time(kernel):
-    """Under ``%%timeit``: each repetition's scope ends before the next begins."""
+    """Under ``%%timeit``, each repetition's scope ends before the next begins."""
     before = digests(kernel)
     cell = "%%timeit -n1 -r3 -q\n%%deterministic --isolate --json\nprint(torch.rand(1).item())"
     lines = kernel.run(cell).stdout.splitlines()
@@ -59,7 +59,7 @@ def test_a_body_that_is_repeated_begins_anew_each_time(kernel):
 
 
 def test_no_cudnn_switches_cudnn_off_for_the_cell(kernel):
-    """And only for the cell, and only then."""
+    """It is off only during the cell, and only with the option."""
     ask = "torch.backends.cudnn.enabled"
     told = [kernel.run(f"{line}{ask}").shown for line in NO_CUDNN]
     assert told == ["True", "False", "True"]
@@ -69,7 +69,7 @@ NO_CUDNN = ("%%deterministic\n", "%%deterministic --no-cudnn\n", "")
 
 
 def test_without_warn_an_operation_that_may_not_repeat_stops_the_cell(kernel):
-    """And with ``--warn`` it does not."""
+    """With ``--warn`` the cell continues."""
     assert kernel.run(f"%%deterministic\n{PUT}\nprint('on')").error.ename == "RuntimeError"
     assert kernel.run(f"%%deterministic --warn\n{PUT}\nprint('on')").stdout == "on\n"
 
@@ -85,10 +85,7 @@ LINES = {
 @pytest.mark.parametrize(("words", "line"), LINES.items(), ids=LINES)
 @pytest.mark.parametrize("body", ["1", "1 / 0", "raise KeyboardInterrupt"])
 def test_one_line_says_what_was_set_and_put_back(kernel, words, line, body):
-    """After an error too.
-
-    It is no output of the cell's, so it explains no other result.
-    """
+    """It is shown after errors too, and is not recorded as an output of the cell."""
     (receipt,) = kernel.run(f"%%deterministic {words}\n{body}").receipts
     assert receipt == f"%%deterministic: {line}"
     kernel.run("running = __import__('ipytorchseed.notebook.extension').notebook.extension.running")
@@ -96,7 +93,7 @@ def test_one_line_says_what_was_set_and_put_back(kernel, words, line, body):
 
 
 def test_where_nothing_had_to_be_set_the_line_says_so(kernel):
-    """Under ``%deterministic on``; and not once for each repetition."""
+    """Under ``%deterministic on`` it appears once, not for each repetition."""
     kernel.run("%deterministic on -q")
     (receipt,) = kernel.run("%%timeit -n1 -r3 -q\n%%deterministic 1\n1").receipts
     kernel.run("%deterministic off -q")
@@ -105,7 +102,7 @@ def test_where_nothing_had_to_be_set_the_line_says_so(kernel):
 
 @pytest.mark.parametrize("words", ["--json", "--check", "--check --json"])
 def test_a_receipt_or_a_verdict_stands_in_its_place(kernel, words):
-    """What the cell leaves is said once."""
+    """What the cell changed is reported once."""
     assert kernel.run(f"%%deterministic 3 {words}\n1").receipts == []
 
 
@@ -114,7 +111,7 @@ FAILS = "import torch\ndef fail():\n    return torch.zeros(2) + torch.zeros(3)\n
 
 @pytest.mark.parametrize("words", ["", "42", "--warn", "--trace", "--isolate", "--check", "--json"])
 def test_a_traceback_begins_in_the_cell(kernel, words):
-    """It shows the user's lines under their own numbers, and none of ours."""
+    """It shows the user's lines with their own numbers, and none of ours."""
     reply = kernel.run(f"%%deterministic {words}\n{FAILS}")
     frames = re.findall(r"^(?:Cell|File) .*", reply.error.traceback, re.MULTILINE)
     assert re.fullmatch(r"Cell In\[\d+\], line 5", frames[0])
@@ -128,7 +125,7 @@ def _receipt(reply):
 
 
 def test_json_prints_the_receipt_as_one_line(kernel):
-    """Seed, options, the flags that were set, the alerts, and whether all is back."""
+    """It has seed, options, set flags, alerts, and whether everything was restored."""
     before, receipt = _receipt(
         kernel.run("%%deterministic 42 --json\nprint('body')\ntorch.rand(1)")
     )
@@ -154,7 +151,7 @@ def test_json_prints_the_receipt_as_one_line(kernel):
 
 
 def test_the_receipt_lists_alerts(kernel):
-    """With ``--warn``: operation, line, how often, and what to use instead."""
+    """With ``--warn``, it has operation, line, count and alternative."""
     cell = f"%%deterministic --warn --isolate --json\nfor _ in range(3):\n    {PUT}"
     _, receipt = _receipt(kernel.run(cell))
     (alert,) = receipt["alerts"]
@@ -167,7 +164,7 @@ def test_the_receipt_lists_alerts(kernel):
 
 
 def test_the_receipt_is_printed_after_an_error_too(kernel):
-    """What went wrong in the body is shown, and that everything is back."""
+    """It has the error of the body, and that everything was restored."""
     reply = kernel.run("%%deterministic 42 --json\n1 / 0")
     assert reply.error.ename == "ZeroDivisionError"
     assert _receipt(reply)[1]["restored"] is True
@@ -178,7 +175,7 @@ def test_the_receipt_is_printed_after_an_error_too(kernel):
     [("$n", 7), ("{n}", 7), ("{n * 2 + 1}", 15), ("+42", 42), ("'42'", 42)],
 )
 def test_the_seed_may_be_a_variable_or_an_expression(kernel, line, seed):
-    """As in any magic's line."""
+    """Variables are expanded as in any magic's line."""
     kernel.run("n = 7")
     _, receipt = _receipt(kernel.run(f"%%deterministic {line} --json\npass"))
     assert receipt["seed"] == seed
@@ -203,7 +200,7 @@ BAD = {
 
 @pytest.mark.parametrize(("line", "said"), BAD.values(), ids=BAD)
 def test_a_bad_line_runs_nothing_and_moves_nothing(kernel, line, said):
-    """One line says what, why and the right form; the body is not run."""
+    """One line gives what, why and the right form; the body does not run."""
     kernel.run("empty = ''")
     before = digests(kernel)
     reply = kernel.run(f"%%deterministic {line}\nprint('ran')\n{DRAW}")

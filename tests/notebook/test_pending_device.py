@@ -1,4 +1,4 @@
-"""What a GPU still computes when a cell ends is not looked at, and that is said."""
+"""Results that a GPU still computes at the end of a cell are reported as not seen."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 import torch
 from ipytorchseed.fingerprint import elements
 
-elements.DEVICES = frozenset({"cpu"})  # taken for a device that computes by itself
+elements.DEVICES = frozenset({"cpu"})  # treated as an asynchronous device
 done = threading.Event()
 done.set()
 torch.cpu.synchronize = lambda device=None: done.wait()
@@ -20,19 +20,19 @@ DONE = "done.set()"
 
 
 def flat(reply):
-    """Return what a command said, on one line."""
+    """Return a command's output on one line."""
     return " ".join(reply.displays[-1]["text/plain"].split())
 
 
 @pytest.fixture
 def kernel(new_kernel):
-    """A kernel with a device that a cell can leave busy."""
+    """A kernel with a device that is still busy after a cell."""
     assert new_kernel.run(SETUP).status == "ok"
     return new_kernel
 
 
 def test_a_result_that_is_not_there_yet_is_not_called_the_same(kernel):
-    """It is named, with why it was not looked at and what to do."""
+    """It is named, with the reason and what to do."""
     for cell in (COMPUTE, DONE, COMPUTE, DONE):
         kernel.run(cell)
     said = flat(kernel.run("%why 5"))
@@ -43,7 +43,7 @@ def test_a_result_that_is_not_there_yet_is_not_called_the_same(kernel):
 
 
 def test_who_changed_it_is_found_once_it_is_there(kernel):
-    """The cell whose result could not be looked at is named by what the next one read."""
+    """The cell with the pending result is identified by what the next one read."""
     for cell in (COMPUTE, DONE, "print(y)", "x = x + 1", COMPUTE, DONE, "print(y)"):
         kernel.run(cell)
     said = flat(kernel.run("%why"))
@@ -51,7 +51,7 @@ def test_who_changed_it_is_found_once_it_is_there(kernel):
 
 
 def test_it_is_read_whole_as_soon_as_it_is_there(kernel):
-    """That it was not once does not make it a large value."""
+    """Having been pending does not make it a large value."""
     for cell in (COMPUTE, DONE, "y", "y"):
         kernel.run(cell)
     runs = kernel.runs()
@@ -70,10 +70,7 @@ TRAINING = {
 
 
 def test_the_cell_that_trained_is_blamed_and_can_be_replayed(kernel):
-    """Not the one after it, when all was there.
-
-    What it left is what the next cell read.
-    """
+    """The next cell, which read the result, is not blamed."""
     replies = [kernel.run(TRAINING[name]) for name in ("make", "show", "train")]
     kernel.run(DONE)
     trained = kernel.run(TRAINING["show"])

@@ -1,6 +1,6 @@
 """``%why`` tests causes: the cell runs on copies with one cause restored.
 
-Nothing of it remains.
+Everything is as before afterwards.
 """
 
 from __future__ import annotations
@@ -12,16 +12,13 @@ import pytest
 
 from tests.kernel import Kernel
 
+# The whole content of a kernel.
 LOOK = "__import__('tests.scenarios.state', fromlist=['x']).look(globals())"
-"""Everything that is in a kernel."""
 
 
 @pytest.fixture
 def play(new_kernel):
-    """Run cells, each known by its first line unless a name is given.
-
-    Return the kernel.
-    """
+    """Run cells, known by their first lines unless named; return the kernel."""
 
     def played(*cells):
         for cell in cells:
@@ -33,8 +30,8 @@ def play(new_kernel):
 
 
 def answer_of(kernel, command="%why --json --prove"):
-    """Make the causes proved, and see that all is as before; return the answer."""
-    kernel.run("%why --json", store_history=False)  # imports what any answer takes
+    """Ask for a proof, and assert that all is as before; return the answer."""
+    kernel.run("%why --json", store_history=False)  # imports what any answer needs
     before = kernel.value(LOOK)
     reply, runs = kernel.record(command, "ask")
     after = kernel.value(LOOK)
@@ -48,25 +45,25 @@ def answer_of(kernel, command="%why --json --prove"):
 
 
 def prove(kernel, command="%why --json --prove"):
-    """Return what is said of each cause, as ``answer_of`` does."""
+    """Return the finding for each cause, as ``answer_of`` does."""
     causes = answer_of(kernel, command)["causes"]
     return {cause["name"]: (cause["proof"], cause["experiment"]) for cause in causes}
 
 
 def back(number, alone="", what="it"):
-    """Return what is said of a cause that brings the result of a run back."""
+    """Return the expected finding for a cause that brings a run's result back."""
     return "proved", f"proved: restoring {what}{alone} gives In[{number}]'s result again"
 
 
 def test_a_source_that_moved(play):
-    """It is restored to where it stood."""
+    """It is restored to its earlier state."""
     draw = "out = [random.random(), 1]\nout"
     kernel = play("import random\nrandom.seed(3)", draw, draw)
     assert prove(kernel) == {"python": back(3)}
 
 
 def test_a_generator_object(play):
-    """Also one that is held by another object."""
+    """This includes a generator that another object holds."""
     setup = (
         "import numpy as np\nclass Data:\n    pass\nds = Data()\nds.rng = np.random.default_rng(1)"
     )
@@ -75,7 +72,7 @@ def test_a_generator_object(play):
 
 
 def test_a_generator_that_the_cell_does_not_draw_from_stays(play):
-    """It is restored with the run's other states, and gets its own state back."""
+    """It is restored for the rerun, and its own state is restored afterwards."""
     setup = "import numpy as np\nrng, other = np.random.default_rng(1), np.random.default_rng(2)"
     kernel = play(setup, *["out = rng.random()\nout"] * 2, "other.random()")
     state = "other.bit_generator.state['state']['state']"
@@ -85,14 +82,14 @@ def test_a_generator_that_the_cell_does_not_draw_from_stays(play):
 
 
 def test_a_flag(play):
-    """It is as before afterwards."""
+    """Afterwards it is as before."""
     use = "third = (torch.ones(1) / 3).item()"
     kernel = play("import torch", use, "torch.set_default_dtype(torch.float64)", use)
     assert prove(kernel) == {"torch.default_dtype": back(3)}
 
 
 def test_a_setting_of_a_library(play):
-    """By the call that sets it."""
+    """It is restored by the call that sets it."""
     show = "print(values)"
     setup = "import numpy as np\nvalues = np.array([1 / 3])"
     kernel = play(setup, show, "np.set_printoptions(precision=2)", show)
@@ -105,7 +102,7 @@ def test_a_setting_of_a_library(play):
     ids=["cell", "helper"],
 )
 def test_a_variable_of_the_environment(play, asks):
-    """Whether it was set or not, and no matter who asks for it."""
+    """It may have been set or not, and any code may read it."""
     helper = "import os\ndef scale():\n    return os.environ.get('SCALE', '1')"
     kernel = play(helper, (asks, "use"), "os.environ['SCALE'] = '5'", (asks, "use"))
     assert prove(kernel) == {"SCALE": back(3)}
@@ -114,7 +111,7 @@ def test_a_variable_of_the_environment(play, asks):
 
 
 def test_the_working_folder(play, tmp_path):
-    """The file of the folder of before is read."""
+    """The file in the earlier folder is read."""
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "data.txt").write_text("1")
     (tmp_path / "data.txt").write_text("2")
@@ -125,7 +122,7 @@ def test_the_working_folder(play, tmp_path):
 
 
 def test_a_working_folder_that_is_gone(play, tmp_path):
-    """No experiment can begin there."""
+    """No experiment can start there."""
     for folder in ("old", "new"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "data.txt").write_text(folder)
@@ -141,10 +138,7 @@ def test_a_working_folder_that_is_gone(play, tmp_path):
 
 
 def test_a_folder_of_the_later_run_that_is_gone(play, tmp_path):
-    """The cell would run in another folder.
-
-    And that nothing ran is not kept as a finding.
-    """
+    """The cell would run in another folder; the failed attempt is not kept as finding."""
     (tmp_path / "new").mkdir()
     kernel = play("import os\nx = 1", "y = x", "os.chdir('new')\nx = 2", "y = x",
                   "os.chdir('..')\nos.rmdir('new')")  # fmt: skip
@@ -158,13 +152,13 @@ def test_a_folder_of_the_later_run_that_is_gone(play, tmp_path):
 
 
 def test_an_edit_of_the_cell(play):
-    """The earlier text is run."""
+    """The earlier text runs."""
     (found,) = prove(play("x = 3", ("y = x + 1\ny", "c"), ("y = x + 2\ny", "c"))).values()
     assert found == back(3)
 
 
 def test_a_source_that_only_the_earlier_text_draws_from(play):
-    """It is restored with the text, though it is no cause."""
+    """It is restored with the text, though it is not a cause."""
     kernel = play(
         "import random", ("y = random.random()", "c"), "random.random()", ("y = 0.5", "c")
     )
@@ -175,7 +169,7 @@ def test_a_source_that_only_the_earlier_text_draws_from(play):
 
 
 def test_an_input_that_an_earlier_cell_makes(play):
-    """Its cell of that time runs again, in copies: the one of now is as it was."""
+    """The earlier version of its cell runs again on copies; the current value stays."""
     make = ("data = [1, 2]", "make"), ("data = [4]", "make")
     kernel = play(make[0], "total = sum(data)", make[1], "total = sum(data)")
     assert prove(kernel) == {"data": back(3)}
@@ -267,7 +261,7 @@ PARTS = {
 
 @pytest.mark.parametrize(("make", "use", "change", "part"), PARTS.values(), ids=PARTS)
 def test_the_part_that_suffices_is_named(play, make, use, change, part):
-    """With what it was and is; others that changed, and are read, are not the cause."""
+    """Its old and new values are shown; other changed parts are not the cause."""
     answer = answer_of(play(make, use, change, use))
     name, path, detail = part
     (cause,) = (each for each in answer["causes"] if each["proof"] == "proved")
@@ -277,7 +271,7 @@ def test_the_part_that_suffices_is_named(play, make, use, change, part):
 
 
 def test_another_name_of_a_part_of_a_model_is_no_result_of_its_own(play):
-    """It does not lead to the model that is made again for the experiment."""
+    """It does not point to the model that is rebuilt for the experiment."""
     train = (
         "loss = model(torch.ones(8, 3)).square().mean()\nopt.zero_grad()\nloss.backward()\n"
         "opt.step()\nloss.item()"
@@ -300,7 +294,7 @@ def test_another_name_of_a_part_of_a_model_is_no_result_of_its_own(play):
     ids=["array", "view", "both"],
 )
 def test_an_array_and_a_view_of_it(play, use, causes):
-    """The memory that they share is the view's; each goes back without the other."""
+    """They share the view's memory; each is restored without the other."""
     setup = "import numpy as np\na = np.arange(6.0)\nb = a[2:4]"
     answer = answer_of(play(setup, use, "a[0] = 9.0", "b[0] = 7.0", use))
     assert {cause["name"]: cause["proof"] for cause in answer["causes"]} == dict.fromkeys(
@@ -327,7 +321,7 @@ CLASS = (
     ids=["class", "object", "both"],
 )
 def test_a_class_and_its_object(play, method, attribute, causes):
-    """An object goes back without its class, and the class without the object."""
+    """Each can be restored without the other."""
     use = "out = float(cfg.rate())"
     answer = answer_of(play(CLASS.format(1, 1), use, CLASS.format(method, attribute), use))
     assert {cause["name"] for cause in answer["causes"]} == causes
@@ -337,7 +331,7 @@ def test_a_class_and_its_object(play, method, attribute, causes):
 
 
 def test_a_generator_and_a_variable_that_one_cell_made(play):
-    """The generator goes back by its state, beside the variable."""
+    """The generator is restored by its state, in addition to the variable."""
     draw = "w += 1\nr = float(rng.random() + w.sum())"
     kernel = play(
         "import numpy as np", "w = np.zeros(3)\nrng = np.random.default_rng(3)", draw, draw
@@ -350,14 +344,14 @@ def test_a_generator_and_a_variable_that_one_cell_made(play):
 
 
 def test_a_name_that_was_not_there(play):
-    """It is taken away, and stands where it stood afterwards."""
+    """It is removed for the experiment, and restored at its place."""
     use = "out = rate if 'rate' in globals() else 0"
     kernel = play("x = 1", use, "rate = 5", "y = 2", use)
     assert prove(kernel) == {"rate": back(3)}
 
 
 def test_a_name_that_was_set_only_after_both_runs(play):
-    """No experiment finds it."""
+    """Experiments run without it."""
     use = "out = globals().get('rate', 1) * x"
     kernel = play("x = 1", use, "x = 2", use, "rate = 5")
     assert prove(kernel) == {"x": back(3)}
@@ -365,7 +359,7 @@ def test_a_name_that_was_set_only_after_both_runs(play):
 
 
 def test_a_variable_of_a_module(play, tmp_path):
-    """The module stays, and so does what it held before the question."""
+    """The module stays, with the value that it had before the question."""
     (tmp_path / "conf.py").write_text("RATE = 1")
     use = "out = conf.RATE"
     kernel = play("import sys, os\nsys.path.insert(0, os.getcwd())\nimport conf", "conf.RATE = 2",
@@ -375,7 +369,7 @@ def test_a_variable_of_a_module(play, tmp_path):
 
 
 def test_an_attribute_of_a_class_that_the_cell_sets(play):
-    """Each experiment finds it as the run did, whatever the one before it left."""
+    """Each experiment starts with the run's value, whatever the previous one left."""
     count = "Config.calls += 1\nout = Config.calls + 0 * n"
     kernel = play("class Config:\n    calls = 0", "n = 1", count, "n = 2", count)
     found = prove(kernel)
@@ -384,7 +378,7 @@ def test_an_attribute_of_a_class_that_the_cell_sets(play):
 
 
 def test_two_causes_that_act_only_together(play):
-    """Neither alone changes anything."""
+    """Restoring only one has no effect."""
     use = "y = 1 if a and b else 0"
     found = prove(play("a = 1; b = 1", use, "a = 0", "b = 0", use))
     gives = "gives In[3]'s result again; alone it changes nothing"
@@ -395,14 +389,14 @@ def test_two_causes_that_act_only_together(play):
 
 
 def test_two_causes_of_which_each_does_it(play):
-    """Each alone brings it back."""
+    """Restoring either one gives the earlier result."""
     use = "y = 1 if a or b else 0"
     found = prove(play("a = 1; b = 1", use, "a = 0; b = 0", use))
     assert found == {name: back(3, " alone") for name in "ab"}
 
 
 def test_two_independent_causes(play):
-    """Each changes the result by itself, and only both bring it back."""
+    """Each changes the result, and only both together restore it."""
     use = "y = a + 10 * b"
     found = prove(play("a = 1; b = 1", use, "a = 2", "b = 2", use))
     assert found == {
@@ -415,7 +409,7 @@ def test_two_independent_causes(play):
 
 
 def test_a_decoy_is_cleared(play):
-    """It is no cause, and the reason is that restoring it has no effect."""
+    """It is not a cause, since restoring it has no effect."""
     use = "total = sum(data) + 0 * n"
     kernel = play("data = [1.0]; n = 1", use, "data.append(2.0); n = 2", use)
     assert prove(kernel) == {"data": back(3, " alone")}
@@ -428,7 +422,7 @@ def test_a_decoy_is_cleared(play):
 
 
 def test_a_short_cell_is_tested_unasked(play):
-    """Unless that is switched off, for one question or for all."""
+    """This can be switched off, for one question or for all."""
     kernel = play("x = 1", "y = x", "x = 2", "y = x")
     for ask in ("%why 5 --json --no-prove", "%config IPyTorchSeed.prove = False\n%why 5 --json"):
         (cause,) = json.loads(kernel.run(ask).stdout)["causes"]
@@ -439,7 +433,7 @@ def test_a_short_cell_is_tested_unasked(play):
 
 
 def test_findings_are_kept_with_the_two_runs(play):
-    """Asked again, nothing runs, and the line under a cell has them too."""
+    """A second question runs nothing, and the line below a cell uses them too."""
     use = "y = x[0] + 0 * n\nvars(sys)['calls'] = vars(sys).get('calls', 0) + 1"
     kernel = play("import sys\nx = [1]; n = 1", (use, "use"), "x = [2]; n = 2", (use, "use"))
     kernel.run("%why 5 --json")
@@ -466,9 +460,9 @@ def test_findings_are_kept_with_the_two_runs(play):
     ids=["file", "long", "program"],
 )
 def test_what_is_not_tested_unasked(play, cell, reason):
-    """Cells that take long or act outside the kernel.
+    """Cells that take long or act outside the kernel are not tested.
 
-    The answer says why and what to type.
+    The answer gives the reason and what to type.
     """
     kernel = play("x = 1", (cell, "use"), "x = 2", (cell, "use"))
     before = kernel.run("%rng --json").stdout
@@ -478,7 +472,7 @@ def test_what_is_not_tested_unasked(play, cell, reason):
 
 
 def test_a_test_that_does_not_end_is_interrupted(play):
-    """With `a` alone restored the cell would sleep: the answer comes without a test."""
+    """With only `a` restored the cell would sleep; the answer comes without a test."""
     use = "import time\nif a > b:\n    time.sleep(20)\ny = a + b"
     kernel = play("a = b = 0", (use, "use"), "a = b = 1", (use, "use"))
     answer = json.loads(kernel.run("%why 5 --json").stdout)
@@ -506,9 +500,9 @@ def test_what_ran_before_the_restart_is_not_tested_unasked(tmp_path):
 
 
 def test_what_cannot_be_restored_may_matter(play, tmp_path):
-    """With the reason in a clause."""
+    """The answer gives the reason in a clause."""
     read = "text = open('data.txt').read(), random.random()"
-    (tmp_path / "data.txt").write_text("1" * 70_000)  # too large to be kept in memory
+    (tmp_path / "data.txt").write_text("1" * 70_000)  # too large to keep in memory
     kernel = play("import random", "random.seed(1)", read)
     (tmp_path / "data.txt").write_text("2" * 70_000)
     assert prove(play("random.seed(1)", read)) == {
@@ -518,7 +512,7 @@ def test_what_cannot_be_restored_may_matter(play, tmp_path):
 
 
 def test_what_cannot_be_restored_is_told_beside_what_is_tested(play, tmp_path):
-    """And the earlier result does not come without it."""
+    """The earlier result does not come back without it."""
     read = "text = open('data.txt').read(), x"
     (tmp_path / "data.txt").write_text("1" * 70_000)
     kernel = play("x = 1", read)
@@ -531,7 +525,7 @@ def test_what_cannot_be_restored_is_told_beside_what_is_tested(play, tmp_path):
 
 
 def test_an_input_that_nothing_makes(play):
-    """No cell that is on record left it so, and it is not in memory."""
+    """No recorded cell made that value, and it is not in memory."""
     play().run("%config IPyTorchSeed.keep_inputs = False", silent=True)
     kernel = play("x = [1]", "y = x[0]")
     kernel.run("x[0] = 7", silent=True)
@@ -552,7 +546,7 @@ def test_an_input_that_nothing_makes(play):
 
 
 def test_a_cell_that_does_not_repeat(play):
-    """That is the finding, whatever was restored."""
+    """That is the finding, whichever cause is restored."""
     ask = "out = x, os.urandom(4).hex()"
     found = prove(play("import os\nx = 1", ask, "x = 2", ask))
     assert found["x"] == (
@@ -577,7 +571,7 @@ def test_what_answers_differently_each_time_is_the_only_cause(play):
 
 
 def test_a_variable_that_does_not_repeat(play):
-    """It is not compared, and the rest is proved."""
+    """It is not compared; the other variables are proved."""
     ask = "name = os.urandom(4).hex()\nout = 2 * x"
     assert prove(play("import os\nx = 1", ask, "x = 2", ask)) == {
         "x": back(3),
@@ -589,7 +583,7 @@ def test_a_variable_that_does_not_repeat(play):
 
 
 def test_a_counter_that_the_cell_goes_on_with(play):
-    """Nothing else that changed depends on it, and the answer says so."""
+    """No other change depends on it, and the answer says so."""
     ask = "n_runs += 1\nout = 2 * x"
     kernel = play("n_runs = 0\nx = 1", ask, "x = 2", ask)
     assert prove(kernel) == {"x": back(3, " alone")}
@@ -599,7 +593,7 @@ def test_a_counter_that_the_cell_goes_on_with(play):
 
 
 def test_what_else_changed_depends_on_a_counter(play):
-    """It is a cause, carried on by the cell."""
+    """The counter is a cause, which the cell itself carries on."""
     ask = "n_runs += 1\nout = x * n_runs"
     found = prove(play("n_runs = 0\nx = 1", ask, "x = 2", ask))
     assert {name: level for name, (level, _) in found.items()} == {
@@ -609,7 +603,7 @@ def test_what_else_changed_depends_on_a_counter(play):
 
 
 def test_an_input_that_only_a_counter_depends_on(play):
-    """It is not cleared: the counter is a result too, though it is not compared."""
+    """It is not cleared, since the counter is a result too, though not compared."""
     ask = "n += step\nout = 2 * x"
     found = prove(play("n = 0\nstep = 1\nx = 1", ask, "step = 5", "x = 2", ask))
     assert found == {
@@ -619,13 +613,13 @@ def test_an_input_that_only_a_counter_depends_on(play):
 
 
 def test_what_was_cleared_is_tested_too(play):
-    """A cell that only appends to a list does not read it, and yet goes on from it."""
+    """A cell that only appends to a list does not read it, but depends on it."""
     found = prove(play("log = []\nx = [1]", "log.append(len(x))", "x[0] = 2", "log.append(len(x))"))
     assert {name: level for name, (level, _) in found.items()} == {"log": "carried"}
 
 
 def test_a_graph_that_is_not_copied_is_the_reason(play):
-    """No copy of the value leads back to what it was made of."""
+    """A copy of the value has no link to its inputs."""
     use = "g = torch.autograd.grad(y, w, retain_graph=True)[0].tolist(), n"
     kernel = play("import torch\nw = torch.ones(2, requires_grad=True)\ny = (w * 2).sum()",
                   "n = 1", use, "n = 2", use)  # fmt: skip
@@ -636,14 +630,14 @@ def test_a_graph_that_is_not_copied_is_the_reason(play):
 
 
 def test_a_cell_that_failed(play):
-    """What made it fail is proved: without that the earlier result comes."""
+    """The cause of the failure is proved: restoring it gives the earlier result."""
     kernel = play("x = 2", "y = 1 / x", "x = 0", "y = 1 / x")
     assert prove(kernel, "%why 5 --json --prove") == {"x": back(3)}
     assert kernel.value("get_ipython().last_execution_succeeded") is True
 
 
 def test_a_maker_that_fails(play):
-    """Then nothing can be made again, and all is as before."""
+    """Nothing can be rebuilt then, and all is as before."""
     make = "data = [1] if first else 1 / 0\nfirst = False"
     kernel = play("first = True", make, "total = sum(data)")
     kernel.run("data = [5]", "other")
@@ -656,7 +650,7 @@ def test_a_maker_that_fails(play):
 
 
 def test_a_cell_that_writes_a_file_is_not_run(play, tmp_path):
-    """It is said what would happen; with --yes it happens."""
+    """The answer tells what would happen; with --yes it happens."""
     save = "open('out.txt', 'a').write(str(x))\ny = x"
     kernel = play("x = 1", save, "x = 2", save)
     reply = kernel.run("%why --prove")
@@ -669,12 +663,12 @@ def test_a_cell_that_writes_a_file_is_not_run(play, tmp_path):
 
 
 def test_yes_goes_with_prove(new_kernel):
-    """Alone it means nothing."""
+    """The option means nothing alone."""
     assert "--yes goes with --prove" in new_kernel.run("%why --yes").error.evalue
 
 
 def test_what_cannot_be_copied_is_left_alone(play):
-    """A generator that the cell draws from would be used up."""
+    """An experiment would consume a generator that the cell iterates."""
     kernel = play("items = (i for i in range(9))\nx = 1", "y = next(items), x", "x = 2",
                   "y = next(items), x")  # fmt: skip
     found = prove(kernel, "%why 5 --json --prove")
@@ -683,7 +677,7 @@ def test_what_cannot_be_copied_is_left_alone(play):
 
 
 def test_a_deterministic_cell(play):
-    """Its seed and flags hold in each experiment, and no receipt is shown."""
+    """Its seed and flags apply in each experiment, and no receipt is shown."""
     cell = "%%deterministic 42\nout = torch.rand(2).sum().item() * scale"
     kernel = play("import torch\nscale = 1", (cell, "d"), "scale = 2", (cell, "d"))
     assert prove(kernel) == {"scale": back(3)}
@@ -691,7 +685,7 @@ def test_a_deterministic_cell(play):
 
 
 def test_a_cell_that_gives_commands_is_not_run(play):
-    """What they do is not undone."""
+    """The effects of our commands would not be undone."""
     cell = "%seed off\ny = x"
     kernel = play("x = 1", (cell, "c"), "x = 2", (cell, "c"))
     assert prove(kernel) == {
@@ -700,7 +694,7 @@ def test_a_cell_that_gives_commands_is_not_run(play):
 
 
 def test_seeds_of_the_cells_are_not_logged(play):
-    """What was applied in an experiment is gone, and what %seed says as well."""
+    """Seeds applied in an experiment are undone, also in the status of %seed."""
     cell = "%seed 7 -q\ny = x"
     kernel = play("x = 1", (cell, "c"), "x = 2", (cell, "c"), "%seed 1 -q")
     log = kernel.run("%seed log").displays[0]["text/plain"]
@@ -709,7 +703,7 @@ def test_seeds_of_the_cells_are_not_logged(play):
 
 
 def test_a_rule_that_a_cell_sets_is_as_before(play):
-    """Experiments set it as well, and it is off again."""
+    """Experiments set the rule too, and it is off afterwards."""
     cell = "get_ipython().run_line_magic('seed', 'each 7 -q')\ny = x"
     kernel = play("x = 1", (cell, "c"), "x = 2", (cell, "c"), "%seed off -q")
     prove(kernel, "%why 5 --json --prove")
@@ -717,14 +711,14 @@ def test_a_rule_that_a_cell_sets_is_as_before(play):
 
 
 def test_folders_that_experiments_enter_are_not_listed(play):
-    """IPython lists each folder that ``%cd`` enters, for ``%cd -2`` and the like."""
+    """IPython lists each folder that ``%cd`` enters, as for ``%cd -2``."""
     cell = "%cd -q .\ny = x"
     kernel = play("x = 1", (cell, "c"), "x = 2", (cell, "c"))
-    assert prove(kernel) == {"x": back(3)}  # `_dh` is part of what is looked at
+    assert prove(kernel) == {"x": back(3)}  # `_dh` is compared too
 
 
 def test_a_cell_that_awaits_shows_and_plots(play):
-    """Nothing of it is shown."""
+    """Its outputs are not shown."""
     cell = (
         "import asyncio, sys\nfrom IPython.display import display\nawait asyncio.sleep(0)\n"
         "display(x)\nprint(x)\nprint(x, file=sys.stderr)\nx"
@@ -735,7 +729,7 @@ def test_a_cell_that_awaits_shows_and_plots(play):
 
 
 def test_an_interrupt_leaves_everything_as_before(play):
-    """In the middle of the second experiment."""
+    """The interrupt comes in the second experiment."""
     cell = (
         "import signal, sys\nvars(sys)['calls'] = n = vars(sys).get('calls', 0) + 1\n"
         "x.append(n)\nif n == 4:\n    signal.raise_signal(signal.SIGINT)\ny = len(x)"
@@ -750,7 +744,7 @@ def test_an_interrupt_leaves_everything_as_before(play):
 
 
 def test_how_far_it_is(play):
-    """A line names what is restored, and goes."""
+    """A line names what is being restored, and disappears."""
     cell = "import time\ntime.sleep(0.6)\ny = x"
     kernel = play("x = 1", (cell, "c"), "x = 2", (cell, "c"))
     reply = kernel.run("%why --prove")
@@ -759,7 +753,7 @@ def test_how_far_it_is(play):
 
 
 def test_an_earlier_kernel(play):
-    """The record of its run is what the result is held against; its cells run again."""
+    """The rerun is compared with the record of the earlier run; its cells run again."""
     kernel = play("import random\nrandom.seed(1)\nx = [1]", "x.append(random.random())\ny = x[-1]")
     kernel.restart()
     kernel.run("%load_ext ipytorchseed")
@@ -769,12 +763,12 @@ def test_an_earlier_kernel(play):
 
 
 def test_tab_completes_it(new_kernel):
-    """As all options."""
+    """It is completed like every option."""
     assert "--prove" in new_kernel.complete("%why --p")
 
 
 def test_a_replay_proves_the_causes(play):
-    """All that it put back, together."""
+    """All causes that it restored are proved together."""
     kernel = play("x = [1]", "x.append(len(x))\nlen(x)", "x.append(len(x))\nlen(x)")
     shown = " ".join(kernel.run("%replay 3").displays[-1]["text/plain"].split())
     assert "✓ In[5] is In[3]'s result again" in shown
@@ -785,7 +779,7 @@ READ = "text = open('data.txt').read()"
 
 
 def test_a_file_that_was_small(play, tmp_path):
-    """Its earlier content is still in memory; the file itself stays as it is."""
+    """Its earlier content is still in memory; the file itself does not change."""
     file = tmp_path / "data.txt"
     file.write_text("1")
     kernel = play(READ)
@@ -809,7 +803,7 @@ def test_a_file_that_was_small(play, tmp_path):
     ],
 )
 def test_a_file_that_a_library_reads(play, setup, read):
-    """No matter who opens it, as long as that is Python."""
+    """Any Python code may open it."""
     again = setup.replace("1]", "2]").replace("ones(2)", "zeros(2)").replace("'1'", "'2'")
     kernel = play(setup, read, (again, "again"), read)
     (said,) = prove(kernel).values()
@@ -817,7 +811,7 @@ def test_a_file_that_a_library_reads(play, setup, read):
 
 
 def test_a_file_that_was_not_there(play, tmp_path):
-    """The cell finds none, as before."""
+    """The cell finds no file, as before."""
     read = "try:\n    text = open('data.txt').read()\nexcept FileNotFoundError:\n    text = ''"
     kernel = play(read)
     (tmp_path / "data.txt").write_text("2")
@@ -826,7 +820,7 @@ def test_a_file_that_was_not_there(play, tmp_path):
 
 
 def test_an_input_whose_maker_would_write_a_file(play):
-    """A small one is in memory, so nothing but the cell itself has to run again."""
+    """A small input is in memory, so only the cell itself runs again."""
     make = "with open('log.txt', 'a') as log:\n    rate = {}\n    log.write('made')"
     kernel = play(make.format([0.1]), "out = rate[0] * 2", make.format([0.5]), "out = rate[0] * 2")
     part = "restoring `rate[0]` (0.1 → 0.5) alone gives In[3]'s result again"
@@ -834,7 +828,7 @@ def test_an_input_whose_maker_would_write_a_file(play):
 
 
 def test_inputs_are_not_kept_if_the_user_says_so(play):
-    """Then the cell that made one has to run again."""
+    """The cell that made the input then has to run again."""
     make = "with open('log.txt', 'a') as log:\n    rate = {}\n    log.write('made')"
     kernel = play("%config IPyTorchSeed.keep_inputs = False", make.format([0.1]), "out = rate[0]")
     play(make.format([0.5]), "out = rate[0]")
@@ -851,7 +845,7 @@ def test_inputs_are_not_kept_if_the_user_says_so(play):
     ],
 )
 def test_cells_that_leave_something_running_are_not_run_unasked(play, make, what):
-    """The answer says what."""
+    """The answer names what keeps running."""
     setup = "import threading, ipywidgets\nfrom concurrent.futures import ThreadPoolExecutor"
     cell = f"{make}\nout = k", "cell"
     kernel = play(f"{setup}\nstop, k = threading.Event(), 1", cell, "k = 2", cell)
@@ -863,14 +857,14 @@ def test_cells_that_leave_something_running_are_not_run_unasked(play, make, what
 
 
 def test_the_thread_of_a_progress_bar_is_no_obstacle(play):
-    """It is the library's own."""
+    """The thread belongs to the library."""
     cell = "for _ in tqdm(range(2)):\n    out = k"
     kernel = play("from tqdm import tqdm\nk = 1", cell, "k = 2", cell)
     assert prove(kernel, "%why --json") == {"k": back(3)}
 
 
 def tell(kernel):
-    """Ask, and return what the answer says of a change that nothing explains."""
+    """Return the answer of ``%why`` for a change without known cause."""
     answer = json.loads(kernel.run("%why --json", "ask").stdout)
     assert answer["verdict"] == "unexplained"
     return answer["message"], kernel.run("%why", "ask").displays[-1]["text/plain"]
@@ -880,7 +874,7 @@ HIDDEN = "import ctypes\nbyte = ctypes.c_char(b'1')\nat = ctypes.addressof(byte)
 
 
 def test_a_cell_that_repeats_though_nothing_explains_its_change(play):
-    """That is said, and how to look further."""
+    """The answer says so, and how to look further."""
     read = "out = ctypes.string_at(at, 1)"
     message, text = tell(play(HIDDEN, read, "byte.value = b'2'", read))
     how = "un again from the same state, the cell gave In[5]'s result again, so something that"
@@ -889,7 +883,7 @@ def test_a_cell_that_repeats_though_nothing_explains_its_change(play):
 
 
 def test_a_cell_that_nothing_explains_and_that_does_not_repeat(play):
-    """That is said, and how to find the operation."""
+    """The answer says so, and how to find the operation."""
     read = "out = ctypes.string_at(at, 1)[0]\nctypes.memset(at, out + 1, 1)"
     message, text = tell(play(HIDDEN, read, read))
     assert "; run twice from the same state, the cell gave two results. Next step:" in message
@@ -897,7 +891,7 @@ def test_a_cell_that_nothing_explains_and_that_does_not_repeat(play):
 
 
 def test_a_column_that_a_library_reads_is_a_cause(play):
-    """Though the text of the cell names only another one."""
+    """The text of the cell names only another column."""
     setup = "import pandas as pd\ndf = pd.DataFrame({'area': ['a', 'b'], 'price': [1.0, 2.0]})"
     first = "first = df.groupby('area').first()\nfirst"
     kernel = play(setup, first, "df.loc[0, 'price'] = 9.0", first)
@@ -906,7 +900,7 @@ def test_a_column_that_a_library_reads_is_a_cause(play):
 
 
 def test_of_many_suspects_the_most_likely_are_tested_in_the_time_that_there_is(play):
-    """The others may matter; asked, all are tested."""
+    """The others may matter; with --prove all are tested."""
     setup = "import time\nclass Config: pass\ncfg, other = Config(), Config()\ncfg.c = other.c = 0"
     use = "out = k + cfg.c + other.c\ntime.sleep(0.3)"
     kernel = play(f"{setup}\nk = cfg.a = other.b = 1", use, "k = cfg.a = other.b = 2", use)
@@ -917,7 +911,7 @@ def test_of_many_suspects_the_most_likely_are_tested_in_the_time_that_there_is(p
 
 
 def test_a_function_of_a_package_that_was_replaced(play):
-    """The package's own is restored, and afterwards the user's is there again."""
+    """The package's function is restored for the test, then the user's again."""
     use = "out = float(np.mean([1, 2, 6]))"
     kernel = play("import numpy as np", use, "np.mean = lambda values: 0.0", use)
     assert prove(kernel, "%why --json") == {"numpy.mean": back(3)}

@@ -1,4 +1,4 @@
-"""``%why --against FILE``: a run here, held against a run elsewhere."""
+"""``%why --against FILE`` compares a run here with a run elsewhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CELLS = ("import random", "random.seed(1)", "x = random.random()\nx", "print('so
 
 
 def said(reply):
-    """Return what was shown or printed, or what a refusal says."""
+    """Return what was shown or printed, or the error."""
     shown = " ".join(each["text/plain"] for each in reply.displays)
     return " ".join((shown + reply.stdout + reply.stderr).split())
 
@@ -34,12 +34,12 @@ def kernel(tmp_path_factory):
 
 
 def answer(kernel, line):
-    """Return what a program is sent."""
+    """Return the answer for a program."""
     return json.loads(kernel.run(line).stdout)
 
 
 def test_the_first_cell_that_differs(kernel):
-    """Without a cell; and the run here is to blame, as for any other cause."""
+    """No cell is named; the cause is in the run here."""
     told = answer(kernel, "%why --against there.json --json")
     assert told["cell"]["id"] == "cell-2"
     (cause,) = told["causes"]
@@ -53,13 +53,13 @@ def test_the_first_cell_that_differs(kernel):
 
 
 def test_a_cell_that_is_named(kernel):
-    """It gave the same; one that is not in the receipt is refused."""
+    """It gave the same; a cell that is not in the receipt is refused."""
     assert answer(kernel, "%why cell-3 --against there.json --json")["verdict"] == "same"
     assert "has no such cell" in said(kernel.run("%why between --against there.json"))
 
 
 def test_what_is_no_receipt(kernel):
-    """One line; and the words of a run are no file."""
+    """One line refuses it; names of runs are not taken as files."""
     assert "there.json?" in said(kernel.run("%why --against ther.json"))
     assert "not a receipt" in said(kernel.run("%why --against there.ipynb"))
     assert "no run '99' is recorded" in said(kernel.run("%why --against 99"))

@@ -1,6 +1,6 @@
 """The same input gives the same bits.
 
-In one kernel, in another, and whatever ran before.
+This holds in one kernel, in another, and after other cells.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ for x, y in torch.utils.data.DataLoader(data, batch_size=32, shuffle=True):
 curve
 """.strip()
 
+# With two threads the sums vary, unless deterministic algorithms are on.
 ACCUMULATE = """
 %%deterministic 42
 sums = torch.zeros(100)
@@ -36,12 +37,11 @@ index = torch.randint(0, 100, (1_000_000,))
 sums.index_put_((index,), torch.randn(1_000_000), accumulate=True)
 [value.hex() for value in sums.tolist()]
 """.strip()
-"""With two threads this gives other sums each time, unless deterministic algorithms are on."""
 
 
 @pytest.mark.parametrize("cell", [TRAIN, ACCUMULATE], ids=["training", "accumulation"])
 def test_a_cell_repeats_in_one_kernel(kernel, cell):
-    """However much was drawn before it, in whatever order."""
+    """Any number of draws may come before it, in any order."""
     first = kernel.run(cell)
     assert first.status == "ok"
     kernel.run("random.random(), np.random.rand(3), torch.randn(5)")
@@ -51,7 +51,7 @@ def test_a_cell_repeats_in_one_kernel(kernel, cell):
 
 
 def test_a_cell_repeats_in_another_kernel_and_after_a_restart(kernel, tmp_path):
-    """What ran before, and in which process, changes nothing."""
+    """Earlier cells and the process do not matter."""
     expected = [kernel.run(cell).shown for cell in (TRAIN, ACCUMULATE)]
     with Kernel(tmp_path) as other:
         for _ in range(2):
@@ -64,5 +64,5 @@ def test_a_cell_repeats_in_another_kernel_and_after_a_restart(kernel, tmp_path):
 
 
 def test_another_seed_gives_other_numbers(kernel):
-    """Or the tests above would prove nothing."""
+    """Otherwise the tests above would prove nothing."""
     assert kernel.run(TRAIN).shown != kernel.run(TRAIN.replace("42", "43")).shown

@@ -1,4 +1,4 @@
-"""``%replay``: an earlier result comes back bit for bit, or nothing changes."""
+"""``%replay`` brings an earlier result back bit for bit, or changes nothing."""
 
 from __future__ import annotations
 
@@ -25,22 +25,19 @@ HERE = "(model.weight.tolist(), loss.item(), torch.get_rng_state().sum().item())
 
 @pytest.fixture
 def kernel(new_kernel):
-    """A kernel in which a model was made and trained twice: In[4], then In[5]."""
+    """A kernel in which a model was made and trained twice, in In[4] and In[5]."""
     for cell in (SETUP, MAKE, TRAIN, TRAIN):
         assert new_kernel.run(cell, cell[:5]).status == "ok"
     return new_kernel
 
 
 def said(reply):
-    """Return the text of what a reply displays, the progress line left out."""
+    """Return the displayed text of a reply, without the progress line."""
     return "\n".join(shown["text/plain"] for shown in reply.displays if shown["text/plain"])
 
 
 def test_it_brings_back_what_a_run_gave(kernel):
-    """The cells that made its inputs run again, then its own.
-
-    The new run has the magic's number.
-    """
+    """The cells that made its inputs run again, then its own, with the magic's number."""
     first = kernel.runs()[2]
     reply, runs = kernel.record("%replay 4", "replay")
     assert said(reply) == (
@@ -57,10 +54,7 @@ def test_it_brings_back_what_a_run_gave(kernel):
 
 
 def test_the_first_numbers_of_an_unseeded_kernel_come_back(new_kernel):
-    """Numpy loads its generator at the first draw.
-
-    Where it begins is known before that.
-    """
+    """Numpy loads its generator at the first draw; its first state is recorded before."""
     new_kernel.run("import numpy as np")
     first = new_kernel.run("np.random.rand()")
     new_kernel.run("np.random.rand()")
@@ -73,10 +67,7 @@ def test_the_first_numbers_of_an_unseeded_kernel_come_back(new_kernel):
 
 @pytest.mark.parametrize("folder", [".", "site-packages"], ids=["own", "installed before"])
 def test_the_first_numbers_that_a_module_draws_come_back(tmp_path, folder):
-    """No cell says that it draws.
-
-    Also where it was imported before the extension was loaded.
-    """
+    """No cell names a draw; the source may be imported before the extension is loaded."""
     loaded, folder = folder != ".", tmp_path / folder
     folder.mkdir(exist_ok=True)
     (folder / "chance.py").write_text(
@@ -95,7 +86,7 @@ def test_the_first_numbers_that_a_module_draws_come_back(tmp_path, folder):
 
 
 def test_looking_imports_no_generator_that_no_code_names(tmp_path):
-    """Reading numpy's takes ten milliseconds, which only cells that name it pay."""
+    """Reading numpy's state takes ten milliseconds, only for cells that name numpy."""
     with Kernel(tmp_path, cold=True) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run("import sys, numpy as np")
@@ -106,7 +97,7 @@ def test_looking_imports_no_generator_that_no_code_names(tmp_path):
 
 
 def test_its_cell_shows_what_it_showed_and_the_others_nothing(new_kernel):
-    """Its value is ``Out`` of the magic's cell."""
+    """Its value is in ``Out`` of the magic's cell."""
     new_kernel.run("print('made')\nx = [1]")
     new_kernel.run("print('used')\nx.append(2)\nx")
     reply = new_kernel.run("%replay 3")
@@ -122,10 +113,7 @@ SIDE = (
 
 
 def test_what_a_result_shows_of_others_comes_back(new_kernel):
-    """They are made again, as its class reads them when it is shown.
-
-    Quietly, the same is known.
-    """
+    """Values that its class reads for display are made again, in quiet reruns too."""
     for cell in (SIDE, "a, b = 1, 2", "Side('a', 'b')", "a = 5", "Side('a', 'b') "):
         new_kernel.run(cell)
     reply, runs = new_kernel.record("%replay 4")
@@ -139,20 +127,20 @@ def test_what_a_result_shows_of_others_comes_back(new_kernel):
 
 
 def test_without_a_number_it_is_the_run_of_the_last_why(kernel):
-    """As ``%why`` ends with it."""
+    """The answer of ``%why`` ends with this command."""
     assert "To get the earlier result back:\n    %replay 4\n" in said(kernel.run("%why"))
     assert "✓ In[7] is In[4]'s result again" in said(kernel.run("%replay"))
 
 
 def test_without_a_number_and_without_a_why(new_kernel):
-    """One line says what to type; a notebook that is run from top to bottom goes on."""
+    """One line tells what to type; it is not an error, so Run All continues."""
     reply = new_kernel.run("%replay")
     told = "Nothing to bring back: no %why named an earlier run yet. Name one: %replay 5\n"
     assert (reply.status, reply.stdout) == ("ok", told)
 
 
 def test_dry_shows_the_steps_and_runs_nothing(kernel):
-    """In their order, with what is wanted of each."""
+    """The steps are in order, each with its purpose."""
     before = kernel.value(HERE)
     reply, runs = kernel.record("%replay 4 --dry")
     shown = said(reply).splitlines()
@@ -164,7 +152,7 @@ def test_dry_shows_the_steps_and_runs_nothing(kernel):
 
 
 def test_undo_puts_names_sources_and_flags_back(kernel):
-    """Also what the cells changed in place; names set since stay."""
+    """Changes in place are undone too; names set since then stay."""
     kernel.run("losses = []\ng = torch.Generator().manual_seed(1)")
     grow = "losses.append(torch.rand(2, generator=g).sum().item())\nlen(losses)"
     kernel.run(grow, "grow")
@@ -190,7 +178,7 @@ def test_undo_puts_names_sources_and_flags_back(kernel):
 
 
 def test_undo_puts_back_what_is_not_copied(new_kernel, tmp_path):
-    """A variable of a module, and a generator that the cell does not read."""
+    """These are a variable of a module, and a generator that the cell does not read."""
     (tmp_path / "conf.py").write_text("RATE = 1")
     new_kernel.run("import os, sys, numpy as np\nsys.path.insert(0, os.getcwd())\nimport conf")
     new_kernel.run("rng, other = np.random.default_rng(1), np.random.default_rng(2)")
@@ -206,7 +194,7 @@ def test_undo_puts_back_what_is_not_copied(new_kernel, tmp_path):
 
 
 def test_undo_takes_new_names_away(new_kernel):
-    """And a class that was made again."""
+    """A class that was made again is restored."""
     new_kernel.run("class Config:\n    calls = 0")
     for _ in range(3):
         new_kernel.run("Config.calls += 1\nmade = Config.calls\nmade", "count")
@@ -218,7 +206,7 @@ def test_undo_takes_new_names_away(new_kernel):
 
 
 def test_a_value_that_an_undo_put_back_is_made_by_the_cell_that_made_it(new_kernel):
-    """A cell that commands us makes nothing, whatever it left behind."""
+    """A cell with one of our commands is not the maker of what it left behind."""
     new_kernel.run("import torch\ntorch.manual_seed(1)")
     new_kernel.run("data = torch.rand(3)", "make")
     first = new_kernel.run("data.sum().item()", "use")
@@ -229,7 +217,7 @@ def test_a_value_that_an_undo_put_back_is_made_by_the_cell_that_made_it(new_kern
 
 
 def test_the_folder_and_settings_of_libraries_are_as_then(new_kernel, tmp_path):
-    """And as they were before, after an undo."""
+    """After an undo they are as before the replay."""
     for folder, text in ((tmp_path, "first"), (tmp_path / "inner", "second")):
         folder.mkdir(exist_ok=True)
         (folder / "named.txt").write_text(text)
@@ -249,7 +237,7 @@ def test_the_folder_and_settings_of_libraries_are_as_then(new_kernel, tmp_path):
 
 
 def test_a_source_under_another_name_is_the_source(new_kernel):
-    """As scikit-learn's ``check_random_state(None)`` returns it."""
+    """Scikit-learn's ``check_random_state(None)`` returns it."""
     new_kernel.run(
         "import random, numpy as np, torch\nnp.random.seed(1); random.seed(1); torch.manual_seed(1)\n"
         "rs, bits = np.random.mtrand._rand, np.random.Generator(np.random.mtrand._rand._bit_generator)\n"
@@ -280,7 +268,7 @@ def test_the_last_result_goes_on_after_an_undo(new_kernel, between):
 
 
 def test_undo_goes_alone(kernel):
-    """With a run it would not be clear what is meant."""
+    """With a run it would be ambiguous."""
     assert (
         "--undo goes alone: it undoes the last replay"
         in kernel.run("%replay 4 --undo").error.evalue
@@ -288,7 +276,7 @@ def test_undo_goes_alone(kernel):
 
 
 def test_flags_and_variables_of_the_environment_are_as_then(new_kernel):
-    """As the cell found them."""
+    """They are set as the cell found them."""
     new_kernel.run("import os, torch\nos.environ['SCALE'] = '2'\nx = torch.ones(1)")
     use = "out = (x / 3 * int(os.environ['SCALE'])).dtype, int(os.environ['SCALE'])"
     make = "x = torch.ones(1)"
@@ -305,10 +293,7 @@ def test_flags_and_variables_of_the_environment_are_as_then(new_kernel):
 
 
 def test_a_variable_that_a_helper_asks_for_is_as_then(new_kernel):
-    """Though the cell does not name it.
-
-    And settings of libraries come back with the undo.
-    """
+    """The cell does not name it; an undo also restores settings of libraries."""
     new_kernel.run("import os, numpy as np\ndef scale():\n    return int(os.getenv('SCALE', 0))")
     new_kernel.run("os.environ['SCALE'] = '2'")
     new_kernel.run("np.set_printoptions(precision=3)\nout = scale()\nout", "use")
@@ -332,7 +317,7 @@ def test_a_name_that_the_run_did_not_find_is_not_made(new_kernel):
 
 
 def test_a_name_that_the_run_did_not_find_is_not_found_again(new_kernel):
-    """It is taken away for that cell alone, and put back where this sets none."""
+    """It is removed for that cell alone, and restored unless this cell sets it."""
     new_kernel.run("made = [len(globals().get('found', '')), 'late' in globals()]\nfound = 'x'")
     new_kernel.run("late = [1]")
     assert said(new_kernel.run("%replay 2")).startswith("✓")
@@ -344,7 +329,7 @@ def test_a_name_that_the_run_did_not_find_is_not_found_again(new_kernel):
 
 
 def test_a_run_of_an_earlier_kernel(kernel):
-    """Its imports run again too, and what is unbound is made."""
+    """Its imports run again too, and unbound names are made."""
     kernel.restart()
     kernel.run("%load_ext ipytorchseed")
     reply, runs = kernel.record("%replay #3")
@@ -353,7 +338,7 @@ def test_a_run_of_an_earlier_kernel(kernel):
 
 
 def test_a_source_that_the_cell_itself_imports_is_restored_in_another_kernel(new_kernel):
-    """It is imported before, so that there is something to restore."""
+    """The source is imported first, so that its state can be restored."""
     draw = "import numpy as np\nx = np.random.rand()\nx"
     new_kernel.run(draw, "draw")
     second = new_kernel.run(draw, "draw")
@@ -364,7 +349,7 @@ def test_a_source_that_the_cell_itself_imports_is_restored_in_another_kernel(new
 
 
 def test_a_generator_of_an_earlier_kernel(new_kernel):
-    """It is made by its cell, and put where it stood."""
+    """Its cell makes it, and then its state is restored."""
     new_kernel.run("import numpy as np\nrng = np.random.default_rng(3)")
     for _ in range(2):
         new_kernel.run("out = rng.random(4).tolist()\nout", "draw")
@@ -376,7 +361,7 @@ def test_a_generator_of_an_earlier_kernel(new_kernel):
 
 
 def test_helpers_and_what_they_use_come_back(new_kernel):
-    """A function of a later text is made again by the cell that had the earlier one."""
+    """A changed function is made again by the cell with its earlier text."""
     new_kernel.run("import math\nbase = 2.0", "base")
     new_kernel.run("def scale(x):\n    return math.sqrt(x) * base", "helper")
     new_kernel.run("y = scale(9)\ny", "use")
@@ -388,7 +373,7 @@ def test_helpers_and_what_they_use_come_back(new_kernel):
 
 
 def test_a_cell_that_awaits(new_kernel):
-    """It runs to its end, before the other steps."""
+    """It runs to its end before the next step."""
     new_kernel.run(
         "import asyncio\nasync def fetch():\n    await asyncio.sleep(0.01)\n    return [1]"
     )
@@ -399,7 +384,7 @@ def test_a_cell_that_awaits(new_kernel):
 
 
 def test_a_graph_that_was_used_up_is_made_again(new_kernel):
-    """A backward pass runs once; its forward runs again before it."""
+    """A backward pass runs only once, so its forward pass runs again first."""
     new_kernel.run("import torch\nw = torch.ones(2, requires_grad=True)")
     new_kernel.run("out = (w * 3).sum()", "forward")
     new_kernel.run("out.backward()", "backward")
@@ -409,7 +394,7 @@ def test_a_graph_that_was_used_up_is_made_again(new_kernel):
 
 
 def test_a_deterministic_cell_has_its_scope(kernel):
-    """Its seed and flags hold while it runs again, and are restored."""
+    """Its seed and flags apply while it runs again, and are restored."""
     cell = "%%deterministic 42\nout = torch.rand(2).tolist(), torch.are_deterministic_algorithms_enabled()\nout"
     shown = kernel.run(cell, "det").shown
     reply = kernel.run("%replay 6")
@@ -418,7 +403,7 @@ def test_a_deterministic_cell_has_its_scope(kernel):
 
 
 def test_what_still_differs_is_explained(new_kernel):
-    """Entropy that the cell asks itself cannot be restored."""
+    """Entropy that the cell reads itself cannot be restored."""
     new_kernel.run("import os\nx = 1", "x")
     for _ in range(2):
         new_kernel.run("out = x, os.urandom(4)", "ask")
@@ -466,7 +451,7 @@ OPENED = {
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory):
-    """A kernel in which earlier cells opened what may be written to."""
+    """A kernel in which earlier cells opened resources for writing."""
     with Kernel(tmp_path_factory.mktemp("kernel")) as kernel:
         kernel.run("%load_ext ipytorchseed\nimport csv, io, json, os, random, sqlite3, subprocess")
         kernel.run(
@@ -481,7 +466,7 @@ def opened(tmp_path_factory):
 
 @pytest.mark.parametrize(("cell", "name"), OPENED.items(), ids=OPENED)
 def test_what_writes_to_what_was_opened_before_is_named_first(opened, cell, name):
-    """No file that it opens itself tells it."""
+    """The run's own opened files do not show it."""
     opened.run(f"{cell}\nrandom.random()", "cell")
     number = opened.value("len(In) - 1")
     shown = " ".join(said(opened.run(f"%replay {number} --dry")).split())
@@ -491,7 +476,7 @@ def test_what_writes_to_what_was_opened_before_is_named_first(opened, cell, name
 
 @pytest.mark.parametrize("cell", OUTSIDE)
 def test_what_acts_outside_is_named_first(new_kernel, tmp_path, cell):
-    """And runs with --yes only."""
+    """Such cells run only with --yes."""
     new_kernel.run(cell, "cell")
     for file in (*tmp_path.glob("*.txt"), *tmp_path.glob("*.pt")):
         file.unlink()
@@ -504,7 +489,7 @@ def test_what_acts_outside_is_named_first(new_kernel, tmp_path, cell):
 
 
 def test_files_that_a_replay_writes_stay(new_kernel, tmp_path):
-    """The replay says so, and its undoing once more."""
+    """The replay says so, and so does its undo."""
     new_kernel.run("x = 1\nwith open('kept.txt', 'w') as file:\n    _ = file.write('1')")
     new_kernel.run("x = 2")
     played = said(new_kernel.run("%replay 2 --yes"))
@@ -515,7 +500,7 @@ def test_files_that_a_replay_writes_stay(new_kernel, tmp_path):
 
 
 def test_a_helper_that_writes_is_found_out(new_kernel, tmp_path):
-    """By what the run did, not by the cell's text."""
+    """The record of the run shows it, not the cell's text."""
     new_kernel.run("def keep(x):\n    with open('kept.txt', 'a') as file:\n        file.write(x)")
     new_kernel.run("keep('a')", "use")
     assert "In[3] writes kept.txt" in new_kernel.run("%replay 3").error.evalue
@@ -531,7 +516,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("run", REFUSED)
 def test_what_cannot_be_replayed_is_told_in_a_line(kernel, run):
-    """Nothing has changed then."""
+    """Nothing is changed."""
     kernel.run("1 / 0", "fails")
     before = kernel.value(HERE)
     error = kernel.run(f"%replay {run}").error
@@ -566,7 +551,7 @@ def test_a_file_that_changed(new_kernel, tmp_path):
 
 
 def test_states_that_were_pruned(kernel):
-    """They are named, and why they are gone."""
+    """They are named, with the reason."""
     with closing(sqlite3.connect(kernel.ledger)) as connection, connection:
         connection.execute("DELETE FROM blobs WHERE kind = ?", (STATE,))
     told = kernel.run("%replay 4").error.evalue
@@ -577,7 +562,7 @@ def test_states_that_were_pruned(kernel):
 
 
 def test_another_ranks_run(tmp_path):
-    """It is not replayed into this one."""
+    """It is not replayed in this process."""
     with Kernel(tmp_path, RANK="0") as one, Kernel(tmp_path, RANK="1") as other:
         for kernel in (one, other):
             kernel.run("%load_ext ipytorchseed")
@@ -589,7 +574,7 @@ def test_another_ranks_run(tmp_path):
 
 
 def test_a_cell_that_fails_this_time_leaves_all_as_it_was(new_kernel):
-    """It is named, and so is that; what the replay did so far is undone."""
+    """The failed cell is named, and the replay is undone."""
     new_kernel.run("import random, sys")
     new_kernel.run("sys.left = [1]", silent=True)  # no one knows of it
     take = "items.append(random.random() + sys.left.pop())"
@@ -611,7 +596,7 @@ def test_a_cell_that_fails_this_time_leaves_all_as_it_was(new_kernel):
 
 
 def test_an_interrupt_leaves_all_as_it_was(new_kernel):
-    """What the cells did so far is undone, and that is said."""
+    """The effects of the cells are undone, and the message says so."""
     new_kernel.run("import random, sys, time")
     new_kernel.run("sys.wait = [0]", silent=True)  # no one knows of it
     use = "x.append(random.random())\nprint('begun')\ntime.sleep(sys.wait[0])"
@@ -626,7 +611,7 @@ def test_an_interrupt_leaves_all_as_it_was(new_kernel):
 
 
 def test_a_replay_inside_a_replay(new_kernel):
-    """The cell that asks for one cannot be a step of one."""
+    """A cell with %replay cannot be a step of a replay."""
     new_kernel.run("x = 1")
     new_kernel.run("y = 2\nget_ipython().run_line_magic('replay', '2')", "both")
     error = new_kernel.run("%replay 3").error.evalue
@@ -642,7 +627,7 @@ def test_a_cell_that_only_asks_has_no_result(new_kernel):
 
 
 def test_a_cell_that_does_more_than_to_ask(new_kernel):
-    """It is recorded as itself, too."""
+    """Its own run is recorded too."""
     new_kernel.run("x = [1]", "x")
     reply, runs = new_kernel.record("%replay 2\ny = x + [2]", "both")
     assert "✓ #2 is In[2]'s result again" in said(reply)
@@ -651,7 +636,7 @@ def test_a_cell_that_does_more_than_to_ask(new_kernel):
 
 
 def test_later_questions_are_about_the_right_runs(kernel):
-    """A replay is a run of its cell; what is asked of others stays as it was."""
+    """A replay is a run of its cell; questions about other cells do not change."""
     kernel.run("%replay 4")
     told = json.loads(kernel.run("%why 6 --json").stdout)
     assert (told["run"]["execution_count"], told["against"]["execution_count"]) == (6, 5)
@@ -660,7 +645,7 @@ def test_later_questions_are_about_the_right_runs(kernel):
 
 
 def test_tracking_is_off(kernel):
-    """Nothing could be checked then."""
+    """The result could not be checked."""
     kernel.run("%config IPyTorchSeed.tracking = False")
     error = kernel.run("%replay 4").error.evalue
     assert error.startswith("%replay: tracking is off; %config IPyTorchSeed.tracking = True")
@@ -675,7 +660,7 @@ OVERHEAR = (
 
 
 def test_long_replays_tell_how_far_they_are(new_kernel):
-    """Where cells took long once; the line is gone in the end."""
+    """A line appears if the cells took long before; it is gone at the end."""
     new_kernel.run("import time\ntime.sleep(1.6)\nx = [1]", "make")
     new_kernel.run("x.append(2)\nx", "use")
     new_kernel.run("x = 0")
@@ -690,7 +675,7 @@ def test_long_replays_tell_how_far_they_are(new_kernel):
 
 @pytest.fixture
 def orders():
-    """Orders that a server of this machine was sent, and its port."""
+    """Return the requests that a local server received, and its port."""
 
     class Server(BaseHTTPRequestHandler):
         def do_POST(self):
@@ -709,7 +694,7 @@ def orders():
 
 
 def test_what_connects_is_named_first(new_kernel, orders):
-    """An order is not sent again without --yes, neither by a replay nor for a proof."""
+    """Requests are not sent again without --yes, neither by a replay nor for a proof."""
     received, port = orders
     send = (
         "import random, urllib.request\n"
@@ -728,7 +713,7 @@ def test_what_connects_is_named_first(new_kernel, orders):
 
 
 def test_an_undone_replay_is_compared_with_nothing(new_kernel):
-    """The timeline shows it as undone, and `%why` asks about the runs before it."""
+    """The timeline shows it as undone, and `%why` uses the runs before it."""
     for cell in ("x = 1", "y = x", "x = 2", "y = x"):
         new_kernel.run(cell, cell[0])
     new_kernel.run("%replay 3")

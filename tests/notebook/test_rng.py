@@ -1,6 +1,6 @@
-"""``%rng``: every state now, the settings, and the timeline.
+"""``%rng`` shows every current state, the settings and the timeline.
 
-As text, HTML and JSON.
+It has text, HTML and JSON.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ def kernel(tmp_path_factory):
 
 
 def told(kernel, line="%rng --json"):
-    """Return what a line of JSON says."""
+    """Return the content of a line of JSON."""
     reply = kernel.run(line)
     assert (reply.stdout.count("\n"), reply.displays, reply.stderr) == (1, [], "")
     return json.loads(reply.stdout)
 
 
 def test_the_json_has_the_shape_that_programs_rely_on(kernel):
-    """Keys, types, and nothing else."""
+    """Only keys and types are compared."""
     kernel.run("seeded = torch.Generator().manual_seed(7)")
     shown = told(kernel)
     assert list(shown) == ["schema", "sources", "generators", "flags"]
@@ -61,7 +61,7 @@ def test_the_json_has_the_shape_that_programs_rely_on(kernel):
 
 
 def test_draws_are_counted_from_the_seed(kernel):
-    """In raw numbers, for sources and generators."""
+    """They are counted in raw numbers, for sources and generators."""
     kernel.run("%seed 42 -q")
     kernel.run("torch.rand(10), [random.random() for _ in range(3)], np.random.rand(4);")
     draws = {each["name"]: (each["seed"], each["draws"]) for each in told(kernel)["sources"]}
@@ -69,14 +69,14 @@ def test_draws_are_counted_from_the_seed(kernel):
 
 
 def test_the_digests_are_those_of_the_runs(kernel):
-    """What is listed now is what the next cell begins with."""
+    """The listed states are those in which the next cell begins."""
     now = {each["name"]: each["digest"] for each in told(kernel)["sources"]}
     kernel.run("1")
     assert kernel.runs()[-1].before == now
 
 
 def test_looking_moves_nothing(kernel):
-    """In any form."""
+    """This holds for every form."""
     for line in ("%rng", "%rng --text", "%rng --json", "%rng diff 2 4", "%seed log"):
         assert kernel.run(line).status == "ok"
         run = kernel.runs()[-1]
@@ -84,7 +84,7 @@ def test_looking_moves_nothing(kernel):
 
 
 def test_the_text_fits_80_columns_and_tells_states_settings_and_runs(kernel):
-    """Also with long names, wide letters, and many sources that moved."""
+    """This includes long names, wide characters and many changed sources."""
     trained = [kernel.run(TRAIN, "train").execution_count for _ in range(2)]
     kernel.run(
         "日本語の変数 = 'とても長い文字列が入っているセル'; [random.random(), np.random.rand(),"
@@ -105,14 +105,14 @@ def test_the_text_fits_80_columns_and_tells_states_settings_and_runs(kernel):
 
 
 def width(line):
-    """Count the columns of a terminal that a line takes."""
+    """Return how many terminal columns a line takes."""
     from rich.cells import cell_len
 
     return cell_len(line)
 
 
 def test_a_rerun_that_began_elsewhere_is_marked(kernel):
-    """With a star, in text and in HTML; a run that began in the same state is not."""
+    """Text and HTML mark it with a star, but not a run that began in the same state."""
     for _ in range(2):
         kernel.run("torch.rand(6);")
     lines = [
@@ -124,7 +124,7 @@ def test_a_rerun_that_began_elsewhere_is_marked(kernel):
 
 
 def test_the_first_display_is_static_html_with_its_text(kernel):
-    """As one display of both."""
+    """Both are in one display."""
     trained = kernel.run(TRAIN, "train").execution_count
     shown = kernel.run("%rng").displays[0]
     assert {"text/plain", "text/html"} <= set(shown)
@@ -170,7 +170,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("cell", HOSTILE.values(), ids=HOSTILE)
 def test_what_the_user_wrote_is_text_and_never_markup(kernel, cell):
-    """Cells, keys of dictionaries, names: shown as they are typed."""
+    """Cells, keys of dictionaries and names are shown as typed."""
     count = kernel.run(cell, "<b>id</b>").execution_count
     for line in ("%rng", f"%rng diff {count} {count}", "%seed", "%seed log"):
         page = read(kernel.run(line).displays[0]["text/html"])
@@ -182,10 +182,7 @@ def test_what_the_user_wrote_is_text_and_never_markup(kernel, cell):
 
 
 def test_two_states_side_by_side(kernel):
-    """With seed and draws, and whether they are the same.
-
-    Generators that one did not have.
-    """
+    """Each has seed and draws, and equal states are marked; generators may be missing."""
     kernel.run("%seed 5 -q")
     first = kernel.run("random.random();").execution_count
     second = kernel.run("late = random.Random(2)").execution_count
@@ -201,7 +198,7 @@ def test_two_states_side_by_side(kernel):
 
 
 def test_states_of_an_earlier_kernel_are_compared_by_their_number(kernel):
-    """As the timeline lists them."""
+    """The numbers are those in the timeline."""
     number = kernel.runs()[0].id
     assert f"#{number}" not in kernel.run("%rng diff 2 4").displays[0]["text/plain"]
     text = kernel.run(f"%rng diff #{number} 4").displays[0]["text/plain"]
@@ -223,14 +220,14 @@ WRONG = {
 
 @pytest.mark.parametrize(("line", "words"), WRONG.items(), ids=[*WRONG])
 def test_what_does_not_exist_is_told_in_one_line(kernel, line, words):
-    """With what exists."""
+    """The line names what exists."""
     error = kernel.run(line).error
     assert (error.ename, words in error.evalue) == ("UsageError", True), error.evalue
     assert "\n" not in error.evalue
 
 
 def test_the_names_of_the_last_runs_are_listed(kernel):
-    """In the order in which they ran."""
+    """They are in the order in which they ran."""
     said = kernel.run("%rng diff 4 999").error.evalue
     named = [int(number) for number in re.findall(r"In\[(\d+)\]", said)]
     assert named == sorted(named)
@@ -246,7 +243,7 @@ CHOICES = {
 
 @pytest.mark.parametrize(("line", "name"), CHOICES.items(), ids=CHOICES)
 def test_a_choice_that_is_none_is_refused(kernel, line, name):
-    """And what was chosen stays."""
+    """The earlier value stays."""
     before = kernel.run("%config IPyTorchSeed").stdout
     reply = kernel.run(line)
     assert (reply.error.ename if reply.error else name) == name
@@ -254,14 +251,14 @@ def test_a_choice_that_is_none_is_refused(kernel, line, name):
 
 
 def test_the_choices_explain_themselves(kernel):
-    """As ``%config`` does."""
+    """``%config`` shows their help."""
     shown = kernel.run("%config IPyTorchSeed").stdout
     for name in ("tracking", "budget", "ignore", "ledger"):
         assert f"IPyTorchSeed.{name}=" in shown
 
 
 def test_a_name_chosen_to_be_ignored_is_not_looked_at(kernel):
-    """From the next cell on."""
+    """This applies from the next cell on."""
     kernel.run("%config IPyTorchSeed.ignore = ['hidden']")
     kernel.run("hidden = [1]\nseen = [2]")
     assert {*kernel.runs()[-1].writes} == {"seen"}
@@ -269,7 +266,7 @@ def test_a_name_chosen_to_be_ignored_is_not_looked_at(kernel):
 
 
 def test_another_place_for_the_ledger_holds_from_then_on(kernel, tmp_path):
-    """Also where it is chosen by a cell after the first; and back."""
+    """It can be chosen in any cell, and changed back."""
     kernel.run(f"%config IPyTorchSeed.ledger = {str(tmp_path)!r}")
     kernel.run("there = 1")
     kernel.run("%config IPyTorchSeed.ledger = ''")

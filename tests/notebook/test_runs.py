@@ -1,4 +1,4 @@
-"""Each end of a run finds its beginning, in whatever order IPython tells of them."""
+"""The end of each run is matched with its beginning, in any order of events."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _result(info):
 
 @pytest.fixture
 def runs():
-    """No run is under way."""
+    """A tracker without current runs."""
     return Runs()
 
 
@@ -35,7 +35,7 @@ def ended(runs):
 
 
 def _begin(runs, ended, name, info=None):
-    """Report a beginning as IPython does; without ``info``, as of a silent run."""
+    """Report a beginning as IPython does; without ``info``, that of a silent run."""
     runs.pre_execute()
     if info is not None:
         runs.pre_run_cell(info)
@@ -48,7 +48,7 @@ def _end(runs, result):
 
 
 def test_a_run_ends_with_its_result(runs, ended):
-    """The usual four events."""
+    """IPython fires the usual four events."""
     info = _info()
     _begin(runs, ended, "a", info)
     assert (runs.current.info, runs.nested) == (info, False)
@@ -67,14 +67,14 @@ def test_a_silent_run_ends_without_a_result(runs, ended):
 
 
 def test_an_end_without_a_beginning_is_passed_over(runs):
-    """An empty cell, or the cell that loads the extension."""
+    """This happens for empty cells, and for the cell that loads the extension."""
     _end(runs, _result(_info("")))
     _end(runs, None)
     assert runs.current is None
 
 
 def test_the_events_of_an_empty_cell_inside_a_run_leave_it_open(runs, ended):
-    """``run_cell('')`` tells of an end only."""
+    """``run_cell('')`` reports only an end."""
     outer = _info()
     _begin(runs, ended, "outer", outer)
     _end(runs, _result(_info("")))
@@ -84,7 +84,7 @@ def test_the_events_of_an_empty_cell_inside_a_run_leave_it_open(runs, ended):
 
 
 def test_nested_runs_end_from_the_inside(runs, ended):
-    """Each with its own result, though their texts are equal."""
+    """Each ends with its own result, though their texts are equal."""
     infos = [_info(), _info(), _info()]
     for name, info in zip("abc", infos, strict=True):
         _begin(runs, ended, name, info)
@@ -95,7 +95,7 @@ def test_nested_runs_end_from_the_inside(runs, ended):
 
 
 def test_a_callback_inside_a_run_ends_alone(runs, ended):
-    """A widget's callback fires the first and the third event only."""
+    """A widget's callback fires only the first and third event."""
     outer = _info()
     _begin(runs, ended, "outer", outer)
     _begin(runs, ended, "callback")
@@ -107,14 +107,14 @@ def test_a_callback_inside_a_run_ends_alone(runs, ended):
 
 
 def test_an_interrupted_run_ends_with_another_info_of_the_same_text(runs, ended):
-    """IPython makes a new one then."""
+    """IPython then makes a new info."""
     _begin(runs, ended, "a", _info("text"))
     _end(runs, _result(_info("text")))
     assert ended == ["a"]
 
 
 def test_an_interrupted_await_ends_without_any_result(runs, ended):
-    """The result is None then, in ipykernel; the innermost run ends."""
+    """In ipykernel the result is then None; the innermost run ends."""
     _begin(runs, ended, "a", _info())
     _begin(runs, ended, "b", _info())
     _end(runs, None)
@@ -124,7 +124,7 @@ def test_an_interrupted_await_ends_without_any_result(runs, ended):
 
 
 def test_an_end_closes_what_was_left_open_inside(runs, ended):
-    """As where an interrupt took the inner run's own end away."""
+    """An interrupt may prevent the inner run's own end."""
     outer = _info("outer")
     _begin(runs, ended, "outer", outer)
     _begin(runs, ended, "inner", _info("inner"))
@@ -135,14 +135,14 @@ def test_an_end_closes_what_was_left_open_inside(runs, ended):
 
 
 def test_the_end_of_an_unknown_run_closes_nothing(runs, ended):
-    """A result of another cell is none of ours."""
+    """The result of an unknown cell is ignored."""
     _begin(runs, ended, "a", _info("mine"))
     runs.post_run_cell(_result(_info("another")))
     assert ended == []
 
 
 def test_what_a_run_has_to_do_is_done_once_last_added_first(runs, ended):
-    """In the order in which scopes must be undone."""
+    """Scopes must be undone in this order."""
     info = _info()
     _begin(runs, ended, "first", info)
     runs.current.on_end.append(lambda: ended.append("second"))
@@ -152,7 +152,7 @@ def test_what_a_run_has_to_do_is_done_once_last_added_first(runs, ended):
 
 
 def test_a_run_begun_by_hand_is_ended_by_hand_once(runs, ended):
-    """Where a magic runs its body as text."""
+    """A magic does so to run its body as text."""
     _begin(runs, ended, "by hand")
     run = runs.current
     _begin(runs, ended, "inner", _info())
@@ -163,7 +163,7 @@ def test_a_run_begun_by_hand_is_ended_by_hand_once(runs, ended):
 
 
 def test_all_can_be_ended(runs, ended):
-    """As when the extension is switched off."""
+    """This happens when the extension is unloaded."""
     runs.end_all()
     for name in "abc":
         _begin(runs, ended, name, _info(name))
@@ -172,7 +172,7 @@ def test_all_can_be_ended(runs, ended):
 
 
 def test_a_beginning_that_was_not_seen_is_assumed_until_the_next_cell(runs, ended):
-    """The cell that loads the extension; where none does, nothing is left of it."""
+    """A cell may have loaded the extension; if none did, the assumed run goes."""
     runs.assume()
     runs.current.on_end.append(lambda: ended.append("assumed"))
     runs.post_execute()
@@ -186,7 +186,7 @@ def test_a_beginning_that_was_not_seen_is_assumed_until_the_next_cell(runs, ende
 
 
 def test_a_run_inside_the_cell_that_loads_leaves_it_open(runs, ended):
-    """It is not counted by the front end."""
+    """The front end does not count it."""
     runs.assume()
     info = _info()
     info.store_history = False
@@ -198,7 +198,7 @@ def test_a_run_inside_the_cell_that_loads_leaves_it_open(runs, ended):
 
 
 def test_a_cell_without_pre_execute_is_a_run_too(runs, ended):
-    """A front end may tell of cells only."""
+    """A front end may report only cells."""
     info = _info()
     runs.pre_run_cell(info)
     runs.current.on_end.append(lambda: ended.append("a"))
@@ -207,7 +207,7 @@ def test_a_cell_without_pre_execute_is_a_run_too(runs, ended):
 
 
 def test_each_thread_has_its_own_runs(runs, ended):
-    """One thread's end does not close another's run."""
+    """The end of one thread's run does not close another's."""
     _begin(runs, ended, "main", _info())
     seen = []
 
@@ -229,7 +229,7 @@ EVENTS = st.lists(st.sampled_from(["pre_execute", "pre_run_cell", "post_execute"
 
 @given(EVENTS, st.data())
 def test_any_order_of_events_ends_each_run_at_most_once(events, data):
-    """And never raises: the user's cells come first."""
+    """Nothing is raised, since the user's cells come first."""
     runs, begun, ended = Runs(), [], []
     infos = [_info(""), _info("a"), _info("a"), _info("b")]
     for event in events:
@@ -254,10 +254,7 @@ def test_any_order_of_events_ends_each_run_at_most_once(events, data):
 
 
 def test_an_error_of_a_callback_is_kept_and_told_once(capsys):
-    """It reaches no one.
-
-    Another error is reported, too, and an interrupt is noted for the cell.
-    """
+    """It is not raised; a different error is reported, and an interrupt is passed on."""
     interrupts = []
     guard, failures = (
         Guard(lambda: interrupts.append(1)),
@@ -280,7 +277,7 @@ def test_an_error_of_a_callback_is_kept_and_told_once(capsys):
 
 
 def test_an_error_that_is_kept_keeps_no_object_alive():
-    """Its traceback would, by way of the frames."""
+    """The frames in its traceback would."""
     guard, alive = Guard(lambda: None), []
 
     def callback(info):
@@ -294,7 +291,7 @@ def test_an_error_that_is_kept_keeps_no_object_alive():
 
 
 def test_an_error_at_an_end_keeps_nothing_else_from_ending(runs, ended):
-    """What was switched on for a cell is switched off, whatever fails beside it."""
+    """Settings of a cell are restored even if other calls fail."""
     info = _info()
     _begin(runs, ended, "outer", info)
     _begin(runs, ended, "inner", _info("b = 1"))

@@ -1,4 +1,4 @@
-"""``%seed``: every source in a known state, now; and what is in force."""
+"""``%seed`` puts every source into a known state now, and shows what is in force."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ STATES = (
 
 @pytest.fixture
 def generators(kernel):
-    """Generators in the namespace, which go with the test."""
+    """Define generators in the namespace, which are removed after the test."""
     kernel.run(MAKE)
     yield
     kernel.run("del g, rng, streams, loader")
 
 
 def _states(kernel):
-    """Each generator's state, by name; drawing from copies, so that none moves."""
+    """Return each generator's next draws by name, from copies."""
     return dict(
         zip(NAMES, json.loads(kernel.run(f"import copy, json\n{COPIED}").stdout), strict=True)
     )
@@ -50,7 +50,7 @@ COPIED = f"print(json.dumps((lambda streams: {STATES})(copy.deepcopy(streams))))
 
 @pytest.mark.parametrize("seed", [0, 42, 2**32 - 1])
 def test_a_seed_goes_to_every_source(kernel, seed):
-    """They draw what they draw after seeding each by hand."""
+    """They draw the same as after seeding each by hand."""
     by_hand = kernel.run(BY_HAND.format(seed)).shown
     reply = kernel.run(f"%seed {seed}")
     assert reply.stdout == f"Seeded python, numpy, torch.cpu with {seed}.\n"
@@ -59,17 +59,14 @@ def test_a_seed_goes_to_every_source(kernel, seed):
 
 @pytest.mark.parametrize("line", ["$n", "{n}", "{n * 2}", "$line", "+7", "'7'"])
 def test_a_seed_may_be_a_variable_or_an_expression(kernel, line):
-    """Of the notebook.
-
-    A name that IPython uses inside, like ``line``, is the notebook's too.
-    """
+    """It is the notebook's, even if IPython uses its name internally, like ``line``."""
     seed = 14 if "*" in line else 7
     kernel.run("n = line = 7")
     assert kernel.run(f"%seed {line}").stdout.endswith(f"with {seed}.\n")
 
 
 def test_a_seed_may_be_a_local_variable_of_a_function(kernel):
-    """As in any magic that a function calls."""
+    """This works in any magic that a function calls."""
     kernel.run("def f():\n    local = 7\n    get_ipython().run_line_magic('seed', '$local')")
     assert kernel.run("f()").stdout.endswith("with 7.\n")
 
@@ -86,10 +83,7 @@ def test_generators_of_the_namespace_are_named_and_left_alone(kernel, generators
 
 
 def test_generators_are_reseeded_each_with_a_seed_of_its_own(kernel, generators):
-    """Which follows from the seed and the name.
-
-    The same again, another for another seed.
-    """
+    """Seed and name determine it: the same seed repeats it, a new seed changes it."""
     told = [kernel.run(f"%seed {seed} --generators").stdout for seed in (42, 43, 42)]
     first, other, again = (re.findall(r"^  (.+) \((.+)\): (\d+)$", t, re.MULTILINE) for t in told)
     assert [name for name, _, _ in first] == NAMES
@@ -110,14 +104,14 @@ def test_generators_are_reseeded_each_with_a_seed_of_its_own(kernel, generators)
     "line", ["42 -q", "-q 42", "--quiet 42", "new -q", "each 4 -q", "-q each 4", "-q off"]
 )
 def test_quiet_prints_nothing(kernel, line):
-    """But does what it does."""
+    """The command still has its effect."""
     reply = kernel.run(f"%seed {line}")
     assert (reply.status, reply.stdout, reply.displays, reply.results) == ("ok", "", [], [])
     kernel.run("%seed off -q")
 
 
 def test_new_takes_another_seed_each_time_and_applies_it(kernel):
-    """The seed is printed, and gives the same numbers when it is typed."""
+    """The printed seed gives the same numbers when typed."""
     seeds, draws = [], []
     for _ in range(4):
         said = kernel.run("%seed new").stdout
@@ -135,7 +129,7 @@ def _rows(kernel):
 
 
 def test_the_status_names_the_last_seed_and_where_every_source_stands(kernel):
-    """Name, digest, seed and draws since, as text and as HTML in one display."""
+    """One display has name, digest, seed and draws since then, as text and HTML."""
     kernel.run(f"%seed 42 -q\n{DRAW}")
     title, rows = _rows(kernel)
     assert title == "Last seed: 42."
@@ -145,28 +139,28 @@ def test_the_status_names_the_last_seed_and_where_every_source_stands(kernel):
     (shown,) = kernel.run("%seed").displays
     assert set(shown) == {"text/plain", "text/html"}
     for text in ("Last seed: 42.", *(word for row in rows for word in row)):
-        assert text in shown["text/html"].replace("<wbr>", "")  # a name may break there
+        assert text in shown["text/html"].replace("<wbr>", "")  # line breaks are allowed there
 
 
 @pytest.mark.parametrize(
     "seeding", ["import ipytorchseed as its\nits.seed(43)", "%%deterministic 43\n1"]
 )
 def test_the_last_seed_is_the_last_one_however_it_was_applied(kernel, seeding):
-    """By a magic, a function, or for a cell."""
+    """A magic, a function or the rule for cells may apply it."""
     kernel.run("%seed 42 -q")
     kernel.run(seeding)
     assert _rows(kernel)[0] == "Last seed: 43."
 
 
 def test_the_last_seed_is_not_taken_for_where_sources_stand(kernel):
-    """They were restored to where another one began them."""
+    """The sources were restored to a state that began with another seed."""
     for line in ("%seed 42 -q", "%seed save -q at42", "%seed 43 -q", "%seed restore -q at42"):
         kernel.run(line)
     assert _rows(kernel)[0] == "Last seed: 43, from which no source goes on now."
 
 
 def test_the_status_lists_generators(kernel, generators):
-    """By name and type, with the seed that they were given."""
+    """It gives their names, types and seeds."""
     kernel.run("%seed 42 --generators -q\ntorch.rand(3, generator=g);")
     _, rows = _rows(kernel)
     assert [row[0].partition(" (")[0] for row in rows[3:]] == NAMES
@@ -184,7 +178,7 @@ def test_the_status_moves_nothing(kernel, generators):
 
 @pytest.mark.parametrize("line", ["%seed --help", "%seed each --help", "%deterministic on --help"])
 def test_help_as_an_option_prints_help_and_does_nothing(kernel, line):
-    """No result is shown for it, and nothing is put in force."""
+    """It shows no result, and puts nothing in force."""
     before = digests(kernel)
     reply = kernel.run(line)
     assert reply.stdout.startswith(f"Usage: {line.removesuffix(' --help')} ")
@@ -202,10 +196,7 @@ def test_help_is_help(kernel):
 
 
 def test_a_stamp_is_one_line_of_seed_states_settings_and_versions(kernel):
-    """To paste into a paper or a log.
-
-    A rule for every cell is shown instead of its last seed.
-    """
+    """It suits a paper or a log, and shows a rule for every cell instead of a seed."""
     kernel.run("%seed 42 -q")
     parts = kernel.run("%seed stamp").stdout.rstrip("\n").split("; ")
     assert parts[0] == "seed 42"
@@ -223,7 +214,7 @@ def test_a_stamp_is_one_line_of_seed_states_settings_and_versions(kernel):
 
 
 def test_each_rank_gets_a_seed_of_its_own(kernel):
-    """It follows from the seed and the rank, and the line says so."""
+    """It is derived from the seed and the rank, and the output says so."""
     of_rank = seed_by_rank(42, 3)
     kernel.run("import os; os.environ['RANK'] = '3'")
     told = kernel.run("%seed 42 --by-rank").stdout
@@ -236,7 +227,7 @@ def test_each_rank_gets_a_seed_of_its_own(kernel):
 
 
 def test_each_rank_saves_states_of_its_own(tmp_path):
-    """Under one name in one notebook, neither loses what it saved."""
+    """Ranks that save under one name keep both states."""
     path = {"JPY_SESSION_NAME": str(tmp_path / "book.ipynb")}
     draw = "random.random()"
     with Kernel(tmp_path, RANK="0", **path) as one, Kernel(tmp_path, RANK="1", **path) as two:
@@ -253,7 +244,7 @@ def test_each_rank_saves_states_of_its_own(tmp_path):
 
 @pytest.mark.usefixtures("generators")
 def test_a_name_that_is_bound_to_a_generator_of_another_kind_is_not_here(kernel):
-    """Its state fits none other; everything else is restored."""
+    """Its state does not fit; everything else is restored."""
     kernel.run("%seed save before")
     kept = digests(kernel)
     kernel.run(f"g, rng = np.random.default_rng(1), random.Random(1)\n{DRAW}")
@@ -266,7 +257,7 @@ def test_a_name_that_is_bound_to_a_generator_of_another_kind_is_not_here(kernel)
 
 
 def test_what_code_seeded_is_not_called_unseeded(new_kernel):
-    """Above a source that is at seed 3, no sentence denies it."""
+    """The status does not contradict a source with a known seed."""
     new_kernel.run("%load_ext ipytorchseed\nimport random\nrandom.seed(3)")
     shown = new_kernel.run("%seed").displays[-1]["text/plain"]
     assert shown.startswith("No %seed yet. Seeded by code: python.")

@@ -1,6 +1,6 @@
-"""``%seed each``: same cell, same numbers, whatever ran before.
+"""``%seed each`` gives a cell the same numbers, whatever ran before it.
 
-Another cell, another stream.
+Different cells get different streams.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from tests.notebook.looking import digests
 
 DRAW = "random.random(), np.random.rand(), torch.rand(1).item()"
 
+# Results of cells under ``%seed each 42``, on any machine and in every version.
 UNDER_42 = {
     "torch.rand(3)": "tensor([0.0080, 0.3184, 0.9186])",
     "torch.randperm(5)": "tensor([1, 4, 3, 2, 0])",
 }
-"""What cells of these texts give under ``%seed each 42``: anywhere, and in each later version."""
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def each(kernel):
 
 
 def test_cells_in_any_order_any_number_of_times_give_the_same_numbers_each(each):
-    """The order of cells, and what was drawn between them, do not matter."""
+    """The order of cells and draws between them do not matter."""
     told = "Each cell now starts from its own seed, derived from 42 and the cell's text"
     assert told in each.run("%seed each 42").stdout
     given = {}
@@ -46,17 +46,14 @@ def test_cells_in_any_order_any_number_of_times_give_the_same_numbers_each(each)
 
 
 def test_two_cells_have_different_streams(each):
-    """Though they hold the same text; in every source."""
+    """This holds for cells with the same text, in every source."""
     each.run("%seed each 42 -q")
     drawn = [each.run(DRAW, f"cell {number}").shown.strip("()").split(", ") for number in range(20)]
     assert [len(set(column)) for column in zip(*drawn, strict=True)] == [20, 20, 20]
 
 
 def test_a_cell_is_known_by_its_text_whatever_its_id(each):
-    """So that each opening of the notebook gives the same.
-
-    Comments and blank lines do not count.
-    """
+    """Each opening gives the same numbers; comments and blank lines do not count."""
     each.run("%seed each 42 -q")
     first = each.run(f"{DRAW}, 'text'", "a1b2").shown
     same = f"# edited\n\n{DRAW}, 'text'  # here too\n"
@@ -65,7 +62,7 @@ def test_a_cell_is_known_by_its_text_whatever_its_id(each):
 
 
 def test_without_an_id_and_in_a_new_kernel_the_numbers_are_the_same(each, tmp_path):
-    """In any order, with any id or none, as in a terminal and in nbconvert."""
+    """Order and ids do not matter, as in a terminal and in nbconvert."""
     cells = [f"{DRAW}, {number}" for number in range(3)]
     each.run("%seed each 42 -q")
     first = {cell: each.run(cell, f"id of {cell}").shown for cell in cells}
@@ -78,7 +75,7 @@ def test_without_an_id_and_in_a_new_kernel_the_numbers_are_the_same(each, tmp_pa
 
 
 def test_cells_of_one_text_are_told_apart_in_the_order_of_their_first_run(each, tmp_path):
-    """Whatever their ids are."""
+    """Their ids do not matter."""
     cell = f"{DRAW}, 'alike'"
     each.run("%seed each 42 -q")
     first = [each.run(cell, name).shown for name in ("a", "b", "a")]
@@ -91,13 +88,13 @@ def test_cells_of_one_text_are_told_apart_in_the_order_of_their_first_run(each, 
 
 
 def test_another_seed_gives_every_cell_other_numbers(each):
-    """The common seed counts."""
+    """Seeds are derived from the common seed."""
     drawn = [each.run(f"%seed each {seed} -q") and each.run(DRAW, "a").shown for seed in (1, 2, 1)]
     assert drawn[0] == drawn[2] != drawn[1]
 
 
 def test_the_numbers_are_the_same_in_every_kernel(each, tmp_path):
-    """A cell's seed follows from the common seed and its text alone."""
+    """A cell's seed depends only on the common seed and the cell's text."""
     cell = f"{DRAW}, 'every kernel'"
     with Kernel(tmp_path) as other:
         other.run("%load_ext ipytorchseed\nimport random\nimport numpy as np\nimport torch")
@@ -107,14 +104,14 @@ def test_the_numbers_are_the_same_in_every_kernel(each, tmp_path):
 
 
 def test_same_gives_every_cell_the_seed_itself(each):
-    """``--same``: python, numpy and torch draw what the seed gives, in each cell."""
+    """With ``--same``, python, numpy and torch draw from that seed in each cell."""
     by_hand = each.run(f"%seed 42 -q\n{DRAW}").shown
     assert "every source is seeded with 42" in each.run("%seed each 42 --same").stdout
     assert {each.run(DRAW, name).shown for name in ("a", "b", "c")} == {by_hand}
 
 
 def test_off_ends_it(each):
-    """Later cells go on from where the sources stand."""
+    """Later cells continue from the current states."""
     each.run("%seed each 42 -q")
     assert each.run("%seed off").stdout == "Cells are no longer seeded.\n"
     assert each.run(DRAW, "a").shown != each.run(DRAW, "a").shown
@@ -122,7 +119,7 @@ def test_off_ends_it(each):
 
 
 def test_the_cell_that_sets_the_rule_is_not_seeded(each):
-    """The rule is for later cells."""
+    """The rule applies to later cells."""
     each.run("%seed 7 -q")
     before = digests(each)
     each.run("%seed each 42")
@@ -130,7 +127,7 @@ def test_the_cell_that_sets_the_rule_is_not_seeded(each):
 
 
 def test_a_run_inside_a_cell_is_not_seeded_again(each):
-    """Or two draws of one cell would be the same."""
+    """Otherwise two draws of one cell would be equal."""
     each.run("%seed each 42 -q")
     nested = "get_ipython().run_cell('print(torch.rand(1).item())');"
     printed = each.run(f"{nested}\n{nested}\n{nested}", "a").stdout.split()
@@ -139,7 +136,7 @@ def test_a_run_inside_a_cell_is_not_seeded_again(each):
 
 @pytest.mark.parametrize("above", ["%%capture out\n", "%%time\n", "%%deterministic\n"])
 def test_a_cell_magic_above_changes_nothing(each, above):
-    """The cell is seeded once, before all of it."""
+    """The cell is seeded once, before all of its code."""
     each.run("%seed each 42 -q")
     each.run(f"r = {DRAW}", "a")
     expected = each.value("repr(r)")
@@ -148,7 +145,7 @@ def test_a_cell_magic_above_changes_nothing(each, above):
 
 
 def test_a_seed_in_the_cell_comes_after_the_cells_own(each):
-    """``%seed`` and ``%%deterministic`` with a seed have the last word in their cell."""
+    """``%seed`` and ``%%deterministic`` with a seed take precedence in their cell."""
     by_hand = each.run(f"%seed 9 -q\n{DRAW}").shown
     each.run("%seed each 42 -q")
     assert each.run(f"%seed 9 -q\n{DRAW}", "a").shown == by_hand
@@ -156,7 +153,7 @@ def test_a_seed_in_the_cell_comes_after_the_cells_own(each):
 
 
 def test_a_silent_run_is_not_seeded(each):
-    """A front end asks silently for what it needs; that is no cell."""
+    """A front end's silent requests are not cells."""
     each.run("%seed each 42 -q")
     each.run("pass", "a")
     before = digests(each)
@@ -173,7 +170,7 @@ def test_a_variable_may_give_the_seed(each):
 
 
 def test_the_status_tells_the_rule_and_the_cells_seed(each):
-    """The last seed is the one that the cell was given."""
+    """The last seed is the one of the cell."""
     each.run("%seed each 42 -q")
     (shown,) = each.run("%seed", "a").displays
     text = " ".join(shown["text/plain"].split())
@@ -183,7 +180,7 @@ def test_the_status_tells_the_rule_and_the_cells_seed(each):
 
 
 def test_a_source_that_cannot_be_seeded_never_stops_a_cell(each):
-    """What went wrong is reported once; the cell runs, and so do the next."""
+    """The error is reported once; this cell and later ones run."""
     each.run(
         "import ipytorchseed as its\n"
         "its.register_source('broken', seed=lambda n: 1 / 0, read=bytes, write=bytes)"
@@ -198,7 +195,7 @@ def test_a_source_that_cannot_be_seeded_never_stops_a_cell(each):
 
 
 def test_each_cell_has_its_numbers_in_nbconvert_and_in_check(tmp_path):
-    """Though other cells ran before, in another order, and ids are others."""
+    """Other cells ran before, in another order, and ids differ."""
     told = tmp_path / "told"
     tell = f"with open({str(told)!r}, 'a') as file: print(_, file=file)"
     sources = ["%load_ext ipytorchseed", "import torch; torch.rand(7);", "%seed each 42"]
@@ -212,5 +209,5 @@ def test_each_cell_has_its_numbers_in_nbconvert_and_in_check(tmp_path):
     assert first == "".join(f"{numbers}\n" for numbers in reversed(UNDER_42.values()))
     told.unlink()
     assert look(path)[0].reproducible
-    # Both runs of a check append to this one file, each in its own kernel and at its own pace.
+    # Both runs of a check append to this file, each from its own kernel at its own pace.
     assert sorted(told.read_text("utf-8").splitlines()) == sorted(2 * first.splitlines())

@@ -1,4 +1,4 @@
-"""``%%seeds`` in a kernel: the study is there, and nothing else."""
+"""``%%seeds`` in a kernel keeps the study, and nothing else."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ STATE = """
 
 @pytest.fixture(scope="module")
 def ready(loaded):
-    """A model, and a function that trains it."""
+    """Define a model, and a function that trains it."""
     assert loaded.run(SETUP).error is None
     return loaded
 
 
 def test_a_body_that_python_cannot_read_is_an_error_of_the_cell(kernel):
-    """No seed is to blame; the line counts from the cell's first, as in tracebacks."""
+    """No seed is blamed; lines count from the cell's first line, as in tracebacks."""
     reply = kernel.run("%%seeds 3\nx = 1\ny = (")
     assert reply.status == "error"
     assert reply.stderr.strip().startswith("UsageError: %%seeds: the cell cannot run: ")
@@ -63,9 +63,9 @@ def test_a_body_that_python_cannot_read_is_an_error_of_the_cell(kernel):
 
 
 def test_afterwards_everything_is_as_before(ready, kernel):
-    """Sources, flags, environment, filters, values and names.
+    """This covers sources, flags, environment, filters, values and names.
 
-    What was printed is not shown.
+    Prints are hidden.
     """
     before = kernel.value(STATE)
     reply = kernel.run(f"%%seeds 6 --from 100 --json\n{BODY}")
@@ -85,7 +85,7 @@ def test_afterwards_everything_is_as_before(ready, kernel):
 
 
 def test_what_it_shows(ready, kernel):
-    """A table of at most 80 columns; and the same as HTML without script."""
+    """It shows a table of at most 80 columns, and the same as HTML without script."""
     reply = kernel.run(f"%%seeds 6 --from 100\n{BODY}")
     (bundle,) = reply.results
     assert reply.stdout == ""
@@ -100,7 +100,7 @@ def test_what_it_shows(ready, kernel):
 
 @pytest.mark.parametrize("option", ["", " --json"])
 def test_where_no_seed_ran_to_its_end_the_cell_fails(ready, kernel, option):
-    """Whatever runs all cells is to stop there; the study is shown all the same."""
+    """Run All stops there, and the study is still shown."""
     reply = kernel.run(f"%%seeds 2{option}\nno_such_name")
     assert reply.status == "error"
     assert "%%seeds: no seed ran to its end: NameError: name 'no_such_name'" in reply.stderr
@@ -110,20 +110,20 @@ def test_where_no_seed_ran_to_its_end_the_cell_fails(ready, kernel, option):
 
 
 def test_a_seed_in_the_body_is_not_the_last_one_afterwards(ready, kernel):
-    """As all else that the runs leave."""
+    """It is undone like all other effects of the runs."""
     kernel.run("%seed 42")
     kernel.run("%%seeds 2\nimport ipytorchseed\nipytorchseed.seed(5)\nx = random.random()")
     assert kernel.run("%seed").displays[-1]["text/plain"].startswith("Last seed: 42.\n")
 
 
 def test_a_number_is_shown_once(ready, kernel):
-    """Also where the result is a dictionary that has a name."""
+    """The result may be a dictionary that also has a name."""
     reply = kernel.run("%%seeds 2 --json\nscored = {'val': random.random()}\nscored")
     assert [each["name"] for each in json.loads(reply.stdout)["numbers"]] == ["scored['val']"]
 
 
 def test_a_study_is_kept_and_compared_across_kernels(tmp_path):
-    """Seed by seed, with a careful sentence; the name is the notebook's."""
+    """Seeds are compared one by one, with a careful sentence; names are per notebook."""
     with Kernel(tmp_path) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run("%%seeds 8 --keep base\nimport random\nacc = random.random()")
@@ -151,7 +151,7 @@ SHAPES = {
     "a program": ("said = !echo 4\nfound = int(said[0]) + random.random()", "found"),
     "a magic": ("%time drawn = random.random()", "drawn"),
     "a cell magic": ("%%time\ndrawn = random.random()", "drawn"),
-    "a generator of its own": ("it = np.random.default_rng(random.getrandbits(9)).random()", "it"),
+    "a separate generator": ("it = np.random.default_rng(random.getrandbits(9)).random()", "it"),
     "a result of several": ("{'a': random.random(), 'b': 'text'}", "a"),
     "the last line shows it": ("drawn = random.random()\ndrawn", "drawn"),
     "numpy": ("float(np.random.rand())", "result"),
@@ -160,7 +160,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_bodies_of_all_kinds(ready, kernel, name):
-    """They behave as if the magic were not there."""
+    """They behave as without the magic."""
     body, number = SHAPES[name]
     study = json.loads(kernel.run(f"%%seeds 2 --json\n{body}").stdout)
     assert study["failed"] == []
@@ -169,7 +169,7 @@ def test_bodies_of_all_kinds(ready, kernel, name):
 
 
 def test_under_deterministic_flags(ready, kernel):
-    """``%%deterministic`` above it is in force in each run."""
+    """``%%deterministic`` above it applies in each run."""
     asked = "1.0 * torch.are_deterministic_algorithms_enabled() + 0 * random.random()"
     study = json.loads(kernel.run(f"%%deterministic\n%%seeds 2 --json\n{asked}").stdout)
     assert study["numbers"][0]["values"] == [1.0, 1.0]
@@ -178,10 +178,7 @@ def test_under_deterministic_flags(ready, kernel):
 
 
 def test_generators_of_the_notebook(ready, kernel):
-    """They are left alone, on copies, and named.
-
-    One made from a draw follows the seed.
-    """
+    """They are copied, not seeded, and named; one made from a draw follows the seed."""
     kernel.run("own = np.random.default_rng(1)")
     alone = kernel.run("%%seeds 3\nown.random()").shown
     assert "The same in every run, as no seed is for them: own." in alone
@@ -215,7 +212,7 @@ WRONG = {
 
 @pytest.mark.parametrize("line", WRONG)
 def test_a_wrong_line_is_one_line_that_says_what_to_do(ready, kernel, line):
-    """And nothing has run."""
+    """Nothing has run."""
     error = kernel.run(f"%%seeds {line}\nran = open('ran', 'w')").error
     assert error.ename == "UsageError"
     assert WRONG[line] in error.evalue
@@ -224,7 +221,7 @@ def test_a_wrong_line_is_one_line_that_says_what_to_do(ready, kernel, line):
 
 
 def test_what_cannot_be_copied_is_refused(ready, kernel):
-    """A file, whose place each run would move."""
+    """Each run would move the position in a file."""
     kernel.run("file = open(os.devnull)")
     error = kernel.run("%%seeds 2\nfile.read(1)\n1.0").error
     assert error.evalue.startswith("%%seeds: file cannot be copied, and each run would change it")
@@ -232,7 +229,7 @@ def test_what_cannot_be_copied_is_refused(ready, kernel):
 
 
 def test_an_interrupt_leaves_everything_as_before(ready, kernel):
-    """And ends the cell with an error, so that those behind it do not run."""
+    """The cell ends with an error, so that queued cells do not run."""
     before = kernel.value(STATE)
     stop = "if len({*history}) == 0 and torch.initial_seed() == 2: os.kill(os.getpid(), 2)"
     error = kernel.run(f"%%seeds 8\n{stop}\ntrain(1).item()").error
@@ -241,7 +238,7 @@ def test_an_interrupt_leaves_everything_as_before(ready, kernel):
 
 
 def test_long_work_shows_how_far_it_is(ready, kernel):
-    """One line, which goes when the study is there."""
+    """The line disappears when the study is complete."""
     slow = "import time\ntime.sleep(0.2)\nrandom.random()"
     code = "from ipytorchseed.notebook import progress\nsaid = []\nold = progress.Progress.step"
     note = "progress.Progress.step = lambda self, what, **k: (said.append(what), old(self, what))"
@@ -255,7 +252,7 @@ def test_long_work_shows_how_far_it_is(ready, kernel):
 
 
 def test_files_that_the_runs_write_are_named(kernel):
-    """They are not put back, which is said; another cell's are not named."""
+    """They are reported as not restored; files of other cells are not named."""
     kernel.run("open('before.txt', 'w').close()")
     study = kernel.run("%%seeds 2\nopen('log.txt', 'a').write('x'); v = random.random()")
     assert "Each run wrote log.txt: files are not put back." in study.shown
@@ -264,7 +261,7 @@ def test_files_that_the_runs_write_are_named(kernel):
 
 
 def test_connections_that_the_runs_open_are_named(kernel):
-    """What they sent cannot be taken back."""
+    """Data that they sent cannot be taken back."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         send = f"import socket\nsocket.create_connection(('localhost', {port})).close()"
@@ -290,7 +287,7 @@ its.register_source("dice", seed=dice.seed, read=dice.read, write=dice.write)
 
 
 def test_an_object_behind_a_registered_source_is_seeded_not_copied(kernel):
-    """In each run, under a check as well; afterwards it stands where it stood."""
+    """This applies in each run, also under a check; its state is restored afterwards."""
     kernel.run(DICE)
     kernel.run("dice.roll()")
     try:
@@ -311,9 +308,9 @@ def test_an_object_behind_a_registered_source_is_seeded_not_copied(kernel):
 
 
 def test_traps_that_a_run_left_open_are_closed(new_kernel):
-    """As after an interrupt in IPython's own ``%%time``.
+    """An interrupt in IPython's own ``%%time`` leaves them open.
 
-    Builtins would never go back again.
+    Builtins would stay replaced.
     """
     level = "get_ipython().builtin_trap._nested_level"
     before = new_kernel.value(level)

@@ -1,4 +1,4 @@
-"""To a cell, a kernel with the extension looks the same, except a known list."""
+"""To a cell, a kernel with the extension looks the same, except for a known list."""
 
 from __future__ import annotations
 
@@ -60,6 +60,7 @@ def look():
     return {f"{kind} {each}" for kind, all in lists.items() for each in [*all]}
 """
 
+# Functions that we replace, since no event reports their calls.
 WATCHED = [
     "builtins open",
     "io open",
@@ -75,8 +76,8 @@ WATCHED = [
     "socket gethostbyname",
     *(["subprocess _fork_exec"] if os.name == "posix" else []),
 ]  # fmt: skip
-"""Functions that are replaced, as no event tells of a call of theirs."""
 
+# What a cell sees only with the extension, by a word of its paragraph in ``docs/limits.md``.
 DIFFERENCES = {
     "functions that open and change files": {f"{name}: function" for name in WATCHED},
     "`sys.meta_path`": {"finder ImportWatch"},
@@ -97,7 +98,6 @@ DIFFERENCES = {
         "transformer deterministic_cells", "shell _showtraceback: function",
     },
 }  # fmt: skip
-"""By a word of its paragraph in ``docs/limits.md``: what a cell sees that is not there without us."""
 
 
 def _seen(folder: Path, *first: str) -> set[str]:
@@ -110,7 +110,7 @@ def _seen(folder: Path, *first: str) -> set[str]:
 
 
 def test_a_cell_sees_no_more_of_the_extension_than_is_documented(tmp_path):
-    """Modules, hooks, handlers, functions, threads, files and names of a fresh kernel."""
+    """Modules, hooks, handlers, functions, threads, files and names are compared."""
     folders = [tmp_path / name for name in ("without", "loaded")]
     for folder in folders:
         folder.mkdir()
@@ -124,7 +124,7 @@ def test_a_cell_sees_no_more_of_the_extension_than_is_documented(tmp_path):
 
 
 def test_each_difference_is_documented():
-    """In the paragraph on what a cell can see of the extension."""
+    """The documentation has a paragraph on what a cell can see of the extension."""
     text = Path(__file__).parents[2].joinpath("docs/limits.md").read_text(encoding="utf-8")
     paragraph = text.partition("**What a cell can see of it.**")[2].partition("\n**")[0]
     assert [word for word in DIFFERENCES if word not in paragraph] == []

@@ -1,4 +1,4 @@
-"""``%deterministic``: the report, and the flags for the rest of the session."""
+"""``%deterministic`` shows the report, and sets flags for the rest of the session."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def session(kernel):
 
 
 def test_the_report_is_one_display_of_text_and_html(kernel):
-    """A front end shows the one that it can; there is no other result."""
+    """A front end chooses the form; there is no other result."""
     reply = kernel.run("%deterministic")
     (shown,) = reply.displays
     assert set(shown) == {"text/plain", "text/html"}
@@ -34,14 +34,14 @@ def test_the_report_is_one_display_of_text_and_html(kernel):
 
 
 def test_the_report_prints_itself(kernel):
-    """From code, ``print(its.report())`` is the same text."""
+    """In code, ``print(its.report())`` prints the same text."""
     (shown,) = kernel.run("%deterministic").displays
     kernel.run("import ipytorchseed as its")
     assert kernel.run("print(its.report())").stdout.rstrip("\n") == shown["text/plain"]
 
 
 def test_the_report_as_json_is_one_line(kernel):
-    """With every flag, its value, the wanted one, and whether to change it."""
+    """It has every flag with current value, wanted value, and whether to change it."""
     reply = kernel.run("%deterministic --json")
     told = json.loads(reply.stdout)
     assert (reply.stdout.count("\n"), reply.displays) == (1, [])
@@ -57,7 +57,7 @@ def test_the_report_as_json_is_one_line(kernel):
 
 
 def test_on_holds_for_later_cells_and_off_puts_back_what_was_there(session):
-    """Exactly what was there: also settings that are not torch's own defaults."""
+    """Settings that differ from torch's defaults are restored too."""
     session.run("torch.backends.cudnn.benchmark = True\ntorch.set_num_threads(1)")
     before = look(session)
     session.run("%deterministic on")
@@ -71,7 +71,7 @@ def test_on_holds_for_later_cells_and_off_puts_back_what_was_there(session):
 
 
 def test_on_tells_what_remains(session):
-    """And how to go back. The report then finds nothing that ``on`` could fix."""
+    """It tells how to go back; the report then has nothing left to fix."""
     told = session.run("%deterministic on").stdout
     assert "can still change results:" in told
     assert told.endswith("%deterministic off puts the settings back.\n")
@@ -80,7 +80,7 @@ def test_on_tells_what_remains(session):
 
 
 def test_on_twice_is_undone_by_one_off(session):
-    """The second takes the place of the first; the state before both comes back."""
+    """The second replaces the first; the state before both is restored."""
     before = look(session)
     session.run("%deterministic on -q")
     session.run("%deterministic on --warn --no-cudnn -q")
@@ -102,14 +102,14 @@ def test_a_deterministic_cell_under_on_puts_back_on(session):
 
 
 def test_quiet_prints_nothing(session):
-    """``-q`` for both."""
+    """Both commands accept ``-q``."""
     for line in ("%deterministic on -q", "%deterministic off --quiet"):
         reply = session.run(line)
         assert (reply.status, reply.stdout, reply.displays) == ("ok", "", [])
 
 
 def test_on_stops_an_operation_that_may_not_repeat_in_any_later_cell(session):
-    """With the note under the traceback."""
+    """The traceback has the note."""
     session.run("%deterministic on -q")
     for _ in range(2):
         error = session.run(f"a = 1\n{PUT}").error
@@ -120,10 +120,7 @@ def test_on_stops_an_operation_that_may_not_repeat_in_any_later_cell(session):
 
 
 def test_under_on_warn_each_cell_lists_its_own_alerts(session):
-    """With line and count; a cell without any shows nothing.
-
-    A second run lists them again.
-    """
+    """Each run lists them with line and count; a cell without alerts shows nothing."""
     session.run("%deterministic on --warn -q")
     cell = f"a = 1\n{PUT}\nfor _ in range(3):\n    {PUT}"
     for _ in range(2):
@@ -140,7 +137,7 @@ def test_under_on_warn_each_cell_lists_its_own_alerts(session):
 
 
 def test_alerts_of_a_run_inside_a_cell_are_listed_once_after_the_cell(session):
-    """Not after each of the runs inside it."""
+    """They are not listed after each inner run."""
     session.run("%deterministic on --warn -q")
     reply = session.run(f"get_ipython().run_cell({PUT!r})\nprint('after')\n{PUT}")
     assert len(reply.displays) == 1

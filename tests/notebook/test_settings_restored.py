@@ -13,19 +13,19 @@ ROWS = [flag.name for flag in FLAGS] + [setting.name for setting in SETTINGS]
 
 READ = "__import__('tests.notebook.all_settings', fromlist=['read']).read()"
 
+# How often the cell has run, stored where looks do not find it.
 COUNT = "vars(sys).update(calls=vars(sys)['calls'] + 1)"
-"""How often the cell has run, kept where no look finds it."""
 
 
 def changing(after: int, then: str = "value = random.random()") -> str:
-    """Return a cell that changes every setting, except the first times that it runs."""
+    """Return a cell that changes every setting, except in its first runs."""
     lines = "\n".join(f"    {line}" for line in CHANGES.values())
     return f"{COUNT}\nif vars(sys)['calls'] > {after}:\n{lines}\n{then}"
 
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory):
-    """A kernel with every library that a row is about."""
+    """A kernel with every library in the table."""
     with Kernel(tmp_path_factory.mktemp("kernel")) as kernel:
         for cell in ("%load_ext ipytorchseed", IMPORTS, SETUP):
             reply = kernel.run(cell)
@@ -35,7 +35,7 @@ def loaded(tmp_path_factory):
 
 @pytest.fixture
 def changed_by(loaded):
-    """Run cells; return their output, and the rows that are not as before."""
+    """Run cells; return their output, and the rows that changed."""
 
     def run(*cells: str, first: tuple[str, ...] = ()):
         loaded.run("vars(sys)['calls'] = 0")
@@ -47,7 +47,7 @@ def changed_by(loaded):
         for reply in replies:
             assert reply.status == "ok", reply.error
         after = loaded.value(READ)
-        assert loaded.value("sys.calls") > ran  # else nothing was changed
+        assert loaded.value("sys.calls") > ran  # otherwise nothing was changed
         shown = [text for each in replies for text in (each.stdout, each.stderr, each.shown)]
         shown += [bundle.get("text/plain", "") for each in replies for bundle in each.displays]
         return "\n".join(filter(None, shown)), {n for n in before if before[n] != after[n]}
@@ -56,7 +56,7 @@ def changed_by(loaded):
 
 
 def test_every_row_has_a_change():
-    """A row that is added is tested as well."""
+    """A new row is tested as well."""
     assert sorted(ROWS) == sorted(CHANGES.keys() | FIXED.keys())
 
 
@@ -93,17 +93,14 @@ def test_replay(changed_by, loaded):
 
 
 def test_deterministic(changed_by):
-    """A deterministic cell restores the flags; what else it sets is its own."""
+    """A deterministic cell restores the flags; its other settings stay."""
     flags = "\n".join(CHANGES[flag.name] for flag in FLAGS if flag.name in CHANGES)
     _, moved = changed_by(f"%%deterministic 42 --isolate\n{COUNT}\n{flags}")
     assert moved == set()
 
 
 def test_a_recorded_value_can_be_set(loaded):
-    """As an experiment does.
-
-    Of hooks, handlers, figures and functions, a record has the names.
-    """
+    """Experiments set it; hooks, handlers, figures and functions have only names."""
     loaded.run(
         "from tests.notebook import all_settings as a\n"
         "from ipytorchseed.determinism.libraries import read_libraries\n"
@@ -121,7 +118,7 @@ def test_a_recorded_value_can_be_set(loaded):
 
 
 def test_a_mode_that_cannot_be_left_is_named(changed_by, loaded):
-    """Torch ends inference mode only where it was begun."""
+    """Torch can end inference mode only where it began."""
     body = f"{COUNT}\nvars(sys)['mode'] = torch.inference_mode()\nvars(sys)['mode'].__enter__()"
     said, _ = changed_by(f"%%seeds 2\n{body}\nvalue = random.random()")
     loaded.run("del sys.mode")

@@ -1,4 +1,4 @@
-"""A cell's output is recorded as it is shown, unnoticed."""
+"""A cell's output is recorded without changing how it is shown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.kernel import Kernel
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory):
-    """A watched kernel."""
+    """A kernel whose outputs are recorded."""
     with Kernel(tmp_path_factory.mktemp("kernel")) as kernel:
         kernel.run("import sys, threading")
         assert kernel.run("%load_ext ipytorchseed").status == "ok"
@@ -20,7 +20,7 @@ def kernel(tmp_path_factory):
 
 
 def test_what_is_printed_is_recorded_without_its_noise(kernel):
-    """Prints, writes, prints of threads and of subcommands; twice the same is equal."""
+    """Prints, writes, threads and subcommands are compared; equal output is equal."""
     cell = (
         "print('a', object())\nsys.stdout.write('b\\n')\n"
         "t = threading.Thread(target=print, args=('c',)); t.start(); t.join()\n!echo d"
@@ -42,7 +42,7 @@ def piped(tmp_path, monkeypatch):
 
 
 def test_what_programs_print_comes_in_any_order(piped):
-    """It takes another way than what the cell prints, and may be late."""
+    """It arrives separately from the cell's own prints, and may be late."""
     cell = "import subprocess\nprint(1)\nsubprocess.run(['sh', '-c', 'echo 2; echo 3'])\nprint(4);"
     runs = [piped.record(cell)[1][0] for _ in range(5)]
     assert not any(find_changes(runs[0], run) for run in runs)
@@ -50,7 +50,7 @@ def test_what_programs_print_comes_in_any_order(piped):
 
 
 def test_what_comes_late_is_not_the_next_cells(piped):
-    """A program that a cell leaves running, and native code, print when they will."""
+    """Background programs and native code may print at any time."""
     before, *after = (
         piped.record(cell)[1][0]
         for cell in (
@@ -65,7 +65,7 @@ def test_what_comes_late_is_not_the_next_cells(piped):
 
 
 def test_what_is_not_shown_is_not_recorded(kernel):
-    """Redirected, captured, or written to standard error."""
+    """It is redirected, captured, or written to standard error."""
     for cell in (
         "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()):\n    print(1)",
         "%%capture\nprint(1)\nfrom IPython.display import display\ndisplay(2)",
@@ -76,7 +76,7 @@ def test_what_is_not_shown_is_not_recorded(kernel):
 
 
 def test_a_stream_that_the_user_put_around_ours_is_heard_once(kernel):
-    """Also one that stays for later cells."""
+    """It may also stay for later cells."""
     kernel.run(
         "class Tee:\n    def __init__(self, out): self.out = out\n"
         "    def write(self, text): return self.out.write(text)\n"
@@ -95,7 +95,7 @@ def test_a_stream_that_the_user_put_around_ours_is_heard_once(kernel):
 
 
 def vars_of_stdout(kernel):
-    """Return what instance attributes of the stream's methods there are between cells."""
+    """Return the instance attributes of the stream between cells."""
     return kernel.value("{n for n in vars(__import__('sys').stdout) if n in ('write', 'flush')}")
 
 
@@ -107,10 +107,7 @@ plt.show()
 
 
 def test_a_figure_is_recorded_by_its_pixels(kernel):
-    """Twice the same figure is equal, another one is not.
-
-    Nothing of it is kept in memory.
-    """
+    """Equal figures are equal, and others differ; no figure stays in memory."""
     kernel.run("%matplotlib inline")
     runs = [kernel.record(FIGURE.format(last=last))[1][0] for last in (2, 2, 3)]
     assert [len(run.displays) for run in runs] == [1, 1, 1]
@@ -119,7 +116,7 @@ def test_a_figure_is_recorded_by_its_pixels(kernel):
 
 
 def test_widgets_are_shown_as_ever(kernel):
-    """Their models change names in each run, which does not count."""
+    """Names of their models differ in each run, which does not count."""
     kernel.run("import ipywidgets\nfrom IPython.display import display")
     shown = [kernel.record("display(ipywidgets.IntSlider(3))") for _ in range(2)]
     assert [len(reply.displays) for reply, _ in shown] == [1, 1]
@@ -129,16 +126,13 @@ def test_widgets_are_shown_as_ever(kernel):
 
 
 def why(kernel, run, against):
-    """Return what ``%why`` says of a run."""
+    """Return the answer of ``%why`` for a run."""
     line = f"%why {run.execution_count} --against {against.execution_count} --json"
     return json.loads(kernel.run(line).stdout)
 
 
 def test_of_much_output_the_same_is_known_and_the_rest_is_not_claimed(kernel):
-    """Megabytes are digested as they pass: equal is equal.
-
-    Another end may be times and addresses.
-    """
+    """Megabytes are digested; if the end differs, it may be times and addresses."""
     cell = "for n in range(9): print('x' * 1_000_000)\nprint({})"
     first, again, other = (kernel.record(cell.format(end))[1][0] for end in ("1", "1", "2"))
     assert first.stdout == again.stdout != other.stdout
@@ -152,10 +146,7 @@ def test_of_much_output_the_same_is_known_and_the_rest_is_not_claimed(kernel):
 
 
 def test_more_displays_than_are_kept_are_compared(kernel):
-    """That one of the last differs is seen.
-
-    The limit is lower here than it is for users.
-    """
+    """A difference in one of the last is found; the limit is lowered for the test."""
     limit = "from ipytorchseed.session import outputs\noutputs._MOST_DISPLAYS = {}"
     kernel.run(limit.format(10))
     cell = (
@@ -188,17 +179,14 @@ except Exception as error:
 
 
 def test_what_is_shown_is_not_asked_and_not_broken(kernel):
-    """A text or a bundle of its own class: the cell goes as without us."""
+    """Texts and bundles may have their own class; the cell runs as without us."""
     reply, (run,) = kernel.record(HOSTILE)
     assert (reply.status, reply.stdout) == ("ok", "named\n")
     assert run.stdout.summary == "1 line"
 
 
 def test_how_a_result_is_shown_is_recorded(kernel):
-    """Beside the result: its class may look up more than it holds.
-
-    Nothing that it prints is lost.
-    """
+    """Its class may read more than it holds, and what it prints is recorded."""
     kernel.run(
         "class Side:\n    def _repr_html_(self):\n        print('shown')\n"
         "        return f'<b>{there}</b>'\nside, there = Side(), 1"

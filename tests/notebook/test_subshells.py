@@ -1,6 +1,6 @@
 """Cells that run at the same time, in threads of one kernel.
 
-Each gets only what it did.
+Each is credited only with its own effects.
 """
 
 import pytest
@@ -21,7 +21,7 @@ Session.begin_cell = slow
 
 @pytest.mark.parametrize("cell", ["z = 1", "%seed 5 -q", "print('there')", "%rng --text", "%why"])
 def test_a_cell_of_a_subshell_changes_nothing_that_is_told_of_the_one_beside_it(new_kernel, cell):
-    """It is not recorded itself, and that is said once."""
+    """It is not recorded itself, which is reported once."""
     main, sub = new_kernel.run_beside(WAIT.format(1), cell)
     assert (main.status, main.stdout, sub.stderr.count("not recorded")) == ("ok", "now\n", 1)
     main, sub = new_kernel.run_beside(WAIT.format(1), cell)
@@ -34,14 +34,14 @@ def test_a_cell_of_a_subshell_changes_nothing_that_is_told_of_the_one_beside_it(
 
 
 def test_cells_are_recorded_again_once_they_run_alone(new_kernel):
-    """In a subshell too, and without a word that another one ran."""
+    """This holds in a subshell too, without another report."""
     new_kernel.run_beside("x = 1; " + WAIT.format(0.1), "import time; time.sleep(1); y = 1")
     _, runs = new_kernel.record("x + 1")
     assert [run.notes for run in runs] == [()]
 
 
 def test_a_cell_that_outlives_the_one_it_ran_beside_leaves_the_next_unrecorded(new_kernel):
-    """No one could tell whose doing it is, until it has ended."""
+    """Until it ends, effects cannot be attributed."""
     new_kernel.run_beside(WAIT.format(0.2), "time.sleep(0.5); random = 4")
     runs = new_kernel.runs()
     assert [("random" in run.writes) for run in runs[-1:]] == [False]
@@ -67,7 +67,7 @@ state.threads.add(1)
 
 
 def test_a_thread_that_is_gone_runs_no_cell(new_kernel):
-    """Where no one told the end of its cell: the others are recorded."""
+    """The end of its cell was not reported; the others are recorded."""
     assert new_kernel.run(LEFT).status == "ok"
     _, runs = new_kernel.record("x = 5")
     assert [run.source for run in runs] == ["x = 5"]

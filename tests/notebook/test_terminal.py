@@ -1,4 +1,4 @@
-"""Terminal IPython: no kernel, no cell ids, text instead of HTML."""
+"""Terminal IPython has no kernel, no cell ids, and text instead of HTML."""
 
 from __future__ import annotations
 
@@ -26,10 +26,7 @@ ON = "torch.are_deterministic_algorithms_enabled()"
 
 @pytest.fixture
 def shell(put_back, monkeypatch):
-    """A terminal's shell in this process, with the extension.
-
-    It leaves nothing behind.
-    """
+    """A terminal's shell in this process, with the extension until the test ends."""
     config = Config()
     config.HistoryManager.enabled = False
     config.TerminalInteractiveShell.simple_prompt = True
@@ -52,13 +49,13 @@ def shell(put_back, monkeypatch):
 
 
 def test_a_deterministic_cell_gives_its_value_and_puts_the_flags_back(shell):
-    """As in a notebook."""
+    """This works as in a notebook."""
     assert shell.run_cell(f"%%deterministic 42\n{ON}").result is True
     assert shell.run_cell(ON).result is False
 
 
 def test_it_repeats(shell):
-    """Twice the same bits, whatever ran between."""
+    """Two runs give the same bits, whatever ran between them."""
     first = shell.run_cell("%%deterministic 42\ntorch.rand(4).tolist()").result
     shell.run_cell("torch.rand(3)")
     assert shell.run_cell("%%deterministic 42\ntorch.rand(4).tolist()").result == first
@@ -73,7 +70,7 @@ def test_top_level_await_works(shell):
 
 @pytest.mark.parametrize("body", ["1 / 0", "if", "%no_such_magic", "raise KeyboardInterrupt"])
 def test_an_error_is_the_runs_error(shell, body, capsys):
-    """And isolated sources are back."""
+    """Isolated sources are restored."""
     before = sources_now()
     result = shell.run_cell(f"%%deterministic 42 --isolate\ntorch.rand(1)\n{body}")
     assert not result.success
@@ -92,7 +89,7 @@ def test_an_error_is_the_runs_error(shell, body, capsys):
     ],
 )
 def test_an_error_is_told_in_its_words(shell, cell, told, capsys):
-    """As a kernel does, where the traceback that was shown has them."""
+    """A kernel takes the message from the traceback that it showed."""
     for _ in range(2):
         shell.run_cell(cell, store_history=True)
     capsys.readouterr()
@@ -103,7 +100,7 @@ def test_an_error_is_told_in_its_words(shell, cell, told, capsys):
 
 @pytest.mark.parametrize("words", ["", "42", "--warn", "--trace", "--isolate", "--check"])
 def test_a_traceback_begins_in_the_cell(shell, words, capsys):
-    """As in a notebook."""
+    """This works as in a notebook."""
     shell.run_cell(f"%%deterministic {words}\n1 / 0")
     shown = capsys.readouterr().out
     frames = [line for line in shown.splitlines() if line.startswith(("Cell", "File"))]
@@ -112,7 +109,7 @@ def test_a_traceback_begins_in_the_cell(shell, words, capsys):
 
 
 def test_what_a_program_prints_to_the_terminal_is_said_to_be_unknown(capfd, shell):
-    """It does not come by standard output, so two runs may look the same and be none."""
+    """It bypasses standard output, so equal records do not prove equal output."""
     cells = (
         "!date +%N",
         "print(5)\n!date +%N",
@@ -139,7 +136,7 @@ QUIET = {
 
 @pytest.mark.parametrize("cell", QUIET.values(), ids=QUIET)
 def test_a_program_that_shows_nothing_leaves_no_doubt(capsys, shell, cell):
-    """What it was asked for is recorded."""
+    """Its requested output is recorded."""
     cell = f"import subprocess\n{cell}"
     first, second = (shell.run_cell(cell, store_history=True).execution_count for _ in "ab")
     shell.run_cell(f"%why {second}")
@@ -147,14 +144,14 @@ def test_a_program_that_shows_nothing_leaves_no_doubt(capsys, shell, cell):
 
 
 def test_a_check_does_not_vouch_for_what_a_program_prints(capfd, shell):
-    """It cannot hold it against anything."""
+    """A check cannot compare it."""
     shell.run_cell("%%deterministic --check\nimport os\nos.system('date +%N')")
     told = " ".join(capfd.readouterr().out.split())
     assert "Not looked at whole: what its programs printed" in told
 
 
 def test_each_knows_a_cell_by_its_text(shell, capsys):
-    """There are no ids here."""
+    """A terminal has no cell ids."""
     shell.run_cell("%seed each 42")
     drawn = [
         shell.run_cell(cell).result for cell in ("torch.rand(1).item()", "torch.rand(1).item() ")
@@ -164,7 +161,7 @@ def test_each_knows_a_cell_by_its_text(shell, capsys):
 
 
 def test_views_are_printed_as_text(shell, capsys):
-    """The report, the status and the alerts fit 80 columns, and hold no tag."""
+    """The report, the status and the alerts fit 80 columns, and contain no tag."""
     shell.run_cell("%seed 42 -q")
     for cell, words in [
         ("%seed", "Last seed: 42."),
@@ -180,7 +177,7 @@ def test_views_are_printed_as_text(shell, capsys):
 
 
 def test_completion_works(shell):
-    """With the same words as in a notebook."""
+    """The words are the same as in a notebook."""
     assert [each.text for each in _complete(shell, "%seed e")] == ["each"]
 
 
@@ -192,7 +189,7 @@ def _complete(shell, line):
 
 @pytest.mark.parametrize("head", ["%%deterministic", "%%deterministic 42 --warn"])
 def test_the_prompt_waits_for_the_body_until_a_blank_line(shell, head):
-    """As for any other cell magic."""
+    """This is the same for any cell magic."""
     typed = ("", "\n", "\na = 1", "\nif a:\n    a", "\na = 1\n", "\na = 1\n\n", "\n\n")
     told = [shell.check_complete(f"{head}{rest}") for rest in typed]
     assert told == [shell.check_complete(f"%%time{rest}") for rest in typed]
@@ -221,7 +218,7 @@ exit
 
 
 def test_a_session_typed_into_ipython(tmp_path):
-    """Line by line through standard input, as a person types it."""
+    """The lines come through standard input, as typed."""
     done = subprocess.run(
         [sys.executable, "-m", "IPython", "--simple-prompt", "--no-banner", "--colors=nocolor"],
         input=SESSION,
@@ -245,7 +242,7 @@ def test_a_session_typed_into_ipython(tmp_path):
 
 
 def test_a_check_compares_values_not_the_prompts_that_show_them(shell, capsys):
-    """The result is printed once, with its number, and is no output of the cell's."""
+    """The result is printed once, with its number, and is not an output of the cell."""
     shell.run_cell("%%deterministic 7 --check\nawait __import__('asyncio').sleep(0)\ntorch.rand(2)")
     shown = capsys.readouterr().out
     assert shown.count("Out[") == 1
@@ -258,10 +255,7 @@ FAILS = "print('said'); 1 / 0"
 
 @pytest.mark.parametrize("prompt", ["simple", "full"])
 def test_results_displays_and_tracebacks_are_no_printed_output(tmp_path, prompt):
-    """A terminal prints them, with another number each time.
-
-    Only what the cell prints counts.
-    """
+    """A terminal prints them with changing numbers; only the cell's own prints count."""
     terminal = pexpect.spawn(
         sys.executable,
         ["-m", "IPython", "--no-banner", "--no-confirm-exit", "--colors=nocolor"]
@@ -294,7 +288,7 @@ def test_results_displays_and_tracebacks_are_no_printed_output(tmp_path, prompt)
 
 
 def test_a_check_finds_the_line_in_a_terminal_too(shell, capsys):
-    """As in a notebook, the magic's line being 1."""
+    """The magic's line is line 1, as in a notebook."""
     body = "x = torch.ones(2)\ny = x * (time.perf_counter_ns() % 10_007)"
     shell.run_cell(f"%%deterministic --check\nimport time\n{body}")
     shown = capsys.readouterr().out
@@ -303,7 +297,7 @@ def test_a_check_finds_the_line_in_a_terminal_too(shell, capsys):
 
 
 def test_who_drew_is_listed_as_text(shell, capsys):
-    """A traced run of a terminal."""
+    """``%rng who`` works after a traced run in a terminal."""
     count = shell.run_cell("%%deterministic 3 --trace\nx = torch.rand(3)", store_history=True)
     shell.run_line_magic("rng", f"who {count.execution_count}")
     shown = capsys.readouterr().out
@@ -312,7 +306,7 @@ def test_who_drew_is_listed_as_text(shell, capsys):
 
 
 def test_check_looks_at_the_session_alone(shell, capsys):
-    """There is no file to run; what was never seeded is still told."""
+    """There is no file to run, but unseeded sources are still reported."""
     shell.run_cell("import random; drawn = random.random()", store_history=True)
     shell.run_cell("%check")
     said = capsys.readouterr().out

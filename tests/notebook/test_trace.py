@@ -1,4 +1,4 @@
-"""``%%deterministic --trace`` and ``%rng who``: who drew how much, on which line."""
+"""``%%deterministic --trace`` and ``%rng who`` tell which line drew how much."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ torch.rand(5)
 
 @pytest.fixture(scope="module")
 def traced(loaded):
-    """A traced run; its number."""
+    """A kernel with a traced run, and the run's number."""
     loaded.run(SETUP)
     return loaded.run(CELL, "traced").execution_count
 
@@ -39,7 +39,7 @@ def _rows(text):
 
 
 def test_who_lists_operation_line_module_and_numbers(kernel, traced):
-    """Of python and numpy too; the loader's base seed among them."""
+    """Draws from python and numpy are listed too, as is the loader's base seed."""
     (shown,) = kernel.run(f"%rng who {traced}").displays
     rows = _rows(shown["text/plain"])
     assert ["python", "2", "1", "python's own", "2"] in rows
@@ -52,7 +52,7 @@ def test_who_lists_operation_line_module_and_numbers(kernel, traced):
 
 
 def test_a_traced_run_gives_the_same_numbers(kernel):
-    """And leaves nothing behind."""
+    """It leaves nothing behind."""
     plain = kernel.run("%%deterministic 42\ntorch.rand(3)")
     traced = kernel.run("%%deterministic 42 --trace\ntorch.rand(3)")
     assert plain.shown == traced.shown
@@ -61,7 +61,7 @@ def test_a_traced_run_gives_the_same_numbers(kernel):
 
 
 def test_a_run_that_was_not_traced_is_told_how_to_be(kernel):
-    """By number, in one line."""
+    """One line names the run by number."""
     number = kernel.run("torch.rand(1)").execution_count
     said = kernel.run(f"%rng who {number}").stderr
     assert f"In[{number}] was not traced; put %%deterministic --trace on top" in said
@@ -85,7 +85,7 @@ y
 
 
 def test_a_trace_goes_to_a_file(kernel):
-    """With lines as in the cell, for `trace diff`; who drew is known too."""
+    """`trace diff` reads its lines, and ``%rng who`` still works."""
     cells = [
         TO_FILE.format(name=name, factor=factor)
         for name, factor in (("a.trace", 2.0), ("b.trace", 3.0))
@@ -112,7 +112,7 @@ def test_a_trace_goes_to_a_file(kernel):
     ],
 )
 def test_what_cannot_be_traced_is_said_in_one_line(kernel, line, told):
-    """Nothing of the cell has run, and settings are restored."""
+    """No code of the cell has run, and settings are restored."""
     reply = kernel.run(f"%%deterministic {line}\nran = True")
     assert told in f"{reply.error.evalue if reply.error else ''}{reply.stderr}"
     assert (
@@ -121,7 +121,7 @@ def test_what_cannot_be_traced_is_said_in_one_line(kernel, line, told):
 
 
 def test_a_number_after_trace_is_the_seed(kernel):
-    """As it was before it took a file."""
+    """This was so before the option took a file."""
     plain = kernel.run("%%deterministic 42\ntorch.rand(3)")
     assert kernel.run("%%deterministic --trace 42\ntorch.rand(3)").shown == plain.shown
 

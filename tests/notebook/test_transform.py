@@ -1,4 +1,4 @@
-"""The input transformer: pure, and without a trace in the body."""
+"""The input transformer is pure, and leaves no trace in the body."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _lines(*texts):
 @example([" %%deterministic"])
 @example([])
 def test_a_cell_without_the_magic_is_left_alone(body):
-    """Whatever it holds: only a first line that is the magic's is touched."""
+    """Only a first line with the magic is changed."""
     if body and body[0].startswith("%%deterministic") and not body[0].endswith(("?", "ly")):
         body = ["a", *body]
     lines = _lines(*body)
@@ -80,7 +80,7 @@ def test_a_cell_without_the_magic_is_left_alone(body):
 
 @given(HEADS, BODIES)
 def test_it_is_pure(head, body):
-    """It leaves its input alone, is idempotent, and finishes in one pass."""
+    """It does not change its input, is idempotent, and finishes in one pass."""
     lines = _lines(head, *body)
     given = copy(lines)
     first = deterministic_cells(lines)
@@ -91,7 +91,7 @@ def test_it_is_pure(head, body):
 
 @given(HEADS, BODIES)
 def test_lines_stay_where_they_are(head, body):
-    """As many lines come out as went in, but where another cell magic takes the rest."""
+    """The number of lines stays, unless another cell magic takes the rest."""
     lines = _lines(head, *body)
     made = deterministic_cells(lines)
     taken = next((line for line in lines[1:] if line.strip()), "").lstrip().startswith("%%")
@@ -138,7 +138,7 @@ def _tree(manager, cell):
 
 @pytest.fixture
 def manager():
-    """IPython's transformers, with ours behind those that clean up."""
+    """IPython's transformers, with ours after those that clean up."""
     made = TransformerManager()
     made.cleanup_transforms.append(deterministic_cells)
     return made
@@ -146,10 +146,7 @@ def manager():
 
 @pytest.mark.parametrize("body", CODE)
 def test_python_sees_the_same_statements_on_their_own_lines(manager, body):
-    """The cell is the body, one line down, and one call.
-
-    First of all, or after future imports.
-    """
+    """The call comes first, or after future imports; the body moves one line down."""
     made = _tree(manager, f"%%deterministic 42 --warn\n{body}")
     calls = [node for node in made if "run_cell_magic" in ast.dump(node)]
     assert [ast.unparse(call) for call in calls] == [

@@ -1,4 +1,4 @@
-"""``%why`` as it is asked: what it compares, what it says where there is nothing to say."""
+"""``%why``: which runs it compares, and what it answers if nothing changed."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def begin(kernel):
 
 @pytest.fixture
 def kernel(new_kernel):
-    """A notebook in which nothing ran."""
+    """A notebook in which nothing has run."""
     return new_kernel
 
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
-    """A notebook in which a cell drew three times, and another one only asked."""
+    """A notebook in which one cell drew three times, and another one only looked."""
     with Kernel(tmp_path_factory.mktemp("kernel")) as kernel:
         begin(kernel)
         for _ in range(3):
@@ -36,23 +36,23 @@ def drawn(tmp_path_factory):
 
 
 def said(reply):
-    """Return what was shown or printed, or what a refusal says."""
+    """Return what was shown or printed, or the error."""
     shown = " ".join(each["text/plain"] for each in reply.displays)
     return " ".join((shown + reply.stdout + reply.stderr).split())
 
 
 def answer(kernel, line="%why --json"):
-    """Return what a program is sent."""
+    """Return the answer for a program."""
     return json.loads(kernel.run(line).stdout)
 
 
 def test_before_any_run(kernel):
-    """It says what to do."""
+    """The answer tells what to do."""
     assert "no run is recorded yet; run a cell, run it again" in said(kernel.run("%why"))
 
 
 def test_what_a_replay_does_not_put_back_is_named(kernel):
-    """Once: what became of it is said of the cause already."""
+    """It is named once, since the cause already includes it."""
     begin(kernel)
     kernel.run("import os\nos.environ['SIZE'] = '2'\ndef size(): return int(os.environ['SIZE'])")
     kernel.run("n = size() * 3", "use")
@@ -64,7 +64,7 @@ def test_what_a_replay_does_not_put_back_is_named(kernel):
 
 
 def test_a_mistyped_variable_or_cell_is_met_with_the_nearest(drawn):
-    """As on record; without one near, the runs are named."""
+    """Recorded names are suggested; without a similar one, the last runs are named."""
     assert "no variable or cell 'lst' is on record; did you mean last?" in said(
         drawn.run("%why lst")
     )
@@ -78,7 +78,7 @@ def test_a_mistyped_variable_or_cell_is_met_with_the_nearest(drawn):
 
 
 def test_after_one_run(kernel):
-    """There is nothing to compare it with."""
+    """There is no earlier run to compare with."""
     kernel.run(DRAW, "draw")
     assert said(kernel.run("%why")) == "In[2] ran once. Run it again"
     told = answer(kernel)
@@ -89,7 +89,7 @@ def test_after_one_run(kernel):
 
 
 def test_after_a_run_that_repeats(kernel):
-    """Bitwise the same is said as that; what moved without effect is no cause."""
+    """Equal bits are reported as such; changes without effect are not causes."""
     for cell in ("x = [1]\nx", "import random; random.random()", "x = [1]\nx"):
         kernel.run(cell, cell[:3])
     assert "In[4]: same result, bit for bit, as In[2]" in said(kernel.run("%why"))
@@ -98,7 +98,7 @@ def test_after_a_run_that_repeats(kernel):
 
 
 def test_right_after_a_rerun(drawn):
-    """Without words, it is about the last cell that ran more than once."""
+    """Without arguments, it explains the last cell that ran more than once."""
     told = answer(drawn)
     assert told["cell"]["id"] == "draw"
     assert told["run"]["execution_count"] == told["against"]["execution_count"] + 1 == 4
@@ -117,7 +117,7 @@ def test_right_after_a_rerun(drawn):
     ],
 )
 def test_runs_are_chosen(drawn, line, run, against):
-    """By number, by the cell's id, and the other one as well."""
+    """A number or a cell's id selects the run, and also the other run."""
     told = answer(drawn, f"%why {line} --json")
     assert told["run"]["execution_count"] == run
     assert told["against"]["execution_count"] == against
@@ -136,17 +136,14 @@ def test_runs_are_chosen(drawn, line, run, against):
     ],
 )
 def test_what_does_not_exist_is_said(drawn, line, told):
-    """With what does."""
+    """The error names what exists."""
     reply = drawn.run(f"%why {line}")
     assert told in said(reply)
     assert "Traceback" not in said(reply)
 
 
 def test_without_words_it_is_about_the_latest_run_that_has_an_earlier_one(kernel):
-    """Not about the cell that was first met twice.
-
-    The line under a cell names the run to ask of.
-    """
+    """The line below a cell names the run to ask about."""
     kernel.run("import random\n%config IPyTorchSeed.explain_on_change = True", "begin")
     for cell in "abba":
         last = kernel.run(f"{cell} = random.random()\n{cell}", cell)
@@ -157,7 +154,7 @@ def test_without_words_it_is_about_the_latest_run_that_has_an_earlier_one(kernel
 
 
 def test_readings_of_clocks_are_not_called_the_same(new_kernel):
-    """They are no result; that they are not compared is said."""
+    """They are not compared, and the answer says so."""
     for _ in range(2):
         new_kernel.run("import time\nbegun = time.time()", "clock")
     title = said(new_kernel.run("%why"))
@@ -167,10 +164,7 @@ def test_readings_of_clocks_are_not_called_the_same(new_kernel):
 
 
 def test_a_result_that_cannot_be_seen_into_is_not_called_the_same(new_kernel):
-    """A figure of data that grew.
-
-    Where nothing that it was made of differs, nothing is said.
-    """
+    """A figure of a longer list differs; if its inputs are equal, nothing is claimed."""
     new_kernel.run("import matplotlib; matplotlib.use('agg')\nfrom matplotlib import pyplot as plt")
     new_kernel.run("data = [1, 2]")
     plot = "fig = plt.figure()\nfig.gca().plot(data)\nplt.close(fig)"
@@ -188,10 +182,7 @@ def test_a_result_that_cannot_be_seen_into_is_not_called_the_same(new_kernel):
 
 
 def test_a_source_that_came_with_one_of_two_cells(new_kernel):
-    """Nothing seeded it there, and it is not said so.
-
-    Nor that both found what one found.
-    """
+    """Nothing seeded it, and the answer claims neither a seed nor equal states."""
     new_kernel.run("import torch", "import")
     new_kernel.run("x = torch.rand(2).tolist()", "draw")
     shown = said(new_kernel.run("%why 3 --against 2"))
@@ -200,7 +191,7 @@ def test_a_source_that_came_with_one_of_two_cells(new_kernel):
 
 
 def test_two_cells_are_told_as_two(kernel):
-    """What they found is compared; no one edited anything, and there is no way back."""
+    """Their inputs are compared; there was no edit, and there is no way back."""
     kernel.run("import random\nx = [1]", "begin")
     kernel.run("y = random.random() + len(x)\ny", "one")
     kernel.run("x.append(2)\nrandom.seed(5)", "between")
@@ -219,7 +210,7 @@ def test_two_cells_are_told_as_two(kernel):
 
 
 def test_two_cells_that_found_other_states_are_not_said_to_have_found_the_same(kernel):
-    """Where the later one made its own, as by a seed."""
+    """The later cell set its own state, as by a seed."""
     kernel.run("import random\nrandom.seed(1)", "seed")
     kernel.run("x = random.random()\nx", "draw")
     told = answer(kernel, "%why 3 --against 2 --json")
@@ -229,7 +220,7 @@ def test_two_cells_that_found_other_states_are_not_said_to_have_found_the_same(k
 
 @pytest.mark.parametrize("asked", ["3 --against 4", "4 --against 3"])
 def test_a_source_from_which_one_of_two_cells_drew(kernel, asked):
-    """It ended where the other began; neither put it there."""
+    """One cell's final state is the other's first; neither set it."""
     kernel.run("import random\nrandom.seed(1)", "seed")
     kernel.run("x = random.random()\nx", "draw")
     kernel.run("y = 3\ny", "other")
@@ -239,14 +230,14 @@ def test_a_source_from_which_one_of_two_cells_drew(kernel, asked):
 
 
 def test_a_variable_comes_before_a_cell_that_only_shows_it(kernel):
-    """Without an id from the front end, a cell is called by its text."""
+    """Without an id from the front end, a cell is identified by its text."""
     kernel.run("import random\nx = random.random()")
     kernel.run("x")
     assert answer(kernel, "%why x --json")["run"]["execution_count"] == 2
 
 
 def test_a_run_that_did_not_end_is_told_as_such_first(kernel):
-    """Whichever of the two it is; with its error."""
+    """This holds for either run, and the error is given."""
     cell = "import random\nx = random.random()\nassert n, 'no n'\ny = random.random()\ny"
     for value in (1, 0, 1):
         kernel.run(f"n = {value}", "n")
@@ -263,13 +254,13 @@ def test_a_run_that_did_not_end_is_told_as_such_first(kernel):
 
 
 def test_the_first_of_several_runs_of_a_cell_did_not_run_once(drawn):
-    """It is compared with a later one, where that is asked."""
+    """It is compared with a later one on request."""
     told = said(drawn.run("%why 2"))
     assert "In[2] is the first run of its cell. Compare: `%why 2 --against" in told
 
 
 def test_a_pruned_run_is_said(kernel):
-    """What is gone from the ledger is not guessed at."""
+    """The answer does not guess what the ledger no longer has."""
     for _ in range(2):
         kernel.run(f"import sys\n{DRAW}", "draw")
     pruned = kernel.run("!{sys.executable} -m ipytorchseed ledger prune --days 0 --yes", "prune")
@@ -278,13 +269,13 @@ def test_a_pruned_run_is_said(kernel):
 
 
 def test_tracking_off_is_said(kernel):
-    """And how to switch it on."""
+    """The answer tells how to switch it on."""
     kernel.run("%config IPyTorchSeed.tracking = False")
     assert "tracking is off; %config IPyTorchSeed.tracking = True" in said(kernel.run("%why"))
 
 
 def test_what_nothing_explains_is_said(kernel):
-    """With the next step; nothing is accused."""
+    """The answer gives the next step, and accuses nothing."""
     kernel.run("import sys\nvars(sys)['counted'] = []", "begin")
     for _ in range(2):
         kernel.run(
@@ -296,7 +287,7 @@ def test_what_nothing_explains_is_said(kernel):
 
 
 def test_a_change_is_announced_where_that_is_wished(kernel):
-    """One line under a cell that shows something else; none under others."""
+    """A changed cell gets one line, and other cells get none."""
     first = kernel.run(DRAW, "draw")
     silent = kernel.run(DRAW, "draw")
     kernel.run("%config IPyTorchSeed.explain_on_change = True")
@@ -310,7 +301,7 @@ def test_a_change_is_announced_where_that_is_wished(kernel):
 
 
 def test_what_makes_an_answer_live_follows_it(kernel):
-    """A widget and nothing else: a front end that has none shows the static answer only."""
+    """It is a widget alone: front ends without widgets show only the static answer."""
     for _ in range(2):
         kernel.run(DRAW, "draw")
     reply = kernel.run("%why")
@@ -326,7 +317,7 @@ def test_what_makes_an_answer_live_follows_it(kernel):
 
 
 def test_a_variable_asks_about_the_run_that_last_set_it(kernel):
-    """Wherever it was set, also before a restart."""
+    """Any cell may have set it, also before a restart."""
     for value in (0.5, 0.75):
         kernel.run(f"acc = {value}\nother = 1", "measure")
         kernel.run(f"other = {value}\nprint(acc)", "read")
@@ -340,7 +331,7 @@ def test_a_variable_asks_about_the_run_that_last_set_it(kernel):
 
 
 def test_the_line_under_changed_cells_is_switched(kernel):
-    """By `on` and `off`, which say nothing themselves."""
+    """`on` and `off` switch it, and print nothing."""
     kernel.run("import random", "begin")
     switched, last, silent = said(kernel.run("%why on")), "", ""
     for _ in range(2):
@@ -352,7 +343,7 @@ def test_the_line_under_changed_cells_is_switched(kernel):
 
 
 def test_an_earlier_result_again_is_told(kernel):
-    """Under the cell, and by `%why`, which still explains the change before it."""
+    """The line and `%why` report it; `%why` still explains the change before it."""
     kernel.run("%why on", "begin")
     for value in (1, 2, 1):
         kernel.run(f"n = {value}", "n")
@@ -368,7 +359,7 @@ def test_an_earlier_result_again_is_told(kernel):
 
 
 def test_what_was_not_looked_at_whole_is_no_earlier_result(kernel):
-    """It may be another for all that is known, though what the cell shows is the same."""
+    """Parts that were not looked at may differ, though the shown result is equal."""
     kernel.run("%config IPyTorchSeed.budget = 0.02")
     for value in (1, 2, 1):
         kernel.run(f"n = {value}", "n")
@@ -379,7 +370,7 @@ def test_what_was_not_looked_at_whole_is_no_earlier_result(kernel):
 
 
 def test_a_run_that_made_other_things_is_no_earlier_result(kernel):
-    """As where a cell loaded something before its text was written again."""
+    """For example, a cell loaded something before its text was edited."""
     kernel.run("import math", "it")
     kernel.run("lr = 0.1", "set")
     kernel.run("loss = lr * 2", "it")
@@ -391,12 +382,12 @@ def test_a_run_that_made_other_things_is_no_earlier_result(kernel):
 
 
 # --------------------------------------------------------------------------------------------------
-# What fixes, where it is no command to be given before the cell is run again. Those that are, are
-# tried in every scenario of tests/scenarios.
+# Fixes that are not commands to run before the cell. Those are tried in the scenarios of
+# tests/scenarios.
 
 
 def test_an_earlier_hash_seed_gives_the_earlier_result(tmp_path):
-    """Bit by bit, in a kernel started as the text says."""
+    """A kernel started as the text says gives the same bits."""
     cell = "words = {'red', 'green', 'blue', 'white', 'black'}\n''.join(words)"
     shown = []
     for seed in ("1", "2"):
@@ -416,7 +407,7 @@ def test_an_earlier_hash_seed_gives_the_earlier_result(tmp_path):
     "name", ["numpy.random.default_rng", "numpy.random.RandomState", "random.Random"]
 )
 def test_a_seed_makes_a_generator_repeat(kernel, name):
-    """Put where the generator is made, as the text says."""
+    """The seed is added where the generator is made, as the text says."""
     cell = f"import random, numpy\nmade = {name}()\nx = made.random()\nx"
     shown = [kernel.run(cell, "make").shown for _ in range(2)]
     assert shown[0] != shown[1]
@@ -431,7 +422,7 @@ def test_a_seed_makes_a_generator_repeat(kernel, name):
 
 @pytest.mark.parametrize("make", ["5", "[5]"])
 def test_what_changes_between_cells_is_no_doing_of_the_cell_that_read_it(kernel, make):
-    """A callback of a widget, or code of the front end, changes variables too."""
+    """A widget's callback or code of the front end may change variables too."""
     begin(kernel)
     kernel.run(f"y = {make}", "make")
     kernel.run("z = len(str(y)) + hash(str(y))", "read")
@@ -442,7 +433,7 @@ def test_what_changes_between_cells_is_no_doing_of_the_cell_that_read_it(kernel,
 
 
 def test_a_cell_that_calls_a_function_is_not_blamed_for_its_file(new_kernel, tmp_path):
-    """Another program edited it, and ``%autoreload`` took it up."""
+    """Another program edited the file, and ``%autoreload`` reloaded it."""
     file = tmp_path / "called_here.py"
     file.write_text("def f(x):\n    return x * 2\n")
     new_kernel.run("%load_ext autoreload\n%autoreload 2\nimport called_here")
@@ -454,7 +445,7 @@ def test_a_cell_that_calls_a_function_is_not_blamed_for_its_file(new_kernel, tmp
 
 
 def test_what_an_assigned_value_draws_as_it_is_shown(kernel):
-    """IPython can be set to show it: then its class runs code."""
+    """IPython can be configured to show it, which runs code of its class."""
     kernel.run(
         "import random\nget_ipython().ast_node_interactivity = 'last_expr_or_assign'\n"
         "class Die:\n    def __repr__(self): return str(random.random())\ndie = Die()"
@@ -466,7 +457,7 @@ def test_what_an_assigned_value_draws_as_it_is_shown(kernel):
 
 
 def test_a_run_of_before_the_restart_is_not_told_as_one_of_now(kernel):
-    """A kernel that has run nothing yet speaks of what another one did, and says so."""
+    """A kernel without runs explains an earlier kernel's run, and says so."""
     begin(kernel)
     for _ in range(2):
         kernel.run(DRAW, "draw")
@@ -479,7 +470,7 @@ def test_a_run_of_before_the_restart_is_not_told_as_one_of_now(kernel):
 
 
 def test_runs_before_a_restart_are_named_as_one_types_them_after_it(new_kernel):
-    """``In[3]`` may be a new run by then: the text says which, and commands have ledger numbers."""
+    """``In[3]`` may be a new run; the text says which; commands use ledger numbers."""
     new_kernel.run("import random\nrandom.seed(1)")
     for cell in ("x = random.random()", "x = random.random()", "y = 1"):
         new_kernel.run(cell)
@@ -503,7 +494,7 @@ def test_runs_before_a_restart_are_named_as_one_types_them_after_it(new_kernel):
 
 @pytest.mark.parametrize("above", ["%%time\n", "%%deterministic\n%%time\n", "\n%%capture out\n"])
 def test_a_cell_is_called_by_its_code(kernel, above):
-    """Not by the magics above, which many cells share."""
+    """Magics above the code are ignored, as many cells share them."""
     for _ in range(2):
         kernel.run(f"{above}named = __import__('random').random()\nnamed * 2", "named")
     said = kernel.run("%why", "asks").displays[0]["text/plain"]
@@ -511,7 +502,7 @@ def test_a_cell_is_called_by_its_code(kernel, above):
 
 
 def test_the_call_that_takes_a_seed_is_named(kernel):
-    """And not the generator that the library makes inside it."""
+    """The generator that the library makes inside the call is not named."""
     begin(kernel).run("from scipy.stats import qmc")
     for _ in range(2):
         kernel.run("sampler = qmc.Sobol(2)\nsampler.random(2)", "sample")

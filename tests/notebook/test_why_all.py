@@ -1,4 +1,4 @@
-"""``%why all``: which cells of the notebook changed, grouped by their roots."""
+"""``%why all`` lists the changed cells of the notebook, grouped by their roots."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CELLS = {
 
 @pytest.fixture
 def notebook(tmp_path):
-    """Run all cells once in its own kernel, each under an id."""
+    """Run all cells once in a separate kernel, each with an id."""
     with Kernel(tmp_path) as kernel:
         for name, cell in {"ours": "%load_ext ipytorchseed", **CELLS}.items():
             assert kernel.run(cell, name).status == "ok"
@@ -32,7 +32,7 @@ def _said(kernel):
 
 
 def test_cells_are_grouped_by_the_root_of_their_change(notebook):
-    """Each root once, with the cells that it reached; the headline counts both."""
+    """Each root is listed once with its cells; the headline counts both."""
     assert "No cell ran twice yet. 4 cells ran only once." in _said(notebook)["text/plain"]
     for name, cell in CELLS.items():
         notebook.run(cell.replace("size = 3", "size = 4"), name)
@@ -50,14 +50,14 @@ def test_cells_are_grouped_by_the_root_of_their_change(notebook):
 
 
 def test_nothing_changed(notebook):
-    """Of cells that ran again and gave the same."""
+    """The cells that ran again gave the same results."""
     notebook.run(CELLS["other"], "other")
     said = _said(notebook)["text/plain"]
     assert said == "None of 1 cell changed since the run before. 3 cells ran only once."
 
 
 def test_as_json(notebook):
-    """As its schema says; no other option goes with it."""
+    """The JSON fits its schema; no other option is allowed with `all`."""
     notebook.run(CELLS["load"].replace("3", "5"), "load")
     notebook.run(CELLS["other"], "other")
     told = check("why_all", notebook.run("%why all --json").stdout)
@@ -69,7 +69,7 @@ def test_as_json(notebook):
 
 
 def test_after_a_restart_all_cells_lead_to_what_was_never_seeded(tmp_path):
-    """Run all, restart, run all again."""
+    """All cells run, the kernel restarts, and all cells run again."""
     with Kernel(tmp_path) as kernel:
         for _ in range(2):
             kernel.run("%load_ext ipytorchseed")

@@ -128,8 +128,8 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
 ) -> None:
     """Find the cell that differs first between fresh kernels, and why.
 
-    Each NOTEBOOK runs in separate kernels. A folder means all notebooks in it. Only --fix writes to
-    the files. Outputs decide: if all outputs are equal, the notebook repeats. Exits with 0 if every
+    Each NOTEBOOK runs in separate kernels. A folder means all notebooks in it. Only --fix changes
+    notebooks. Outputs decide: if all outputs are equal, the notebook repeats. Exits with 0 if every
     notebook repeats, 1 if one differs, 2 if one could not be checked.
 
     With --saved, one run is compared with the outputs in the file, number by number. Rounding (1e-5

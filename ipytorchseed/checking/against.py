@@ -1,4 +1,4 @@
-"""Compares one fresh run of a notebook with a receipt, the record of a run elsewhere."""
+"""Compares a fresh run of a notebook with a receipt: the record of another run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ipytorchseed.why.words import listed
 
 
 def compare_receipt(notebook: Notebook, fresh: Pass, receipt: Receipt) -> Verdict:
-    """Compare a pass with what the notebook gave elsewhere.
+    """Compare a pass with a receipt of the notebook.
 
     Args:
         notebook: The notebook that was run.
@@ -53,7 +53,7 @@ def compare_receipt(notebook: Notebook, fresh: Pass, receipt: Receipt) -> Verdic
 
 
 def make_receipt(notebook: Notebook, fresh: Pass) -> bytes:
-    """Write a pass as a receipt.
+    """Return the receipt of a pass.
 
     Args:
         notebook: The notebook that was run.
@@ -71,7 +71,7 @@ class _Elsewhere(Pair):
     Args:
         receipt: The record of the run elsewhere.
         after: The records of the kernel here.
-        pairs: The run there and the run here of each cell that was found in both, by its id.
+        pairs: The run elsewhere and the run here of each cell that both have, by its id.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class _Elsewhere(Pair):
         self.unseeded = {name for name in self.unseeded if not _chosen(after, name)}
 
     def hold(self, cell: Cell) -> CellVerdict:
-        """Compare a cell with its run elsewhere, and say why they differ."""
+        """Compare a cell with its run elsewhere, and find the causes."""
         if cell.count is None:
             return CellVerdict(cell, Found.SKIPPED, Found.SKIPPED)
         if cell.id not in self._pairs:
@@ -100,7 +100,7 @@ class _Elsewhere(Pair):
 
 
 def _grade(change: Change) -> tuple[Change, bool]:
-    """Return a change, with a word on it if it is rounding, and whether it is."""
+    """Return a change, labelled if it is rounding, and whether it is."""
     distance = find_distance(change)
     if distance is None or distance > ROUNDING:
         return change, False
@@ -109,7 +109,7 @@ def _grade(change: Change) -> tuple[Change, bool]:
 
 
 def _chosen(records: Records, name: str) -> bool:
-    """Return whether the seed of a source here was set by somebody, and not by the system."""
+    """Return whether a person chose the seed of a source here, not the system."""
     states = records.states
     place = None if states is None else states.position(name, records.begins()[name])
     return place is not None and place.seed is not None and place.seed < LIMIT

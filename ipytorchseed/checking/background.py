@@ -1,7 +1,8 @@
-"""The process in which ``%check`` runs the notebook's file: the kernel that asks is not touched.
+"""The process in which ``%check`` runs the notebook's file.
 
-It reads one request from standard input and writes its progress and its findings as lines of JSON.
-It ends, with its kernels, when standard input is closed, as it is when the asking kernel dies.
+The kernel that asks is not touched. The process reads one request from standard input and writes
+its progress and its findings as lines of JSON. It ends, with its kernels, when standard input is
+closed, for example because the asking kernel died.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from ipytorchseed.errors import in_brief
 from ipytorchseed.render.notebook_check import Fresh
 from ipytorchseed.render.text import bar
 
+# The most files and bytes in a folder that is copied.
 _MOST_FILES, _MOST_BYTES = 20_000, 1 << 30
-"""The most that a folder may hold to be copied."""
 
+# How messages name the runs that the fresh one is compared with.
 _NAME = "this kernel"
-"""How messages call the runs that the fresh one is compared with."""
 
+# Kinds of causes that are only in the asking kernel: no edit of the file removes them.
 _NOT_MENDED = frozenset({"code", "input"})
-"""Kinds of causes that are in the asking kernel only, so that no edit of the file mends them."""
 
 
 class Request(Struct, frozen=True):
@@ -40,8 +41,8 @@ class Request(Struct, frozen=True):
     Attributes:
         path: The notebook.
         ledger: The file with the runs of the kernel that asks.
-        runs: The numbers there of the runs to compare with.
-        copy: Whether it runs in a copy of its folder.
+        runs: The numbers in that file of the runs to compare with.
+        copy: Whether to run it in a copy of its folder.
     """
 
     path: str
@@ -58,7 +59,7 @@ def main() -> None:
     try:
         with tempfile.TemporaryDirectory(prefix="its-") as name:
             _check(request, Path(name))
-    except Exception as error:  # noqa: BLE001 -- told where somebody waits for it
+    except Exception as error:  # noqa: BLE001 -- reported to the kernel that asks
         _tell(Fresh(note=f"The file could not be run: {in_brief(error)}"))
 
 
@@ -73,7 +74,7 @@ def _tell(news: Fresh) -> None:
 
 
 def _check(request: Request, folder: Path) -> None:
-    """Run the notebook once, compare, and search for edits if that makes sense."""
+    """Run the notebook once, compare it, and search for edits if they can help."""
     from ipytorchseed.checking import report
     from ipytorchseed.checking.fixing import fix_notebook
     from ipytorchseed.checking.kernel import Options
@@ -83,13 +84,13 @@ def _check(request: Request, folder: Path) -> None:
     found = Fresh()
 
     class Teller(Watcher):
-        """Tells each step."""
+        """Reports each step."""
 
         def begin(self, path: Path, steps: int, trying: str = "") -> None:
             self.done, self.steps, self.what = -1, steps, trying or "the file"
             self.step(path)
 
-        def step(self, path: Path) -> None:  # noqa: ARG002 -- as told
+        def step(self, path: Path) -> None:  # noqa: ARG002 -- Watcher's
             self.done += 1
             found.progress = f"{bar(self.done, self.steps, self.what)} in a fresh kernel"
             _tell(found)
@@ -120,7 +121,7 @@ def _check(request: Request, folder: Path) -> None:
 
 
 def _receipt(request: Request, path: Path) -> Any:  # noqa: ANN401 -- a Receipt, imported when used
-    """Read the asking kernel's runs as if they had happened elsewhere."""
+    """Return the asking kernel's runs as a receipt."""
     from ipytorchseed.ledger.store import Ledger
     from ipytorchseed.receipts.privacy import Places, conceal, found_at
     from ipytorchseed.receipts.record import Receipt, completed
@@ -138,7 +139,7 @@ def _receipt(request: Request, path: Path) -> Any:  # noqa: ANN401 -- a Receipt,
 
 
 def _same_python(folder: Path) -> str:
-    """Make a kernelspec of the Python that runs this, and return its name."""
+    """Make a kernelspec for this Python, and return its name."""
     home = folder / "kernels" / "its-same"
     home.mkdir(parents=True)
     words = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
@@ -149,7 +150,7 @@ def _same_python(folder: Path) -> str:
 
 
 def _copied(path: Path, folder: Path) -> Path:
-    """Copy a notebook's folder, and link to its siblings; return the notebook there.
+    """Copy a notebook's folder, link its siblings, and return the notebook there.
 
     Raises:
         UncheckableError: The folder is too large.

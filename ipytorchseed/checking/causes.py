@@ -1,4 +1,7 @@
-"""The causes of ``%why``, reworded for a check: each fix has to mend the notebook itself."""
+"""The causes of ``%why``, reworded for a check.
+
+A fix must work in the notebook itself.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +25,13 @@ _LOADS = lazy_pattern(r"(?m)^[ \t]*%(?:re)?load_ext[ \t]+ipytorchseed\b")
 _HERE = "  # at the top of this cell"
 _UNSEEDED = "is not seeded before this cell"
 _PAST = ("%seed rewind", "%replay", "%recall")
+
+# The first words of the blame of a run that seeded a source or set its state.
 _SEEDED = ("made", "moved", "reseeded", "seeded")
-"""The words with which the blame of a run begins that seeded a source, or set its state."""
 
 
 def is_unseeded(cause: Cause) -> bool:
-    """Return whether a cause, as reworded here, is a source that nothing has seeded."""
+    """Return whether a reworded cause is a source that was never seeded."""
     return cause.kind == "rng" and cause.message.startswith(f"{cause.name} {_UNSEEDED}")
 
 
@@ -35,10 +39,10 @@ def for_rerun(cause: Cause) -> Cause:
     """Reword a cause for a cell that is not safe to run again.
 
     Args:
-        cause: As ``%why`` tells it.
+        cause: As ``%why`` reports it.
     """
     if cause.kind == "rng":
-        return replace(cause, fix="%%deterministic 42")  # it then begins at the same place always
+        return replace(cause, fix="%%deterministic 42")  # then every run starts from the same state
     return replace(cause, fix="") if cause.fix.startswith(_PAST) else cause
 
 
@@ -46,8 +50,8 @@ def for_fresh_kernels(cause: Cause, unseeded: Container[str]) -> Cause:
     """Reword a cause for a difference between two fresh kernels.
 
     Args:
-        cause: As ``%why`` tells it.
-        unseeded: The sources whose states differed between the two kernels from the start.
+        cause: As ``%why`` reports it.
+        unseeded: The sources whose first states differed between the two kernels.
     """
     if cause.kind == "environment" and cause.name == "PYTHONHASHSEED":
         return replace(
@@ -65,9 +69,10 @@ def for_fresh_kernels(cause: Cause, unseeded: Container[str]) -> Cause:
 
 
 def for_notebook(notebook: Notebook, verdict: Verdict) -> Verdict:
-    """Reword the fixes in a verdict so that they suit the notebook's own code.
+    """Reword the fixes in a verdict to suit the notebook's code.
 
-    They name the seed arguments of its calls, and plain code if it does not load the extension.
+    They name the seed arguments of its calls. They are plain code if it does not load the
+    extension.
 
     Args:
         notebook: The notebook.
@@ -93,7 +98,7 @@ def for_notebook(notebook: Notebook, verdict: Verdict) -> Verdict:
 
 
 def _fix_cell(site: Site, *, rerun: bool) -> str:
-    """Return what to change in a cell for a cause; empty if its own fix is the best."""
+    """Return what to change in a cell for a cause; empty if the cause's fix is better."""
     if takes_seed(site.kind, site.name):
         return say_seed(site)
     if rerun and site.kind == "rng" and site.name in {"numpy", "python"}:
@@ -105,7 +110,7 @@ def _fix_cell(site: Site, *, rerun: bool) -> str:
 
 
 def _keep_input(site: Site) -> str:
-    """Return a line with which a cell leaves its input as it is: a new name, or a copy."""
+    """Return a line that leaves a cell's input as it is: a new name, or a copy."""
     name, made = site.name, ""
     for line in reversed(site.code.tree.body):
         if isinstance(line, ast.Assign) and [*map(ast.unparse, line.targets)] == [name]:
@@ -121,13 +126,13 @@ def _keep_input(site: Site) -> str:
     return f"{above}{name}_new = {made}  # then use `{name}_new`"
 
 
+# How to copy a value, by its kind.
 _COPIES = (
     dict.fromkeys(("array", "frame", "series"), "{}.copy()")
     | dict.fromkeys(("dict", "list", "set"), "copy.deepcopy({})")
     | dict.fromkeys(("bool", "float", "int", "number", "str"), "{}")
     | {"tensor": "{}.clone()"}
 )
-"""How to copy a value, by its kind."""
 
 
 def _plain(cause: Cause) -> str:
@@ -142,9 +147,9 @@ def _plain(cause: Cause) -> str:
 
 
 def tell(causes: Sequence[Cause]) -> Iterator[str]:
-    """Yield the lines on causes: what each is, what mends it, what experiments found.
+    """Yield the lines about causes: messages, fixes, and results of experiments.
 
-    A fix for several in a row is shown once, below the last of them.
+    A fix that several causes in a row share is shown once, below the last of them.
     """
     for cause, after in zip_longest(causes, causes[1:]):
         yield wrap(cause.message, first="  ▲ ")

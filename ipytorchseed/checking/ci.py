@@ -1,6 +1,6 @@
 """Verdicts for CI systems: JUnit XML, and annotations of GitHub Actions.
 
-The form of GitHub's workflow commands:
+GitHub documents its workflow commands at
 https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
 """
 
@@ -15,9 +15,9 @@ from ipytorchseed.render.text import escaped, visible
 
 
 def as_junit(verdicts: Sequence[Verdict]) -> str:
-    """Write verdicts as JUnit XML.
+    """Return verdicts as JUnit XML.
 
-    A notebook that differs is a failure, one that could not be checked an error.
+    A notebook that differs is a failure. One that could not be checked is an error.
 
     Args:
         verdicts: In the order in which the notebooks were named.
@@ -54,10 +54,10 @@ def as_junit(verdicts: Sequence[Verdict]) -> str:
 
 
 def annotate(verdicts: Iterable[Verdict]) -> Iterator[str]:
-    """Write a line for each differing notebook, which GitHub shows next to its file.
+    """Yield an annotation for each differing notebook; GitHub shows it at the file.
 
     Args:
-        verdicts: What was found.
+        verdicts: The verdicts, in any order.
     """
     for verdict in verdicts:
         if not verdict.exit_code:

@@ -1,4 +1,4 @@
-"""Compares passes through a notebook, cell by cell: outputs, variables and sources."""
+"""Compares passes through a notebook by cell: outputs, variables and sources."""
 
 from __future__ import annotations
 
@@ -78,22 +78,22 @@ class Pair:
 
     Args:
         before: The records of the first pass's kernel.
-        after: Those of the other's; the same object where one kernel ran both.
+        after: The records of the other pass's kernel; the same object if one kernel ran both.
 
     Attributes:
-        unseeded: The sources whose states differed between both from the start.
+        unseeded: The sources whose first states differed between both.
     """
 
     def __init__(self, before: Runs, after: Records) -> None:
         self._before, self._after = before, after
-        self._timed: set[str] = set()  # variables that hold nothing but what a clock said
+        self._timed: set[str] = set()  # variables that hold only readings of a clock
         begins = before.begins(), after.begins()
         self.unseeded = {
             name for name, state in begins[1].items() if begins[0].get(name, state) != state
         }
 
     def judge(self, cell: Cell, first: Pass, other: Pass) -> CellVerdict | None:
-        """Compare the runs of a cell; return None where only one pass reached it."""
+        """Compare the runs of a cell; return None if only one pass reached it."""
         if cell.count is None:
             return CellVerdict(cell, Found.SKIPPED, Found.SKIPPED)
         if cell.index not in first.outputs or cell.index not in other.outputs:
@@ -104,13 +104,13 @@ class Pair:
         shown = _outputs_apart(cell, *outputs, runs, code)
         if runs is None:
             found = Found.DIFFERENT if shown else Found.SAME
-            # What %replay ran again is on record as the cell that it brought back.
+            # The run of a %replay is recorded under the id of the replayed cell.
             state = Found.SAME if only_asks(cell.source) else Found.UNKNOWN
             return CellVerdict(cell, found, state, shown)
         return self.weigh(cell, *runs, shown)
 
     def weigh(self, cell: Cell, against: Run, run: Run, shown: tuple[Change, ...]) -> CellVerdict:
-        """Compare the variables and sources that two runs of a cell left, and find the causes.
+        """Compare the variables and sources that two runs left, and find the causes.
 
         Args:
             cell: The cell.
@@ -121,7 +121,7 @@ class Pair:
         outputs = Found.DIFFERENT if shown else Found.SAME
         states = self._states()
         kept = _variables_apart(against, run, shown) + _moved_apart(against, run, states)
-        left = any(change.what == "variable" for change in kept)  # which %why sees by itself
+        left = any(change.what == "variable" for change in kept)  # %why sees these without help
         marked = self._marked(against, run) if shown or not left else (against, run)
         causes = self._causes(*marked, states) if shown or kept else ()
         seeded = {change.name for change in kept if change.what == "source"}
@@ -147,14 +147,14 @@ class Pair:
     def importers(
         self, shown: CellVerdict, earlier: Sequence[CellVerdict]
     ) -> Iterator[CellVerdict]:
-        """Yield new verdicts on cells that imported what a later cell shows to differ.
+        """Yield new verdicts on cells that imported what differs in a later cell.
 
-        What a module of the user's holds is recorded of cells that read it, and not of the one that
+        The content of a user's module is recorded for the cells that read it, not for the cell that
         imported it.
 
         Args:
             shown: The verdict on the later cell.
-            earlier: Those on the cells before it.
+            earlier: The verdicts on the cells before it.
         """
         readers = None if self._one_kernel else self._runs(shown.cell)
         for known in earlier if readers is not None else ():
@@ -173,11 +173,11 @@ class Pair:
                 yield replace(found, changes=(*found.changes, *others))
 
     def writers(self, shown: CellVerdict, earlier: Sequence[CellVerdict]) -> Iterator[CellVerdict]:
-        """Yield new verdicts on cells that seem the same and wrote what a later cell read.
+        """Yield new verdicts on cells that look the same and wrote what a later one read.
 
         Args:
             shown: The verdict on the later cell.
-            earlier: Those on the cells before it.
+            earlier: The verdicts on the cells before it.
         """
         files = {cause.name for cause in shown.causes if cause.kind == "file"}
         for known in () if self._one_kernel else earlier:
@@ -186,11 +186,11 @@ class Pair:
             if runs is not None:
                 changes = tuple(Change("file", PurePath(each).name, _CONTENT) for each in wrote)
                 found = self.weigh(known.cell, *runs, changes)
-                if found.causes:  # else nothing is known that it wrote something else for
+                if found.causes:  # else nothing explains other content
                     yield replace(found, outputs=known.outputs, state=Found.DIFFERENT)
 
     def _code(self, cell: Cell, run: Run) -> str:
-        """Return the text of a cell, and of the cells that defined the functions that it reads."""
+        """Return the text of a cell, and of the cells that defined functions it reads."""
         read = {name for name, value in run.reads.items() if value.kind in _CODE}
         earlier = self._after.before(run) if read else ()
         made = (each.source for each in earlier if not read.isdisjoint(each.writes))
@@ -201,7 +201,7 @@ class Pair:
         return self._before is self._after
 
     def _runs(self, cell: Cell) -> tuple[Run, Run] | None:
-        """Return the runs of a cell in both passes, or None where they were not recorded."""
+        """Return the runs of a cell in both passes, or None if they were not recorded."""
         before, after = self._before.of(cell.id), self._after.of(cell.id)
         if not before or not after or (self._one_kernel and len(before) < 2):  # noqa: PLR2004
             return None
@@ -213,9 +213,9 @@ class Pair:
 
     @staticmethod
     def _marked(against: Run, run: Run) -> tuple[Run, Run]:
-        """Make two runs show something that differs.
+        """Return two runs with outputs that differ.
 
-        What a cell showed is judged here, and not by the record: that has no pixels, for instance.
+        Outputs are compared here. The records are not enough: they lack pixels, for example.
         """
         marks = Fingerprint(f"{against.id}", "display"), Fingerprint(f"{run.id} again", "display")
         return (
@@ -224,7 +224,7 @@ class Pair:
         )
 
     def _causes(self, against: Run, run: Run, states: HistoryLookup) -> tuple[Cause, ...]:
-        """Ask ``%why``."""
+        """Return the causes that ``%why`` finds."""
         since = against if self._one_kernel else None
         history = self._after.before(run, since)
         said = explain(run, against, history, states)
@@ -233,7 +233,7 @@ class Pair:
         return tuple(for_fresh_kernels(cause, self.unseeded) for cause in said.causes)
 
     def _never_seeded(self, against: Run, run: Run, left: set[str]) -> tuple[Cause, ...]:
-        """Return causes for the sources that a cell found and left in states that no seed chose."""
+        """Return causes for the sources that a cell left in states that no seed chose."""
         pairs = {name: (against.after.get(name, ""), run.after.get(name, "")) for name in left}
         found = (
             never_seeded(name, *pair)
@@ -252,7 +252,7 @@ class Pair:
             changes: The variables and sources in which it differs.
             against: The earlier run.
             run: The later run.
-            causes: What accounts for it.
+            causes: The causes of the difference.
         """
         names = {change.name for change in changes if change.what == "variable"}
         numbers = all(_is_time(against, run, name) for name in names)
@@ -268,7 +268,7 @@ class Pair:
 
 
 def _brought(run: Run, causes: Sequence[Cause]) -> set[str]:
-    """Return the names of what a run brought by an import, of the causes for a later one."""
+    """Return the names that a run imported and that are causes for a later run."""
     return {
         cause.name
         for cause in causes
@@ -278,7 +278,7 @@ def _brought(run: Run, causes: Sequence[Cause]) -> set[str]:
 
 
 def _unseen(against: Run, run: Run) -> tuple[str, ...]:
-    """Return the names that both runs read and whose values may differ, as far as is known."""
+    """Return the names that both runs read and whose values may differ."""
     both = ((name, against.reads.get(name), after) for name, after in run.reads.items())
     return tuple(
         name
@@ -290,9 +290,9 @@ def _unseen(against: Run, run: Run) -> tuple[str, ...]:
 def _outputs_apart(
     cell: Cell, before: Outputs, after: Outputs, runs: tuple[Run, Run] | None, code: str
 ) -> tuple[Change, ...]:
-    """Return the differences in the outputs of a cell, without what is no result of it."""
+    """Return the differences in the outputs of a cell that count as results."""
     if only_asks(cell.source):
-        return ()  # what we say of runs and states
+        return ()  # our own reports are not results
     if runs is not None and tells_addresses(code, runs[1].missing):
         before, after = map(without_addresses, (before, after))
     timed = runs is not None and reads_clock(runs[1].nondeterministic_calls)
@@ -302,22 +302,23 @@ def _outputs_apart(
 
 
 def _without(causes: tuple[Cause, ...], seeded: set[str]) -> tuple[Cause, ...]:
-    """Leave out the causes for sources that the cell seeds itself, unless there are no others."""
+    """Leave out causes that the cell seeds itself, unless there are no others."""
     rest = tuple(each for each in causes if each.kind != "rng" or each.name not in seeded)
     return rest or causes
 
 
 _ASKED = ("time.", "datetime.", "pandas.Timestamp.")
 _KINDS = frozenset({"float", "int", "datetime", "date", "time", "timedelta"})
+
+# Usual names for times.
 _TIMES = lazy_pattern(
     r"times?\b|_times?\b|^t\d?$|date|stamp|elapsed|duration|seconds|took|began|start|stop|end\b",
     re.IGNORECASE,
 )
-"""Usual names for times."""
 
 
 def _is_time(against: Run, run: Run, name: str) -> bool:
-    """Return whether a variable may be a time, or holds times and differs in nothing else."""
+    """Return whether a variable may be a time, or differs only in times it holds."""
     before, after = against.writes.get(name), run.writes.get(name)
     if before is None or after is None or after.kind in _KINDS:
         return True
@@ -327,12 +328,12 @@ def _is_time(against: Run, run: Run, name: str) -> bool:
 
 _HOLDS = "holds a generator in another state"
 
+# Kinds of results whose text may be rounded.
 _NUMBERS = frozenset({"float", "complex", "number", "tensor", "array", "frame", "series"})
-"""Kinds of results whose text may be rounded."""
 
 
 def _variables_apart(against: Run, run: Run, shown: tuple[Change, ...]) -> tuple[Change, ...]:
-    """Return the variables that differ, and a result whose numbers differ in more than is shown.
+    """Return the variables that differ, and a result that differs more than shown.
 
     Args:
         against: The earlier run.
@@ -347,13 +348,14 @@ def _variables_apart(against: Run, run: Run, shown: tuple[Change, ...]) -> tuple
 def _moved_apart(against: Run, run: Run, states: HistoryLookup) -> tuple[Change, ...]:
     """Return the sources that differ because of the cell itself.
 
-    A source that began in other states and was only drawn from is not: what was drawn shows in
-    variables and outputs, if it matters. A generator is, within a variable that the cell made.
+    A source that started in other states and was only drawn from is left out: the drawn numbers
+    show in variables and outputs if they matter. A generator in a variable that the cell made is
+    included.
 
     Args:
         against: The earlier run.
         run: The later one.
-        states: Where they stand.
+        states: The lookup of their states.
     """
     changes = []
     for name, ended in run.after.items():
@@ -361,7 +363,7 @@ def _moved_apart(against: Run, run: Run, states: HistoryLookup) -> tuple[Change,
         end_before = against.after.get(name)
         if end_before in (None, ended) or ended == began:
             continue
-        if began is None:  # it came with the cell
+        if began is None:  # the cell created it
             seeded = has_seeded(states, run, name, ended)
         else:
             seeded = began == was or not states.leads(began, ended, most_draws(run))
@@ -377,7 +379,7 @@ def _moved_apart(against: Run, run: Run, states: HistoryLookup) -> tuple[Change,
 
 
 def _holders_apart(against: Run, run: Run) -> list[str]:
-    """Return the equal values that both runs made, with generators in them that stand elsewhere."""
+    """Return the equal values that both runs made and whose generators differ."""
     made = (name for name in run.writes if name in against.writes and is_created_by(run, name))
     return [
         name

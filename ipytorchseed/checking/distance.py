@@ -1,4 +1,4 @@
-"""Measures how far two texts are apart, number by number."""
+"""Measures how much two texts differ, number by number."""
 
 from __future__ import annotations
 
@@ -13,30 +13,31 @@ from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.changes import ROUNDING
 
 NUMBER = lazy_pattern(
-    # not within a word, a version, a colour; with or without commas between thousands; digits that
-    # begin with a zero, or of which a float does not hold all, are a name
+    # Not in a word, a version or a colour. Commas between thousands are optional. Digits that
+    # start with a zero, or that are too many for a float, are a name.
     r"(?<![\w.#])[-+]?(?!0\d|\d{16})"
     r"(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?!\d|\.\d)"
 )
+
+# Rules of tables, whose length depends on the widest number.
 _RULE = lazy_pattern(r"([-=_─━═])\1+")
-"""Rules of tables, whose length depends on the widest number."""
 
 _AROUND_SIGNS = lazy_pattern(r" ?([^\w\s]) ?")
 
+# The smallest divisor of a difference: numbers that should be 0 have no correct digits.
 _SMALLEST = 1e-9
-"""The least that differences are divided by: numbers that should be 0 have no correct digits."""
 
+# The largest difference of two numbers that rounding may explain near 0; numpy's ``atol``.
 _ZERO = 1e-8
-"""The largest difference of two numbers that may be what rounding left of 0; numpy's ``atol``."""
 
 
 class Distance(Struct, frozen=True):
-    """The difference of two texts that differ in numbers, blanks and the length of rules only.
+    """The difference of two texts that differ only in numbers, blanks and rules.
 
     Attributes:
         largest: The largest difference of two numbers, divided by the larger one.
-        counts: Whether integers are among those that differ, which are not subject to rounding.
-        beyond_zero: As ``largest``, of those that differ by more than rounding leaves of 0.
+        counts: Whether integers differ; those are never rounded.
+        beyond_zero: As ``largest``, without differences that rounding may explain near 0.
         absolute: The largest difference of two numbers.
     """
 
@@ -47,14 +48,14 @@ class Distance(Struct, frozen=True):
 
 
 def find_distance(before: str, after: str) -> Distance | None:
-    """Compare two texts number by number; blanks and the length of rules do not count.
+    """Compare two texts number by number, ignoring blanks and the length of rules.
 
     Args:
         before: The earlier text.
         after: The later text.
 
     Returns:
-        Their difference; None where they differ in more than numbers.
+        Their difference; None if they differ in more than numbers.
     """
     pairs = zip(NUMBER.split(before), NUMBER.split(after), strict=False)
     numbers = [
@@ -77,7 +78,7 @@ def _plain(words: str) -> str:
 
 
 def _apart(before: str, after: str) -> tuple[float, float]:
-    """Return the difference of two numbers, and that divided by the larger one."""
+    """Return the difference of two numbers, absolute and relative to the larger one."""
     one, other = float(before), float(after)
     if one == other:
         return 0.0, 0.0 if _is_equal(before, after) else sys.float_info.epsilon
@@ -86,7 +87,7 @@ def _apart(before: str, after: str) -> tuple[float, float]:
 
 
 def _is_equal(before: str, after: str) -> bool:
-    """Compare all digits, also those beyond the precision of a float."""
+    """Return whether all digits are equal, also those beyond a float's precision."""
     try:
         return Decimal(before) == Decimal(after)
     except InvalidOperation:  # an exponent of many digits
@@ -98,7 +99,7 @@ def _is_whole(number: str) -> bool:
 
 
 def say_rounding(distance: Distance) -> str:
-    """Say by how much texts differ that differ by rounding."""
+    """Describe a difference that is rounding."""
     relative = distance.beyond_zero or distance.largest
     if relative <= ROUNDING:
         return f"rounding, at most {say_bound(relative)} of the value"
@@ -106,7 +107,7 @@ def say_rounding(distance: Distance) -> str:
 
 
 def say_bound(distance: float) -> str:
-    """Write a distance with one digit, and never less than it is: ``3e-7``."""
+    """Return a distance, rounded up to one digit: ``3e-7``."""
     digits, _, power = f"{distance:.6e}".partition("e")
     if not power:
         return digits  # inf

@@ -28,17 +28,17 @@ TAG = "tag"
 _CONTEXT = 2
 
 _SPACE = lazy_pattern(r"[ \t\r\n]*")
-# A character as a JSON string has it.
+# A character as written in a JSON string.
 _UNIT = lazy_pattern(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
 
 
 class Splice(NamedTuple):
-    """A piece of a text that is replaced.
+    """A replacement in a text.
 
     Attributes:
         start: Where it begins, in characters.
-        end: Where it ends; equal to ``start`` where text is only inserted.
-        text: What is there afterwards.
+        end: Where it ends; equal to ``start`` for an insertion.
+        text: The new text.
     """
 
     start: int
@@ -51,7 +51,7 @@ class Edit(Struct, frozen=True):
 
     Attributes:
         cell: The cell, without edits.
-        kind: What it sets right: ``seed``, ``generator``, ``order``, ``operation``, ``threads``,
+        kind: What it fixes: ``seed``, ``generator``, ``order``, ``operation``, ``threads``,
             ``file``, or ``tag``.
         why: What it does, in a clause.
         splices: Where the cell's text changes; none for a tag.
@@ -68,7 +68,7 @@ Edits = tuple[Edit, ...]
 
 
 def edit_text(source: str, edits: Iterable[Edit]) -> str:
-    """Return the text of a cell after the edits of it."""
+    """Return the text of a cell after its edits."""
     return _splice(source, [each for edit in edits for each in edit.splices])
 
 
@@ -77,7 +77,7 @@ def edit_file(text: str, edits: Sequence[Edit]) -> str:
 
     Args:
         text: The file's text, of format 4.
-        edits: The edits. Of several insertions at one place, the first stands first.
+        edits: The edits. Insertions at one place keep their order.
     """
     whole = {key: at for key, at, _ in _members(text, _skip(text, text.startswith(MARK)))}
     cells = {key: at for key, at, _ in _members(text, whole["cells"])}
@@ -108,15 +108,15 @@ def diff(name: str, source: str, edits: Sequence[Edit]) -> str:
 
 
 def write(path: Path, before: str, after: str) -> None:
-    """Replace a file's content at once, or not at all; its mode stays.
+    """Replace a file's content atomically; its mode stays.
 
     Args:
         path: The file; a link is followed.
         before: The text that it must still have.
-        after: The text that it gets.
+        after: The new text.
 
     Raises:
-        OSError: It cannot be written, or somebody else has written it meanwhile.
+        OSError: It cannot be written, or it has changed meanwhile.
     """
     target = Path(os.path.realpath(path))
     if target.read_bytes() != before.encode():
@@ -138,7 +138,7 @@ def write(path: Path, before: str, after: str) -> None:
 def _splice(text: str, splices: Iterable[Splice]) -> str:
     """Replace pieces of a text.
 
-    Of several insertions at one place, the first stands first.
+    Insertions at one place keep their order.
     """
     parts, done = [], 0
     for start, end, new in sorted(splices, key=lambda each: each[:2]):
@@ -153,10 +153,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def _members(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
-    """Yield the members of a JSON object or array.
-
-    Key or index, start and end in the text.
-    """
+    """Yield the members of a JSON object or array: key or index, start and end."""
     decode: Callable[[str, int], tuple[object, int]] = json.JSONDecoder().raw_decode
     keyed, count = text[at] == "{", 0
     at = _skip(text, at + 1)

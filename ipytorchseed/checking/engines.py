@@ -21,23 +21,23 @@ def check_on_engines(  # noqa: PLR0913, PLR0917 -- as ``check``, and where
     profile: str,
     told: Callable[[str], object],
 ) -> list[Verdict]:
-    """Check notebooks, each on an engine; those of one that dies go to others.
+    """Check notebooks on engines; if one dies, another takes over its notebooks.
 
-    An interrupt ends all of them; those that are not done are then told as interrupted.
+    An interrupt ends all checks. Unfinished notebooks are reported as interrupted.
 
     Args:
         paths: The notebooks.
-        options: How.
-        watcher: Called when one begins and ends.
-        way: What is done with each notebook.
-        profile: Of the cluster; empty for ``default``.
+        options: How to run them.
+        watcher: Called when one starts and ends.
+        way: The check to run on each notebook.
+        profile: The profile of the cluster; empty for ``default``.
         told: Called with a sentence when an engine dies.
 
     Returns:
         A verdict for each, in the order of ``paths``.
 
     Raises:
-        LookupFailure: No cluster answers; or ipyparallel is not installed.
+        LookupFailure: No cluster answers, or ipyparallel is not installed.
     """
     client = connect(profile)
     verdicts: dict[str, Verdict] = {}
@@ -63,13 +63,13 @@ def check_on_engines(  # noqa: PLR0913, PLR0917 -- as ``check``, and where
 
 
 def check_there(path: str, folder: str, options: Options, way: Way) -> Verdict:
-    """Check a notebook; this runs on the engine.
+    """Check a notebook. This runs on the engine.
 
     Args:
         path: The notebook, as the user named it.
         folder: The user's working folder, which ``path`` may be relative to.
-        options: How.
-        way: What is done with it.
+        options: How to run it.
+        way: The check to run.
     """
     here = os.getcwd()  # noqa: PTH109 -- as above
     try:

@@ -1,4 +1,4 @@
-"""``check --fix``: searches the fewest edits with which a notebook repeats in fresh kernels."""
+"""``check --fix``: searches for the fewest edits that make a notebook repeat."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from ipytorchseed.why.explanation import Cause
 Key = tuple[int, str, str]
 
 
+# Fresh kernels that must agree before a notebook counts as repeating.
 _PROOF = 3
-"""Fresh kernels that have to agree before a notebook is said to repeat."""
 
+# The most sets of edits to try for one cause.
 _TRIES = 2
-"""The most sets of edits to try for one cause."""
 
+# Kinds of edits that add a seed.
 _SEEDING = {"generator", "seed"}
-"""Kinds of edits without which something is drawn at random."""
 
+# The most files that are listed in a notebook's folder, to recognise those that it creates.
 _MOST_FILES = 20_000
-"""The most files beside a notebook that are listed, to know which ones it creates."""
 
 _STOPS = "it does not run to its end, and so it cannot be shown to repeat"
 _ALLOW = "; if {} may raise, give it the tag {}"
@@ -45,20 +45,20 @@ _ALLOW = "; if {} may raise, give it the tag {}"
 async def fix_notebook(
     path: Path, setup: Setup, *, save: bool, tag: bool, anyway: bool = False
 ) -> Verdict:
-    """Find the edits with which a notebook repeats: ``--fix``, ``--diff`` and ``--tag``.
+    """Find the edits that make a notebook repeat: ``--fix``, ``--diff``, ``--tag``.
 
     Args:
         path: The notebook.
         setup: How to run it.
-        save: Whether the edits are written to the file: once, at the end, or not at all.
-        tag: Whether cells that no edit mends get the tag ``VARIES``.
-        anyway: Whether they are also written to a file that git could not bring back.
+        save: Whether to write the edits to the file, once, at the end.
+        tag: Whether to tag cells that no edit fixes with ``VARIES``.
+        anyway: Whether to write even a file that git could not restore.
 
     Returns:
-        The verdict on the file as it then is.
+        The verdict on the resulting file.
 
     Raises:
-        UncheckableError: It cannot be read, or not be written.
+        UncheckableError: It cannot be read or written.
     """
     notebook = read(path)
     if save and not _may_write(path):
@@ -93,7 +93,7 @@ async def fix_notebook(
 
 
 def unsaved(path: Path) -> str:
-    """Return why an edit of a file could not be undone by git, as a clause; empty if it could.
+    """Return why git could not undo an edit of a file, as a clause; empty if it can.
 
     Args:
         path: The file.
@@ -120,11 +120,11 @@ class _Trials:
     Args:
         notebook: The notebook without edits.
         setup: How to run it, and where to keep the records.
-        found: The verdict on it.
+        found: The verdict on it without edits.
 
     Attributes:
         seconds: The time that all trials took.
-        passes: Those of the latest proof.
+        passes: The passes of the latest proof.
     """
 
     def __init__(self, notebook: Notebook, setup: Setup, found: Verdict) -> None:
@@ -141,15 +141,15 @@ class _Trials:
         return await self._run(edits, _PROOF, self.passes)
 
     async def repeats_without(self, edit: Edit, rest: Sequence[Edit]) -> bool:
-        """Return whether it seems to repeat with fewer edits than were proved.
+        """Return whether it seems to repeat without one of the proved edits.
 
-        Where it then shows the same, it does not need the edit. Where it shows something else, it
-        needs it: a source without a seed is another one each time, and another edit is tried twice.
-        No cell is run after the last that differed without edits.
+        If it then shows the same, the edit is not needed. If it shows something else, an edit that
+        adds a seed is needed. Any other edit may have changed the output itself, so two runs
+        without it are compared. Cells after the last one that differed without edits are not run.
 
         Args:
             edit: The edit that is left out.
-            rest: The others.
+            rest: The other edits.
         """
         ran = self.passes[:1]
         verdict = await self._run(rest, 1, ran, self._last)
@@ -183,7 +183,7 @@ class _Trials:
 
 
 def _may_write(path: Path) -> bool:
-    """Return whether a file is writable; its mode counts too, as a superuser may write any file."""
+    """Return whether a file is writable, also by its mode: root may write any file."""
     return os.access(path, os.W_OK) and bool(path.stat().st_mode & 0o222)
 
 
@@ -193,11 +193,11 @@ def _stopped(verdict: Verdict) -> bool:
 
 
 async def _needed(edits: list[Edit], differed: Sequence[set[Edit]], trials: _Trials) -> list[Edit]:
-    """Try to do without each edit, and return those that are needed.
+    """Try to leave out each edit, and return those that are needed.
 
     Args:
-        edits: Edits with which the notebook repeats.
-        differed: Sets of edits with which it was seen to differ, as it then does with fewer.
+        edits: Edits that make the notebook repeat.
+        differed: Sets of edits with which it differed; it also differs with fewer.
         trials: Runs the notebook.
     """
     kept = edits
@@ -212,15 +212,15 @@ async def _needed(edits: list[Edit], differed: Sequence[set[Edit]], trials: _Tri
 
 
 class _Search:
-    """Searches the edits that make a notebook repeat, one verdict after the other.
+    """Searches for the edits that make a notebook repeat, one verdict at a time.
 
     Args:
         program: The notebook's code.
         own_file: As ``Site.own_file``.
-        tag: Whether cells that no edit mends get a tag.
+        tag: Whether to tag cells that no edit fixes.
 
     Attributes:
-        obstacles: What no edit mends, a line each.
+        obstacles: What no edit fixes, in a line each.
     """
 
     def __init__(self, program: Program, own_file: Callable[[str], str], *, tag: bool) -> None:
@@ -235,7 +235,7 @@ class _Search:
 
     @property
     def edits(self) -> list[Edit]:
-        """The edits that are chosen now, each once, in the order of the cells."""
+        """The edits chosen now, each once, in the order of the cells."""
         found = {
             (edit.cell.index, edit.kind, edit.splices): edit
             for edits in reversed(self._chosen.values())
@@ -244,10 +244,10 @@ class _Search:
         return sorted(found.values(), key=lambda each: (each.cell.index, each.splices[:1]))
 
     def advance(self, verdict: Verdict) -> bool:
-        """Choose the next edits after a trial; tell whether there is anything left to try.
+        """Choose the next edits after a trial; return whether there is more to try.
 
         Args:
-            verdict: The verdict on the notebook with the edits that are chosen now.
+            verdict: The verdict on the notebook with the edits chosen now.
         """
         edits = self.edits
         if _stopped(verdict):
@@ -269,7 +269,7 @@ class _Search:
         return bool(self._recent) and not self.obstacles
 
     def name_obstacles(self, verdict: Verdict) -> list[str]:
-        """Return a line on each cell in which a difference begins, for when no edit mended it."""
+        """Return a line on each cell where a difference starts that no edit fixed."""
         roots = (self._site(verdict, origin, causes[0]) for _, origin, causes in _roots(verdict))
         return [*dict.fromkeys(map(obstacle, roots))]
 
@@ -277,7 +277,7 @@ class _Search:
         return Site(self._program, origin, cause, self._seed, self._own_file, verdict.cells)
 
     def _try(self, site: Site, edits: Sequence[Edit]) -> bool:
-        """Choose edits for a cause; tell whether there were any to try."""
+        """Choose edits for a cause; return whether there were any."""
         key = site.found.cell.index, site.kind, site.name
         if key not in self._proposed:
             self._proposed[key] = propose(site)[:_TRIES]
@@ -285,7 +285,7 @@ class _Search:
             return True
         if site.cause is not None:
             return False
-        # An edit that did not help may have taken away what told of the cause.
+        # An edit that did not help may hide the cause.
         hiding = [each for each in self._chosen if each[0] == key[0]]
         return any(
             each in self._recent or (self._proposed[each] and self._next(each, edits))
@@ -303,7 +303,7 @@ class _Search:
         return near or self._recent
 
     def _next(self, key: Key, edits: Sequence[Edit]) -> bool:
-        """Choose the next proposal for a cause that is not among the edits already."""
+        """Choose the next proposal for a cause that adds an edit."""
         self._chosen.pop(key, None)
         while self._proposed[key]:
             proposal = self._proposed[key].pop(0)
@@ -323,7 +323,7 @@ class _Search:
 
 
 def _roots(verdict: Verdict) -> Iterator[tuple[CellVerdict, CellVerdict, Sequence[Cause | None]]]:
-    """Yield each cell that differs with a cell in which the difference begins, and the causes."""
+    """Yield each cell that differs, a cell where its difference starts, and causes."""
     for shown in verdict.differing:
         before = verdict.cells[: verdict.cells.index(shown)]
         earlier = [each for each in before if each.differs]
@@ -332,10 +332,10 @@ def _roots(verdict: Verdict) -> Iterator[tuple[CellVerdict, CellVerdict, Sequenc
 
 
 def _remember_files(path: Path) -> Callable[[str], str]:
-    """List the files that are there now; return a function that recognises later ones.
+    """List the files that exist now; return a function that recognises later ones.
 
     Args:
-        path: The notebook, in whose folder and below files are listed.
+        path: The notebook; the files in its folder and subfolders are listed.
 
     Returns:
         ``Site.own_file``.

@@ -29,17 +29,17 @@ from ipytorchseed.why.changes import ROUNDING, SHOWN_OTHERWISE
 from ipytorchseed.why.explanation import Change
 from ipytorchseed.why.value_changes import how_far
 
+# The largest invisible difference of a pixel's colours, out of 255.
 LEVELS = 8
-"""The largest difference of a pixel's colours, of 255, that is invisible."""
 
+# A limit that no difference meets, not even 0: for runs with the same libraries.
 EXACT = -1.0
-"""A limit for differences within which no two numbers are: for runs with the same libraries."""
 
 _BLANK = lazy_pattern(r"\s+")
+
+# Columns shown of a long line, and how many of them are before the first difference.
 _WIDTH = 66
 _BEFORE = 24
-"""The columns shown of a long line, and those of them before the first difference."""
-
 
 _RANKS = (Found.SAME, Found.ROUNDING, Found.DIFFERENT)
 
@@ -52,7 +52,7 @@ class Grade(Struct, frozen=True):
         what: ``stdout``, ``stderr``, ``result``, ``display`` or ``error``.
         detail: The difference in a few words; empty where they are the same.
         saved: The first line of the earlier output that differs, or an excerpt of it.
-        fresh: The same of the later output.
+        fresh: The same for the later output.
     """
 
     found: Found
@@ -68,23 +68,23 @@ class Grade(Struct, frozen=True):
 
     @property
     def change(self) -> Change:
-        """The difference as reports have it."""
+        """The difference, for reports."""
         return Change(self.what, "", self.detail)
 
 
 def compare_outputs(
     before: Outputs, after: Outputs, rtol: float | None = EXACT, *, timed: bool = False
 ) -> tuple[Grade, ...]:
-    """Return the grades of the outputs of a cell that are not the same, or not shown the same.
+    """Return the grades of a cell's outputs that differ, or that look different.
 
-    Addresses, execution counts, ids of widgets and of HTML elements, progress bars and the timings
-    of ``%time`` make no difference; nor does how printed text was cut into pieces.
+    Ignored differences: addresses, execution counts, ids of widgets and HTML elements, progress
+    bars, timings of ``%time``, and how printed text was split.
 
     Args:
         before: The earlier outputs, as nbformat has them.
         after: The later ones.
-        rtol: The largest relative difference of two numbers that counts as none; None to call a
-            small one rounding.
+        rtol: The largest relative difference of two numbers that is ignored; None to report a
+            small one as rounding.
         timed: Whether the cell reads a clock; differences in printed times are then ignored.
 
     Raises:
@@ -119,7 +119,7 @@ def _grade_bundle(
 ) -> Grade:
     """Return the worst grade of two displays or results, among their MIME types.
 
-    Beside a picture, the text for terminals is not seen.
+    The plain text of a picture is ignored, as front ends do not show it.
     """
     what = str(after["output_type"]).removeprefix("execute_").removesuffix("_data")
     pairs = [
@@ -147,7 +147,7 @@ def _grade_data(  # noqa: PLR0913 -- two outputs, and how to compare them
     *,
     timed: bool,
 ) -> Grade:
-    """Grade data of a MIME type."""
+    """Grade the data of one MIME type."""
     before, after = map(cleaner(kind, timed=timed), (saved, fresh))
     if isinstance(before, tuple) and isinstance(after, tuple):
         detail = say_pixels(kind, before, after, 0 if rtol == EXACT else LEVELS)
@@ -160,14 +160,14 @@ def _grade_data(  # noqa: PLR0913 -- two outputs, and how to compare them
 
 
 def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str = "") -> Grade:
-    """Grade a text; blanks at the ends of lines do not count.
+    """Grade a text, ignoring blanks at the ends of lines.
 
     Args:
         what: The kind of output, as in ``Grade``.
-        saved: The earlier text, without what varies by nature.
+        saved: The earlier text, without what differs in every run.
         fresh: The later text.
         rtol: As for ``compare_outputs``.
-        kind: Its MIME type, where that is not plain text.
+        kind: Its MIME type if that is not plain text.
     """
     shown = before, after = _as_seen(saved), _as_seen(fresh)
     if before == after:
@@ -180,7 +180,7 @@ def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str 
     if found is Found.DIFFERENT and kind == "text/html" and rtol != EXACT:
         texts = [read_html(each) for each in (before, after)]
         if texts[0] and all("<table" in each for each in (before, after)):
-            # other versions, and front ends, wrap tables in other markup
+            # library versions and front ends wrap tables in different markup
             return grade_text(what, texts[0], texts[1], rtol)
         before, after = texts if texts[0] != texts[1] else (before, after)
     if found is Found.SAME:
@@ -220,7 +220,7 @@ def _say_texts(before: str, after: str) -> str:
 
 
 def _differing_lines(before: str, after: str, rtol: float | None) -> tuple[str, str]:
-    """Return the first lines that differ by more than rounding, or that differ at all."""
+    """Return the first lines that differ by more than rounding, or else at all."""
     pairs = zip_longest(before.split("\n"), after.split("\n"), fillvalue="")
     apart = [pair for pair in pairs if pair[0] != pair[1]]
     first = next(

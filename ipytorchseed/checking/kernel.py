@@ -1,4 +1,4 @@
-"""A fresh kernel for one notebook, with the extension loaded and a separate ledger."""
+"""A fresh kernel for one notebook, with the extension and a separate ledger."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ class Options(Struct, frozen=True):
 
     Attributes:
         runs: Fresh kernels for each notebook, two or more; ignored with ``rerun``.
-        seed: What every source is seeded with before the first cell; None to leave them alone.
+        seed: The seed of every source before the first cell; None to set none.
         rerun: One kernel for each notebook, in which every cell runs a second time.
-        strict: A cell that shows the same and leaves other values behind counts as a difference;
-            with ``rerun`` it always does.
-        saved: One fresh kernel, whose outputs are held against those in the notebook's file.
-        rtol: With ``saved``, the largest relative difference of two numbers that counts as none;
-            None to call a small one rounding.
-        against: One fresh kernel, held against this receipt.
-        receipt: One fresh kernel, of whose run a receipt is made.
+        strict: A cell with equal outputs that leaves other values counts as a difference; with
+            ``rerun`` it always does.
+        saved: One fresh kernel, compared with the outputs in the notebook's file.
+        rtol: With ``saved``, the largest relative difference of two numbers that is ignored; None
+            to report a small one as rounding.
+        against: One fresh kernel, compared with this receipt.
+        receipt: One fresh kernel, whose run is written as a receipt.
         timeout: Seconds for one cell; None for no limit.
         kernel: The kernelspec to use; None for the one that the notebook names.
         jobs: Kernels at the same time.
-        quick: Runs end as soon as two of them differ.
-        prove: Where a notebook differs, find out by experiment what brings the first result back.
+        quick: Stop as soon as two runs differ.
+        prove: If a notebook differs, find by experiment what restores the first result.
     """
 
     runs: int = 2
@@ -65,24 +65,24 @@ class Options(Struct, frozen=True):
 
     @property
     def once(self) -> bool:
-        """Whether one pass through a notebook is all that it takes."""
+        """Whether one pass through a notebook is enough."""
         return self.saved or self.receipt or self.against is not None
 
 
+# Seconds for a kernel to answer; the first one reads its libraries from a cold disk.
 _START = 120
-"""Seconds for a kernel to answer; a machine's first one reads its libraries from a cold disk."""
 
+# Seconds to read a cell's values; more than usual, as sampled values cannot be compared.
 _BUDGET = 2.0
-"""Seconds to look at a cell's values; more than usual, as sampled values cannot be compared."""
 
+# Seconds between two polls for a reply.
 _POLL = 0.25
-"""Seconds between two checks for a reply without notification."""
 
+# Seconds to wait for killed processes to end; on some machines zombies stay longer.
 _GONE = 0.5
-"""Seconds to wait for killed processes to end; on some machines zombies stay for longer."""
 
+# The most characters that a cell may show: all of them are kept and compared.
 _MOST = 1 << 28
-"""The most characters that a cell may show: all of them are kept and compared."""
 
 
 class FreshKernel:
@@ -90,13 +90,14 @@ class FreshKernel:
 
     Args:
         notebook: The notebook whose cells it will run.
-        options: How.
+        options: How to run them.
         folder: An empty folder for its records and sockets.
 
     Attributes:
         ledger: The file in which its runs are recorded.
     """
 
+    # Arguments on its command line that override the user's configuration.
     arguments: tuple[str, ...] = (
         "--ext=ipytorchseed",
         f"--IPyTorchSeed.budget={_BUDGET}",
@@ -104,7 +105,6 @@ class FreshKernel:
         "--IPyTorchSeed.explain_on_change=False",
         "--IPyTorchSeed.ledger=",
     )
-    """Further arguments on its command line, which override the user's configuration."""
 
     def __init__(self, notebook: Notebook, options: Options, folder: Path) -> None:
         from jupyter_client.manager import AsyncKernelManager
@@ -127,13 +127,13 @@ class FreshKernel:
             node: The notebook whose cells will hold the outputs.
 
         Raises:
-            UncheckableError: It does not start, or has no extension.
+            UncheckableError: It does not start, or lacks the extension.
         """
         import nbclient
         from jupyter_client.kernelspec import NoSuchKernel
 
         manager = self._manager
-        if os.name == "posix":  # of TCP ports, two that start at once may be given the same one
+        if os.name == "posix":  # two kernels that start at once may get the same TCP port
             manager.transport, manager.ip = "ipc", str(self._folder / "k")
         manager.connection_file = str(self._folder / "connection.json")
         try:
@@ -154,27 +154,27 @@ class FreshKernel:
             resources={"metadata": {"path": str(self._notebook.path.absolute().parent)}},
             allow_errors=False,
         )
-        client.log.setLevel(logging.CRITICAL)  # we report it in our words
+        client.log.setLevel(logging.CRITICAL)  # errors are reported in our words
         self._client = client
         try:
             with self._errors.open("wb") as errors:
                 await client.async_start_new_kernel(env=self._environment(), stderr=errors)
-            Ledger.open(self.ledger).close()  # made here while the kernel is still starting there
+            Ledger.open(self.ledger).close()  # created while the kernel starts
             await client.async_start_new_kernel_client()
         except Exception as error:
             raise UncheckableError(self._not_started(error)) from error
         await self.prepare()
         kc: AsyncKernelClient = client.kc  # type: ignore[assignment]
         execute = kc.execute
-        # After an error that may be, the next cell is sent at once, and is not to be dropped.
+        # After an allowed error, the next cell is sent at once and must not be dropped.
         kc.execute = lambda code, **_: execute(code, stop_on_error=False)  # type: ignore[method-assign]
         self._count_outputs(client, kc.iopub_channel)
 
     def _count_outputs(self, client: NotebookClient, channel: Any) -> None:  # noqa: ANN401 -- jupyter_client's
-        """Count what a cell shows, and give timeouts their turn however fast it shows more.
+        """Count what a cell shows, and let timeouts run however fast it prints.
 
-        Receiving a message that is there already does not suspend its task, so that a cell that
-        prints without end would keep all others of the event loop from running.
+        Receiving a message that is already there does not suspend its task. A cell that prints
+        without end would block the event loop.
         """
         receive = channel.get_msg
 
@@ -185,7 +185,7 @@ class FreshKernel:
             content = message["content"]
             self._shown += len(content["text"]) if "text" in content else len(str(content))
             if self._shown > _MOST and client.task_poll_for_reply is not None:
-                client.task_poll_for_reply.cancel()  # as nbclient does where the kernel has died
+                client.task_poll_for_reply.cancel()  # as nbclient does when the kernel dies
             return message
 
         channel.get_msg = get_msg
@@ -198,7 +198,7 @@ class FreshKernel:
             node: The notebook that was given to ``start``.
 
         Returns:
-            The error of a cell that may not raise, in a line; else None.
+            The error in a line if the cell raised and may not; else None.
 
         Raises:
             UncheckableError: The cell did not run to its end.
@@ -231,7 +231,7 @@ class FreshKernel:
                 ) from None
             outputs = node.cells[cell.index].outputs
             shown = [each for each in outputs if each.output_type == "error"]
-            told = shown[-1] if shown else error  # a reply lacks the error of showing a result
+            told = shown[-1] if shown else error  # a reply lacks errors in showing the result
             lines = f"{told.ename}: {told.evalue.strip()}".splitlines()
             return lines[0].strip().removesuffix(":").removesuffix(".")
         finally:
@@ -242,7 +242,7 @@ class FreshKernel:
 
     @property
     def widgets(self) -> States:
-        """The widgets that its cells have made so far, as a notebook's file has them."""
+        """The widgets that its cells have made so far, in the form of a notebook's file."""
         client = self._client
         assert client is not None  # noqa: S101 -- started
         return {
@@ -255,7 +255,7 @@ class FreshKernel:
         }
 
     async def stop(self, *, now: bool) -> None:
-        """End the kernel, and every process that it started.
+        """End the kernel and every process that it started.
 
         Args:
             now: Kill it without a request to shut down, as after an error.
@@ -276,7 +276,7 @@ class FreshKernel:
         return {**os.environ, ENVIRONMENT: str(self._folder), "JPY_SESSION_NAME": str(path)}
 
     async def prepare(self) -> None:
-        """Make sure that the extension is loaded, and seed, without firing a cell's events."""
+        """Check that the extension is loaded, and seed, without firing a cell's events."""
         try:
             told = await self.ask(Prepare(self._options.seed))
         except Exception as error:
@@ -288,10 +288,10 @@ class FreshKernel:
             )
 
     async def ask(self, question: Question) -> Mapping[str, Any]:
-        """Ask the extension in the kernel; return its answer, empty where there is none."""
+        """Ask the extension in the kernel; return its answer, empty if there is none."""
         assert self._client is not None  # noqa: S101 -- started
         kc: AsyncKernelClient = self._client.kc  # type: ignore[assignment]
-        ident = type(kc).execute(  # not the one that `start` has put in its place
+        ident = type(kc).execute(  # not the replacement that `start` installed
             kc,
             "",
             silent=True,
@@ -328,12 +328,12 @@ class FreshKernel:
 
 
 async def _keep_polling(client: AsyncKernelClient) -> None:
-    """Check regularly whether a reply has come: the waiter may miss it.
+    """Poll regularly for a reply, as the waiter may miss it.
 
-    A socket of ZeroMQ announces a message once, maybe to a sender on it.
-    nbclient sends back what ``ipywidgets.Output`` shows, and then waits without end for the reply
-    of the cell (https://github.com/jupyter/nbclient/issues/312; ``ZMQ_FD`` in
-    http://api.zeromq.org/4-3:zmq-getsockopt). Another one that polls has it told.
+    A ZeroMQ socket announces a message once, possibly to code that is sending on it. nbclient sends
+    back what ``ipywidgets.Output`` shows, and then waits forever for the cell's reply
+    (https://github.com/jupyter/nbclient/issues/312; ``ZMQ_FD`` in
+    http://api.zeromq.org/4-3:zmq-getsockopt). A second poller makes the socket announce it again.
     """
     socket: Any = client.shell_channel.socket
     while True:
@@ -351,6 +351,6 @@ async def _end_group(group: int | None) -> None:
     while time.monotonic() < until:
         try:
             os.killpg(group, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):  # macOS says the latter of zombies
+        except (ProcessLookupError, PermissionError):  # macOS raises the latter for zombies
             return
         await asyncio.sleep(0.01)

@@ -1,4 +1,7 @@
-"""Reads a notebook's file for a check, with an id for each cell; the file is never written."""
+"""Reads a notebook's file for a check, with an id for each cell.
+
+The file is never written.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,8 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 
+# Tags of cells: not run; allowed to raise; expected to differ. The first two are nbclient's.
 SKIP, RAISES, VARIES = "skip-execution", "raises-exception", "ipytorchseed-varies"
-"""Tags of cells: not run; allowed to raise; expected to differ. The first two are nbclient's."""
 
 _OLDEST = 4
 
@@ -34,7 +37,7 @@ _FORMAT = Format(
     "notebook",
     UncheckableError,
     "save it again in Jupyter",
-    size=1 << 28,  # a check takes some ten times as much memory
+    size=1 << 28,  # a check takes about ten times as much memory
     values=1 << 23,
     named=False,
 )
@@ -60,7 +63,7 @@ class _Cell(Struct):
 
 
 class _Shape(Struct):
-    """The types that a check relies on in a notebook and that nbformat does not enforce."""
+    """The types that a check relies on and that nbformat does not enforce."""
 
     cells: list[_Cell]
     metadata: _Metadata
@@ -71,10 +74,10 @@ class Cell(Struct, frozen=True):
 
     Attributes:
         index: Its place among all cells of the notebook's file, counted from 0.
-        id: Its id in the notebook's file; one made from its place and text where there is none.
+        id: Its id in the notebook's file; if there is none, one made from its place and text.
         source: Its text.
         tags: Its tags.
-        count: Its number in ``In[...]`` after *Run All*; None where it is not run.
+        count: Its number in ``In[...]`` after *Run All*; None if it is not run.
     """
 
     index: int
@@ -90,11 +93,11 @@ class Cell(Struct, frozen=True):
 
 
 class Notebook(Struct, frozen=True):
-    """A notebook that has been read.
+    """The content of a notebook's file.
 
     Attributes:
         path: As the user named it.
-        node: Its content in the present format, with an id for each cell.
+        node: Its content in the current format, with an id for each cell.
         cells: Its code cells.
         text: The text of its file.
     """
@@ -128,8 +131,8 @@ class Notebook(Struct, frozen=True):
         return 1 if found is None else self.text.count("\n", 0, found.start()) + 1
 
 
+# The byte order mark that some editors write at the start of a file in UTF-8.
 MARK = "\ufeff"
-"""The mark that some editors write at the beginning of a text in UTF-8."""
 
 
 def read(path: Path) -> Notebook:
@@ -139,7 +142,7 @@ def read(path: Path) -> Notebook:
         path: Where it is.
 
     Raises:
-        UncheckableError: It cannot be read or is no notebook; one line says why.
+        UncheckableError: It cannot be read or is not a notebook; the message gives the reason.
     """
     return read_text(path, _text(path))
 
@@ -152,7 +155,7 @@ def read_text(path: Path, text: str) -> Notebook:
         text: Its content.
 
     Raises:
-        UncheckableError: It is no notebook.
+        UncheckableError: It is not a notebook.
     """
     with _FORMAT.errors(path):
         node = _parse(text.removeprefix(MARK))
@@ -166,10 +169,11 @@ def _text(path: Path) -> str:
 
 
 def import_nbformat() -> ModuleType:
-    """Import nbformat, without the parsers that jsonschema builds beside it.
+    """Import nbformat without the parsers that jsonschema builds.
 
-    JupyterLab brings rfc3987_syntax, and jsonschema imports that for two formats of which no
-    notebook's schema knows. It spends two seconds on 38 parsers, built here when first used.
+    JupyterLab installs rfc3987_syntax, and jsonschema imports it for two formats that the schema of
+    notebooks does not use. The import spends two seconds on 38 parsers. Here they are built on
+    first use.
     """
     slow = "rfc3987_syntax"
     if slow in sys.modules or find_spec(slow) is None:
@@ -196,10 +200,10 @@ def _parse(text: str) -> NotebookNode:
         )
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of ids that are missing or double: we give our own
+            warnings.simplefilter("ignore")  # about missing or duplicate ids: we add our own
             node = nbformat.reads(text, as_version=_OLDEST)
         for cell, written in zip(node.cells, raw["cells"], strict=True):
-            cell["id"] = written.get("id")  # in place of what nbformat draws for a double one
+            cell["id"] = written.get("id")  # nbformat draws a new id for a duplicate
         convert(node, _Shape)
     except RecursionError:
         raise
@@ -218,17 +222,17 @@ def _parse(text: str) -> NotebookNode:
     return cast("NotebookNode", node)
 
 
+# The fields of each kind of output, with their defaults.
 _FIELDS: dict[str, dict[str, Any]] = {
     "stream": {"name": "stdout", "text": ""},
     "error": {"ename": "", "evalue": "", "traceback": []},
     "display_data": {"data": {}, "metadata": {}},
     "execute_result": {"data": {}, "metadata": {}},
 }
-"""The fields that each kind of output has, with the value of an absent one."""
 
 
 def complete(outputs: object) -> Iterator[dict[str, Any]]:
-    """Yield the outputs of a kind that is known, with all fields of that kind.
+    """Yield the outputs of known kinds, with all fields of their kind.
 
     nbformat reports invalid outputs and keeps them; front ends show what they can.
     """
@@ -249,7 +253,7 @@ def complete(outputs: object) -> Iterator[dict[str, Any]]:
 
 
 def _name_cells(node: NotebookNode) -> None:
-    """Give an id to each cell that has none: the same one at each reading.
+    """Give each cell without an id the same one at each reading.
 
     Cells have ids since format 4.5.
     """
@@ -263,7 +267,7 @@ def _name_cells(node: NotebookNode) -> None:
 
 
 def _code_cells(node: NotebookNode) -> list[Cell]:
-    """List the code cells."""
+    """Return the code cells."""
     cells: list[Cell] = []
     count = 0
     for index, cell in enumerate(node.cells):

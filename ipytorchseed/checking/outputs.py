@@ -1,4 +1,4 @@
-"""Outputs of a cell without what varies by nature."""
+"""Removes from a cell's outputs what differs in every run."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ Outputs = Sequence[Mapping[str, Any]]
 Pixels = tuple[tuple[int, int], bytes]
 
 
-_BAR = lazy_pattern(r"\d%\|.*\||\dit \[")  # of a line
+_BAR = lazy_pattern(r"\d%\|.*\||\dit \[")  # a line with a progress bar
 _CURSOR = lazy_pattern(r"\x1b\[\d*[ABCDK]")
 _COLOUR = lazy_pattern(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b\x07]{0,4096}(?:\x1b\\|\x07)")  # or a link
 
+# Our own messages on standard error, which depend on how busy the machine is.
 _OURS = lazy_pattern(r"^ipytorchseed: .*\n?", re.MULTILINE)
-"""Our own messages on standard error, which depend on how busy the machine is."""
 
+# Code that reads the address of memory, other than ``id``.
 _ADDRESS_OF = lazy_pattern(r"\bdata_ptr\b|\b__array_interface__\b|\.ctypes\b|\baddressof\b")
-"""Code that reads the address of memory, other than ``id``."""
 
 WIDGET = "application/vnd.jupyter.widget-"
 STREAMS = ("stdout", "stderr")
@@ -46,12 +46,12 @@ def tells_addresses(source: str, builtins: Container[str]) -> bool:
 
 
 def without_ours(outputs: Outputs) -> Outputs:
-    """Return outputs without what lines of ours display that only look."""
+    """Return outputs without our own reports."""
     return [each for each in outputs if MARK not in (each.get("metadata") or {})]
 
 
 def without_addresses(outputs: Outputs) -> Outputs:
-    """Return outputs without the whole numbers in their texts that may be addresses."""
+    """Return outputs without the integers in their texts that may be addresses."""
     return [*map(_without_addresses, outputs)]
 
 
@@ -67,15 +67,15 @@ def _without_addresses(output: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def stream_text(outputs: Outputs, name: str, *, timed: bool) -> str:
-    """Return all that was printed to a stream, without what varies by nature."""
+    """Return the text printed to a stream, without what differs in every run."""
     text = "".join(
         joined(each["text"])
         for each in outputs
         if each["output_type"] == "stream" and each["name"] == name
     )
     if name == "stderr":
-        text = STAMP.sub(noise.MASK, _OURS.sub("", text))  # when a line was logged
-    if _CURSOR.search(text):  # bars above bars, drawn as often as there was time for
+        text = STAMP.sub(noise.MASK, _OURS.sub("", text))  # the time at which a line was logged
+    if _CURSOR.search(text):  # nested progress bars, drawn as often as time allows
         lines = _CURSOR.sub("", text.replace("\r", "\n")).split("\n")
         text = "\n".join(each for each in lines if each.strip() and not _BAR.search(each)).strip()
     return _clean(text, timed=timed)
@@ -86,7 +86,7 @@ def _clean(text: str, *, timed: bool = False) -> str:
 
 
 def error_text(outputs: Outputs) -> str:
-    """Return the error that was shown, without the traceback: its numbers count runs."""
+    """Return the shown error without its traceback, which contains run numbers."""
     said = [
         f"{each['ename']}: {each['evalue']}" for each in outputs if each["output_type"] == "error"
     ]
@@ -94,7 +94,7 @@ def error_text(outputs: Outputs) -> str:
 
 
 def cleaner(kind: str, *, timed: bool) -> Callable[[Any], Any]:
-    """Return the function that removes from data of a MIME type what varies by nature.
+    """Return a function that removes what differs in every run from MIME data.
 
     Args:
         kind: The MIME type.
@@ -113,7 +113,7 @@ def cleaner(kind: str, *, timed: bool) -> Callable[[Any], Any]:
 
 
 def _pixels(data: Any) -> object:  # noqa: ANN401 -- base64, as a string or its lines
-    """Return size and pixels of an image, without its metadata; its bytes if it is no image."""
+    """Return the size and pixels of an image, or its bytes if it cannot be read."""
     from PIL import Image
 
     try:
@@ -128,13 +128,13 @@ def _pixels(data: Any) -> object:  # noqa: ANN401 -- base64, as a string or its 
 
 
 def say_pixels(kind: str, before: Pixels, after: Pixels, level: int = 0) -> str:
-    """Describe how many pixels of two images differ; return an empty text if none does.
+    """Describe how many pixels of two images differ; empty if none do.
 
     Args:
         kind: Their MIME type.
         before: The earlier image, as ``cleaner`` made it.
         after: The later one.
-        level: The largest difference of a pixel's colours, of 255, that counts as none.
+        level: The largest difference of a pixel's colours, out of 255, that is ignored.
     """
     from PIL import Image, ImageChops
 
@@ -149,7 +149,7 @@ def say_pixels(kind: str, before: Pixels, after: Pixels, level: int = 0) -> str:
 
 
 def joined(data: Any) -> str:  # noqa: ANN401 -- nbformat allows a string or its lines
-    """Return a text that a notebook holds as one string or as lines; of other data, its JSON."""
+    """Return a text that is stored as one string or as lines; other data as JSON."""
     if isinstance(data, list):
         return "".join(map(str, data))
     return data if isinstance(data, str) else json.dumps(data, sort_keys=True)

@@ -1,4 +1,4 @@
-"""A pass through a notebook: runs its cells once, and reads their outputs and records."""
+"""A pass through a notebook: runs its cells once, reads outputs and records."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from ipytorchseed.reads.seed_arguments import Lacking
 from ipytorchseed.session.states import LedgerStates
 from ipytorchseed.why.evidence import HistoryLookup
 
+# Seconds to wait for an answer about the calls in cells.
 _PATIENCE = 10
-"""Seconds to wait for what is asked about the calls in cells."""
 
 
 class Pass(Struct):
@@ -35,7 +35,7 @@ class Pass(Struct):
         outputs: The outputs of each cell that ran, by its index.
         ledger: The file in which the runs are recorded.
         lacking: The calls of each cell that take a seed and are given none, by its index.
-        begun: The indices of the cells that were started, also of one that ended the pass.
+        begun: The indices of the cells that were started, including one that ended the pass.
         failed: The cell that raised without a tag that allows it, and its error in a line.
         fault: Why the pass did not reach its end, in a line.
         widgets: The widgets at its end.
@@ -61,7 +61,7 @@ async def run_through(notebook: Notebook, options: Options, folder: Path, step: 
 
     Args:
         notebook: The notebook.
-        options: How.
+        options: How to run it.
         folder: An empty folder for its records and sockets.
         step: Called after each cell.
 
@@ -121,8 +121,8 @@ class Runs:
 
     Args:
         runs: The oldest first.
-        find_states: Returns a lookup of the states in them, a new one for each cell, as each has
-            a budget; or None where there is none.
+        find_states: Returns a lookup of their states, or None. Each call returns a new lookup, as
+            a lookup has a budget.
 
     Attributes:
         runs: As given.
@@ -157,15 +157,15 @@ class Records(Runs):
 
     Args:
         path: The ledger's file.
-        notebook: The notebook. Runs get the numbers that its cells have in ``In[...]`` after
-            *Run All*, whenever they happened.
+        notebook: The notebook. Runs get the numbers in ``In[...]`` that its cells have after
+            *Run All*.
     """
 
     def __init__(self, path: Path, notebook: Notebook) -> None:
         self._ledger: Ledger | None = None
         runs: list[Run] = []
         counts = {cell.id: cell.count for cell in notebook.runnable}
-        with suppress(LedgerError):  # then nothing is known but the outputs
+        with suppress(LedgerError):  # then only the outputs are known
             if path.exists():
                 self._ledger = Ledger.open(path, read_only=True)
                 runs = [

@@ -1,4 +1,4 @@
-"""A notebook's parsed code: its imported names, its calls, and where new lines can be inserted."""
+"""A notebook's parsed code: imported names, calls, and places for new lines."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from ipytorchseed.reads.entropy import ALIASES
 from ipytorchseed.reads.magics import parse_beside_magics
 from ipytorchseed.why.explanation import Cause
 
+# Code whose body may run more than once.
 _REPEATING = (
     ast.For, ast.While, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
     ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda,
 )  # fmt: skip
-"""Code whose body may run more than once."""
 
 
+# Calls that we insert and that do not return None.
 _RETURN = ("torch.manual_seed(",)
-"""Calls that we insert and that return something other than None."""
 
 
 class Call(NamedTuple):
@@ -34,7 +34,7 @@ class Call(NamedTuple):
     Attributes:
         code: The code of its cell.
         node: The call.
-        path: The dotted name of the function, as one would import it: ``numpy.random.seed``.
+        path: The full dotted name of the function: ``numpy.random.seed``.
         repeated: Whether it may run more than once.
     """
 
@@ -49,7 +49,7 @@ class Code(Struct, dict=True):
 
     Attributes:
         cell: The cell.
-        tree: Its syntax tree, with ``pass`` for magics; empty where the cell is no Python.
+        tree: Its syntax tree, with ``pass`` for magics; empty if the cell is not Python.
     """
 
     cell: Cell
@@ -74,19 +74,19 @@ class Code(Struct, dict=True):
         """Return where a node begins, with its decorators."""
         above = [node, *getattr(node, "decorator_list", [])]
         first = min((each.lineno, each.col_offset) for each in above)
-        return self.offset(*first) - (above[-1] is not node)  # the sign before a decorator
+        return self.offset(*first) - (above[-1] is not node)  # the @ before a decorator
 
     def end(self, node: ast.expr | ast.stmt) -> int:
         """Return where a node ends."""
         return self.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
 
     def line_end(self, node: ast.stmt) -> int:
-        """Return where the line ends on which a statement ends."""
+        """Return where the last line of a statement ends."""
         end = self.cell.source.find("\n", self.end(node))
         return len(self.cell.source) if end < 0 else end
 
     def shares_line(self, node: ast.stmt) -> bool:
-        """Return whether another statement follows on the line on which one ends."""
+        """Return whether another statement follows on the last line of one."""
         rest = self.cell.source[self.end(node) : self.line_end(node)]
         return rest.lstrip().startswith(";") and rest.strip(" \t;") != ""
 
@@ -98,9 +98,9 @@ class Program:
         notebook: The notebook.
 
     Attributes:
-        codes: Its cells that are run, in their order.
+        codes: Its cells that are run, in order.
         names: The module or function of each imported name: ``numpy`` for ``np``.
-        bound: Names that a cell binds in another way, or to another module, as well.
+        bound: Names that a cell also binds in another way, or to another module.
     """
 
     def __init__(self, notebook: Notebook) -> None:
@@ -123,20 +123,20 @@ class Program:
         return next(each for each in self.codes if each.cell.index == cell.index)
 
     def after(self, code: Code) -> Code | None:
-        """Return the code of the cell that runs next and is Python; None after the last."""
+        """Return the code of the next runnable Python cell; None after the last."""
         return next(
             (each for each in self.codes if each.cell.index > code.cell.index and each.tree.body),
             None,
         )
 
     def path(self, node: ast.expr) -> str:
-        """Return the dotted name of a name or attribute, as one would import it; else empty."""
+        """Return the full dotted name of a name or attribute; empty for anything else."""
         parts: list[str] = []
         while isinstance(node, ast.Attribute):
             parts.append(node.attr)
             node = node.value
         if not isinstance(node, ast.Name):
-            return ".".join(["", *reversed(parts)]) if parts else ""  # a method of something
+            return ".".join(["", *reversed(parts)]) if parts else ""  # a method of an expression
         whole = ".".join([self.names.get(node.id, node.id), *reversed(parts)])
         return ALIASES.get(whole, whole)
 
@@ -155,7 +155,7 @@ class Program:
 
 
 def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    """Yield each name that an import binds, with the module or function that it means."""
+    """Yield each name that an import binds, with its module or function."""
     for each in node.names:
         if isinstance(node, ast.ImportFrom):
             if node.module and not node.level and each.name != "*":
@@ -168,15 +168,15 @@ def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
 
 
 class Site(Struct, frozen=True):
-    """A cell in which a difference begins, and one cause of it.
+    """A cell where a difference starts, and one cause of it.
 
     Attributes:
         program: The notebook's code.
         found: The verdict on the cell.
-        cause: The cause; None where nothing that was recorded accounts for the difference.
+        cause: The cause; None if nothing recorded explains the difference.
         seed: The seed to use in edits.
         own_file: Returns the path, relative to the notebook's folder, of a file that the notebook
-            created since it first ran; an empty text for any other file.
+            created since it first ran; an empty string for any other file.
         cells: The verdicts on all cells.
     """
 
@@ -194,17 +194,17 @@ class Site(Struct, frozen=True):
 
     @property
     def kind(self) -> str:
-        """The kind of the cause; empty where there is none."""
+        """The kind of the cause; empty if there is none."""
         return "" if self.cause is None else self.cause.kind
 
     @property
     def name(self) -> str:
-        """The name of the cause; empty where there is none."""
+        """The name of the cause; empty if there is none."""
         return "" if self.cause is None else self.cause.name
 
     @property
     def writers(self) -> list[Code]:
-        """The code of the cells before it, and its own, that wrote the file that is the cause."""
+        """The code of the cells up to this one that wrote the file that is the cause."""
         names = {each.cell.index for each in self.cells if self.name in each.wrote}
         return [each for each in self.until if each.cell.index in names]
 
@@ -215,21 +215,21 @@ class Site(Struct, frozen=True):
 
     @property
     def until(self) -> list[Code]:
-        """The code of the cells before it, and its own."""
+        """The code of the cells up to this one."""
         return [*self.before, self.code]
 
 
 def after_import(site: Site, call: str, kind: str, why: str) -> Edits:
-    """Insert a line after the imports that include its library, or after the first imports.
+    """Insert a line after the imports of its library, or after the first imports.
 
     Args:
-        site: The site; the line is inserted in its cell or before.
+        site: The site; the line is inserted in its cell or an earlier one.
         call: A call by its dotted name.
         kind: The kind of the edit.
         why: What it does.
 
     Returns:
-        One edit; none where nothing is imported before.
+        One edit; none if nothing is imported before.
     """
     library = call.partition(".")[0]
     first = None
@@ -245,9 +245,9 @@ def after_import(site: Site, call: str, kind: str, why: str) -> Edits:
 
 
 def among_imports(site: Site, call: str, kind: str, why: str) -> Edits:
-    """Insert a line right after the import of its library, or else at the start of the cell.
+    """Insert a line after the import of its library, or at the start of the cell.
 
-    For modules that a cell imports after it, and that make use of it while they are imported.
+    This is for modules that draw while they are imported later in the cell.
 
     Args:
         site: The site; the line is inserted in its cell.
@@ -256,7 +256,7 @@ def among_imports(site: Site, call: str, kind: str, why: str) -> Edits:
         why: What it does.
 
     Returns:
-        One edit; none where the cell is no Python.
+        One edit; none if the cell is not Python.
     """
     library, code = call.partition(".")[0], site.code
     for statement in code.tree.body:
@@ -267,7 +267,7 @@ def among_imports(site: Site, call: str, kind: str, why: str) -> Edits:
 
 
 def at_top(site: Site, code: Code, call: str, kind: str, why: str) -> Edits:
-    """Insert a line at the start of a cell, or after the imports with which it begins.
+    """Insert a line at the start of a cell, or after the imports at its start.
 
     Args:
         site: A site in the notebook.
@@ -277,7 +277,7 @@ def at_top(site: Site, code: Code, call: str, kind: str, why: str) -> Edits:
         why: What it does.
 
     Returns:
-        One edit; none where the cell is no Python.
+        One edit; none if the cell is not Python.
     """
     if not code.tree.body:
         return ()
@@ -294,7 +294,7 @@ def _at_start(program: Program, code: Code, call: str, kind: str, why: str) -> E
 
 
 def spell(program: Program, code: Code, after: ast.stmt | None, call: str) -> list[str]:
-    """Write a call with the names that the notebook has imported, or with an import before it.
+    """Return a call that uses the notebook's imports, or has an import before it.
 
     Args:
         program: The notebook's code.
@@ -321,7 +321,7 @@ def spell(program: Program, code: Code, after: ast.stmt | None, call: str) -> li
     return [f"import {library}", call]
 
 
-def _insert_after(  # noqa: PLR0913, PLR0917 -- an edit, and where it stands
+def _insert_after(  # noqa: PLR0913, PLR0917 -- an edit, and its place
     program: Program, code: Code, last: ast.stmt, call: str, kind: str, why: str
 ) -> Edit:
     """Insert a line after a statement of a cell."""
@@ -343,7 +343,7 @@ def _imports(statement: ast.stmt) -> list[ast.Import | ast.ImportFrom]:
 
 
 def _last_import(code: Code, place: int) -> ast.stmt:
-    """Return the last statement of a block of imports, which may have magics in between."""
+    """Return the last import of a block of imports, which may contain magics."""
     last = code.tree.body[place]
     for statement in code.tree.body[place:]:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):

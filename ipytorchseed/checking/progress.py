@@ -19,7 +19,7 @@ class Bars(Watcher):
     """Draws a bar for each notebook.
 
     Args:
-        console: Where; None for standard error.
+        console: Where to draw; None for standard error.
     """
 
     def __init__(self, console: Console | None = None) -> None:
@@ -33,7 +33,7 @@ class Bars(Watcher):
             MofNCompleteColumn(),
             TextColumn("{task.fields[found]}", markup=False),
             console=console or Console(stderr=True),
-            transient=True,  # the table that follows says it all
+            transient=True,  # the table that follows has all results
         )
 
     def __enter__(self) -> Self:
@@ -44,16 +44,16 @@ class Bars(Watcher):
         self._progress.stop()
 
     def begin(self, path: Path, steps: int, trying: str = "") -> None:
-        """Draw an empty bar, and say beside it which edits are tried."""
+        """Draw an empty bar, and next to it the edits that are tried."""
         if path not in self._tasks:
             self._tasks[path] = self._progress.add_task(visible(str(path)), found="")
         self._progress.reset(self._tasks[path], total=steps, found=visible(trying))
 
     def step(self, path: Path) -> None:
-        """Fill it by one run of a cell."""
+        """Advance the bar by one run of a cell."""
         self._progress.advance(self._tasks[path])
 
     def end(self, verdict: Verdict) -> None:
-        """Print beside it what was found."""
+        """Show the result next to the bar."""
         if verdict.path in self._tasks:
             self._progress.update(self._tasks[verdict.path], found=headline(verdict))

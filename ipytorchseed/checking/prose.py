@@ -1,4 +1,4 @@
-"""Finds numbers in a notebook's Markdown that its outputs showed when it was saved, but not now."""
+"""Finds numbers in a notebook's Markdown that its outputs no longer show."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.session.noise import without_noise
 from ipytorchseed.why.changes import ROUNDING
 
+# The fewest significant digits of a number to look for: shorter ones occur by chance.
 _DIGITS = 3
-"""The fewest significant digits of a number that is looked for: shorter ones are anywhere."""
 
 _YEARS = range(1900, 2100)
 _FLAGS = re.MULTILINE | re.DOTALL | re.IGNORECASE
@@ -33,8 +33,9 @@ _NO_PROSE = lazy_pattern(
     _FLAGS,
 )
 _BEFORE = lazy_pattern(r"([A-Za-z][\w-]*)\W{0,3}\Z")
+
+# Characters before a number that are searched for the word before it.
 _NEAR = 40
-"""Characters before a number in which the word before it is searched for."""
 
 _VERSIONED = frozenset({"cuda", "pytorch", "python", "release", "version"})
 _TEXTS = "text/plain", "text/html", "text/markdown", "text/latex"
@@ -43,14 +44,14 @@ Pairs = Mapping[int, tuple[Outputs, Outputs]]
 
 
 class StaleNumber(Struct, frozen=True):
-    """A number in the text that an output showed when the notebook was saved, and none shows now.
+    """A number in the text that a saved output shows, and no fresh one.
 
     Attributes:
-        number: The number, as the text has it.
+        number: The number, as written in the text.
         place: The text's place among the cells.
         index: The index of its cell.
         cell: The first cell whose saved output shows it.
-        now: What that cell shows in its place; empty where that is not known.
+        now: What that cell shows instead; empty if that is unknown.
     """
 
     number: str
@@ -61,13 +62,13 @@ class StaleNumber(Struct, frozen=True):
 
     @property
     def message(self) -> str:
-        """Both places in a sentence."""
+        """A sentence with both places."""
         shows = "no longer shows it" if not self.now else f"now shows {self.now}"
         return f"{self.place} says {self.number}; {self.cell.name} {shows}"
 
 
 def find_stale(notebook: Notebook, pairs: Pairs) -> list[StaleNumber]:
-    """Find the numbers of the text that are out of date, in the order of the text.
+    """Return the numbers in the text that are out of date, in the order of the text.
 
     Args:
         notebook: The notebook, as it was saved.
@@ -79,7 +80,7 @@ def find_stale(notebook: Notebook, pairs: Pairs) -> list[StaleNumber]:
     saved: dict[float, tuple[Cell, str]] = {}
     shown: set[float] = set()
     for cell in notebook.cells:
-        unchanged = (notebook.node.cells[cell.index].outputs,) * 2  # of a cell that was not run
+        unchanged = (notebook.node.cells[cell.index].outputs,) * 2  # for a cell that was not run
         texts = [[*map(_numbers, _texts(each))] for each in pairs.get(cell.index, unchanged)]
         shown.update(float(each) for some in texts[1] for each in some)
         for place, some in enumerate(texts[0]):
@@ -103,7 +104,7 @@ def _is_shown(number: str, value: float, shown: set[float]) -> bool:
 
 
 def _spoken(notebook: Notebook) -> Iterator[tuple[int, str, str, str]]:
-    """Yield each number in prose, with the index and place of its cell and the word before it."""
+    """Yield each number in prose, with its cell's index, place, and preceding word."""
     for index, node in enumerate(notebook.node.cells):
         if node.cell_type != "markdown":
             continue
@@ -116,7 +117,7 @@ def _spoken(notebook: Notebook) -> Iterator[tuple[int, str, str, str]]:
 
 
 def _has_versions(word: str) -> bool:
-    """Return whether a number after a word is a version: the word is a package, for instance."""
+    """Return whether a number after a word is a version, as after a package name."""
     with suppress(PackageNotFoundError, ValueError):
         return word in _VERSIONED or bool(distribution(word))
     return False

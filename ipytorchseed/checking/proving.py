@@ -1,4 +1,4 @@
-"""Another run of a notebook that differs, with experiments on the cause."""
+"""Reruns a notebook that differs, and tests the causes by experiment."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ipytorchseed.why.experiments import NO_EFFECT, PROVED
 from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.finders.operations import MENDS
 
-# The least seconds that experiments may take, as a kernel has to start.
+# The smallest limit in seconds for experiments, as a kernel must start.
 _SECONDS = 20.0
 
 # Kinds of causes that can be undone in a running kernel.
@@ -41,12 +41,12 @@ async def prove(notebook: Notebook, options: Options, verdict: Verdict, folder: 
     Args:
         notebook: The notebook.
         options: How it was run.
-        verdict: The verdict so far; experiments may take as long as it took.
+        verdict: The verdict so far; experiments may take as long as the check took.
         folder: The folder with the records of the first run's kernel.
 
     Returns:
-        The verdict with the experiments' findings on the causes of that cell, or with the operation
-        that does not repeat; unchanged where there was no time for them, or nothing can be tried.
+        The verdict with findings on the causes of that cell, or with the operation that does not
+        repeat. It is unchanged if time ran out or there is nothing to test.
     """
     origin = verdict.origin
     if origin is None:
@@ -68,8 +68,8 @@ async def _test(
 ) -> CellVerdict:
     """Add the findings of ``%why --prove`` to the causes of a cell.
 
-    With ``rerun`` the cells run a second time up to that one, as in the check; else the earlier run
-    is the first kernel's.
+    With ``rerun`` the cells run a second time, back to that one, as in the check. Otherwise the
+    earlier run is the first kernel's.
     """
     if _GO_BACK.isdisjoint(cause.kind for cause in origin.causes):
         return origin
@@ -103,7 +103,7 @@ async def _test(
 
 
 async def _catch(notebook: Notebook, options: Options, origin: CellVerdict) -> CellVerdict:
-    """Name the operation that ``%%deterministic --check`` catches in a cell."""
+    """Add the operation that ``%%deterministic --check`` finds in a cell."""
     source, cells = origin.cell.source, notebook.runnable
     if origin.programs or origin.wrote or origin.connected or _writes(source):
         return origin
@@ -114,7 +114,7 @@ async def _catch(notebook: Notebook, options: Options, origin: CellVerdict) -> C
     caught = told.get("first_divergence")
     if caught is None:
         return replace(origin, repeats=told.get("reproducible", False))
-    line = caught["line"] and caught["line"] - 1  # the magic's own is above them
+    line = caught["line"] and caught["line"] - 1  # the magic's line is above them
     where = f" on line {line}" if line else ""
     how = "run twice in one kernel from the same state, the cell differs from there on"
     cause = Cause(
@@ -140,14 +140,14 @@ async def _ask(
     question: str | Why,
     folder: Path,
 ) -> Mapping[str, Any]:
-    """Run cells in a fresh kernel, then ask it; return the JSON of the answer.
+    """Run cells in a fresh kernel, ask it a question, and return the answer's JSON.
 
     Args:
         notebook: The notebook.
         options: How to run it.
-        cells: The cells before the question.
+        cells: The cells to run before the question.
         question: A typed question, or the text of one more cell, which prints JSON last.
-        folder: For the kernel's records.
+        folder: The folder for the kernel's records.
 
     Raises:
         UncheckableError: A cell did not run to its end.
@@ -171,13 +171,13 @@ async def _ask(
     finally:
         await kernel.stop(now=True)
     told = None
-    with suppress(ValueError):  # an error: nothing was found out
+    with suppress(ValueError):  # the cell raised: there is no finding
         told = json.loads(said.rstrip().rpartition("\n")[2])
     return told if isinstance(told, dict) else {}
 
 
 def _reword(how: str, told: Mapping[str, Any]) -> str:
-    """Replace the numbers of the two runs by words that fit a check."""
+    """Replace the numbers of the two runs with words for a check."""
     run, against = told["run"], told["against"]
     if against["kernel"] != run["kernel"]:
         return how.replace("the earlier run", "the first run")

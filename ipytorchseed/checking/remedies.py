@@ -23,19 +23,20 @@ from ipytorchseed.reads.entropy import sentence
 from ipytorchseed.reads.seed_arguments import takes_seed
 from ipytorchseed.render.labels import label_of
 
+# Functions that ignore the order of items in their arguments.
 _CALM = frozenset({
     "all", "any", "bool", "frozenset", "isinstance", "len", "max", "min", "set", "sorted", "sum",
     "collections.Counter",
 })  # fmt: skip
-"""Functions for which the order of their arguments' items makes no difference."""
 
 _CALM_METHODS = frozenset({
     "add", "difference", "difference_update", "discard", "intersection", "intersection_update",
     "isdisjoint", "isin", "issubset", "issuperset", "remove", "symmetric_difference", "union",
     "update",
 })  # fmt: skip
+
+# Functions whose result keeps the order of the argument.
 _LISTED = frozenset({"iter", "list", "tuple"})
-"""Functions whose result has the order of the argument."""
 
 _SETS = frozenset({"frozenset", "set"})
 _SET_METHODS = frozenset({"copy", "difference", "intersection", "symmetric_difference", "union"})
@@ -46,11 +47,11 @@ _LISTING_METHODS = frozenset({"glob", "iterdir", "rglob"})
 
 
 def ordered_sets(program: Program, codes: Sequence[Code]) -> Iterator[tuple[Code, ast.expr]]:
-    """Yield the sets in cells that are iterated over where the order matters, with their cells.
+    """Yield the sets that are iterated over where order matters, with their cells.
 
     Args:
         program: The notebook's code.
-        codes: The cells to look in.
+        codes: The cells to search.
     """
     names: set[str] = set()
     for code in program.codes:
@@ -95,7 +96,7 @@ def _listed(program: Program, code: Code) -> dict[int, ast.expr]:
 
 
 def _is_set(program: Program, node: ast.expr, names: set[str]) -> bool:
-    """Return whether an expression is a set, as far as the code alone tells."""
+    """Return whether the code alone shows that an expression is a set."""
     if isinstance(node, (ast.Set, ast.SetComp)):
         return True
     if isinstance(node, (ast.Name, ast.Attribute)):
@@ -110,7 +111,7 @@ def _is_set(program: Program, node: ast.expr, names: set[str]) -> bool:
 
 
 def _ordered(program: Program, tree: ast.AST) -> Iterator[ast.expr]:
-    """Yield the expressions whose order matters where they are used."""
+    """Yield the expressions that are used where their order matters."""
     calm = {id(each) for each in _unordered(program, tree)}
     for node in ast.walk(tree):
         found: list[ast.expr] = []
@@ -127,7 +128,7 @@ def _ordered(program: Program, tree: ast.AST) -> Iterator[ast.expr]:
 
 
 def _unordered(program: Program, tree: ast.AST) -> Iterator[ast.expr]:
-    """Yield the arguments of calls that ignore order, also those inside a ``list(...)``."""
+    """Yield the arguments of calls that ignore order, also inside ``list(...)``."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
@@ -146,9 +147,9 @@ class Remedy(NamedTuple):
     """A row of the table.
 
     Attributes:
-        matches: Tells whether it is meant for the cause at a site.
-        edits: Yields sets of edits, to be tried one after the other.
-        obstacle: Why there may be none, in a clause about the cell.
+        matches: Returns whether it applies to the cause at a site.
+        edits: Yields sets of edits to try in turn.
+        obstacle: Why no edit may help, in a clause about the cell.
     """
 
     matches: Callable[[Site], bool]
@@ -157,7 +158,7 @@ class Remedy(NamedTuple):
 
 
 def propose(site: Site) -> list[Edits]:
-    """Return the sets of edits that may remove a cause, the smallest first; each set once."""
+    """Return the distinct sets of edits that may remove a cause, smallest first."""
     found: list[Edits] = []
     for row in REMEDIES:
         for edits in row.edits(site) if row.matches(site) else ():
@@ -167,7 +168,7 @@ def propose(site: Site) -> list[Edits]:
 
 
 def obstacle(site: Site) -> str:
-    """Return a line on the cell that cannot be fixed: its line, and why."""
+    """Return a line on a cell that cannot be fixed: where, and why."""
     calls = site.program.calls([site.code]) if site.code.tree.body else ()
     lines = [each.node.lineno for each in calls if each.path == site.name]
     place = f"{site.found.cell.name}, line {lines[0]}" if lines else site.found.cell.name
@@ -203,12 +204,15 @@ def _sort(site: Site, expressions: Sequence[tuple[Code, ast.expr]], key: str = "
 
 
 def _sort_sets(site: Site) -> Iterator[Edits]:
-    """Sort the sets that a cell iterates over, or else an earlier cell, whose code it may call."""
+    """Sort the sets that a cell iterates over, or else those in earlier cells.
+
+    The cell may call functions that earlier cells define.
+    """
     for codes in ([site.code], site.before):
         found = [*ordered_sets(site.program, codes)]
         if found:
             yield _sort(site, found)
-            yield _sort(site, found, ", key=str")  # of items that cannot be compared
+            yield _sort(site, found, ", key=str")  # for items that cannot be compared
             return
 
 
@@ -239,9 +243,9 @@ def _use_one_thread(site: Site) -> Iterator[Edits]:
 
 
 def _remove_file(site: Site) -> Iterator[Edits]:
-    """Delete a file that the previous run created, before the first cell that names or writes it.
+    """Delete a file of the previous run before the first cell that uses it.
 
-    So nothing is deleted that a cell of this run wrote.
+    No file is deleted that a cell of this run wrote.
     """
     path = PurePath(site.own_file(site.name))
     why = f"removes {path}, which the run before left behind"
@@ -263,6 +267,7 @@ def _is_source(site: Site) -> bool:
     return site.kind == "rng" and bool(seeder(site.name))
 
 
+# Rows for the same kind of cause are in the order of their edits' size, smallest first.
 REMEDIES: tuple[Remedy, ...] = (
     Remedy(lambda site: site.kind in {"entropy", "input"}, fix_seed),
     Remedy(lambda site: site.name in WITHOUT_SEED, give_seed),
@@ -272,7 +277,7 @@ REMEDIES: tuple[Remedy, ...] = (
     Remedy(
         lambda site: site.kind == "environment" and site.name == "PYTHONHASHSEED",
         _sort_sets,
-        "it hangs on hashes of texts, by hash() or in a library's code; choose the kernel that"
+        "it depends on hashes of texts, by hash() or in a library's code; choose the kernel that"
         " `ipytorchseed kernel install` makes",
     ),
     Remedy(lambda site: site.cause is None, _sort_listings),
@@ -286,4 +291,3 @@ REMEDIES: tuple[Remedy, ...] = (
         "it reads a file that changes, and that no cell was seen to write",
     ),
 )
-"""Of several rows for one kind of cause, the one with the smallest edit is first."""

@@ -29,13 +29,13 @@ _OWN = frozenset({"code", "environment", "file", "flag"})
 
 _NO_REASON = "nothing recorded says why"
 _PERHAPS = (
-    "It may be an address, a handle or a counter in an object; if results hang on it,"
+    "It may be an address, a handle or a counter in an object; if results depend on it,"
     " %%deterministic --check on top of the cell tells more"
 )
 
 
 def text(verdicts: Sequence[Verdict]) -> str:
-    """Draw verdicts for a terminal of 80 columns: a table, then an explanation of each.
+    """Return verdicts as text for 80 columns: a table, then an explanation of each.
 
     Args:
         verdicts: In the order in which the notebooks were named.
@@ -45,7 +45,7 @@ def text(verdicts: Sequence[Verdict]) -> str:
 
 
 def table(verdicts: Sequence[Verdict]) -> str:
-    """Draw a line for each notebook."""
+    """Return a table with a line for each notebook."""
     rows = []
     for each in verdicts:
         took = f"{each.seconds:.1f} s" if each.seconds else ""
@@ -60,7 +60,7 @@ def table(verdicts: Sequence[Verdict]) -> str:
 
 
 def _count(verdict: Verdict) -> str:
-    """Return how many cells were compared, and of how many."""
+    """Return how many cells were compared, and out of how many."""
     if not verdict.cells:
         return ""
     count = sum(cell.outputs is not Found.SKIPPED for cell in verdict.cells)
@@ -68,11 +68,12 @@ def _count(verdict: Verdict) -> str:
 
 
 def headline(verdict: Verdict) -> str:
-    """Return in a word or two what was found."""
+    """Return the result in a word or two."""
     if verdict.first is not None and (verdict.fault is not None or verdict.unreached is not None):
         return "differs, not checked to its end"
     if verdict.fault is not None:
-        some = verdict.failed is not None and len(verdict.cells) > 1  # the one that raised, too
+        # The cell that raised is one of the cells.
+        some = verdict.failed is not None and len(verdict.cells) > 1
         return "not checked to its end" if some else "not checked"
     if verdict.written:
         return "mended"
@@ -85,7 +86,7 @@ def headline(verdict: Verdict) -> str:
 
 
 def summary(verdict: Verdict) -> str:
-    """Return in one line what was found, and why."""
+    """Return the result and its causes in one line."""
     first, origin = verdict.first, verdict.origin
     if isinstance(first, SavedCell):
         return saved_report.summary(first)
@@ -105,7 +106,7 @@ def summary(verdict: Verdict) -> str:
 
 
 def _left_behind(verdict: CellVerdict) -> str:
-    """Describe what differs after a cell though no output does, and why in a word or two."""
+    """Describe briefly what a cell with equal outputs leaves different, and why."""
     left = ", ".join(sorted(verdict.left)) or "other digits than it shows"
     causes = ", ".join(map(_short, verdict.causes))
     return f"{verdict.cell.name} leaves other values behind: {causes or left}"
@@ -124,7 +125,10 @@ def explanation(verdict: Verdict) -> str:
 
 
 def _whole(verdict: Verdict) -> Iterator[str]:
-    """Yield the lines about the whole notebook; they are not wrapped, as in ``_cells``."""
+    """Yield the lines about the whole notebook.
+
+    They are not wrapped, as in ``_cells``.
+    """
     path = visible(str(verdict.path))
     if verdict.note:
         yield f"{path}: {visible(verdict.note)}"
@@ -139,7 +143,10 @@ def _whole(verdict: Verdict) -> Iterator[str]:
 
 
 def _cells(verdict: Verdict) -> Iterator[str]:
-    """Yield the lines about cells; lines with the notebook's name are not wrapped, for searches."""
+    """Yield the lines about cells.
+
+    Lines with the notebook's name are not wrapped, so that searches find them.
+    """
     path = visible(str(verdict.path))
     if verdict.unrecorded:
         names = ", ".join(each.cell.name for each in verdict.unrecorded)
@@ -168,7 +175,7 @@ def _cells(verdict: Verdict) -> Iterator[str]:
 
 
 def _mended(verdict: Verdict) -> Iterator[str]:
-    """Yield the lines about the edits with which a notebook repeats."""
+    """Yield the lines about the edits that make a notebook repeat."""
     made = verdict.edits or ()
     mark, does = ("✓", "repeats") if verdict.written else ("✗", "does not repeat; it would")
     edits = many(len(made), "edit")
@@ -177,7 +184,7 @@ def _mended(verdict: Verdict) -> Iterator[str]:
 
 
 def _unmended(verdict: Verdict) -> Iterator[str]:
-    """Yield the lines about what no edit mends."""
+    """Yield the lines about what no edit fixes."""
     if verdict.obstacles:
         yield ""
         yield "  not mended, and nothing was written:"
@@ -195,7 +202,7 @@ def diffs(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def _silent(verdict: Verdict) -> Iterator[str]:
-    """Yield the lines about cells that leave other values behind where no output differs."""
+    """Yield the lines about cells with equal outputs that leave other values."""
     more = [each.cell.name for each in verdict.silent[1:]]
     if more:
         yield wrap(f"so {'does' if len(more) == 1 else 'do'} {', '.join(more)}", first="  ")
@@ -230,7 +237,7 @@ _HASHES = "it may be the order of string sets: try PYTHONHASHSEED=0"
 
 
 def _next_step(verdict: CellVerdict) -> str:
-    """Describe what to do about a cell for whose difference no cause was recorded."""
+    """Describe what to do about a cell that differs without a recorded cause."""
     if verdict.programs:
         return (
             f"the cell {say_programs(verdict.programs)}. If it is not that, put"
@@ -276,11 +283,11 @@ def _others(verdict: Verdict) -> Iterator[str]:
 
 
 def _also(cell: CellVerdict, known: set[str], differing: Sequence[CellVerdict]) -> str:
-    """Name the causes of a cell's difference that were not reported, and where it begins.
+    """Return a cell's causes that were not reported yet, and where they are.
 
     Args:
         cell: The cell.
-        known: The names of the causes that were.
+        known: The names of the reported causes.
         differing: All cells that differ, in the order of the notebook.
     """
     earlier = differing[: differing.index(cell)]
@@ -298,7 +305,7 @@ def _also(cell: CellVerdict, known: set[str], differing: Sequence[CellVerdict]) 
 
 
 def as_json(verdicts: Sequence[Verdict]) -> str:
-    """Write verdicts as one line of JSON."""
+    """Return verdicts as one line of JSON."""
     return write_json(notebooks=[*map(_notebook, verdicts)])
 
 

@@ -30,15 +30,15 @@ from ipytorchseed.foreign import TOO_DEEP
 Way = Callable[[Path, "Setup"], Awaitable[Verdict]]
 
 
+# The fault of a notebook whose check Ctrl-C ended.
 INTERRUPTED = "interrupted"
-"""The fault of a notebook whose check was ended by Ctrl-C."""
 
 
 class Watcher:
     """Receives the progress of checks, and ignores it."""
 
     def begin(self, path: Path, steps: int, trying: str = "") -> None:
-        """Called when a notebook begins, with its runs of cells, and the edits that are tried."""
+        """Called when a notebook starts: its number of cell runs, and the tried edits."""
 
     def step(self, path: Path) -> None:
         """Called when one of its cells has run."""
@@ -48,13 +48,13 @@ class Watcher:
 
 
 class Setup(Struct, frozen=True):
-    """How notebooks are run.
+    """How to run notebooks.
 
     Attributes:
         options: The user's options.
         places: Limits the kernels that run at the same time.
         watcher: Receives the progress.
-        folder: For the records; None for a temporary one.
+        folder: The folder for the records; None for a temporary one.
     """
 
     options: Options
@@ -87,13 +87,13 @@ def check(
 ) -> list[Verdict]:
     """Check notebooks. No kernel outlives this call.
 
-    An interrupt ends all of them; those that are not done are then told as interrupted.
+    An interrupt ends all checks. Unfinished notebooks are reported as interrupted.
 
     Args:
         paths: The notebooks.
-        options: How.
+        options: How to run them.
         watcher: Called with the progress.
-        way: What is done with each notebook.
+        way: The check to run on each notebook.
 
     Returns:
         A verdict for each, in the order of ``paths``.
@@ -156,7 +156,7 @@ def _interrupts_end(tasks: Sequence[asyncio.Future[Verdict]]) -> Iterator[None]:
         before = signal.getsignal(number)
         if before is signal.SIG_IGN:  # as in a job that a script runs in the background
             continue
-        # Windows has no such handlers, and threads have none: asyncio ends the tasks there.
+        # Windows and threads have no such handlers: asyncio cancels the tasks there.
         with suppress(NotImplementedError, RuntimeError, ValueError):
             loop.add_signal_handler(number, end)
             caught[number] = before
@@ -164,8 +164,8 @@ def _interrupts_end(tasks: Sequence[asyncio.Future[Verdict]]) -> Iterator[None]:
         yield
     finally:
         for number, before in caught.items():
-            loop.remove_signal_handler(number)  # which sets the system's own
-            if before is not None:  # else it was not set by Python code
+            loop.remove_signal_handler(number)  # this restores the system's default
+            if before is not None:  # else no Python code set it
                 signal.signal(number, before)
 
 
@@ -187,8 +187,8 @@ async def run(
 
     Args:
         notebook: The notebook.
-        setup: How.
-        trying: The edits that are tried.
+        setup: How to run it.
+        trying: A description of the edits that are tried.
         passes: Earlier passes, to compare with; the new ones are added. Their ledgers are in the
             folder of ``setup``.
     """
@@ -209,7 +209,7 @@ async def run(
 
     async def one(folder: Path) -> list[Pass]:
         async with setup.places:
-            if broken:  # it would break again
+            if broken:  # it would fail again
                 return []
             begin = time.monotonic()
             own = Path(tempfile.mkdtemp(prefix="", dir=folder))
@@ -239,12 +239,12 @@ async def run(
 
 
 def _rounds(times: int, *, quick: bool) -> list[range]:
-    """Group the runs that start together: all of them, or with ``quick`` first two."""
+    """Return the groups of runs that start together; ``quick`` starts two first."""
     return [range(2), range(2, times)] if quick and times > 2 else [range(times)]  # noqa: PLR2004
 
 
 async def _together(coroutines: Sequence[Coroutine[Any, Any, list[Pass]]]) -> list[list[Pass]]:
-    """Run coroutines at once; if one fails or is cancelled, cancel the others and wait for them."""
+    """Run coroutines at once; if one fails, cancel the others and wait for them."""
     tasks = [asyncio.ensure_future(each) for each in coroutines]
     try:
         return await asyncio.gather(*tasks)
@@ -288,7 +288,7 @@ def _judge(notebook: Notebook, passes: Sequence[Pass], options: Options) -> Verd
 
 
 def _unreached(notebook: Notebook, passes: Sequence[Pass], reason: str) -> Unreached | None:
-    """Count the cells that some pass did not reach; None where there are none, or no pass began."""
+    """Count the unreached cells; None if there are none, or a pass reached none."""
     wanted = {cell.index for cell in notebook.runnable}
     reached = set.intersection(*(each.begun for each in passes))
     left = wanted - reached

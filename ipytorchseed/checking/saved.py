@@ -1,4 +1,4 @@
-"""``check --saved``: compares the outputs of one fresh run with those in the notebook's file."""
+"""``check --saved``: compares the outputs of a fresh run with those in the file."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SavedCell(CellVerdict, frozen=True):
     Attributes:
         grades: The grades of the outputs that are not the same.
         notes: What was not compared, and why, in a clause each.
-        saved_count: The number of the cell in ``In[...]`` in the file; None where it has none.
+        saved_count: The number of the cell in ``In[...]`` in the file; None if it has none.
     """
 
     grades: tuple[Grade, ...] = ()
@@ -58,7 +58,7 @@ class SavedVerdict(Verdict, frozen=True):
     """The comparison of a notebook's fresh outputs with the saved ones.
 
     Attributes:
-        in_order: Whether the cells were run once each, from the first to the last, before saving.
+        in_order: Whether each cell ran once, from first to last, before the file was saved.
         stale: Numbers in the text that no output shows any more.
     """
 
@@ -67,25 +67,28 @@ class SavedVerdict(Verdict, frozen=True):
 
     @property
     def reproducible(self) -> bool | None:
-        """Whether what is saved is still true; None where nothing is."""
+        """Whether the saved outputs are still true; None if there are none."""
         return super().reproducible if self.cells else None
 
     @property
     def origin(self) -> None:
-        """None: of the saved run, only the outputs are known."""
+        """None: only the outputs of the saved run are known."""
 
     def count(self, found: Found) -> int:
-        """Count the cells with this result."""
+        """Return the number of cells with this result."""
         return sum(each.outputs is found for each in self.cells)
 
 
 def has_outputs(notebook: Notebook) -> bool:
-    """Return whether the file shows an output of any cell; some tools clear them, and no more."""
+    """Return whether the file has outputs; some tools remove only these."""
     return any(notebook.node.cells[cell.index].outputs for cell in notebook.cells)
 
 
 def let_raise(notebook: Notebook) -> None:
-    """Allow cells to raise that raised when the notebook was saved; its file is not written."""
+    """Allow cells to raise if their saved outputs have an error.
+
+    The file is not written.
+    """
     for cell in notebook.cells:
         node = notebook.node.cells[cell.index]
         if any(each["output_type"] == "error" for each in node.outputs):
@@ -125,9 +128,9 @@ def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> SavedV
 
 
 def _shown(notebook: Notebook, cell: Cell, fresh: Pass) -> tuple[Outputs, Outputs]:
-    """Return the outputs of a cell in the file and in a pass, with what their widgets show.
+    """Return a cell's outputs in the file and in a pass, with those of widgets.
 
-    Where the file does not keep the widgets, neither has any.
+    If the file does not keep the widgets, both are without them.
     """
     pair = notebook.node.cells[cell.index].outputs, fresh.outputs.get(cell.index, ())
     states = states_of(notebook.node.metadata), fresh.widgets
@@ -165,7 +168,7 @@ def _compare(  # noqa: PLR0913, PLR0917 -- two outputs, and how to compare them
     calls = () if run is None else run.nondeterministic_calls
     notes: list[str] = []
     apart: tuple[Grade, ...] = ()
-    if not only_asks(cell.source):  # what we say of runs and states is no result
+    if not only_asks(cell.source):  # our own reports are not results
         if run is not None and tells_addresses(cell.source, run.missing):
             saved, fresh = map(without_addresses, (saved, fresh))
         timed = reads_clock(calls)
@@ -190,7 +193,7 @@ def _compare(  # noqa: PLR0913, PLR0917 -- two outputs, and how to compare them
 
 
 def _causes(run: Run, earlier: Sequence[Run]) -> tuple[Cause, ...]:
-    """Return why a cell's output may differ each time; clocks and hashes come last.
+    """Return why a cell's output may differ in every run; clocks and hashes last.
 
     Args:
         run: The cell's run.
@@ -217,7 +220,7 @@ def _causes(run: Run, earlier: Sequence[Run]) -> tuple[Cause, ...]:
 def _without_front_ends(
     saved: Outputs, fresh: Outputs, notes: list[str], *, timed: bool
 ) -> tuple[Outputs, Outputs]:
-    """Remove what front ends and versions of packages add and leave out.
+    """Remove what front ends and versions of packages add or leave out.
 
     Args:
         saved: The outputs in the file.
@@ -245,8 +248,8 @@ def _without_front_ends(
     return before, after
 
 
+# Python's warnings, which depend on paths and on the versions of packages.
 _WARNING = lazy_pattern(r"^\S.*:\d+: \w*Warning: .*\n?(?:[ \t].*\n?)*", re.MULTILINE)
-"""Python's warnings, which depend on paths and on the versions of packages."""
 
 _DROPPED = "IOPub data rate exceeded"
 _LAST = lazy_pattern(r"Streaming output truncated to the last \d+ lines\.\n")  # Colab
@@ -254,7 +257,7 @@ _MIDDLE = lazy_pattern(r"Output exceeds the \[?size limit\]?.*\n")  # VS Code
 
 
 def _as_cut(saved: str, fresh: str) -> tuple[str, str]:
-    """Truncate a fresh text as a front end did the saved one, whose first line says so."""
+    """Truncate a fresh text like the saved one, if its first line says it is cut."""
     begin = _LAST.match(saved) or _MIDDLE.match(saved)
     if begin is None or _LAST.match(fresh):
         return saved, fresh
@@ -275,7 +278,7 @@ _NAMED_ONLY = lazy_pattern(r"<[^<>]*>")
 def _common_kinds(
     saved: Mapping[str, Any], fresh: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Leave out the MIME types of front ends, and those that only one has if they add nothing."""
+    """Leave out front ends' MIME types, and those of one side that add nothing."""
     before, after = (
         {
             kind: data
@@ -291,7 +294,7 @@ def _common_kinds(
 
 
 def _counts(bundle: Mapping[str, Any], lost: set[str]) -> bool:
-    """Return whether MIME types that are gone showed more than the plain text beside them."""
+    """Return whether lost MIME types showed more than the plain text."""
     plain = joined(bundle.get("text/plain", "<nothing>"))
     return bool(lost) and (
         any(kind.startswith(_RICH) for kind in lost)

@@ -13,11 +13,11 @@ from ipytorchseed.render.labels import label_of
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.values import pick
 
+# The most characters of a cell's text in its title.
 LABEL = 68
-"""The most characters of a cell's text that are shown as its title."""
 
+# The most differences to show for a cell.
 MOST = 4
-"""The most differences of a cell that are shown."""
 
 _WORDS = {
     Found.SAME: "as saved",
@@ -29,11 +29,11 @@ _WORDS = {
 
 
 def words(verdict: SavedVerdict) -> tuple[str, str]:
-    """Return the words for a notebook whose saved outputs are still true, and for the opposite."""
+    """Return the words for saved outputs that are still true, and for others."""
     if not verdict.cells:
         return "nothing saved", "differs"
     rounded = verdict.count(Found.ROUNDING)
-    return "still true, but for rounding" if rounded else "still true", "differs"
+    return "still true up to rounding" if rounded else "still true", "differs"
 
 
 def summary(first: SavedCell) -> str:
@@ -47,14 +47,14 @@ def _what(cell: SavedCell) -> str:
 
 
 def _name(cell: SavedCell) -> str:
-    """Name a cell by its number after *Run All*, and by that in the file where it is another."""
+    """Return a cell's number after *Run All*, and that in the file if it differs."""
     there = cell.saved_count
     same = there is None or there == cell.cell.count
     return cell.cell.name if same else f"{cell.cell.name} (In[{there}] in the file)"
 
 
 def explain(verdict: SavedVerdict) -> Iterator[str]:
-    """Yield the lines about cells; none where all saved outputs are still true."""
+    """Yield the lines about cells; none if all saved outputs are still true."""
     path = visible(str(verdict.path))
     cells = [each for each in verdict.cells if isinstance(each, SavedCell)]
     told = [each for each in cells if each.grades or each.notes]
@@ -73,7 +73,7 @@ def explain(verdict: SavedVerdict) -> Iterator[str]:
 
 
 def _next_steps(verdict: SavedVerdict) -> Iterator[str]:
-    """Yield why the outputs of a notebook that repeats may differ, and what to run next."""
+    """Yield why saved outputs may differ although it repeats, and what to run next."""
     if not verdict.in_order:
         yield "When it was saved, its cells had not been run once each, from top to bottom."
     places = [each.cell.name for each in verdict.cells if each.outputs is Found.UNKNOWN]

@@ -1,4 +1,4 @@
-"""Remedies that add a seed: to sources that nothing seeds, and to calls without a seed."""
+"""Remedies that add a seed, to sources and to calls that have none."""
 
 from __future__ import annotations
 
@@ -18,47 +18,48 @@ from ipytorchseed.checking.program import (
 from ipytorchseed.reads.entropy import ENTROPY, NONDETERMINISTIC
 from ipytorchseed.render.labels import label_of
 
+# The function that seeds a source, by the first part of the source's name.
 _SEEDS = {
     "python": "random.seed",
     "numpy": "numpy.random.seed",
     "torch": "torch.manual_seed",
     "cupy": "cupy.random.seed",
 }
-"""The function that seeds a source, by the first part of the source's name."""
 
 _DEFAULT = 42
 
+# The last parts of the names of other functions whose first argument is a seed.
 _SEED_LAST = {"manual_seed", "manual_seed_all", "seed_everything", "set_seed"}
-"""The last parts of the names of further functions whose first argument is a seed."""
 
+# Functions that take a seed from the system, and those that take it as an argument.
 _SEED_THEMSELVES = {
     "torch.seed": "manual_seed",
     "torch.cuda.seed": "manual_seed",
     "torch.cuda.seed_all": "manual_seed_all",
 }
-"""Functions that take a seed from the system, and their counterparts that take an argument."""
 
+# The same for methods.
 _SEED_METHODS = {
     "torch.Generator.seed": "manual_seed",
     "numpy.random.RandomState.seed": "seed",
     "random.Random.seed": "seed",
 }
-"""The same for methods."""
 
 _TAKE_A_SEED = frozenset(name for name, count in ENTROPY.items() if not count)
-WITHOUT_SEED = frozenset({*_TAKE_A_SEED, *_SEED_THEMSELVES, *_SEED_METHODS})
-"""Calls of these that are given no seed take one from the system."""
 
+# Functions that take a seed from the system if they are given none.
+WITHOUT_SEED = frozenset({*_TAKE_A_SEED, *_SEED_THEMSELVES, *_SEED_METHODS})
+
+# How to draw seeds for several generators, by the library of their class: the source that they are
+# drawn from, and the call.
 _DRAWN = {
     "numpy": ("numpy", "numpy.random.randint(2**31)"),
     "random": ("python", "random.getrandbits(32)"),
 }
-"""How to draw a seed for each of several generators, by the library of their class: the source that
-it is drawn from, and the call."""
 
 
 def chosen_seed(program: Program) -> int:
-    """Return the first seed that the notebook itself uses for a source; 42 where there is none."""
+    """Return the first seed in the notebook's code, or 42 if there is none."""
     for call in program.calls(program.codes):
         if call.path in _SEEDS.values() and call.node.args:
             given = call.node.args[0]
@@ -68,14 +69,14 @@ def chosen_seed(program: Program) -> int:
 
 
 def seeder(name: str) -> str:
-    """Return the function that seeds a source, by the source's name; empty where none is known."""
+    """Return the function that seeds a source; empty if none is known."""
     return _SEEDS.get(name.partition(".")[0], "")
 
 
 def seed_source(site: Site) -> Iterator[Edits]:
-    """Seed a source after the import of its library, or else at the top of the cell that draws.
+    """Seed a source after the import of its library, or in the cell that draws.
 
-    Or else before what the cell imports, which may draw.
+    In the cell, the seed is at the top, or before imports that may draw.
     """
     call = f"{seeder(site.name)}({site.seed})"
     why = f"seeds {site.name}, which nothing had seeded before {site.found.cell.name}"
@@ -85,7 +86,7 @@ def seed_source(site: Site) -> Iterator[Edits]:
 
 
 def seed_next(site: Site) -> Iterator[Edits]:
-    """Seed, at the top of the next cell, the sources that a cell leaves in varying states."""
+    """Seed the sources that a cell leaves in varying states, in the next cell."""
     following = site.program.after(site.code)
     moved = [seeder(each.name) for each in site.found.changes if each.what == "source"]
     why = f"seeds again what a library seeds at random in {site.found.cell.name}"
@@ -95,7 +96,7 @@ def seed_next(site: Site) -> Iterator[Edits]:
 
 
 def give_seed(site: Site) -> Iterator[Edits]:
-    """Add a seed to calls without one: in the cell, or else in an earlier cell."""
+    """Add a seed to calls without one, in the cell or else in an earlier cell."""
     for codes in ([site.code], site.before):
         calls = [each for each in site.program.calls(codes) if _lacks_seed(each, site.name)]
         if calls:
@@ -104,7 +105,7 @@ def give_seed(site: Site) -> Iterator[Edits]:
 
 
 def seed_maker(site: Site) -> Iterator[Edits]:
-    """Seed a generator where it was made, or else the source that its seed was drawn from."""
+    """Seed a generator where it is made, or the source that its seed is drawn from."""
     calls = [*site.program.calls(site.until)]
     yield _give(
         site, [(call, name) for call in calls for name in WITHOUT_SEED if _lacks_seed(call, name)]
@@ -120,7 +121,7 @@ def seed_maker(site: Site) -> Iterator[Edits]:
 
 
 def fix_seed(site: Site) -> Iterator[Edits]:
-    """Replace a seed that is computed from a clock, or from another varying value, by a number."""
+    """Replace a seed computed from a varying value, such as a clock, by a number."""
     edits, varying = [], _varying(site)
     for call in site.program.calls(site.until):
         named = call.path in _TAKE_A_SEED or call.path.rpartition(".")[2] in _SEED_LAST
@@ -150,7 +151,7 @@ def _named(program: Program, node: ast.expr) -> set[str]:
 
 
 def _lacks_seed(call: Call, name: str) -> bool:
-    """Return whether a call is one of a function, class or method of this name, without a seed."""
+    """Return whether a call of the named function, class or method has no seed."""
     given = [*call.node.args, *(each.value for each in call.node.keywords)]
     empty = all(isinstance(each, ast.Constant) and each.value is None for each in given)
     if name in _SEED_METHODS:
@@ -160,7 +161,7 @@ def _lacks_seed(call: Call, name: str) -> bool:
 
 
 def _give(site: Site, lacking: Sequence[tuple[Call, str]]) -> Edits:
-    """Add a seed of its own to each call, and seed the sources from which seeds are drawn.
+    """Add a different seed to each call, and seed the sources of drawn seeds.
 
     Args:
         site: The site of the cause.
@@ -176,7 +177,7 @@ def _give(site: Site, lacking: Sequence[tuple[Call, str]]) -> Edits:
             code = call.code
             within = [each for each in code.tree.body if each.lineno <= call.node.lineno][-1]
             lines = spell(site.program, code, within, how)
-            if len(lines) == 1:  # and no import more
+            if len(lines) == 1:  # it needs no import
                 seed = lines[0]
                 drawn[source] = None
         edits.append(_seeded(call, name, seed))
@@ -184,7 +185,7 @@ def _give(site: Site, lacking: Sequence[tuple[Call, str]]) -> Edits:
 
 
 def _numbers(program: Program) -> dict[int, int]:
-    """Number the calls that lack a seed, by identity, so that no two get the same seed."""
+    """Number the calls without a seed, by identity, so that no two seeds are equal."""
     lacking = [
         id(call.node)
         for call in program.calls(program.codes)
@@ -220,9 +221,9 @@ def _seeded(call: Call, name: str, seed: str) -> Edit:
 
 
 def name_seed(site: Site) -> Iterator[Edits]:
-    """Add the seed argument to the calls of a cell whose functions and methods have one.
+    """Add the seed argument to the calls in a cell that accept one.
 
-    Where one of them is the cause, only to its calls, wherever the notebook calls it until then.
+    If one of the functions is the cause, only its calls get a seed, in this and in earlier cells.
     """
     lacking = {(each.cell.index, it[0]): it for each in site.cells for it in each.lacking}
     named = [call for call in site.program.calls(site.until) if call.path == site.name]
@@ -241,7 +242,7 @@ _PASSES = "passes"
 
 
 def say_seed(site: Site) -> str:
-    """Say which seeds to pass in a cell, or where its cause is called; empty where none is known.
+    """Return which seeds to pass, and in which cell; empty if none is known.
 
     Args:
         site: The cell, and the cause.
@@ -253,7 +254,7 @@ def say_seed(site: Site) -> str:
 
 
 def _name(call: Call, name: str, place: int, seed: int) -> Splice | None:
-    """Return the splice that adds a seed by keyword; None where one is given, or may be."""
+    """Return the splice that adds a seed by keyword; None if one may be given."""
     code, node = call.code, call.node
     for keyword in node.keywords:
         if keyword.arg == name:
@@ -267,7 +268,7 @@ def _name(call: Call, name: str, place: int, seed: int) -> Splice | None:
     before = code.cell.source[begin:end].rstrip()
     lines = before.split("\n")
     if begin + len(before) < code.offset(node.end_lineno or 1, 0) and "#" not in lines[-1]:
-        # the parenthesis stands on a line of its own: so does the seed
+        # the closing parenthesis is on a separate line, so the seed is too
         indent = lines[-1][: len(lines[-1]) - len(lines[-1].lstrip())]
         end, ends = begin + len(before), before.endswith(",")
         comma = "" if before.endswith(("(", ",")) else ","

@@ -1,4 +1,4 @@
-"""Writes equal values alike that versions of libraries write differently."""
+"""Writes values in one way that versions of libraries write differently."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _SPELLINGS = [
     (lazy_pattern(r"\bnp\.(True|False)_(?!\w)"), r"\1"),
 ]
 
+# An object shown only by its class and address, as ``without_noise`` leaves it.
 _BARE = lazy_pattern(r"<[\w.]+(?: object)? at>")
-"""An object of which only the class and the address are shown, as ``without_noise`` leaves it."""
 
+# Any object; matplotlib's ``AxesSubplot`` is now an ``Axes``.
 _OBJECT = lazy_pattern(r"<(?:\w+\.)*+(\w+?)(?:Subplot)?\b[^<>]*+>")
-"""Any object; matplotlib's ``AxesSubplot`` is now an ``Axes``."""
 
 
 def in_one_spelling(before: str, after: str) -> tuple[str, str]:
     """Return two texts with equal values written alike.
 
-    An object that one of them shows by its class alone is shown so in both.
+    If one shows an object only by its class, both do.
 
     Args:
-        before: The earlier text, without what varies by nature.
+        before: The earlier text, without what differs in every run.
         after: The later text.
     """
     texts = before, after

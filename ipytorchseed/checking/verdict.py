@@ -34,12 +34,12 @@ class CellVerdict(Struct, frozen=True):
         outputs: Whether its outputs were the same each time.
         state: Whether the variables and sources that it left were the same each time.
         changes: The differences: in outputs first, then in states.
-        causes: The causes; none where nothing that was recorded differs.
+        causes: The causes; none if nothing recorded differs.
         programs: Other programs that it runs, which are not recorded.
         wrote: The files that it wrote.
         connected: What it connected to.
         line: The line of the file that has its id.
-        unseen: Values that it reads and that could only be sampled, where no cause was found.
+        unseen: If no cause was found, values that it reads and that could only be sampled.
         rounding: Whether all differences are rounding, as far as they were graded.
         lacking: Its calls that take a seed and are given none.
         repeats: Whether it was run again in one kernel, from the same state, and repeated.
@@ -61,7 +61,7 @@ class CellVerdict(Struct, frozen=True):
 
     @property
     def expected(self) -> bool:
-        """Whether it has the tag that says that it may differ."""
+        """Whether it has the tag for cells that may differ."""
         return VARIES in self.cell.tags
 
     @property
@@ -71,7 +71,7 @@ class CellVerdict(Struct, frozen=True):
 
     @property
     def only_state(self) -> bool:
-        """Whether its outputs are the same, and the variables or sources that it leaves differ."""
+        """Whether its outputs are the same, but variables or sources that it left differ."""
         return self.differs and self.outputs is not Found.DIFFERENT
 
     @property
@@ -90,7 +90,7 @@ class Unreached(Struct, frozen=True):
 
     Attributes:
         count: How many.
-        of: How many cells were to be run.
+        of: How many cells should have run.
         reason: Why the run ended, in a line.
     """
 
@@ -106,25 +106,24 @@ class Unreached(Struct, frozen=True):
 class Verdict(Struct, frozen=True):
     """The result of a check for a notebook.
 
-    Outputs decide. Variables and sources that cells leave behind count with ``strict``, and with
-    ``rerun``, which is about them.
+    Outputs decide. Variables and sources that cells leave count only with ``strict`` or ``rerun``.
 
     Attributes:
         path: The notebook, as the user named it.
         cells: Its code cells, as far as they were compared.
-        fault: Why it could not be checked to its end, in a line; None where it could.
+        fault: Why it could not be checked to its end, in a line; None if it could.
         note: A further remark, in a line.
         line: The line of the file that the fault is about.
         rerun: Whether the second runs were in the same kernel.
         strict: Whether a cell with equal outputs that leaves other values counts as a difference.
         seconds: The time that all of it took.
-        unreached: The cells that were not reached; None where all were.
-        failed: The cell that raised in some run and may not, and its error in a line; None where
-            none did.
-        edits: The edits with which it repeats, cell by cell; None where none were requested.
-        obstacles: What no edit mends, each in a line that begins with the cell.
+        unreached: The cells that were not reached; None if all were.
+        failed: The cell that raised in some run and may not, and its error in a line; None if none
+            did.
+        edits: The edits that make it repeat, cell by cell; None if none were requested.
+        obstacles: What no edit fixes, each in a line that begins with the cell.
         written: Whether the edits are in the file.
-        receipt: The receipt of its run, as a file has it; empty where none was requested.
+        receipt: The content of its receipt's file; empty if none was requested.
     """
 
     path: Path
@@ -155,12 +154,12 @@ class Verdict(Struct, frozen=True):
 
     @property
     def unrecorded(self) -> list[CellVerdict]:
-        """The cells with only known outputs."""
+        """The cells for which only outputs are known."""
         return [each for each in self.cells if each.state is Found.UNKNOWN]
 
     @property
     def first(self) -> CellVerdict | None:
-        """The first cell whose output differs; where none does, the first that counts, or None."""
+        """The first cell whose output differs, or else the first that counts, or None."""
         differing = self.differing
         if self.rerun:
             return next(iter(differing), None)
@@ -171,7 +170,7 @@ class Verdict(Struct, frozen=True):
     def origin(self) -> CellVerdict | None:
         """The first cell that left what ``first`` shows, or ``first`` itself.
 
-        Where no output differs, it is the first cell that left something else, or None.
+        If no output differs, the first cell that left other values, or None.
         """
         first = self.first
         if first is None:
@@ -183,7 +182,7 @@ class Verdict(Struct, frozen=True):
 
     @property
     def reproducible(self) -> bool | None:
-        """Whether it repeats; None where that is not known."""
+        """Whether it repeats; None if that is unknown."""
         if self.differing:
             return False
         looked = self.fault is None and (self.cells or not self.receipt)
@@ -191,18 +190,18 @@ class Verdict(Struct, frozen=True):
 
     @property
     def exit_code(self) -> int:
-        """0 where it repeats, 1 where it differs, 2 where it could not be checked."""
+        """0 if it repeats, 1 if it differs, 2 if it could not be checked."""
         if self.fault is not None:
             return 2
         return 1 if self.differing else 0
 
 
 def find_origins(shown: CellVerdict, earlier: Sequence[CellVerdict]) -> list[CellVerdict]:
-    """Return the cells in which a difference that another cell shows begins, the last one first.
+    """Return the cells where a difference starts, the last one first.
 
-    They are found by following the names of causes, and of the variables and sources that cells
-    left, and to the cells that wrote files. A cell with its own cause is preferred to one
-    without, such as one that made an object with an address in it.
+    The search follows the names of causes, the variables and sources that cells left, and the cells
+    that wrote files. A cell with its own cause is preferred to one without, for example one that
+    made an object with an address in it.
 
     Args:
         shown: The cell whose output differs.
@@ -219,7 +218,7 @@ def find_origins(shown: CellVerdict, earlier: Sequence[CellVerdict]) -> list[Cel
 
 
 def _names(cell: CellVerdict) -> set[str]:
-    """Return the names of causes; of what cannot be seen into, also of what it was made from."""
+    """Return the names of causes, and of the inputs of causes that hide content."""
     names = {cause.name for cause in cell.causes}
     for cause in cell.causes:
         made = [each.run for each in cause.blame if each.run and cause.name in each.run.writes]
@@ -234,9 +233,9 @@ def _writers(cell: CellVerdict) -> set[str]:
 
 
 def own_causes(cell: CellVerdict, earlier: Sequence[CellVerdict]) -> list[Cause]:
-    """Return the causes of a cell's difference that do not come from an earlier cell.
+    """Return the causes of a cell's difference that no earlier cell left.
 
-    A file that an earlier cell wrote is such a cause where it is known why that cell differs.
+    A file that an earlier cell with causes wrote counts as left by that cell.
     """
     before = [each for each in earlier if each.cell.index < cell.cell.index]
     left: set[str] = set().union(*(each.left for each in before))

@@ -10,18 +10,19 @@ from typing import Any
 from ipytorchseed.checking.notebook import complete
 from ipytorchseed.checking.outputs import WIDGET, Outputs
 
+# Widgets by their ids, as a notebook's file has them.
 States = Mapping[str, Mapping[str, Any]]
-"""Widgets by their ids, as a notebook's file has them."""
 
 _VIEW, _STATE = f"{WIDGET}view+json", f"{WIDGET}state+json"
 _REFERENCE = "IPY_MODEL_"
 _BARS = frozenset({"FloatProgressModel", "IntProgressModel"})
+
+# Parts of a state that a front end shows as the widget's value.
 _RESULTS = "value", "index"
-"""Parts of a state that a front end shows as the widget's value."""
 
 
 def states_of(metadata: Mapping[str, Any]) -> States:
-    """Return the widgets that a notebook's metadata keep; front ends may be set to keep none."""
+    """Return the widgets in a notebook's metadata; front ends may keep none."""
     states = _dict(_dict(_dict(metadata.get("widgets")).get(_STATE)).get("state"))
     return {name: _dict(state) for name, state in states.items()}
 
@@ -54,7 +55,7 @@ class Views:
 
 
 def _contents(name: str, states: States, above: frozenset[str]) -> Iterator[Mapping[str, Any]]:
-    """Yield what a widget and those inside it show; how far a progress bar is makes no result."""
+    """Yield what a widget and those inside it show, except progress bars."""
     if name not in states or name in above:
         return
     model, above = states[name], above | {name}
@@ -75,7 +76,10 @@ def _contents(name: str, states: States, above: frozenset[str]) -> Iterator[Mapp
 def _values(
     name: str, state: Mapping[str, Any], model: Mapping[str, Any]
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield what a front end shows as a widget's value; defaults may be left out of a file."""
+    """Yield what a front end shows as a widget's value.
+
+    A file may leave out defaults.
+    """
     kind = "text/html" if name.startswith("HTML") else "text/plain"
     shown = [(kind, state[each]) for each in _RESULTS if state.get(each)]
     for buffer in map(_dict, _list(model.get("buffers"))):

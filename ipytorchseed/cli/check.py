@@ -1,4 +1,4 @@
-"""``ipytorchseed check``: is this notebook reproducible, and if not, which cell and why."""
+"""``ipytorchseed check``: whether a notebook is reproducible, and if not, why."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from ipytorchseed.receipts.record import Receipt
 
 
+# Colours of the lines of a diff, by their first character.
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
-"""Of the lines of a diff, by their first character."""
 
 _HIDDEN = ".ipynb_checkpoints"
 
 
 class _CheckCommand(click.Command):
-    """Takes what follows ``--engines`` for a profile, unless it is a notebook."""
+    """Parses the word after ``--engines`` as a profile, unless it is a notebook."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         words = [*args, ""]
@@ -128,17 +128,16 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
 ) -> None:
     """Find the cell that differs first between fresh kernels, and why.
 
-    Each NOTEBOOK runs in kernels of its own; a folder stands for the notebooks in it. The files are
-    not written, but by --fix. What cells show decides: where all outputs are equal, the notebook
-    repeats. Exits 0 where every notebook repeats, 1 where one differs, 2 where one could not be
-    checked.
+    Each NOTEBOOK runs in separate kernels. A folder means all notebooks in it. Only --fix changes
+    notebooks. Outputs decide: if all outputs are equal, the notebook repeats. Exits with 0 if every
+    notebook repeats, 1 if one differs, 2 if one could not be checked.
 
-    With --saved, one run is held against the outputs in the file, number by number. What is off by
-    rounding (1e-5 at most) is told and still true; with --rtol, R is the limit.
+    With --saved, one run is compared with the outputs in the file, number by number. Rounding (1e-5
+    at most) is reported, and such outputs count as still true. With --rtol, R is the limit.
 
-    With --receipt, what one run was made of is written to FILE. With --against, one run here is
-    held against such a FILE from elsewhere; that differs where any bit does, and whether it is
-    rounding is told.
+    With --receipt, FILE records what one run was made of. With --against, one run here is compared
+    with such a FILE from elsewhere. It differs if any bit differs; the report says whether that is
+    rounding.
     """
     from ipytorchseed.checking import ci, report
     from ipytorchseed.checking.fixing import fix_notebook
@@ -185,12 +184,12 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     ctx.exit(max(each.exit_code for each in verdicts))
 
 
+# Options that run a notebook once, and the options that they conflict with.
 _NOT_WITH = {
     "saved": ("runs", "rerun", "strict", "fix", "diff", "receipt", "against"),
     "against": ("runs", "rerun", "fix", "diff"),
     "receipt": ("runs", "rerun", "strict", "fix", "diff"),
 }
-"""Options of one run, and those that ask for other runs, or for what no file has saved."""
 
 
 def _on_engines(*given: Any) -> list[Verdict]:
@@ -208,15 +207,15 @@ def _on_engines(*given: Any) -> list[Verdict]:
 
 
 def _found(named: Sequence[Path]) -> list[Path]:
-    """Return the notebooks that are named, and those in folders that are named, each once."""
+    """Return the named notebooks, and those in named folders, each once."""
     paths: dict[Path, None] = {}
     for path in named:
-        if not os.path.isdir(path):  # noqa: PTH112 -- of what cannot be looked at, it says no
+        if not os.path.isdir(path):  # noqa: PTH112 -- False for what cannot be read
             paths[path] = None
             continue
         inside = sorted(each for each in path.rglob("*.ipynb") if _HIDDEN not in each.parts)
         if not inside and path.suffix == ".ipynb":
-            paths[path] = None  # it is reported among the others
+            paths[path] = None  # it is reported with the others
         elif not inside:
             raise click.UsageError(f"there is no notebook in the folder {path}")
         paths.update(dict.fromkeys(inside))
@@ -224,7 +223,7 @@ def _found(named: Sequence[Path]) -> list[Path]:
 
 
 def _may_write(paths: Sequence[Path]) -> bool:
-    """Ask whether to write files whose edits git could not undo; return False for a no."""
+    """Ask whether to write edits that git could not undo; return False for a no."""
     from ipytorchseed.checking.fixing import unsaved
 
     lines = [f"{path}: {why}" for path in paths if (why := unsaved(path))]
@@ -236,7 +235,7 @@ def _consistent(ctx: click.Context) -> None:
     """Refuse options that contradict each other.
 
     Raises:
-        UsageError: They do.
+        UsageError: Some do.
     """
     given = ctx.params
     fixes = "--fix" if given["fix"] else "--diff" if given["diff"] else ""
@@ -259,7 +258,7 @@ def _consistent(ctx: click.Context) -> None:
 
 
 def _there(paths: Sequence[Path], receipt: Path | None, against: Path | None) -> Receipt | None:
-    """Read the receipt that notebooks are held against.
+    """Read the receipt to compare with.
 
     Raises:
         UsageError: It cannot be read, or there are several notebooks for one receipt.
@@ -279,10 +278,10 @@ def _there(paths: Sequence[Path], receipt: Path | None, against: Path | None) ->
 
 
 def _writable(option: str, path: Path | None) -> None:
-    """Make sure that a file can be written before hours of work end without it.
+    """Check that a file can be written before hours of work depend on it.
 
     Raises:
-        UsageError: It cannot.
+        UsageError: It cannot be written.
     """
     if path is None:
         return
@@ -294,16 +293,16 @@ def _writable(option: str, path: Path | None) -> None:
 
 
 def _write_receipt(path: Path, verdict: Verdict) -> None:
-    """Write the receipt of a run; that of one that did not end takes no other's place."""
+    """Write the receipt of a run; that of an unfinished run replaces no other."""
     if verdict.receipt and verdict.fault is None:
         path.write_bytes(verdict.receipt)
-    elif path.is_file() and not path.stat().st_size:  # as trying made it
+    elif path.is_file() and not path.stat().st_size:  # made by _writable
         path.unlink()
 
 
 @contextmanager
 def _no_commands(*, on: bool) -> Iterator[None]:
-    """Let GitHub take nothing for a command of ours that stands in a notebook's words.
+    """Keep GitHub from reading commands in a notebook's words.
 
     https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
     """

@@ -1,7 +1,4 @@
-"""One fresh run against a receipt.
-
-What is other than elsewhere is named, and nothing else.
-"""
+"""Compares one fresh run with a receipt: only what differs is named."""
 
 from __future__ import annotations
 
@@ -30,8 +27,9 @@ THREADS, CPU, TORCH = (
     ("environment", "cpu"),
     ("environment", "torch"),
 )
+
+# The cell in which each difference shows.
 CELL = {SEED: NOISE, FILE: DATA, CODE: TEXT, THREADS: SUM, CPU: SUM, TORCH: SUM}
-"""The cell in which each difference shows."""
 
 PLANTED = [
     (), (SEED,), (FILE,), (CODE,), (TORCH,), (SEED, FILE), (SEED, CODE), (FILE, CODE), (SEED, TORCH),
@@ -58,9 +56,9 @@ def there(tmp_path_factory):
 
 
 def as_by(torch, content):
-    """Return a receipt as another torch would have given it.
+    """Return a receipt as if made with another version of torch.
 
-    Its version, and another rounding.
+    The version and the rounding differ.
     """
     told = json.loads(content)
     told["settings"]["torch"] = torch
@@ -75,7 +73,7 @@ def as_by(torch, content):
 
 
 def hold(there, folder, planted):
-    """Run the notebook with differences planted, against the receipt."""
+    """Run the notebook with planted differences, and compare it with the receipt."""
     content = (there / "there.json").read_bytes()
     (folder / "there.json").write_bytes(as_by("2.9.1", content) if TORCH in planted else content)
     path = write(folder, planted)
@@ -85,7 +83,7 @@ def hold(there, folder, planted):
 
 
 def named(verdict):
-    """Return what all cells together name, except what earlier cells handed on."""
+    """Return what all cells name together, except what earlier cells passed on."""
     causes = [cause for cell in verdict.cells for cause in cell.causes if cause.kind != "input"]
     return {(each.kind, os.path.basename(each.name)) for each in causes}  # noqa: PTH119
 
@@ -94,7 +92,7 @@ def named(verdict):
     "planted", PLANTED, ids=lambda each: "+".join(n for _, n in each) or "none"
 )
 def test_what_differs_is_named_and_nothing_else(there, tmp_path, monkeypatch, planted):
-    """Alone and together; the first cell in which it shows is the first to differ."""
+    """Alone and together; the first cell to show a difference is the first to differ."""
     for difference in {*planted} & VARIABLES.keys():
         monkeypatch.setenv(*VARIABLES[difference])
     verdict = hold(there, tmp_path, planted)
@@ -107,9 +105,9 @@ def test_what_differs_is_named_and_nothing_else(there, tmp_path, monkeypatch, pl
 
 
 def test_a_notebook_that_replays(tmp_path):
-    """What runs again is on record as the cell that it brings back.
+    """A replayed run is recorded under its original cell.
 
-    Nothing is missing of another.
+    No cell is reported as missing.
     """
     draw = "import random\nrandom.random()"
     path = book(tmp_path / "replays", "%load_ext ipytorchseed\n%seed 3", draw, "%why", "%replay 2")
@@ -123,9 +121,9 @@ def test_a_notebook_that_replays(tmp_path):
 
 
 def test_cells_come_and_go(there, tmp_path):
-    """They are reported.
+    """New and removed cells are reported.
 
-    The others are found by their texts where ids are others, and compared.
+    The others are matched by text if their ids differ, and compared.
     """
     write(tmp_path)
     cells = [text for place, text in enumerate(CELLS) if place != TEXT]
@@ -141,7 +139,7 @@ def test_cells_come_and_go(there, tmp_path):
 
 
 def test_what_is_told_of_the_first_cell(there, tmp_path):
-    """What it gave, how far that is from elsewhere, why, and what fixes it."""
+    """The report gives its output, the distance, the cause and the fix."""
     verdict = hold(there, tmp_path, (TORCH, SEED))
     said = report.text([verdict])
     assert "In[2] is the first to differ\n" in said

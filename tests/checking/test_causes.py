@@ -1,4 +1,4 @@
-"""The fixes that a check names: in the notebook's own code, in as few places as it takes."""
+"""The fixes that a check names: the notebook's own code, with few edits."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ OURS = [
 
 @pytest.mark.parametrize(("cause", "ours", "plain"), OURS)
 def test_plain_code_where_the_extension_is_not_loaded(fix, cause, ours, plain):
-    """A notebook that loads it is told of its magics."""
+    """Magics are suggested only if the notebook loads the extension."""
     assert fix("x = 1", cause=cause, fix=ours) == plain
     assert fix("%load_ext ipytorchseed", "x = 1", cause=cause, fix=ours) == ours
 
@@ -70,7 +70,7 @@ CHANGED = [
 
 @pytest.mark.parametrize(("cell", "kind", "wanted"), CHANGED)
 def test_a_cell_that_changes_its_own_input(fix, cell, kind, wanted):
-    """A new name or a copy, where a second run of the cell would go on from the first."""
+    """The fix is a new name or a copy, as a second run would start from the first."""
     assert fix(cell, cause=("input", "t"), kind=kind, rerun=True) == wanted
     assert fix(cell, cause=("input", "t"), kind=kind) == ""
 
@@ -85,14 +85,14 @@ METHODS = [
 
 @pytest.mark.parametrize(("cell", "wanted"), METHODS)
 def test_the_seed_of_a_function_or_method(fix, library, cell, wanted):  # noqa: F811
-    """The one that takes it is named, and not the generator that it makes inside."""
+    """The fix names the callee with the seed argument, not the generator inside it."""
     cells = "from woods import Forest, shuffle", "tree = Forest(random_state=1)", cell
     given = {"fix": "default_rng(42)", "names": ran(*cells[:2])}
     assert fix(*cells, cause=DRAWS, **given) == (wanted or "default_rng(42)")
 
 
 def test_the_one_call_that_draws_is_given_a_seed(fix, library):  # noqa: F811
-    """Rather than its cell; a cell that also draws by itself is seeded."""
+    """The call gets the seed, not its cell; a cell that also draws is seeded."""
     cells = "import numpy as np\nfrom woods import shuffle", "shuffle([1])"
     given = {"cause": ("rng", "numpy"), "fix": "%%deterministic 42", "names": ran(cells[0])}
     given["rerun"] = True

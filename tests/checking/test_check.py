@@ -1,4 +1,4 @@
-"""Notebooks in real kernels: what repeats, what does not, and why."""
+"""Checks notebooks in real kernels: what repeats, what does not, and why."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def books(tmp_path_factory):
 
 
 def test_a_notebook_that_repeats(books):
-    """Seeded draws, files, times kept in variables, models, objects: no cell differs."""
+    """No cell differs: seeded draws, files, times in variables, models, objects."""
     verdict = books["repeats"]
     assert (verdict.reproducible, verdict.fault, verdict.first) == (True, None, None)
     assert found(verdict) == [SAME] * 10
@@ -170,9 +170,9 @@ def test_a_notebook_that_repeats(books):
 
 
 def test_a_cell_that_shows_the_same_and_differs_later(books):
-    """The cell that shows it is the first to differ.
+    """The cell that shows the difference is the first to differ.
 
-    It begins in the draw, which is not seeded.
+    The difference starts in the unseeded draw.
     """
     verdict = books["unseeded"]
     assert found(verdict) == [SAME, LATER, SHOWN, SAME]
@@ -186,7 +186,7 @@ def test_a_cell_that_shows_the_same_and_differs_later(books):
 
 
 def test_a_library_that_a_cell_imports_is_not_seeded_by_that(books):
-    """Also where that cell sets variables; what is missing is a seed."""
+    """Importing a library does not seed it, even if the cell sets variables."""
     verdict = books["imported"]
     assert found(verdict) == [SAME, LATER]
     (cause,) = verdict.origin.causes
@@ -195,7 +195,7 @@ def test_a_library_that_a_cell_imports_is_not_seeded_by_that(books):
 
 
 def test_a_notebook_that_shows_the_same_repeats(books):
-    """What it leaves behind is reported in a line, and is a difference only if asked for."""
+    """What it leaves is reported in a line, and counts only with ``strict``."""
     verdict = books["imported"]
     assert (verdict.reproducible, verdict.first, verdict.exit_code) == (True, None, 0)
     said = "repeats; In[2] leaves other values behind: numpy, never seeded"
@@ -207,13 +207,13 @@ def test_a_notebook_that_shows_the_same_repeats(books):
 
 
 def test_a_state_that_follows_from_numbers_of_no_seed(books):
-    """The cell seeds from what it drew: what is missing is a seed before that."""
+    """The cell seeds from what it drew, so a seed is missing before that."""
     said = "repeats; In[1] leaves other values behind: numpy, never seeded"
     assert said in explanation(books["seeds_itself"])
 
 
 def test_an_object_that_no_result_hangs_on(books):
-    """A handle kept in it is no reason to say that a cell does not repeat, nor the origin of all."""
+    """A handle in an object does not make a cell differ, nor is it an origin."""
     verdict = books["handles"]
     assert found(verdict) == [LATER, SAME]
     assert verdict.reproducible is True
@@ -226,21 +226,21 @@ def test_an_object_that_no_result_hangs_on(books):
 
 
 def test_a_difference_that_goes_through_several_cells(books):
-    """It begins in the cell with the unseeded draw, however many hand it on."""
+    """It starts in the cell with the unseeded draw, however many cells pass it on."""
     verdict = books["handed_on"]
     assert (verdict.first.cell.id, verdict.origin.cell.id) == ("cell-3", "cell-0")
     assert causes(verdict) == [("rng", "python")]
 
 
 def test_what_lies_in_an_object_that_cannot_be_seen_into(books):
-    """It begins where that came from which the object was made from."""
+    """It starts where the input to the opaque object was made."""
     verdict = books["in_a_database"]
     assert (verdict.first.cell.id, verdict.origin.cell.id) == ("cell-3", "cell-1")
     assert causes(verdict) == [("rng", "python")]
 
 
 def test_cells_that_were_not_reached(books):
-    """A cell that raises hides those after it, also where an earlier one differs."""
+    """A cell that raises hides the later cells, even if an earlier one differs."""
     verdict = books["hidden"]
     assert (verdict.first.cell.id, verdict.exit_code) == ("cell-0", 1)
     said = "2 of 4 cells were not reached: In[2] raises ZeroDivisionError: division by zero"
@@ -249,7 +249,7 @@ def test_cells_that_were_not_reached(books):
 
 
 def test_a_cell_that_raises_as_the_file_shows(tmp_path):
-    """It is meant to: what follows is checked. Another error than that ends the run."""
+    """An error that the file shows is expected; any other error ends the run."""
     as_saved, other = (
         book(tmp_path / name, "1 / 0", "import os\nos.urandom(4)", "1")
         for name in ("as_saved", "other")
@@ -266,7 +266,7 @@ def test_a_cell_that_raises_as_the_file_shows(tmp_path):
 def test_programs_of_the_shell(books):
     """Messages about downloads are not results.
 
-    Another program's words are: the next step names it.
+    The output of other programs is; the next step names the program.
     """
     verdict = books["fetches"]
     assert found(verdict) == [SAME, SHOWN]
@@ -276,19 +276,19 @@ def test_programs_of_the_shell(books):
 
 
 def test_hash_order(books):
-    """Kernels hash strings in their own ways, as those of users do."""
+    """Each kernel hashes strings differently, as for users."""
     assert causes(books["hashes"]) == [("environment", "PYTHONHASHSEED")]
 
 
 def test_a_generator_made_without_a_seed(books):
-    """Named where it is made, before anything is drawn from it."""
+    """It is named where it is made, before anything is drawn from it."""
     verdict = books["entropy"]
     assert found(verdict) == [LATER, BOTH]
     assert causes(verdict) == [("entropy", "numpy.random.default_rng")]
 
 
 def test_a_generator_made_without_a_seed_within_an_object(books):
-    """Named where the object is made, whose other parts are the same."""
+    """It is named where the object is made; the object's other parts are equal."""
     verdict = books["entropy_within"]
     assert found(verdict) == [SAME, LATER, SHOWN]
     assert verdict.origin.cell.id == "cell-1"
@@ -296,7 +296,7 @@ def test_a_generator_made_without_a_seed_within_an_object(books):
 
 
 def test_a_generator_made_without_a_seed_as_a_default(books):
-    """Named where the function is defined, whose code is the same."""
+    """It is named where the function is defined; the function's code is equal."""
     verdict = books["entropy_in_a_default"]
     assert found(verdict) == [SAME, LATER, SHOWN]
     assert verdict.origin.cell.id == "cell-1"
@@ -304,14 +304,14 @@ def test_a_generator_made_without_a_seed_as_a_default(books):
 
 
 def test_a_seed_taken_from_the_clock(books):
-    """A time in a variable is no difference; what is seeded with it is."""
+    """A time in a variable is no difference, but what is seeded with it is."""
     verdict = books["clock"]
     assert found(verdict) == [SAME, LATER, SHOWN]
     assert causes(verdict) == [("input", "start")]
 
 
 def test_a_seed_taken_from_the_clock_in_the_cell_that_imports_the_library(books):
-    """The source came with that cell, and is left elsewhere by it."""
+    """The cell creates the source and leaves it in another state."""
     verdict = books["clock_at_import"]
     assert found(verdict) == [LATER, SHOWN]
     assert verdict.origin.cell.id == "cell-0"
@@ -319,7 +319,7 @@ def test_a_seed_taken_from_the_clock_in_the_cell_that_imports_the_library(books)
 
 
 def test_a_cell_that_does_not_repeat_by_itself(books):
-    """Nothing recorded differs: no cause is named, and the next step is."""
+    """Nothing recorded differs: no cause is named, only the next step."""
     verdict = books["alone"]
     assert (verdict.first.cell.id, verdict.origin.cell.id) == ("cell-2", "cell-1")
     assert causes(verdict) == []
@@ -330,7 +330,7 @@ def test_a_cell_that_does_not_repeat_by_itself(books):
 
 
 def test_tags(books):
-    """A cell may vary, raise, or be left out, and says so itself."""
+    """Tags let a cell vary, raise, or be skipped."""
     verdict = books["tagged"]
     assert (verdict.reproducible, verdict.fault) == (True, None)
     assert found(verdict) == [SAME, SHOWN, SAME, ("skipped", "skipped"), SAME]
@@ -338,7 +338,7 @@ def test_tags(books):
 
 
 def test_a_file_that_the_first_run_left_behind(books):
-    """The second kernel finds it: that is a difference, and the file is named."""
+    """The second kernel finds the file: that is a difference, and it is named."""
     verdict = books["files"]
     assert verdict.first is not None
     assert [(kind, name.rpartition("/")[2]) for kind, name in causes(verdict)] == [
@@ -347,9 +347,9 @@ def test_a_file_that_the_first_run_left_behind(books):
 
 
 def test_what_tells_of_runs_is_no_result(tmp_path):
-    """Our own views are left out, but not what they do.
+    """Our own reports are ignored, but their effects are not.
 
-    So are ids that objects make up.
+    Ids that objects generate are ignored too.
     """
     path = book(
         tmp_path / "asks",
@@ -365,6 +365,7 @@ def test_what_tells_of_runs_is_no_result(tmp_path):
     assert found(look(path)[0]) == [SAME] * 7 + [LATER]
 
 
+# Lines that only read. Each fails because there is no such run or option.
 LEFT = (
     "%why 5",
     "%why nothing",
@@ -374,11 +375,10 @@ LEFT = (
     "%rng diff 7 8",
     "%why --x",
 )
-"""Lines that only look, of which each fails where there is no such run, or no such option."""
 
 
 def test_lines_that_only_look_never_fail_a_check(tmp_path):
-    """Left over alone or beside other code; what the other code shows is compared."""
+    """They are alone in a cell or with other code, whose output is compared."""
     path = book(
         tmp_path / "left",
         "%load_ext ipytorchseed",
@@ -395,7 +395,7 @@ def test_lines_that_only_look_never_fail_a_check(tmp_path):
 
 
 def test_a_program_that_runs_a_notebook_gets_the_line_of_one_that_looks(tmp_path):
-    """As nbconvert does: its line is shown, and the cells below it run; other lines still fail."""
+    """With nbconvert, the line is shown and later cells run; other lines still fail."""
     path = book(tmp_path / "left", "%load_ext ipytorchseed", "%why 5", "%replay 3\nx = 1", "x")
     node = nbformat.read(path, as_version=4)
     with forking():
@@ -416,7 +416,7 @@ def test_a_program_that_runs_a_notebook_gets_the_line_of_one_that_looks(tmp_path
 def test_a_notebook_that_switches_recording_off(tmp_path):
     """Outputs are still compared.
 
-    No cause is made up, and that nothing is known is said.
+    No cause is invented, and the report says that nothing was recorded.
     """
     path = book(
         tmp_path / "off",
@@ -432,7 +432,7 @@ def test_a_notebook_that_switches_recording_off(tmp_path):
 
 
 def test_the_users_configuration_does_not_lead_records_away(tmp_path, monkeypatch):
-    """A configured ledger, or tracking that is off for all kernels, is not that of a check."""
+    """A check ignores a configured ledger, and tracking that is off for all kernels."""
     profile = tmp_path / "ipython" / "profile_default"
     profile.mkdir(parents=True)
     (profile / "ipython_kernel_config.py").write_text(
@@ -446,7 +446,7 @@ def test_the_users_configuration_does_not_lead_records_away(tmp_path, monkeypatc
 
 
 def test_a_seed_for_the_whole_notebook(tmp_path):
-    """``--seed`` seeds before the first cell, and draws nothing away from it."""
+    """``--seed`` seeds before the first cell, without drawing a number."""
     path = book(
         tmp_path / "draws",
         "import random, torch\nimport numpy as np",
@@ -457,7 +457,7 @@ def test_a_seed_for_the_whole_notebook(tmp_path):
 
 
 def test_rerun_tells_which_cells_are_not_safe_to_run_again(tmp_path):
-    """What a cell changed itself, what a later one changed, where a source went on."""
+    """Causes: the cell's own change, a later cell's change, an advanced source."""
     path = book(
         tmp_path / "again",
         "import torch\ntorch.manual_seed(0)\nitems, scale = [1, 2], 2",
@@ -483,10 +483,7 @@ def test_rerun_tells_which_cells_are_not_safe_to_run_again(tmp_path):
 
 
 def test_rerun_counts_what_cells_leave(tmp_path):
-    """A cell that shows nothing and adds to a list is not safe to run again.
-
-    That is the question.
-    """
+    """A cell that shows nothing and appends to a list is not safe to run again."""
     path = book(tmp_path / "again", "items = [1]", "items.append(2)")
     verdict = look(path, rerun=True)[0]
     assert found(verdict) == [SAME, LATER]
@@ -495,7 +492,7 @@ def test_rerun_counts_what_cells_leave(tmp_path):
 
 
 def test_more_runs_than_two(tmp_path):
-    """A cell that differs in the third run only is found in the third run."""
+    """A cell that differs only in the third run is found."""
     path = book(
         tmp_path / "third",
         "from pathlib import Path\ncount = Path('count')\n"
@@ -510,7 +507,7 @@ def test_more_runs_than_two(tmp_path):
 
 
 def test_cells_of_old_notebooks_are_known_by_place_and_text(tmp_path):
-    """Format 4.4 has no ids: they are made in memory, the same ones each time."""
+    """Format 4.4 has no ids: the same ones are made in memory each time."""
     path = book(tmp_path / "old", "import torch", "torch.rand(1)")
     raw = json.loads(path.read_text())
     raw["nbformat_minor"] = 4
@@ -524,7 +521,7 @@ def test_cells_of_old_notebooks_are_known_by_place_and_text(tmp_path):
 
 
 def test_cells_without_an_id_or_with_that_of_another_are_known_by_place_and_text(tmp_path):
-    """Where nbformat would draw them an id again at each reading."""
+    """Otherwise nbformat would draw new ids at each reading."""
     path = book(tmp_path / "odd", "1", "2", "3")
     raw = json.loads(path.read_text())
     raw["cells"][0]["id"] = raw["cells"][1]["id"] = "the-same"
@@ -537,9 +534,9 @@ def test_cells_without_an_id_or_with_that_of_another_are_known_by_place_and_text
 
 
 def test_the_kernel_is_told_cell_ids_notebook_and_folder(tmp_path):
-    """As JupyterLab tells them.
+    """They are passed as JupyterLab passes them.
 
-    Seeds that follow from the cell are the same ones there.
+    Seeds that are derived from the cell are the same as in JupyterLab.
     """
     path = book(
         tmp_path / "told",

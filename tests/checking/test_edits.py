@@ -1,7 +1,4 @@
-"""Edits by position.
-
-What they are for is what changes, and every other byte stays.
-"""
+"""Edits by position: only the intended text changes, byte for byte."""
 
 from __future__ import annotations
 
@@ -53,7 +50,7 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_only_the_inserted_line_is_new(form):
-    """Taking it away again gives the file back, byte for byte."""
+    """Removing it again restores the file, byte for byte."""
     text = FORMS[form]
     made = edit_file(text, [TOP])
     assert json.loads(made) == {
@@ -70,17 +67,17 @@ def test_only_the_inserted_line_is_new(form):
 
 
 def made_cell(text):
-    """Return the second cell of a file as it has to be after the edit."""
+    """Return the second cell of a file as it must be after the edit."""
     cell = json.loads(text)["cells"][1]
     source = AFTER if isinstance(cell["source"], str) else AFTER.splitlines(keepends=True)
-    if len(cell["source"]) == 1:  # an element that is no line: cut where the new line ends
+    if len(cell["source"]) == 1:  # an element that is not a line: cut at the end of the new line
         head, _, rest = AFTER.partition("\n")
         source = [f"{head}\n", rest]
     return {**cell, "source": source}
 
 
 def test_a_mark_at_the_beginning_of_the_file_stays(tmp_path):
-    """Some editors write one; the notebook is read all the same."""
+    """Some editors write one; the notebook can still be read."""
     text = f"\ufeff{json.dumps(book(LINES))}"
     (tmp_path / "a.ipynb").write_text(text, encoding="utf-8")
     notebook = read(tmp_path / "a.ipynb")
@@ -91,7 +88,7 @@ def test_a_mark_at_the_beginning_of_the_file_stays(tmp_path):
 
 
 def test_several_edits_of_one_cell():
-    """They are reported by their places in the text as it was.
+    """Their places refer to the original text.
 
     Insertions keep their order.
     """
@@ -116,7 +113,7 @@ def test_several_edits_of_one_cell():
 @pytest.mark.parametrize("tags", [None, [], ["a"], ["a", "b"]])
 @pytest.mark.parametrize("metadata", [{}, None])
 def test_a_tag(indent, tags, metadata):
-    """It is added to those that are there, as a front end would lay it out."""
+    """It is added to existing tags, in the layout of a front end."""
     was = book(LINES, tags=tags, **({} if metadata is None or tags else {"metadata": metadata}))
     text = json.dumps(was, indent=indent)
     made = edit_file(text, [Edit(CELL, TAG, "")])
@@ -133,9 +130,9 @@ TEXT = st.text(st.sampled_from('ab\n"\\/é<\U0001f600%'), max_size=20)
 @given(st.lists(TEXT, min_size=1, max_size=4), st.data(), st.booleans(), st.sampled_from([None, 1]))
 @settings(max_examples=60)
 def test_any_text_and_any_place(sources, data, lines, indent):
-    """The file's edits are those of the text.
+    """The edits of the file match those of the text.
 
-    What stands before and after is untouched.
+    The text before and after is untouched.
     """
     cells = [
         {
@@ -159,7 +156,7 @@ def test_any_text_and_any_place(sources, data, lines, indent):
 
 
 def test_a_diff():
-    """Of one cell, with the lines around the edit, and the tag."""
+    """The diff of one cell, with the lines around the edit, and the tag."""
     said = diff("In[1]", SOURCE, [TOP, Edit(CELL, TAG, "")])
     assert said.split("\n") == [
         "--- In[1]",
@@ -173,7 +170,7 @@ def test_a_diff():
 
 
 def test_a_file_is_written_at_once(tmp_path):
-    """Its mode stays; a link is followed; nothing is left beside it."""
+    """Its mode stays, links are followed, and no temporary file is left."""
     path, link = tmp_path / "a.ipynb", tmp_path / "b.ipynb"
     path.write_text("before")
     path.chmod(0o640)
@@ -186,7 +183,7 @@ def test_a_file_is_written_at_once(tmp_path):
 
 
 def test_a_file_that_somebody_else_wrote_meanwhile(tmp_path):
-    """Theirs stays."""
+    """The other content stays."""
     path = tmp_path / "a.ipynb"
     path.write_text("theirs")
     with pytest.raises(OSError, match="somebody else"):
@@ -196,7 +193,7 @@ def test_a_file_that_somebody_else_wrote_meanwhile(tmp_path):
 
 
 def test_a_file_that_cannot_be_replaced(tmp_path, monkeypatch):
-    """It is as it was, and nothing is left beside it."""
+    """It stays as it was, and no temporary file is left."""
     path = tmp_path / "a.ipynb"
     path.write_text("before")
 

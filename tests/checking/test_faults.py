@@ -1,7 +1,4 @@
-"""What can go wrong.
-
-Told in one line for each notebook, the others go on, no process stays.
-"""
+"""Faults: each is reported in one line, the others go on, no process stays."""
 
 from __future__ import annotations
 
@@ -128,9 +125,9 @@ def test_each_fault_is_told_and_the_others_go_on(tmp_path, mark):
 
 
 def test_a_cell_that_shows_without_end_is_ended(tmp_path, monkeypatch, caplog):
-    """Before it takes all memory, also without a timeout.
+    """It ends before it takes all memory, also without a timeout.
 
-    Nothing goes on receiving it.
+    No task keeps receiving its output.
     """
     monkeypatch.setattr(kernel, "_MOST", 1 << 20)
     (verdict,) = look(book(tmp_path / "endless", "while True: print('x' * 1000, flush=True)"))
@@ -139,6 +136,7 @@ def test_a_cell_that_shows_without_end_is_ended(tmp_path, monkeypatch, caplog):
     assert not [each for each in caplog.records if each.name == "asyncio"]
 
 
+# nbclient sends this output back to the kernel, and may then miss the cell's reply.
 SHOWS = """\
 import ipywidgets
 from IPython.display import display
@@ -149,12 +147,11 @@ with shown:
         print(number)
         display(number)
 """
-"""What this shows, nbclient sends back to the kernel, where it may miss the cell's reply."""
 
 
 @pytest.mark.timeout(100)  # it would wait without end
 def test_no_reply_is_missed_behind_what_a_widget_shows(tmp_path):
-    """As rich's bars of progress and ``ipywidgets.interact`` do."""
+    """Progress bars of rich and ``ipywidgets.interact`` show output this way."""
     (verdict,) = look(book(tmp_path / "shows", SHOWS, SHOWS, SHOWS))
     assert verdict.reproducible
 
@@ -166,7 +163,7 @@ def nested(depth):
 
 
 def test_what_is_no_file_of_text_is_told_at_once(tmp_path, monkeypatch):
-    """Pipes, devices, folders, unreadable and endless files, and endless nesting."""
+    """Pipes, devices, folders, unreadable or endless files, and endless nesting."""
     said = {}
 
     def path(name, words):
@@ -200,7 +197,7 @@ def test_what_is_no_file_of_text_is_told_at_once(tmp_path, monkeypatch):
 
 @contextmanager
 def unprivileged():
-    """Be somebody who may not read everything, where the tests are run by root."""
+    """Drop to a user who may not read every file, if the tests run as root."""
     root = os.geteuid() == 0
     if root:
         os.seteuid(65534)
@@ -215,9 +212,9 @@ ODD = [None, 3, "x", [], {}, [None], {"a": 1}, True, "\ud800", -1.5]
 
 
 def test_json_that_is_hardly_a_notebook_is_told_or_read(tmp_path):
-    """Whatever stands where something else should.
+    """Values of the wrong type in any place.
 
-    One line, or a notebook that can be run.
+    The result is one line, or a notebook that can be run.
     """
     path = book(tmp_path / "sound", "1 + 1", "#md Words.")
     sound = json.loads(path.read_text())
@@ -253,7 +250,7 @@ def places(value, where=()):
 
 
 def test_a_display_that_is_nested_without_end_is_told(tmp_path):
-    """Where it is compared; the notebook beside it is checked to its end."""
+    """It is reported when compared; the other notebook is checked to its end."""
     shows = (
         "value = []\nfor _ in range(600): value = [value]\n"
         "from IPython.display import display\n"
@@ -265,14 +262,14 @@ def test_a_display_that_is_nested_without_end_is_told(tmp_path):
 
 
 def test_a_notebook_without_code_repeats(tmp_path):
-    """There is nothing to run, and that is said."""
+    """There is nothing to run, and the report says so."""
     verdict = look(book(tmp_path / "prose", "#md Words."))[0]
     assert (verdict.reproducible, verdict.fault) == (True, None)
     assert "no code cells" in verdict.note
 
 
 def test_a_check_runs_where_a_loop_runs(tmp_path):
-    """As in a notebook, or beside other tests that leave one running."""
+    """An event loop runs in a notebook, or after other tests."""
     path = book(tmp_path / "sound", "1 + 1")
 
     async def ask():
@@ -315,7 +312,7 @@ def test_a_kernel_without_the_extension_is_told(tmp_path, monkeypatch):
 
 
 def test_no_room_for_records(tmp_path, monkeypatch):
-    """An unwritable temporary folder is reported like any other fault."""
+    """A temporary folder that is not writable is reported like any other fault."""
     (tmp_path / "file").write_text("")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "file"))
     fault = look(book(tmp_path / "any", "1"))[0].fault
@@ -323,7 +320,7 @@ def test_no_room_for_records(tmp_path, monkeypatch):
 
 
 def test_a_folder_that_cannot_be_written(tmp_path):
-    """A check writes nothing beside the notebook."""
+    """A check writes nothing next to the notebook."""
     path = book(tmp_path / "any", "1")
     tmp_path.chmod(0o500)
     try:
@@ -336,9 +333,9 @@ def test_a_folder_that_cannot_be_written(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_ends_every_kernel(tmp_path, mark, number):
-    """Ctrl-C: what is not done is reported as interrupted; exit code 2.
+    """After Ctrl-C, unfinished notebooks are interrupted; the exit code is 2.
 
-    Nothing is left running.
+    No process is left.
     """
     waits = "import pathlib, time\npathlib.Path('{0}').touch()\ntime.sleep(600)"
     paths = [book(tmp_path / name, waits.format(name)) for name in ("a", "b")]
@@ -364,9 +361,9 @@ def test_an_interrupt_ends_every_kernel(tmp_path, mark, number):
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_ignored_signal_stays_ignored(tmp_path, number):
-    """As in a job in the background of a script.
+    """A background job of a script ignores signals.
 
-    Another handler comes back after the check.
+    Any other handler is restored after the check.
     """
 
     async def way(path, _setup):
@@ -390,7 +387,7 @@ def test_an_ignored_signal_stays_ignored(tmp_path, number):
 
 
 def test_no_notebook_waits_for_parsers_of_addresses(tmp_path):
-    """They are built when something else first asks jsonschema for such a format."""
+    """They are built when other code first asks jsonschema for such a format."""
     path = book(tmp_path / "one", "1")
     program = f"""
 import sys

@@ -1,7 +1,4 @@
-"""Notebooks that do not repeat, made to repeat.
-
-Before, after, and what is left alone.
-"""
+"""Notebooks that do not repeat are fixed: before, after, and what is unchanged."""
 
 from __future__ import annotations
 
@@ -35,6 +32,7 @@ from ipytorchseed.why.explanation import Cause
 from tests.checking.books import book
 from tests.forking import forking
 
+# A library that lists file names in a different order each time, as some file systems do.
 LIBRARY = """\
 import os, random
 system = random.SystemRandom()
@@ -43,19 +41,18 @@ os.listdir = lambda *folder: system.sample(listed(*folder), len(listed(*folder))
 def reseed():
     random.seed()
 """
-"""A library in which names of files come in another order each time, as on some file systems."""
 
+# A user's module that draws while it is imported.
 OWN = """\
 import numpy as np
 weights = np.random.rand(3)
 def weigh(x):
     return float((weights * x).sum())
 """
-"""A module of the user's that draws while it is imported."""
 
 THREADS = "import torch\ntorch.set_num_threads(8)\ntorch.manual_seed(0)\nindex, ones = torch.randint(0, 40, (800_000,)), torch.rand(800_000)"
 COUNT = "count = torch.zeros(40)\nfor _ in range(30):\n    count.index_put_((index,), ones, accumulate=True)"
-PUT = "torch.zeros(3).put_(torch.tensor([0]), torch.ones(1))"  # has no algorithm that repeats
+PUT = "torch.zeros(3).put_(torch.tensor([0]), torch.ones(1))"  # has no deterministic algorithm
 
 BOOKS = {
     "late": (
@@ -132,7 +129,7 @@ KINDS = {
 
 
 class Counting(Watcher):
-    """Counts the runs of notebooks, and remembers what is tried."""
+    """Counts the runs of notebooks, and keeps what is tried."""
 
     def __init__(self, act=None):
         self.tried, self.steps, self.act, self.ran = [], [], act, 0
@@ -150,7 +147,7 @@ class Counting(Watcher):
 
 
 def fix(*paths, cold=False, tag=False, write=True, watcher=None, **options):
-    """Mend notebooks in this process, two kernels at a time."""
+    """Fix notebooks in this process, two kernels at a time."""
     with nullcontext() if cold else forking():
         return check(
             paths,
@@ -161,9 +158,9 @@ def fix(*paths, cold=False, tag=False, write=True, watcher=None, **options):
 
 
 def shown(path):
-    """Run a notebook by nbclient alone, and return what its cells show.
+    """Run a notebook with nbclient alone, and return what its cells show.
 
-    Prints, joined.
+    Printed pieces are joined.
     """
     node = nbformat.read(path, as_version=4)
     with forking():
@@ -207,9 +204,9 @@ def fixed(tmp_path_factory):
 
 @pytest.mark.parametrize("name", BOOKS)
 def test_a_notebook_is_mended(name, fixed):
-    """It repeats, by the edits of the kinds that it takes.
+    """It repeats, with edits of the expected kinds.
 
-    All but the sources is as it was.
+    Only the sources change.
     """
     verdict, before = fixed[name]
     assert (verdict.written, verdict.reproducible, verdict.exit_code) == (True, True, 0), verdict
@@ -222,14 +219,14 @@ def test_a_notebook_is_mended(name, fixed):
 
 
 def test_the_diffs(fixed, golden):
-    """As a reader sees them, cell by cell; no line is longer than it must be."""
+    """As a reader sees them, cell by cell, without needlessly long lines."""
     lines = [line for verdict, _ in fixed.values() for line in diffs([verdict])]
     folder = str(fixed["late"][0].path.parents[1])
     golden("fix", "\n".join(lines).replace(f"{folder}/", ""))
 
 
 def test_the_words(fixed, golden):
-    """What each edit does, in 80 columns."""
+    """The report says what each edit does, in 80 columns."""
     folder = str(fixed["late"][0].path.parents[1])
     said = "\n\n".join(explanation(verdict) for verdict, _ in fixed.values())
     golden("fixed", said.replace(f"{folder}/", ""))
@@ -237,13 +234,13 @@ def test_the_words(fixed, golden):
 
 @pytest.mark.parametrize("name", ["late"])
 def test_another_program_sees_it_repeat(name, fixed):
-    """Nbclient alone, without us: two runs show the same."""
+    """Two runs with nbclient, without this package, show the same."""
     path = fixed[name][0].path
     assert shown(path) == shown(path)
 
 
 def test_json(fixed):
-    """``edits`` have index, id, kind and diff; each is a cell's own."""
+    """Each of ``edits`` has the index, id, kind and diff of one cell."""
     told = json.loads(as_json([fixed["late"][0]]))["notebooks"][0]
     assert told["reproducible"] is True
     assert [(each["index"], each["id"], each["kind"]) for each in told["edits"]] == [
@@ -260,19 +257,19 @@ HASHES = (
 
 
 def test_the_order_of_a_set(tmp_path, golden):
-    """Only where it counts; items that cannot be compared are sorted as texts."""
+    """Sorted only where order counts; incomparable items are sorted as strings."""
     path = book(tmp_path / "hashes", *HASHES)
     watcher = Counting()
     (verdict,) = fix(path, cold=True, watcher=watcher, jobs=1)
     assert (verdict.written, verdict.reproducible) == (True, True), explanation(verdict)
     lines = "\n".join(diffs([verdict])).replace(f"{tmp_path}/", "")
     golden("fix-hashes", lines)
-    assert len(watcher.tried) == 3  # as it is, an edit that fails, and the one that is kept
-    assert watcher.ran == 2 * 3 + 2 + 3 * 3  # no second run of a cell that the edit makes fail
+    assert len(watcher.tried) == 3  # no edit, an edit that fails, and the one that is kept
+    assert watcher.ran == 2 * 3 + 2 + 3 * 3  # no second run after an edit that makes a cell fail
 
 
 def test_edits_are_proved_together_and_left_out_one_by_one(tmp_path):
-    """In one kernel each, up to the last cell that differed; what is not needed is dropped."""
+    """Each is left out in one kernel, up to the last cell that differed."""
     cells = "import random, numpy as np", "a, b = random.random(), np.random.rand()"
     path = book(tmp_path / "both", *cells, "print(a, b)", "done = True")
     watcher = Counting()
@@ -283,7 +280,7 @@ def test_edits_are_proved_together_and_left_out_one_by_one(tmp_path):
     watcher = Counting()
     (verdict,) = fix(path, watcher=watcher)
     assert len(verdict.edits) == 1
-    assert watcher.steps == [2 * 4, 3 * 4, 3, 3 * 4]  # without both it was seen to differ
+    assert watcher.steps == [2 * 4, 3 * 4, 3, 3 * 4]  # without both it differed
 
 
 ALONE = (
@@ -294,7 +291,7 @@ ALONE = (
 
 
 def test_what_cannot_be_mended(tmp_path):
-    """It is named with its line, nothing is written.
+    """It is named with its line, and nothing is written.
 
     ``--tag`` marks the cell that shows it.
     """
@@ -315,7 +312,7 @@ def test_what_cannot_be_mended(tmp_path):
 
 
 def test_hands_off(tmp_path):
-    """What repeats is left byte for byte; what varies and shows nothing takes no edit."""
+    """What repeats is left byte for byte; hidden variation needs no edit."""
     sound = book(
         tmp_path / "sound",
         "import random, torch\nimport numpy as np\nstate = 3",
@@ -340,7 +337,7 @@ def test_hands_off(tmp_path):
 
 
 def test_a_diff_writes_nothing(tmp_path):
-    """It is still the notebook that differs: exit 1; the edits are reported."""
+    """The notebook still differs: exit code 1. The edits are reported."""
     path = book(tmp_path / "draws", "import random\nprint(random.random())")
     before = path.read_bytes()
     watcher = Counting()
@@ -357,7 +354,7 @@ DIES = "from pathlib import Path\ncount = Path('count')\ncount.write_text((count
 
 @pytest.mark.parametrize("act", ["import os; os._exit(1)", "import time; time.sleep(60)"])
 def test_a_kernel_that_dies_or_hangs_in_the_middle(tmp_path, act):
-    """Only while an edit is tried: the file is as it was."""
+    """This happens only while an edit is tried: the file stays as it was."""
     path = book(tmp_path / "dies", DIES.format(act))
     before = path.read_bytes()
     (verdict,) = fix(path, timeout=3, jobs=1)
@@ -367,7 +364,7 @@ def test_a_kernel_that_dies_or_hangs_in_the_middle(tmp_path, act):
 
 
 def test_an_interrupt_in_the_middle(tmp_path):
-    """Ctrl-C while an edit is tried: the file is as it was."""
+    """Ctrl-C while an edit is tried leaves the file as it was."""
     path = book(tmp_path / "draws", "import random\nprint(random.random())")
     before = path.read_bytes()
 
@@ -381,9 +378,9 @@ def test_an_interrupt_in_the_middle(tmp_path):
 
 
 def test_files_that_cannot_be_written(tmp_path):
-    """Read-only: told before anything runs.
+    """A read-only file is reported before anything runs.
 
-    Written by somebody else meanwhile: theirs stays.
+    Content that another program wrote meanwhile stays.
     """
     locked = book(tmp_path / "locked", "import random\nprint(random.random())")
     locked.chmod(0o444)
@@ -403,7 +400,7 @@ def test_files_that_cannot_be_written(tmp_path):
 
 
 def test_an_error_of_an_edit_is_not_the_notebooks(tmp_path, monkeypatch):
-    """What is told is what was found of the notebook as it is."""
+    """The report is about the notebook without edits."""
     path = book(tmp_path / "hashes", "s = {'a', 'b'}", "print(*s)")
     cell = read(path).cells[1]
     cause = Cause("environment", "PYTHONHASHSEED", "hashes are random")
@@ -419,7 +416,7 @@ def test_an_error_of_an_edit_is_not_the_notebooks(tmp_path, monkeypatch):
     monkeypatch.setattr(fixing, "run", run)
     (verdict,) = fix(path, cold=True)
     assert verdict.fault is None
-    assert verdict.obstacles[0].startswith("In[2]: it hangs on hashes of texts")
+    assert verdict.obstacles[0].startswith("In[2]: it depends on hashes of texts")
 
 
 CAUSES = {
@@ -432,7 +429,7 @@ NOISE = ["x = [1, 2]  # two", "#md Some *words*", "%precision 4", "y = 'é'"]
 
 
 def check_planted(folder, planted, noise, indent):
-    """Check that the edits are those planted, and that another program sees it repeat."""
+    """Check that the planted edits are found, and that nbclient sees it repeat."""
     cells = [cell for name in planted for cell in CAUSES[name][:2]]
     names = [CAUSES[name][1][0] for name in planted]
     path = book(folder / "planted", *noise, *cells, f"print({', '.join(names)})")
@@ -449,7 +446,7 @@ def check_planted(folder, planted, noise, indent):
 
 
 def test_causes_among_cells_that_take_no_edit(tmp_path):
-    """Each takes one edit; Markdown, magics and the layout of the file stay."""
+    """Each cause takes one edit; Markdown, magics and file layout stay."""
     check_planted(tmp_path, ["numpy", "rng"], NOISE, indent=2)
 
 
@@ -461,13 +458,13 @@ def test_causes_among_cells_that_take_no_edit(tmp_path):
 )
 @settings(max_examples=10, phases=[Phase.generate])
 def test_planted_causes(tmp_path_factory, planted, noise, indent):
-    """Any of them, in any order."""
+    """Any causes, in any order."""
     check_planted(tmp_path_factory.mktemp("planted"), planted, noise, indent)
 
 
 @pytest.fixture
 def git(tmp_path):
-    """A function that runs git in the folder of the test."""
+    """A function that runs git in the test's folder."""
     command = shutil.which("git")
 
     def run(*words):
@@ -478,7 +475,7 @@ def git(tmp_path):
 
 
 def test_what_git_could_not_bring_back(tmp_path, git, monkeypatch):
-    """No repository, not added, ignored, changed since: each is reported.
+    """Each reason is reported: no repository, not added, ignored, modified.
 
     Staged content is kept.
     """
@@ -510,7 +507,7 @@ def command(*words):
 def test_the_command(tmp_path, monkeypatch):
     """``--fix`` asks for git or ``--yes`` in a line; ``--diff`` does not.
 
-    Options that clash.
+    Conflicting options are refused.
     """
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""How far two texts are apart, number by number."""
+"""Measures how much two texts differ, number by number."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PAIRS = {
 
 @pytest.mark.parametrize("case", PAIRS)
 def test_texts_that_differ_in_numbers(case):
-    """By how much at most, and whether they are counts."""
+    """The largest difference, and whether integers differ."""
     before, after, (largest, counts) = PAIRS[case]
     for pair in ((before, after), (after, before)):
         found = find_distance(*pair)
@@ -60,7 +60,7 @@ def test_texts_that_differ_in_numbers(case):
     ],
 )
 def test_texts_that_differ_in_more(before, after):
-    """Words, versions, names, digits that are a name: no distance."""
+    """Words, versions, names, digits that are a name: there is no distance."""
     assert find_distance(before, after) is None
 
 
@@ -76,9 +76,9 @@ WORDS = st.text(st.characters(categories=["L", "Zs", "Po"], exclude_characters="
     st.floats(1e-12, 0.1),
 )
 def test_any_numbers_moved_a_little(word, numbers, data, move, rtol):
-    """Moved by less than R they are within R, moved by more they are not.
+    """The distance is at most R exactly if the numbers moved by at most R.
 
-    Whatever stands between.
+    The text in between does not matter.
     """
     place = data.draw(st.integers(0, len(numbers) - 1))
     moved = [*numbers]

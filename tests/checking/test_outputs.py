@@ -211,7 +211,7 @@ DIFFERENT = {
 
 @pytest.mark.parametrize("case", SAME)
 def test_no_difference(case):
-    """What changes in every run, and says nothing."""
+    """Changes in every run that are not results."""
     before, after = SAME[case]
     assert compare_outputs(before, after) == ()
     assert compare_outputs(after, before) == ()
@@ -219,7 +219,7 @@ def test_no_difference(case):
 
 @pytest.mark.parametrize("case", DIFFERENT)
 def test_a_difference(case):
-    """It is named by what showed it, with a few words on how far it goes."""
+    """It is named by the kind of output, with a short detail."""
     before, after, what = DIFFERENT[case]
     for pair in ((before, after), (after, before)):
         changes = compare_outputs(*pair)
@@ -229,7 +229,7 @@ def test_a_difference(case):
 
 @pytest.mark.parametrize("name", ["stdout", "stderr"])
 def test_times_are_no_difference_where_the_cell_reads_a_clock(name):
-    """They are called so; other numbers count."""
+    """Only numbers that are labelled as times are ignored."""
     before, after, other = (
         [stream(f"loss {loss} in {took} s", name)] for loss, took in ((0.5, 3), (0.5, 4), (0.6, 3))
     )
@@ -239,21 +239,21 @@ def test_times_are_no_difference_where_the_cell_reads_a_clock(name):
 
 
 def test_differing_pixels_are_counted():
-    """Of an image one learns how much of it changed."""
+    """The detail says how many pixels of an image changed."""
     before, after = (shown(image_png=picture(colour)) for colour in ("red", "blue"))
     assert compare_outputs([before], [after])[0].detail == "image/png: 16 of 16 pixels differ"
 
 
 def test_differing_numbers_are_told():
-    """Of printed numbers one learns the first that differs."""
+    """The detail shows the first printed number that differs."""
     changes = compare_outputs([stream("loss 1.5")], [stream("loss 1.25")])
     assert changes[0].detail == "1.5 → 1.25"
 
 
 def test_what_we_display_below_a_cell_is_no_output_of_it():
-    """As the line of ``%why on``, whose metadata say so.
+    """The line of ``%why on`` is ignored, by its metadata.
 
-    It is there or not, with any number.
+    It may be missing, or have any number.
     """
     ours = {**shown(text_plain="y 1 → 2 · In[4] · %why 5"), "metadata": {MARK: {"what": "why"}}}
     cell = [stream("y\n"), result({"text/plain": "2"})]

@@ -1,6 +1,6 @@
 """Times and addresses that cells keep, and draws of imports.
 
-No differences, and no causes.
+They are neither differences nor causes.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from tests.checking.books import book, causes, found, look
 
 SAME, LATER, SHOWN = ("same", "same"), ("same", "different"), ("different", "same")
 
+# Has a library measure its own times.
 FITTED = (
     "from sklearn.linear_model import Ridge\nfrom sklearn.model_selection import cross_validate\n"
     "import numpy as np\nX = np.linspace(0, 1, 30)[:, None]\n"
     "scores = cross_validate(Ridge(), X, X[:, 0] ** 2)"
 )
-"""Has a library measure its own times."""
 
 KEPT = (
     "from datetime import datetime\nimport time",
@@ -32,7 +32,7 @@ KEPT = (
 
 PLACES = (
     "ids = [id([]) for _ in range(3)]\nnames = {id(each): each for each in ([], {})}",
-    "x = []\nprint('x lies at', id(x))",
+    "x = []\nprint('x is at', id(x))",
     "id(x), hex(id(x))",
     "def where(thing):\n    return id(thing)\nwhere(x)",
     "print(where([x]), where(x))",
@@ -49,8 +49,8 @@ TOLD = (
 )
 
 
+# The path of the library that draws a number when it is imported.
 LIBRARY = "import sys\nsys.path.append('site-packages')"
-"""Where the library is that draws a number as it is imported."""
 
 
 @pytest.fixture(scope="module")
@@ -132,9 +132,9 @@ def books(tmp_path_factory):
 
 
 def test_times_kept_are_no_difference(books):
-    """As moments, texts, in lists, tables and objects.
+    """As datetimes, strings, in lists, tables and objects.
 
-    Also those that a library keeps.
+    Times that a library keeps are ignored too.
     """
     verdict = books["kept"]
     assert found(verdict) == [SAME] * len(KEPT)
@@ -142,7 +142,7 @@ def test_times_kept_are_no_difference(books):
 
 
 def test_a_time_that_is_shown_later_is_told_as_one(books):
-    """What differs is what a clock said, and not a cell that does not repeat."""
+    """The clock is the cause, not a cell that does not repeat."""
     verdict = books["shown"]
     assert found(verdict) == [SAME, SHOWN]
     (cause,) = verdict.origin.causes
@@ -151,19 +151,19 @@ def test_a_time_that_is_shown_later_is_told_as_one(books):
 
 
 def test_times_that_are_shown_as_such_are_no_difference(books):
-    """Those of a clock that the cell reads; what its own library says times counts."""
+    """Only if the cell reads a clock; times that the user's library reports count."""
     verdict = books["told"]
     assert [outputs for outputs, _ in found(verdict)] == ["same", "same", "different"]
 
 
 def test_many_draws_beside_entropy_are_found(books):
-    """A cell with more draws than we step over at once has not seeded itself."""
+    """A cell with more draws than one search step covers has not seeded itself."""
     assert found(books["many"]) == [SAME, LATER]
     assert causes(books["many"]) == [("rng", "numpy"), ("entropy", "os.urandom")]
 
 
 def test_a_cell_that_raised_has_not_seeded_what_it_would_have_seeded_later(books):
-    """Unless the state that it left goes back to a seed."""
+    """Unless the state that it left can be traced to a seed."""
     (cause,) = books["not_reached"].origin.causes
     assert "numpy is not seeded before this cell" in cause.message
     (cause,) = books["reached"].first.causes
@@ -173,7 +173,7 @@ def test_a_cell_that_raised_has_not_seeded_what_it_would_have_seeded_later(books
 
 
 def test_a_source_is_not_seeded_by_a_cell_that_seeds_another(books):
-    """Unless its own state goes back to a seed, by whatever name it was seeded."""
+    """Unless its own state can be traced to a seed, under any name."""
     (cause,) = books["others_seeded"].origin.causes
     assert "numpy is not seeded before this cell" in cause.message
     assert cause.fix == "numpy.random.seed(42)"
@@ -184,7 +184,7 @@ def test_a_source_is_not_seeded_by_a_cell_that_seeds_another(books):
 
 
 def test_a_draw_beside_a_time_is_found(books):
-    """It alone is the cause."""
+    """The draw is the only cause."""
     verdict = books["beside"]
     assert found(verdict) == [SAME, LATER, SHOWN]
     assert causes(verdict) == [("rng", "python")]
@@ -192,15 +192,15 @@ def test_a_draw_beside_a_time_is_found(books):
 
 
 def test_what_an_import_draws_is_no_cause_and_what_the_cell_draws_is(books):
-    """A library draws a number from ``random`` as it is imported, as ``rich`` does."""
+    """A library draws a number from ``random`` on import, as ``rich`` does."""
     assert causes(books["imported"]) == [("entropy", "os.urandom")]
     assert causes(books["imported_and_drawn"]) == [("rng", "python")]
 
 
 def test_an_address_that_is_kept_or_shown_is_no_difference(books):
-    """Of an object, a tensor or an array.
+    """The address of an object, a tensor or an array.
 
-    Printed, as a result, returned by a function.
+    It is printed, a result, or returned by a function.
     """
     verdict = books["places"]
     assert [outputs for outputs, _ in found(verdict)] == ["same"] * len(PLACES)
@@ -209,13 +209,13 @@ def test_an_address_that_is_kept_or_shown_is_no_difference(books):
 
 
 def test_a_number_that_looks_like_an_address_counts(books):
-    """Where no one asks for one; and so do other numbers beside it."""
+    """It counts if the cell reads no address; so do other numbers next to one."""
     verdict = books["no_places"]
     assert [outputs for outputs, _ in found(verdict)] == ["different"] * 3
 
 
 def test_a_file_that_a_cell_saves_and_loads_is_no_cause(books):
-    """What it holds comes from the cell; where another cell loads it, it is one."""
+    """Its content comes from the cell; it is a cause if another cell loads it."""
     verdict = books["saves"]
     kinds = [{cause.kind for cause in cell.causes} for cell in verdict.cells]
     assert kinds[1:3] == [{"input"}, {"input"}]

@@ -21,7 +21,7 @@ FRESH = "accuracy 0.8021, rows 1260, year 2025, torch 2.14, id 008, small 13, ro
 
 
 def stale(text, saved=SAVED, fresh=FRESH):
-    """Return what is said of a text between two cells, the first of which showed something else."""
+    """Return the messages for a text below a cell that showed something else."""
     cells = [
         new_code_cell("1", id="a", outputs=[printed(saved)]),
         new_markdown_cell(text, id="b"),
@@ -43,7 +43,7 @@ def stale(text, saved=SAVED, fresh=FRESH):
     ],
 )
 def test_both_places_are_named(text, number, now):
-    """The text's, and that of the output that showed the number."""
+    """The place of the text, and that of the output that showed the number."""
     assert stale(text) == [f"the text above In[2] says {number}; In[1] now shows {now}"]
 
 
@@ -67,24 +67,24 @@ def test_both_places_are_named(text, number, now):
     ],
 )
 def test_what_is_no_such_number(text):
-    """Headings, code, links, years, versions, names, short numbers; what no output showed."""
+    """Headings, code, links, years, versions, names, short or unknown numbers."""
     assert stale(text) == []
 
 
 @pytest.mark.parametrize("fresh", ["0.81342", "0.813400001", "x\n0.8134", "81 0.8134"])
 def test_a_number_that_some_output_still_shows(fresh):
-    """With more digits, too: the text may have rounded it."""
+    """Also with more digits: the text may have rounded it."""
     assert stale("0.8134", "0.8134", fresh) == []
 
 
 def test_a_number_with_nothing_in_its_place():
-    """It is named, and no other."""
+    """It is named without a replacement."""
     said = "the text above In[2] says 0.8134; In[1] no longer shows it"
     assert stale("0.8134", "0.8134", "failed") == [said]
 
 
 def test_a_cell_that_was_not_run_still_shows_what_it_showed():
-    """As one that the run did not reach, or that is left out."""
+    """A cell that the run did not reach, or that is skipped."""
     cells = [
         new_markdown_cell("0.8134", id="a"),
         new_code_cell("1", id="b", outputs=[result("0.8134")]),
@@ -94,7 +94,7 @@ def test_a_cell_that_was_not_run_still_shows_what_it_showed():
 
 
 def test_the_report_and_the_json_of_a_notebook(tmp_path):
-    """The table of a frame is read, too; what is out of date in the text decides nothing alone."""
+    """Tables of frames are read; stale text alone does not change the verdict."""
     cells = [
         new_code_cell("print(0.8021)", id="a", outputs=[printed("0.8134\n")], execution_count=1),
         new_code_cell(

@@ -1,4 +1,4 @@
-"""A check that differs finds out by experiment which causes bring the first result back."""
+"""A check of a differing notebook finds the causes by experiment."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ for _ in range(30):
 
 
 def found(verdict):
-    """Return what experiments say of each cause of the cell in which it begins."""
+    """Return the findings on each cause of the cell where a difference starts."""
     return {cause.name: cause.finding for cause in verdict.origin.causes}
 
 
 @pytest.fixture
 def started(monkeypatch):
-    """The folders of the kernels that are started for experiments."""
+    """The folders of the kernels that experiments start."""
     folders = []
 
     class Counted(proving.FreshKernel):
@@ -47,10 +47,10 @@ def started(monkeypatch):
 
 
 class TestProof:
-    """What a check says of causes once it has tried them."""
+    """The report on causes after experiments."""
 
     def test_a_source_that_nobody_seeded_is_proved(self, tmp_path):
-        """It is restored in the cell that drew from it, whose id looks like a run's number."""
+        """It is restored in the cell that drew; the cell's id looks like a run number."""
         path = book(
             tmp_path / "a", "import torch", "x = torch.randn(3)", "y = 1", "print(x.sum().item())"
         )
@@ -66,7 +66,7 @@ class TestProof:
         assert told["origin"]["causes"][0]["proof"] == "proved"
 
     def test_two_sources_act_only_together(self, tmp_path):
-        """Neither brings the first result back alone."""
+        """Neither alone restores the first result."""
         path = book(
             tmp_path / "a",
             "import torch\nimport numpy.random",
@@ -79,14 +79,14 @@ class TestProof:
         assert findings["torch.cpu"].how == how
 
     def test_what_no_kernel_can_put_back_costs_no_kernel(self, tmp_path, started):
-        """The system answers differently each time."""
+        """Numbers from the system differ each time, so no kernel is started."""
         path = book(tmp_path / "a", "import uuid", "print(uuid.uuid4())")
         (verdict,) = look(path, prove=True)
         assert [cause.finding.level for cause in verdict.origin.causes] == ["may-matter"]
         assert started == []
 
     def test_a_cell_that_is_not_safe_to_run_again_is_tried_in_one_kernel(self, tmp_path, started):
-        """There the first run is of the same kernel."""
+        """There the first run is in the same kernel."""
         path = book(
             tmp_path / "a", "import torch\ntorch.manual_seed(0);", "print(torch.rand(2))", "z = 2"
         )
@@ -99,7 +99,7 @@ class TestProof:
         )
 
     def test_a_cell_that_writes_files_is_not_run_for_it(self, tmp_path):
-        """No one said that it may be."""
+        """The user did not allow it."""
         path = book(
             tmp_path / "a",
             "import torch",
@@ -110,7 +110,7 @@ class TestProof:
         assert (tmp_path / "x.txt").read_text() == "..."  # two runs, and up to it once more
 
     def test_an_operation_that_does_not_repeat_is_named(self, tmp_path):
-        """Nothing recorded differs: the cell is run again under ``--check``."""
+        """Nothing recorded differs, so the cell runs under ``--check``."""
         path = book(tmp_path / "a", VOTES, f"%%time\n{COUNT}\nprint(count.tolist())")
         (verdict,) = look(path, prove=True)
         (cause,) = verdict.origin.causes
@@ -124,7 +124,7 @@ class TestProof:
         assert "nothing that was recorded differs" not in said
 
     def test_a_cell_that_repeats_within_a_kernel_is_said_to(self, tmp_path):
-        """What two kernels give then depends on what is not recorded, and on no operation."""
+        """The difference then comes from unrecorded state, not from an operation."""
         path = book(tmp_path / "a", "import os", "print(os.getpgid(0))")
         (verdict,) = look(path, prove=True, cold=True)
         assert verdict.origin.does_not_repeat
@@ -140,14 +140,14 @@ class TestProof:
     def test_a_cell_that_acts_outside_is_not_run_to_name_its_operation(
         self, tmp_path, started, beside
     ):
-        """No one said that it may be."""
+        """The user did not allow it."""
         path = book(tmp_path / "a", VOTES, f"{COUNT}\n{beside}\nprint(count.tolist())")
         (verdict,) = look(path, prove=True)
         assert verdict.origin.does_not_repeat
         assert started == []
 
     def test_a_check_waits_no_longer_for_proof_than_it_took_itself(self, tmp_path, monkeypatch):
-        """The cell that asks would go on for a minute; what was found stays."""
+        """The experiment would take a minute; the earlier result stays."""
 
         async def run(self, cell, node):
             await asyncio.sleep(60)
@@ -164,8 +164,8 @@ async def _proved(path):
 
 
 def _differs(path):
-    """Return what a check finds of the second cell."""
-    cause = Cause("rng", "torch.cpu", "torch.cpu began elsewhere")
+    """Return a verdict on the second cell."""
+    cause = Cause("rng", "torch.cpu", "torch.cpu started from another state")
     change = Change("stdout", "stdout", "other")
     cell = read(path).cells[1]
     return CellVerdict(cell, Found.DIFFERENT, Found.SAME, (change,), (cause,))

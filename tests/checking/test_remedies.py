@@ -1,4 +1,4 @@
-"""Which edits are proposed for which cause, and where hands are kept off.
+"""Which edits are proposed for which cause, and when none are.
 
 No kernel runs.
 """
@@ -27,7 +27,7 @@ NP = "import numpy as np\n"
 
 @pytest.fixture
 def site(tmp_path):
-    """Make a site: the last cell, or that of a number, differs for a cause."""
+    """Make a site: the last cell, or the one with this index, differs for a cause."""
 
     def make(  # noqa: PLR0913 -- what a test gives
         *cells, cause=None, at=-1, made=None, moved=(), blame=None, wrote=None, names=None
@@ -82,7 +82,7 @@ def ran(*cells):
 
 
 def results(site):
-    """Return the text of the edited cells, for each set of edits that is proposed."""
+    """Return the text of the edited cells, for each proposed set of edits."""
     sources = {code.cell.index: code.cell.source for code in site.program.codes}
     return [
         {
@@ -113,13 +113,13 @@ SEEDED = [
 
 @pytest.mark.parametrize(("source", "imports", "wanted"), SEEDED, ids=range(len(SEEDED)))
 def test_a_source_is_seeded_where_its_library_is_imported(site, source, imports, wanted):
-    """In the notebook's own names, after the imports, and before all that may draw."""
+    """With the notebook's names, after the imports, before any possible draw."""
     first, *_ = results(site(imports, "draw()", cause=("rng", source)))
     assert first == {0: wanted}
 
 
 def test_a_source_is_seeded_again_where_a_cell_draws(site):
-    """The second thing to try, where seeding after the import does not do."""
+    """It is the second try, if seeding after the import does not help."""
     found = results(site("import torch", "!ls\ny = 1", cause=("rng", "torch.cpu")))
     assert found[1] == {1: "import torch\ntorch.manual_seed(42)\n!ls\ny = 1"} or found[1] == {
         1: "torch.manual_seed(42)\n!ls\ny = 1"
@@ -128,7 +128,7 @@ def test_a_source_is_seeded_again_where_a_cell_draws(site):
 
 
 def test_the_notebooks_own_seed_is_taken(site):
-    """One number for all, the user's, where some source is seeded with one."""
+    """All seeds use the user's number, if a source is seeded with one."""
     cells = "import torch, numpy as np", "np.random.rand()", "torch.manual_seed(7)"
     first, *_ = results(site(*cells, at=1, cause=("rng", "numpy")))
     assert first == {0: "import torch, numpy as np\nnp.random.seed(7)"}
@@ -152,13 +152,13 @@ GENERATORS = [
 
 @pytest.mark.parametrize(("name", "cell", "wanted"), GENERATORS, ids=range(len(GENERATORS)))
 def test_what_asks_the_system_for_a_seed_is_given_one(site, name, cell, wanted):
-    """Each another one, and what runs several times one from a source that is seeded."""
+    """Each call gets another one; repeated calls draw theirs from a seeded source."""
     first, *_ = results(site(cell, cause=("entropy", name)))
     assert first == {0: wanted}
 
 
 def test_a_function_of_an_earlier_cell(site):
-    """It is edited where it stands."""
+    """It is edited in that cell."""
     cells = "import torch", "def begin():\n    torch.seed()", "begin()"
     assert results(site(*cells, cause=("entropy", "torch.seed"))) == [
         {1: "def begin():\n    torch.manual_seed(42)"}
@@ -166,20 +166,20 @@ def test_a_function_of_an_earlier_cell(site):
 
 
 def test_a_seed_from_an_earlier_cells_clock(site):
-    """The call that seeds is edited, and not the clock."""
+    """The call that seeds is edited, not the clock."""
     cells = "import time, random\nstart = time.time()", "random.seed(start)"
     assert results(site(*cells, cause=("input", "start"))) == [{1: "random.seed(42)"}]
 
 
 def test_a_generator_that_an_object_holds(site):
-    """It is seeded where it was made, or what its seed is drawn from."""
+    """It is seeded where it is made, or the source of its seed is."""
     cells = "import random", "class A:\n    rng = random.Random(random.random())\na = A()", "a.rng"
     found = results(site(*cells, cause=("rng", "a.rng"), blame=1))
     assert found == [{0: "import random\nrandom.seed(42)"}]
 
 
 def test_what_a_library_seeds_at_random(site):
-    """It is seeded again where the next cell begins."""
+    """It is seeded again at the start of the next cell."""
     cells = "import lib\nlib.mix()", "import random\nx = random.random()"
     found = site(*cells, at=0, cause=("entropy", "random.seed"), moved=["python"])
     assert results(found) == [{1: "import random\nrandom.seed(42)\nx = random.random()"}]
@@ -198,7 +198,7 @@ ORDERS = [
 
 @pytest.mark.parametrize(("cell", "wanted"), ORDERS, ids=range(len(ORDERS)))
 def test_a_set_whose_order_counts_is_sorted(site, cell, wanted):
-    """What only asks for its members, or its length, is left alone."""
+    """Membership tests and lengths are left alone."""
     first, second = results(site("seen = {'a', 'b'}", cell, cause=HASH))
     assert first == {1: wanted}
     assert "key=str)" in second[1]
@@ -221,9 +221,9 @@ def test_a_set_whose_order_does_not_count(site, cell):
 
 
 def test_listings_are_sorted(site):
-    """Of a cell that differs for nothing that was recorded.
+    """The cell differs without a recorded cause.
 
-    Those that are sorted stay.
+    Sorted listings stay as they are.
     """
     cell = (
         "import os, glob\nfrom pathlib import Path\nfor f in Path('.').iterdir(): print(f)\n"
@@ -238,7 +238,7 @@ def test_listings_are_sorted(site):
 
 
 def test_a_class_that_takes_a_seed_of_its_own(site, library):
-    """By the name that it has for it; what is given one, or may be, is left alone."""
+    """Under its own argument name; calls that may have a seed are left alone."""
     imports = "from woods import Forest, shuffle\nimport random\nstate, more = 3, {}"
     cell = (
         "Forest(), Forest(trees=2,), Forest(random_state=None), shuffle([1], [2])\n"
@@ -253,9 +253,9 @@ def test_a_class_that_takes_a_seed_of_its_own(site, library):
 
 
 def test_a_function_of_a_library_that_seeds_by_itself(site, library):
-    """It alone, where it is named.
+    """Only the named function gets a seed.
 
-    Where the cell calls it by another name, all that take a seed.
+    If the cell calls it by another name, all calls that accept one do.
     """
     imports = "from woods import Forest, shuffle"
     cell = "Forest(), shuffle([1], [2])"
@@ -275,7 +275,7 @@ def test_a_function_of_a_library_that_seeds_by_itself(site, library):
 
 
 def test_a_method_that_takes_a_seed(site, library):
-    """Of whatever the object is; one that is given a seed by place is left alone."""
+    """For any object; a positional seed is left alone."""
     made = "from woods import Forest\none = Forest(2)"
     given = {"cause": ("entropy", "numpy.random.default_rng"), "names": ran(made)}
     first, *_ = results(
@@ -302,7 +302,7 @@ BELOW = (
 
 @pytest.mark.parametrize(("cell", "seeded"), BELOW)
 def test_a_seed_is_on_its_own_line_where_arguments_are(site, library, cell, seeded):
-    """As the other arguments are written."""
+    """It follows the layout of the other arguments."""
     imports = "from woods import Forest"
     assert results(site(imports, cell, names=ran(imports)))[0] == {1: seeded}
 
@@ -310,7 +310,7 @@ def test_a_seed_is_on_its_own_line_where_arguments_are(site, library, cell, seed
 def test_operations_and_threads(site):
     """Deterministic algorithms first, then one thread.
 
-    Neither where torch is not used.
+    Neither is proposed if torch is not used.
     """
     assert results(site("import torch", "x = work()")) == [
         {0: "import torch\ntorch.use_deterministic_algorithms(True)"},
@@ -320,7 +320,7 @@ def test_operations_and_threads(site):
 
 
 def test_a_file_that_the_notebook_makes_itself(site):
-    """It is removed first; one that was there before is the user's, and stays."""
+    """It is removed first; a file that existed before belongs to the user and stays."""
     cells = "from pathlib import Path", "log = open('out/made.log', 'a')"
     cause = ("file", "/home/out/made.log")
     made = {cause[1]: "out/made.log"}
@@ -333,7 +333,7 @@ def test_a_file_that_the_notebook_makes_itself(site):
 
 
 def test_a_file_is_removed_before_the_first_cell_that_writes_it(site):
-    """Even where only the cell that reads it, or one that appends to it, names it."""
+    """Even if only the cell that reads or appends to it names it."""
     cells = "from pathlib import Path\nlog = Path('a') / f'{1}'", "log.touch()", "open('a/1', 'a')"
     cause = ("file", "/home/a/1")
     where = {"made": {cause[1]: "a/1"}, "wrote": {1: cause[1], 2: cause[1]}}
@@ -357,12 +357,12 @@ NEAR = [
 
 @pytest.mark.parametrize(("cell", "cause"), NEAR, ids=range(len(NEAR)))
 def test_hands_off(site, cell, cause):
-    """What is seeded on purpose, what no number fixes, and what cannot be read."""
+    """Deliberate seeds, causes that no number fixes, and unparsable code."""
     assert propose(site(cell, cause=cause)) == []
 
 
 def test_what_cannot_be_mended_is_named_with_its_line(site):
-    """The cell, the line, and what it asks."""
+    """The obstacle has the cell, the line, and the call."""
     there = site("import uuid", "# one\nname = uuid.uuid4()", cause=("entropy", "uuid.uuid4"))
     assert obstacle(there).startswith("In[2], line 2: the cell calls `uuid.uuid4()`, which draws")
     assert json.dumps(obstacle(there)).isascii()

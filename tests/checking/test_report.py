@@ -1,4 +1,4 @@
-"""What was found, as text, JSON, JUnit XML and annotations."""
+"""Verdicts as text, JSON, JUnit XML and annotations."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ from tests.render.hostile import HOSTILE, poisoned, unseen
 
 
 def test_the_text_is_that_of_the_golden_file(golden, monkeypatch):
-    """A table of all, then what there is to say of each."""
+    """A table of all notebooks, then the explanations."""
     monkeypatch.delenv("PYTHONHASHSEED", raising=False)
     golden("check", report.text(EACH))
 
 
 def test_each_exit_code():
-    """0 if it repeats, 1 where it differs, 2 where it could not be checked to its end."""
+    """0 if it repeats, 1 if it differs, 2 if it could not be checked to its end."""
     codes = {each.path.stem: each.exit_code for each in EACH}
     assert codes == {
         "sound": 0,
@@ -76,7 +76,7 @@ def test_what_mends_several_causes_is_told_once():
 
 
 def test_a_difference_that_goes_through_a_file_begins_where_it_was_written():
-    """If that cell differs: another that does is not to blame."""
+    """Only if that cell differs; no other differing cell is blamed."""
     file = Cause("file", "noise.npy", "noise.npy has other content", blame=(_wrote(LATER.cell),))
     shown = replace(SHOWN, causes=(file,))
     assert replace(DIFFERS, cells=(SOUND, LATER, shown)).origin.cell is LATER.cell
@@ -89,7 +89,7 @@ def _wrote(cell: Cell) -> Blame:
 
 
 def test_the_json_has_the_shape_that_other_programs_rely_on():
-    """Path, whether it repeats, the first divergence with causes, and every cell."""
+    """Path, whether it repeats, first divergence with causes, and every cell."""
     told = json.loads(report.as_json([REPEATS, DIFFERS]))
     assert told["schema"] == 1
     sound, train = told["notebooks"]
@@ -117,7 +117,7 @@ def test_the_json_has_the_shape_that_other_programs_rely_on():
 def test_what_no_output_shows_is_told_in_json():
     """The notebook repeats, and its origin is named.
 
-    With ``--strict`` it is the divergence.
+    With ``--strict`` the origin is the divergence.
     """
     silent, strict = json.loads(report.as_json([SILENT, STRICT]))["notebooks"]
     assert (silent["reproducible"], silent["first_divergence"]) == (True, None)
@@ -130,7 +130,7 @@ def test_what_no_output_shows_is_told_in_json():
 
 
 def test_a_cell_without_a_cause_is_not_the_origin_where_another_has_one():
-    """The cell with the difference reads an object with a handle, and a draw."""
+    """The differing cell reads an object with a handle, and a draw."""
     handle = replace(UNSAFE.cells[3], cell=replace(UNSAFE.cells[3].cell, index=0))
     draw, shown = DIFFERS.cells[1:3]
     figure = replace(shown.causes[0], name="figure")
@@ -141,7 +141,7 @@ def test_a_cell_without_a_cause_is_not_the_origin_where_another_has_one():
 
 
 def test_a_later_difference_with_another_origin_has_its_cause_named():
-    """The report says it once, not for each cell that follows from it."""
+    """The report names it once, not for each dependent cell."""
     asked = Cause("entropy", "uuid.uuid4", "the cell calls uuid.uuid4")
     cells = [Cell(number, f"b{number}", "x", count=number) for number in (5, 6, 7, 8)]
     made = replace(LATER, cell=cells[0], changes=(Change("variable", "name", ""),), causes=(asked,))
@@ -153,7 +153,7 @@ def test_a_later_difference_with_another_origin_has_its_cause_named():
 
 
 def test_what_could_not_be_seen_is_named_where_nothing_else_is():
-    """No more is said than is known: what differs may be in what was not looked at."""
+    """The report claims only what is known: unread values may differ."""
     alone = replace(DOES_NOT_REPEAT.cells[1], unseen=("table", "a", "b", "c", "d"))
     said = " ".join(report.text([replace(DOES_NOT_REPEAT, cells=(alone,))]).split())
     assert (
@@ -163,14 +163,14 @@ def test_what_could_not_be_seen_is_named_where_nothing_else_is():
 
 
 def test_string_hashes_are_no_suspect_where_all_kernels_have_the_same(monkeypatch):
-    """Only random hashes give sets another order in each kernel."""
+    """Only random hashes change the order of sets between kernels."""
     for seed, suspect in (("random", True), ("0", False)):
         monkeypatch.setenv("PYTHONHASHSEED", seed)
         assert ("PYTHONHASHSEED=0" in report.text([DOES_NOT_REPEAT])) is suspect
 
 
 def test_cells_that_were_not_reached_are_told_everywhere():
-    """How many and why, beside what else was found."""
+    """How many and why, together with the other results."""
     reason = "In[4] raises ValueError: no"
     (hidden,) = json.loads(report.as_json([HIDDEN]))["notebooks"]
     assert hidden["unreached"] == {"cells": 43, "of": 80, "reason": reason}
@@ -182,9 +182,9 @@ def test_cells_that_were_not_reached_are_told_everywhere():
 
 
 def test_a_fault_in_json():
-    """Whether it repeats is unknown, and the error says why.
+    """Whether it repeats is unknown, and the error gives the reason.
 
-    What was found before it stays.
+    Earlier results stay.
     """
     broken, died = json.loads(report.as_json([BROKEN, DIED]))["notebooks"]
     assert (broken["reproducible"], broken["error"]) == (None, BROKEN.fault)
@@ -198,7 +198,7 @@ def test_the_json_is_one_line():
 
 
 def test_junit_has_a_test_case_for_each_notebook():
-    """Differing is a failure, a fault an error; the explanation is the text of both."""
+    """A difference is a failure, a fault an error; both contain the explanation."""
     root = ET.fromstring(as_junit(EACH))
     suite = root.find("testsuite")
     assert {name: suite.get(name) for name in ("tests", "failures", "errors")} == {
@@ -221,7 +221,7 @@ def test_junit_has_a_test_case_for_each_notebook():
 
 
 def test_junit_holds_no_letter_that_xml_forbids():
-    """An error may have been in colour."""
+    """An error may contain colour codes."""
     coloured = replace(BROKEN, fault="\x1b[31mno\x1b[0m \x00 <tag> & more")
     told = ET.fromstring(as_junit([coloured])).find(".//error")
     assert told.get("message") == r"\x1b[31mno\x1b[0m \x00 <tag> & more"
@@ -229,7 +229,7 @@ def test_junit_holds_no_letter_that_xml_forbids():
 
 @pytest.mark.parametrize("verdict", [REPEATS, SAFE, SILENT, PROSE])
 def test_no_annotation_where_all_is_well(verdict):
-    """A notebook that repeats is not commented on."""
+    """A notebook that repeats gets no annotation."""
     assert list(annotate([verdict])) == []
 
 
@@ -239,7 +239,7 @@ def test_no_annotation_where_all_is_well(verdict):
 def test_an_annotation_stands_beside_the_cell(verdict):
     """One line each, with file, line and a title.
 
-    What it says is escaped as GitHub asks.
+    Its text is escaped as GitHub requires.
     """
     (line,) = annotate([verdict])
     assert "\n" not in line
@@ -254,9 +254,9 @@ def test_an_annotation_stands_beside_the_cell(verdict):
 @settings(deadline=None, max_examples=50)
 @given(HOSTILE)
 def test_whatever_a_notebook_calls_things_nothing_of_it_acts(evil):
-    """In paths, cells, causes, messages.
+    """Control characters in paths, cells, causes and messages are harmless.
 
-    Seen in text, JUnit and annotations, line by line.
+    Text, JUnit and annotations show them line by line.
     """
     verdicts = poisoned(EACH, evil)
     text, junit = report.text(verdicts), as_junit(verdicts)
@@ -271,7 +271,7 @@ def test_whatever_a_notebook_calls_things_nothing_of_it_acts(evil):
 
 
 def test_a_notebook_s_name_adds_no_line_to_a_diff():
-    """A CI system would take it for a command."""
+    """A CI system would read that line as a command."""
     cell = Cell(0, "a", "import random")
     edit = Edit(cell, "seed", "", (Splice(13, 13, "\nrandom.seed(42)"),))
     path = Path("x\n::error file=x::injected.ipynb")
@@ -281,7 +281,7 @@ def test_a_notebook_s_name_adds_no_line_to_a_diff():
 
 
 def test_a_bar_fills_cell_by_cell():
-    """It tells the notebook, how many cells have run, and what was found."""
+    """It shows the notebook, the number of run cells, and the result."""
     out = io.StringIO()
     bars = Bars(Console(file=out, force_terminal=True, width=100))
     with bars:
@@ -290,7 +290,7 @@ def test_a_bar_fills_cell_by_cell():
         bars._progress.refresh()
         bars.step(DIFFERS.path)
         bars.end(DIFFERS)
-        bars.end(BROKEN)  # which never began
+        bars.end(BROKEN)  # it never started
         bars._progress.refresh()
     assert "train.ipynb" in out.getvalue()
     assert "1/2" in out.getvalue()

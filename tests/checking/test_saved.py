@@ -1,6 +1,6 @@
-"""One fresh run against the outputs that the file shows.
+"""Compares one fresh run with the outputs in the file.
 
-Each sort of output, each sort of file.
+All kinds of outputs and files.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def picture(level=0, size=(60, 40), line=10):
 
 
 def write(path, *cells):
-    """Write a notebook of cells, each with what it showed and the number it had, if any."""
+    """Write a notebook of cells, each with its outputs and optional number."""
     made = [
         new_code_cell(source, id=f"cell-{index}", outputs=outputs, execution_count=count)
         for index, (source, outputs, *numbers) in enumerate(cells)
@@ -173,12 +173,12 @@ CELLS = {
         [result("T", text_html="<b>x</b>", **{"application/vnd.google.colab+json": {"a": 1}})],
         SAME,
     ),
-    "a kind that plain text stands for": (
+    "a kind that shows no more than plain text": (
         "3",
         [result("3", text_html="<b>3</b>")],
         SAME,
     ),
-    "a kind that nothing stands for": (
+    "a kind that shows more than plain text": (
         "object()",
         [result("<object object at 0x7fae12345670>", text_html="<b>3</b>")],
         DIFFERS,
@@ -248,7 +248,7 @@ CELLS = {
         [shown("<matplotlib.figure.Figure at 0x7fae12345670>")],
         DIFFERS,
     ),
-    "what stands beside a picture": (
+    "the text of a picture": (
         IMAGE(picture()),
         [shown("<Figure of another version>", image_png=picture())],
         SAME,
@@ -301,9 +301,9 @@ def verdicts(tmp_path_factory):
 
 @pytest.mark.parametrize("case", CELLS)
 def test_each_sort_of_output(verdicts, case):
-    """What is the same, what is rounding, what differs.
+    """The same, rounding, or different.
 
-    Of each, the whole cell says so.
+    The result of the cell is the same as that of its output.
     """
     cell = verdicts["many"].cells[[*CELLS].index(case)]
     assert cell.outputs.value == CELLS[case][2], cell.grades
@@ -320,12 +320,12 @@ def test_another_spelling_of_the_same_value_is_told_so(verdicts):
 
 
 def grade_of(verdicts, case):
-    """Return how far the first output is apart."""
+    """Return the grade of the first output."""
     return verdicts["many"].cells[[*CELLS].index(case)].grades[0]
 
 
 def test_what_the_file_says_and_what_came(verdicts):
-    """Side by side, by their first lines that differ; of numbers and pixels how many."""
+    """The first differing lines; for numbers and pixels, how many differ."""
     grade = grade_of(verdicts, "another number")
     assert (grade.saved, grade.fresh) == ("0.31", "0.30000000000000004")
     assert grade.detail == "0.31 → 0.3"
@@ -344,7 +344,7 @@ def test_what_the_file_says_and_what_came(verdicts):
 
 
 def test_what_answers_differently_each_time_is_named(verdicts):
-    """A cell that asks for entropy cannot show what it showed."""
+    """A cell that reads entropy cannot show the same again."""
     cell = verdicts["many"].cells[[*CELLS].index("entropy")]
     assert [cause.name for cause in cell.causes] == ["uuid.uuid4"]
     cell = verdicts["many"].cells[[*CELLS].index("the order of a set")]
@@ -355,16 +355,16 @@ def test_what_answers_differently_each_time_is_named(verdicts):
 
 
 def test_all_that_is_saved_is_still_true(verdicts):
-    """Rounding is reported, and true; exit code 0."""
+    """Rounding is reported, and counts as true; the exit code is 0."""
     verdict = verdicts["true"]
     assert [cell.outputs.value for cell in verdict.cells] == [SAME, ROUNDING]
     assert (verdict.reproducible, verdict.exit_code) == (True, 0)
-    assert report.headline(verdict) == "still true, but for rounding"
+    assert report.headline(verdict) == "still true up to rounding"
     assert "stdout: rounding, at most 2e-16" in report.explanation(verdict)
 
 
 def test_cells_that_were_run_out_of_order(verdicts):
-    """The cell is named as in both, and that the order differed is said."""
+    """The cell has both numbers, and the report mentions the order."""
     verdict = verdicts["order"]
     assert [cell.outputs.value for cell in verdict.cells] == [SAME, SAME, DIFFERS, UNKNOWN]
     said = report.explanation(verdict)
@@ -374,7 +374,7 @@ def test_cells_that_were_run_out_of_order(verdicts):
 
 
 def test_a_cell_has_another_number_in_the_file(tmp_path):
-    """Then both numbers are reported."""
+    """Both numbers are reported."""
     path = write(tmp_path / "late", ("1", [], 5), ("2", [result("3")], 9))
     (verdict,) = look(path, saved=True)
     assert "In[2] (In[9] in the file)  2\n" in report.explanation(verdict)
@@ -382,7 +382,7 @@ def test_a_cell_has_another_number_in_the_file(tmp_path):
 
 @pytest.mark.parametrize("name", ["unsaved", "cleared"])
 def test_a_file_without_outputs(verdicts, name):
-    """There is nothing to compare, no kernel is started, and that is said; numbers may be left."""
+    """No kernel is started, and the report says so; the file may have numbers."""
     verdict = verdicts[name]
     assert (verdict.cells, verdict.seconds, verdict.exit_code) == ((), 0.0, 0)
     assert "no outputs are saved" in report.explanation(verdict)
@@ -394,15 +394,15 @@ def test_a_file_without_outputs(verdicts, name):
 
 
 def test_a_file_whose_numbers_were_stripped(verdicts):
-    """What is there is compared."""
+    """The outputs that exist are compared."""
     verdict = verdicts["stripped"]
     assert [cell.outputs.value for cell in verdict.cells] == [SAME, UNKNOWN]
 
 
 def test_a_cell_that_raises_now(verdicts):
-    """What the file has of it is no longer true.
+    """Its saved output is no longer true.
 
-    Those after it are reported as not reached.
+    Later cells are reported as not reached.
     """
     verdict = verdicts["raises"]
     assert [cell.outputs.value for cell in verdict.cells] == [SAME, DIFFERS]
@@ -414,7 +414,7 @@ def test_a_cell_that_raises_now(verdicts):
 
 
 def test_a_cell_that_raises_and_was_never_run(verdicts):
-    """The notebook cannot be checked to its end: nothing saved contradicts that."""
+    """The notebook is not checked to its end: no saved output contradicts the error."""
     verdict = verdicts["new"]
     assert verdict.exit_code == 2
     assert "In[2] raises KeyError: 'a'" in verdict.fault
@@ -423,9 +423,9 @@ def test_a_cell_that_raises_and_was_never_run(verdicts):
 
 @pytest.mark.parametrize(("rtol", "code"), [(None, 0), (1e-6, 0), (1e-9, 1), (0.5, 0)])
 def test_rtol_is_the_limit(tmp_path, rtol, code):
-    """Within it numbers are the same, beyond it they differ.
+    """Numbers within it are the same; beyond it they differ.
 
-    Without it rounding is true.
+    Without it, rounding counts as true.
     """
     path = write(tmp_path / "near", ("print(1.0000003)", [printed("1.0\n")]))
     (verdict,) = look(path, saved=True, rtol=rtol)
@@ -447,7 +447,7 @@ def test_seed_timeout_and_parameters_are_those_of_every_check(tmp_path):
 
 
 def test_json(verdicts):
-    """The shape of every check; what the file says and what came beside it."""
+    """The shape of every check, with the saved and the fresh output."""
     true, order = json.loads(report.as_json([verdicts["true"], verdicts["order"]]))["notebooks"]
     assert (true["reproducible"], true["first_divergence"]) == (True, None)
     assert [cell["outputs"] for cell in true["cells"]] == ["same", "rounding"]
@@ -466,12 +466,12 @@ def test_json(verdicts):
      ("a b", "a c", "text with other content")],
 )  # fmt: skip
 def test_other_blanks_are_told_from_another_text(saved, fresh, said):
-    """Versions of libraries write the same numbers with other blanks and lines."""
+    """Versions of libraries print the same numbers with other blanks and lines."""
     assert grade_text("result", saved, fresh, None).detail == said
 
 
 def test_html_as_it_is_read():
-    """A row of a table is a line; scripts, styles and markup are not read."""
+    """A table row is a line; scripts, styles and markup are not read."""
     html = (
         "<style>td {color: red}</style><p>Two <b>rows</b></p><table><tr><td>1<td>2</td></tr>"
         "<tr><th>a</th><td>&lt; 3</td></tr></table><script>x = '<p>4</p>'</script>"
@@ -481,18 +481,18 @@ def test_html_as_it_is_read():
 
 @pytest.mark.timeout(60)
 def test_a_long_line_of_blanks_is_compared_at_once():
-    """In time that is proportional to its length."""
+    """The time is proportional to its length."""
     blanks = f"x{' ' * 300_000}."
     assert grade_text("stdout", blanks, f"{blanks} \t", None).found is Found.SAME
 
 
+# Outputs that nbformat keeps though they are invalid.
 HARDLY = [
     [{}], [{"output_type": "other"}], [{"output_type": "stream", "text": "a"}], [{"output_type": "error"}],
     [{"output_type": "stream", "name": "stderr"}], [{"output_type": "error", "ename": None, "evalue": ["a", "b"]}],
     [{"output_type": "display_data"}], [{"output_type": "execute_result", "data": {}}], {},
     [{"output_type": "display_data", "data": {"text/plain": 3, "image/png": 4, "text/html": {"a": 1}}}],
 ]  # fmt: skip
-"""Outputs that nbformat keeps though they are invalid."""
 
 REFUSED = [
     3,
@@ -517,7 +517,7 @@ def with_outputs(path, outputs):
 
 @pytest.mark.parametrize("outputs", HARDLY, ids=str)
 def test_an_output_that_lacks_fields_is_compared_by_those_it_has(tmp_path, outputs):
-    """As front ends show it."""
+    """Front ends show it the same way."""
     book = read(with_outputs(tmp_path / "book", outputs))
     let_raise(book)
     assert not book.shows_error(book.cells[0], "ValueError")
@@ -531,7 +531,7 @@ def test_an_output_that_lacks_fields_is_compared_by_those_it_has(tmp_path, outpu
 
 @pytest.mark.parametrize("outputs", REFUSED, ids=str)
 def test_outputs_that_nbformat_refuses_are_told_in_one_line(tmp_path, outputs):
-    """Before anything runs."""
+    """They are reported before anything runs."""
     with pytest.raises(UncheckableError) as caught:
         read(with_outputs(tmp_path / "book", outputs))
     assert str(caught.value).isprintable()

@@ -1,7 +1,4 @@
-"""What a fresh run says of saved outputs: as text, JSON, JUnit XML, annotations.
-
-On the command line.
-"""
+"""Reports of ``--saved``: text, JSON, JUnit XML, annotations, and the command."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ from tests.render.hostile import HOSTILE, poisoned, unseen
 
 
 def compared(cell, *grades, **fields):
-    """Return what was found of a cell, from how far its outputs are apart."""
+    """Return the verdict on a cell, from the grades of its outputs."""
     found = max((each.found for each in grades), key=[*Found].index, default=Found.SAME)
     changes = tuple(Change(each.what, "", each.detail) for each in grades)
     return SavedCell(cell, found, Found.UNKNOWN, changes, grades=grades, **fields)
@@ -85,22 +82,19 @@ EACH = (TRUE, NEARLY, STALE, VARIES, ENDED, BROKEN, UNSAVED)
 
 
 def test_the_text_is_that_of_the_golden_file(golden):
-    """A table of all, then what the file says and what came, cell by cell."""
+    """A table of all notebooks, then the saved and the fresh outputs of each cell."""
     golden("check-saved", report.text(EACH))
 
 
 def test_each_exit_code():
-    """0 if all is still true, rounding included; 1 where one differs.
-
-    2 where one broke.
-    """
+    """0 if all is still true, also with rounding; 1 if a cell differs; 2 for a fault."""
     assert [each.exit_code for each in EACH] == [0, 0, 1, 0, 1, 2, 0]
 
 
 def test_junit_and_annotations():
-    """A notebook that differs is a failure, beside the cell.
+    """A notebook that differs is a failure, at the line of the cell.
 
-    Rounding stands with one that passes.
+    Rounding is shown in a test that passes.
     """
     cases = [*ET.fromstring(as_junit(EACH)).iter("testcase")]
     assert [[inner.tag for inner in case] for case in cases] == [
@@ -124,7 +118,7 @@ def test_junit_and_annotations():
 
 
 def test_json_of_faults():
-    """Unreached cells and errors stand where every check has them."""
+    """Unreached cells and errors are in the same fields as for every check."""
     ended, broken = json.loads(report.as_json([ENDED, BROKEN]))["notebooks"]
     assert ended["unreached"]["cells"] == 43
     assert (broken["reproducible"], broken["error"]) == (None, BROKEN.fault)
@@ -133,9 +127,9 @@ def test_json_of_faults():
 @settings(deadline=None, max_examples=50)
 @given(HOSTILE)
 def test_whatever_outputs_hold_nothing_of_it_acts(evil):
-    """In lines of outputs, paths, messages.
+    """Control characters in outputs, paths and messages are harmless.
 
-    Seen in text, JUnit and annotations, line by line.
+    Text, JUnit and annotations show them line by line.
     """
     verdicts = poisoned(EACH, evil)
     text, lines = report.text(verdicts), [*annotate(verdicts)]
@@ -165,7 +159,7 @@ def run(*words):
     ],
 )
 def test_options_that_do_not_go_together(words, said):
-    """Exit code 2 before any kernel is started, and one line that says which."""
+    """Exit code 2 before any kernel starts, and one line that names them."""
     done = run("--saved", *words, "x.ipynb")
     assert (done.exit_code, done.stdout) == (2, "")
     assert said in " ".join(done.stderr.split())
@@ -179,9 +173,9 @@ def test_rtol_needs_saved():
 
 
 def test_the_command(tmp_path):
-    """Options of every check go with it.
+    """Options of every check can be combined with it.
 
-    It exits 1 where a saved output is no longer true.
+    It exits with 1 if a saved output is no longer true.
     """
     good = write(
         tmp_path / "good", ("import random\nrandom.random()", [result("0.6394267984578837")])

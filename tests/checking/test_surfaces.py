@@ -69,7 +69,7 @@ def test_one_test_for_each_notebook(pytester, run_here):
 
 
 def test_options_say_how(pytester, run_here):
-    """Seeded it repeats; a missing kernel is a failure of the test that needs it."""
+    """With a seed it repeats; a missing kernel fails the test that needs it."""
     book(pytester.path / "draws", "import random\nrandom.random()")
     run_here("--ipytorchseed", "--ipytorchseed-seed", "1").assert_outcomes(passed=1)
     result = run_here("--ipytorchseed", "--ipytorchseed-kernel", "nowhere")
@@ -88,14 +88,14 @@ def test_options_say_how(pytester, run_here):
     ],
 )
 def test_a_bad_value_is_an_error_of_usage(run_here, option, said):
-    """As in the shell; no kernel is blamed for it."""
+    """As in the shell; the kernel is not blamed for it."""
     done = run_here("--ipytorchseed", option)
     assert done.ret == pytest.ExitCode.USAGE_ERROR
     assert f"argument {option.partition('=')[0]}: {said}" in done.stderr.str()
 
 
 def test_what_no_output_shows_fails_where_it_is_asked_for(pytester, run_here):
-    """The test passes, and its report has what is left behind; strictly it fails."""
+    """The test passes and reports what is left; with the strict option it fails."""
     book(pytester.path / "silent", "import random\nx = random.random()")
     result = run_here("--ipytorchseed", "-rP")
     result.assert_outcomes(passed=1)
@@ -107,7 +107,7 @@ def test_what_no_output_shows_fails_where_it_is_asked_for(pytester, run_here):
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
 def test_an_interrupt_ends_pytest(tmp_path, monkeypatch):
-    """As Ctrl-C does in any test; the kernel ends with it."""
+    """Ctrl-C works as in any test; the kernel ends too."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     mark = uuid.uuid4().hex
@@ -128,7 +128,7 @@ def test_an_interrupt_ends_pytest(tmp_path, monkeypatch):
 
 
 def test_without_the_option_no_notebook_is_collected(pytester, run):
-    """Installing the package changes no test run, and costs none."""
+    """Installing the package changes no test run."""
     book(pytester.path / "draws", "1")
     pytester.makepyfile(
         "import sys\n\ndef test():\n    assert not {'nbclient', 'torch', 'click'} & {*sys.modules}"
@@ -137,7 +137,7 @@ def test_without_the_option_no_notebook_is_collected(pytester, run):
 
 
 def test_the_plugin_is_announced_to_pytest():
-    """By an entry point, so that no one has to name it."""
+    """The entry point loads it, so users need not name it."""
     project = (ROOT / "pyproject.toml").read_text()
     said = re.search(
         r'^\[project.entry-points.pytest11\]\nipytorchseed = "(\S+)"$', project, re.MULTILINE
@@ -147,7 +147,7 @@ def test_the_plugin_is_announced_to_pytest():
 
 
 def test_the_hook_of_pre_commit_runs_the_check(tmp_path):
-    """It is called with the notebooks that changed, and fails where one differs."""
+    """It runs on the changed notebooks, and fails if one differs."""
     entry = re.search(r"^  entry: python (.+)$", HOOKS.read_text(), re.MULTILINE)[1]
     option, package, *words = shlex.split(entry)
     assert (option, package) == ("-m", "ipytorchseed")

@@ -1,4 +1,4 @@
-"""What stands in widgets is compared as what stands below a cell is."""
+"""The output of widgets is compared like other outputs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ VARIES = [*CELLS][:3]
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
-    """A notebook with a cell for each case, one that changes an earlier Output, and its check."""
+    """A notebook with a cell for each case and one that changes an Output; its check."""
     folder = tmp_path_factory.mktemp("widgets")
     later = ("log = W.Output()\nlog", "with log:\n    print(random.random())")
     path = book(folder / "all", IMPORTS, *CELLS.values(), *later)
@@ -53,13 +53,13 @@ def ran(tmp_path_factory):
 
 @pytest.mark.parametrize("case", CELLS)
 def test_two_runs(ran, case):
-    """A random number in a widget differs; an address, or how far a bar is, does not."""
+    """A random number in a widget differs; an address or a bar's progress does not."""
     place = 1 + [*CELLS].index(case)
     assert found(ran[0])[place][0] == ("different" if case in VARIES else "same")
 
 
 def test_the_cell_that_changes_a_widget_is_the_one_that_differs(ran):
-    """And not the one that displayed it before."""
+    """Not the one that displayed it before."""
     display, change = ran[0].cells[-2:]
     assert (display.outputs.value, change.outputs.value) == ("same", "different")
     assert [each.name for each in change.causes] == ["python"]
@@ -67,7 +67,7 @@ def test_the_cell_that_changes_a_widget_is_the_one_that_differs(ran):
 
 @pytest.mark.parametrize("case", CELLS)
 def test_saved_widgets(ran, case):
-    """The file of an executed notebook keeps them; where it does not, nothing is said of them."""
+    """The file may keep them; if it does not, they are not compared."""
     place = 1 + [*CELLS].index(case)
     _, executed, bare = ran
     assert executed.cells[place].outputs.value == ("different" if case in VARIES else "same")
@@ -88,6 +88,6 @@ def test_saved_widgets(ran, case):
     ],
 )
 def test_states_of_any_shape(metadata):
-    """Files of others hold anything: what is no widget shows nothing."""
+    """Files of other programs hold anything; what is not a widget shows nothing."""
     view = {"data": {"application/vnd.jupyter.widget-view+json": {"model_id": "a"}}}
     assert [*Views().changed([view], states_of(metadata))] == []

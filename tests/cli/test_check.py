@@ -1,4 +1,4 @@
-"""``ipytorchseed check``: words, options, exit codes, files written beside."""
+"""``ipytorchseed check``: words, options, exit codes, and files that it writes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def folder(tmp_path_factory):
 def test_a_folder_stands_for_the_notebooks_in_it(folder, tmp_path, monkeypatch):
     """Except the copies that Jupyter keeps.
 
-    The table, JUnit and annotations tell the same.
+    The table, JUnit and annotations agree.
     """
     junit = tmp_path / "reports" / "junit.xml"
     monkeypatch.chdir(folder.parent)
@@ -62,9 +62,9 @@ def test_a_folder_stands_for_the_notebooks_in_it(folder, tmp_path, monkeypatch):
 
 
 def test_json_is_all_that_is_printed(folder):
-    """One line on standard output, whatever else is asked for.
+    """One line on standard output, with any other options.
 
-    Annotations go beside it.
+    Annotations go to standard error.
     """
     done = run(folder / "deep" / "draws.ipynb", "--json", GITHUB_ACTIONS="true")
     assert done.exit_code == 1
@@ -82,15 +82,15 @@ def test_a_seed_makes_it_repeat(folder):
 
 @pytest.fixture(scope="module")
 def silent(tmp_path_factory):
-    """A notebook that shows the same and leaves a number that was never seeded."""
+    """A notebook that shows the same, and leaves a number that was never seeded."""
     cells = "import random", "x = random.random()"
     return book(tmp_path_factory.mktemp("silent") / "silent", *cells)
 
 
 def test_what_no_output_shows_is_told(silent, tmp_path):
-    """In a line, in JUnit beside a case that passes, and not as an annotation.
+    """In a line, and in a passing JUnit case, but not as an annotation.
 
-    Exit code 0.
+    The exit code is 0.
     """
     junit = tmp_path / "junit.xml"
     done = run(silent, "--junit", junit, GITHUB_ACTIONS="true")
@@ -104,7 +104,7 @@ def test_what_no_output_shows_is_told(silent, tmp_path):
 
 
 def test_strict(silent):
-    """``--strict``: it is a difference, for the same cell and cause."""
+    """``--strict`` makes it a difference, for the same cell and cause."""
     done = run(silent, "--strict", "--json", GITHUB_ACTIONS="true")
     assert done.exit_code == 1
     (told,) = json.loads(done.stdout)["notebooks"]
@@ -129,7 +129,7 @@ def test_cells_that_were_not_reached(tmp_path):
 
 
 def test_rerun(folder):
-    """``--rerun``: the words are about running again."""
+    """The words of ``--rerun`` are about running again."""
     done = run(folder / "deep" / "draws.ipynb", "--rerun")
     assert done.exit_code == 1
     assert "not safe to run again" in done.stdout
@@ -153,7 +153,7 @@ def test_rerun(folder):
     ],
 )
 def test_a_wrong_word_is_an_error_of_usage(words, said, tmp_path):
-    """Exit code 2 before any kernel is started, and one line that says which word."""
+    """Exit code 2 before any kernel starts, and one line that names the word."""
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").touch()
     places = {"empty": tmp_path / "empty", "file": tmp_path / "file"}
@@ -166,9 +166,9 @@ def test_a_wrong_word_is_an_error_of_usage(words, said, tmp_path):
     "words", [["check", "--junit"], ["check", "--receipt"], ["ledger", "export", "--output"]]
 )
 def test_no_notebook_is_written_over(words, tmp_path):
-    """It stands next to an option whose file was forgotten.
+    """A notebook follows an option whose file was forgotten.
 
-    Nothing is run, and nothing lost.
+    Nothing runs, and nothing is lost.
     """
     path = book(tmp_path / "book", "1 + 1")
     before = path.read_bytes()
@@ -179,9 +179,9 @@ def test_no_notebook_is_written_over(words, tmp_path):
 
 
 def test_what_was_typed_is_repeated_visibly(tmp_path):
-    """An error of usage is a line of a log.
+    """A usage error is one line of a log.
 
-    Nothing in it begins another, or moves the pen.
+    Control characters in it are escaped.
     """
     evil = "\x1b[2J\u202e\n::error::x"
     empty = tmp_path / f"empty{evil}"
@@ -203,7 +203,7 @@ def test_what_was_typed_is_repeated_visibly(tmp_path):
 
 
 def test_what_is_no_notebook_does_not_keep_the_others_from_being_checked(tmp_path):
-    """A pipe in a folder, and a folder that is called as a notebook is."""
+    """A pipe in a folder, and a folder with the name of a notebook."""
     book(tmp_path / "sound", "1 + 1")
     os.mkfifo(tmp_path / "pipe.ipynb")
     (tmp_path / "folder.ipynb").mkdir()
@@ -218,7 +218,7 @@ def test_what_is_no_notebook_does_not_keep_the_others_from_being_checked(tmp_pat
 
 
 def test_a_notebook_that_is_not_there(tmp_path):
-    """Exit code 2, and its own line."""
+    """Exit code 2, and a line that says so."""
     done = run(tmp_path / "none.ipynb")
     assert done.exit_code == 2
     assert f"✗ {tmp_path / 'none.ipynb'}: no such file\n" in done.stdout
@@ -230,7 +230,7 @@ def test_a_notebook_that_is_not_there(tmp_path):
 def test_a_receipt_is_written_and_compared_with(tmp_path, monkeypatch):
     """One run for each.
 
-    What it prints is valid JSON, and says nothing of whether it repeats.
+    The output is valid JSON, and does not say whether it repeats.
     """
     monkeypatch.chdir(tmp_path)
     path = book(tmp_path / "draws", "import random\nrandom.seed(1)", "random.random()")
@@ -246,9 +246,9 @@ def test_a_receipt_is_written_and_compared_with(tmp_path, monkeypatch):
 
 
 def test_a_run_that_does_not_end_writes_over_no_receipt(tmp_path, monkeypatch):
-    """Its part of the cells would pass for the whole.
+    """A partial receipt would look complete.
 
-    Nothing is left where no file was.
+    No file is left if there was none.
     """
     monkeypatch.chdir(tmp_path)
     path = book(tmp_path / "one", "1", "2")
@@ -269,7 +269,7 @@ FOREIGN = {
 
 
 def test_a_report_takes_no_other_files_place(tmp_path, monkeypatch):
-    """Nor does one go where a link leads; one line says what is there and what to do."""
+    """Links are refused too; one line says what is there and what to do."""
     monkeypatch.chdir(tmp_path)
     path = book(tmp_path / "one", "1 / 0")
     for name, content in FOREIGN.items():
@@ -295,14 +295,14 @@ def test_a_report_takes_no_other_files_place(tmp_path, monkeypatch):
     "head", ["", "<testsuites>", "<?xml version='1.0'?>\n<!-- x -->\n<testsuite name='pytest'/>"]
 )
 def test_a_junit_report_of_whatever_made_it_is_replaced(tmp_path, head):
-    """So is an empty file."""
+    """An empty file is replaced too."""
     path = tmp_path / "junit.xml"
     path.write_text(head)
     assert is_junit(path) or not head
 
 
 def test_a_receipt_that_is_none_is_refused_before_anything_runs(folder, tmp_path):
-    """In one line, which says what to do; so are options that ask for something else."""
+    """One line says what to do; conflicting options are refused too."""
     book(tmp_path / "one", "1 / 0")
     (tmp_path / "r.json").write_text('{"schema": 1, "kind": "ipytorchseed receipt", "cells"')
     refusals = {

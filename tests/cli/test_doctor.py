@@ -23,9 +23,9 @@ doctor = sys.modules[command.callback.__module__]
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    """A user's folders, with nothing in them.
+    """A user's folders, empty.
 
-    Kernels and versions of others are out of sight.
+    The kernels and versions of this machine are hidden.
     """
     monkeypatch.setenv("IPYTORCHSEED_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
@@ -41,7 +41,7 @@ def home(tmp_path, monkeypatch):
 
 
 def told(code):
-    """Run it; check exit code, form and privacy, and return its JSON."""
+    """Run it, check exit code, form and privacy, and return its JSON."""
     done = CliRunner().invoke(main, ["doctor", "--json"], catch_exceptions=False)
     found = check("doctor", done.stdout)
     assert done.exit_code == code, found["findings"]
@@ -51,13 +51,13 @@ def told(code):
 
 
 def level_of(found, which):
-    """Return what is said of a thing."""
+    """Return the level of a message."""
     (finding,) = [each for each in found["findings"] if each["which"] == which]
     return finding["level"], finding["what"], finding["fix"]
 
 
 def test_where_all_is_well_it_says_so(home):
-    """Versions, the ledger, a block to copy; in 80 columns; exit 0."""
+    """Versions, the ledger, a block to copy; in 80 columns; exit code 0."""
     found = told(0)
     assert found["ledger"] == {
         "path": str(home / "data/ledger.sqlite"),
@@ -75,7 +75,7 @@ def test_where_all_is_well_it_says_so(home):
 
 
 def test_the_ledger_is_told(home):
-    """Sound, damaged, and one that others can write to."""
+    """Sound, damaged, or writable by others."""
     with Ledger.open() as ledger:
         path = ledger.path
         ledger.add(replace(EXPLANATIONS["same"].run, started=time.time()), {})
@@ -91,9 +91,9 @@ def test_the_ledger_is_told(home):
 
 
 def test_files_that_hide_a_library_are_named(home):
-    """One of Python, one of ours.
+    """Files that hide a standard module, or one of ours.
 
-    Others are the user's own business, and so is a clone.
+    Other files, and a clone of the repository, are not reported.
     """
     for name in ("random.py", "train.py", "numpy.ipynb"):
         (home / "work" / name).touch()
@@ -114,7 +114,7 @@ def test_files_that_hide_a_library_are_named(home):
 
 
 def test_what_is_missing_or_too_old_is_named(home, monkeypatch):
-    """With the line that installs it; what an option needs is only noted."""
+    """With the line that installs it; requirements of options are only notes."""
     versions = {"anywidget": "0.8.1", "msgspec": None, "ipyparallel": None}
     real = doctor._version
     monkeypatch.setattr(doctor, "_version", lambda name: versions.get(name, real(name)))
@@ -146,7 +146,7 @@ def test_what_ipython_loads_before_the_first_cell_is_named(home):
 
 
 def test_kernels_of_another_python_are_named(home):
-    """There the extension may not be installed: the notebook's kernel decides."""
+    """They may lack the extension: the notebook's kernel decides."""
     other = home / "venv/bin/python"
     spec = {"argv": [str(other), "-m", "ipykernel_launcher"], "language": "python"}
     file = home / "jupyter/kernels/old/kernel.json"
@@ -163,7 +163,7 @@ def test_kernels_of_another_python_are_named(home):
 
 
 def test_old_widgets_in_a_new_lab_are_named(home, monkeypatch):
-    """The table is there, the widget is not."""
+    """The table works, the widget does not."""
     versions = {"ipywidgets": "7.7.1", "jupyterlab": "4.2.0"}
     real = doctor._version
     monkeypatch.setattr(doctor, "_version", lambda name: versions.get(name, real(name)))
@@ -171,7 +171,7 @@ def test_old_widgets_in_a_new_lab_are_named(home, monkeypatch):
 
 
 def test_a_torch_that_does_not_load_is_named(home, monkeypatch):
-    """In torch's own words, first line; everything else is still looked at."""
+    """With the first line of torch's error; everything else is still checked."""
 
     def broken():
         raise OSError("libcudart.so.12: cannot open\nshared object file")

@@ -1,4 +1,4 @@
-"""``ipytorchseed kernel``: kernels that start right, and no one else's touched."""
+"""``ipytorchseed kernel``: installs kernels, and leaves all others alone."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tests.checking.books import book, look
 
 @pytest.fixture
 def kernels(tmp_path, monkeypatch):
-    """Where kernels of this user are installed."""
+    """The folder in which this user's kernels are installed."""
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
     return tmp_path / "jupyter" / "kernels"
 
 
 def run(*words):
-    """Run a command; return how it ended, what it printed, and what it said on stderr."""
+    """Run a command; return its exit code, standard output and standard error."""
     done = CliRunner().invoke(main, ["kernel", *words])
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done.exit_code, done.stdout, " ".join(done.stderr.split())
@@ -37,7 +37,7 @@ def spec_of(folder):
 
 
 def test_an_installed_kernel_starts_with_what_is_too_late_to_set_later(kernels):
-    """Hash seed, threads, what this torch needs; this Python; the extension."""
+    """Hash seed, threads, torch's variables; this Python; the extension."""
     code, out, err = run("install", "--threads", "1", "--hash-seed", "7")
     assert (code, err) == (0, "")
     spec = spec_of(kernels / "ipytorchseed")
@@ -50,7 +50,7 @@ def test_an_installed_kernel_starts_with_what_is_too_late_to_set_later(kernels):
 
 
 def test_without_threads_named_it_takes_as_many_as_torch(kernels):
-    """What torch does anyway, but the same in each kernel."""
+    """As torch does, but the same in each kernel."""
     run("install")
     count = spec_of(kernels / "ipytorchseed")["env"]["OMP_NUM_THREADS"]
     assert count == str(torch.get_num_threads())
@@ -59,7 +59,7 @@ def test_without_threads_named_it_takes_as_many_as_torch(kernels):
 def test_in_it_nothing_is_too_late(kernels, tmp_path):
     """In a real kernel.
 
-    The report has no such line, the extension is there, sets keep their order.
+    The report has no such line, the extension is loaded, sets keep their order.
     """
     run("install", "--name", "right", "--threads", "1")
     path = book(
@@ -80,7 +80,7 @@ def test_in_it_nothing_is_too_late(kernels, tmp_path):
 
 
 def test_list_and_remove(kernels):
-    """Ours are listed with what they start with; a removed one is gone."""
+    """Our kernels are listed with their settings; a removed one is gone."""
     assert run("list")[1].startswith("no kernel of ours is installed")
     run("install", "--name", "one", "--hash-seed", "1")
     run("install", "--name", "two", "--hash-seed", "2")
@@ -93,14 +93,14 @@ def test_list_and_remove(kernels):
 
 
 def test_a_kernel_of_ours_is_replaced(kernels):
-    """Installing it again with other values is how one changes them."""
+    """Installing it again changes its values."""
     run("install", "--hash-seed", "1")
     assert run("install", "--hash-seed", "2")[0] == 0
     assert spec_of(kernels / "ipytorchseed")["env"]["PYTHONHASHSEED"] == "2"
 
 
 def test_other_kernels_are_never_touched(kernels):
-    """Neither replaced nor removed, whatever their kernel.json holds."""
+    """They are not replaced or removed, whatever their kernel.json contains."""
     theirs = {"mine": '{"argv": [], "metadata": {}}', "torn": "{", "odd": "[]", "bare": None}
     for name, text in theirs.items():
         folder = kernels / name
@@ -127,7 +127,7 @@ NO_NAMES = ["..", ".", "", " ", "a b", "a/b", "../x", "/etc/x", "..\\x", ".x", "
 @pytest.mark.parametrize("name", NO_NAMES, ids=ascii)
 @pytest.mark.parametrize("command", [["install", "--name"], ["remove", "--"]], ids=lambda c: c[0])
 def test_a_name_that_is_none_is_refused(kernels, tmp_path, command, name):
-    """It names a folder: `..` would be all that the user has in Jupyter.
+    """It names a folder: `..` would be the user's whole Jupyter folder.
 
     Nothing is touched.
     """
@@ -150,7 +150,7 @@ def mark(folder):
 
 
 def test_a_link_is_not_ours(kernels, tmp_path):
-    """Neither the link nor its target is replaced or removed, despite our mark."""
+    """Link and target are not replaced or removed, despite our mark."""
     mark(tmp_path / "elsewhere")
     kernels.mkdir(parents=True)
     (kernels / "linked").symlink_to(tmp_path / "elsewhere")
@@ -176,7 +176,7 @@ def test_a_folder_that_is_no_kernel_is_not_replaced(kernels):
 
 
 def test_a_kernel_that_another_hides_is_looked_at_too(kernels, tmp_path, monkeypatch):
-    """Of two with one name, Jupyter shows one: the other is not replaced unseen."""
+    """Jupyter shows one of two with the same name; the hidden one is not replaced."""
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "first"))
     mark(tmp_path / "first" / "kernels" / "two")
     theirs = kernels / "two" / "kernel.json"
@@ -192,7 +192,7 @@ def test_a_kernel_that_another_hides_is_looked_at_too(kernels, tmp_path, monkeyp
 
 
 def test_what_else_is_in_the_folder_stays(kernels):
-    """A logo that the user gave it outlives a second install, and the removal."""
+    """A logo from the user survives a second install, and the removal."""
     run("install")
     logo = kernels / "ipytorchseed" / "logo-64x64.png"
     logo.write_text("logo")
@@ -217,7 +217,7 @@ def test_what_else_is_in_the_folder_stays(kernels):
     ids=lambda text: text[:30],
 )
 def test_what_is_hardly_a_kernel_is_not_ours(kernels, text):
-    """Whatever its file holds, no command fails over it."""
+    """No command fails because of the content of its file."""
     (kernels / "odd").mkdir(parents=True)
     (kernels / "odd" / "kernel.json").write_text(text)
     assert run("list")[1].startswith("no kernel of ours is installed")
@@ -231,7 +231,7 @@ def test_what_is_hardly_a_kernel_is_not_ours(kernels, text):
     "value", ["x", "-1", "", "1.5", "9" * 30, "1e3", "\x1b[2J\u202e"], ids=ascii
 )
 def test_a_number_that_is_none_is_refused(kernels, option, value):
-    """In one line that names the option; nothing is installed."""
+    """One line names the option; nothing is installed."""
     code, out, err = run("install", option, value)
     assert (code, out) == (2, "")
     assert f"Invalid value for '{option}'" in err
@@ -240,7 +240,7 @@ def test_a_number_that_is_none_is_refused(kernels, option, value):
 
 
 def test_errors_of_usage(kernels):
-    """A seed out of range, a kernel that is not there."""
+    """A seed out of range, and a kernel that does not exist."""
     assert run("install", "--hash-seed", str(2**32))[0] == 2
     assert run("install", "--threads", "0")[0] == 2
     assert "'none' is not installed; ours are: none" in run("remove", "none")[2]

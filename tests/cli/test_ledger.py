@@ -18,7 +18,7 @@ DAY = 86_400
 
 @pytest.fixture
 def path(tmp_path, monkeypatch):
-    """Where the commands look."""
+    """The ledger's path for the commands."""
     monkeypatch.setenv("IPYTORCHSEED_DATA_DIR", str(tmp_path / "data"))
     return tmp_path / "data" / "ledger.sqlite"
 
@@ -33,27 +33,27 @@ def filled(path):
 
 
 def run(*words, answer=None):
-    """Run a command; return how it ended, what it printed, and what it said on stderr."""
+    """Run a command; return its exit code, standard output and standard error."""
     done = CliRunner().invoke(main, ["ledger", *words], input=answer)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done.exit_code, done.stdout, done.stderr
 
 
 def test_path_prints_the_place_and_makes_nothing(path):
-    """Whether there is a ledger or not."""
+    """Whether or not there is a ledger."""
     assert run("path") == (0, f"{path}\n", "")
     assert not path.parent.exists()
 
 
 @pytest.mark.parametrize("command", [["show"], ["prune", "--yes"], ["prune"], ["verify"]])
 def test_where_there_is_none_yet_it_says_so_and_makes_none(path, command):
-    """A look changes nothing."""
+    """Reading changes nothing."""
     assert run(*command) == (0, f"no ledger yet at {path}\n", "")
     assert not path.parent.exists()
 
 
 def test_where_there_is_none_yet_json_is_still_json(path):
-    """No runs, and the line for people where it does not disturb."""
+    """No runs; the message for people goes to standard error."""
     code, out, err = run("show", "--json")
     assert (code, json.loads(out)) == (0, {"schema": 1, "runs": []})
     assert "no ledger yet" in err
@@ -75,7 +75,7 @@ def test_show_prints_the_last_runs(filled):
 
 
 def test_show_takes_a_number_and_a_notebook(filled):
-    """By the whole name, or how its path ends."""
+    """The notebook's full name, or the end of its path."""
     for name in ("plot.ipynb", "/home/me/plot.ipynb", "me/plot.ipynb"):
         code, out, _ = run("show", "--notebook", name, "-n", "2", "--json")
         assert code == 0
@@ -87,7 +87,7 @@ def test_show_takes_a_number_and_a_notebook(filled):
 
 
 def test_json_tells_of_each_run(filled):
-    """What other programs may rely on."""
+    """The fields that other programs rely on."""
     (found,) = json.loads(run("show", "-n", "1", "--notebook", "train.ipynb", "--json")[1])["runs"]
     assert found.pop("started").endswith("Z")
     assert found == {
@@ -104,7 +104,7 @@ def test_json_tells_of_each_run(filled):
 
 
 def test_one_name_may_stand_for_several_notebooks(path):
-    """Their runs come in their order."""
+    """Their runs are shown in order."""
     with Ledger.open(path) as ledger:
         for number in range(6):
             ledger.add(*samples.moved(number, notebook=f"/{number % 2}/a.ipynb"))
@@ -113,7 +113,7 @@ def test_one_name_may_stand_for_several_notebooks(path):
 
 
 def test_text_that_would_move_the_cursor_is_shown_without_doing_so(path):
-    """A cell may hold anything."""
+    """A cell may contain control characters."""
     with Ledger.open(path) as ledger:
         ledger.add(*samples.moved(source="\x1b[2Jx\udc80 = 1", notebook="a\x07.ipynb"))
     code, out, _ = run("show")
@@ -133,19 +133,19 @@ def test_text_that_would_move_the_cursor_is_shown_without_doing_so(path):
     ],
 )
 def test_bad_input_names_what_there_is(filled, words, said):
-    """It ends with 2, as for any usage error."""
+    """The exit code is 2, as for any usage error."""
     code, out, err = run(*words)
     assert (code, out) == (2, "")
     assert said in err.splitlines()[-1]
 
 
 def test_an_unknown_notebook_is_one_line(filled):
-    """Nothing but what is wrong, and what would be right."""
+    """What is wrong, and what would be right."""
     assert run("show", "--notebook", "x")[2].count("\n") == 1
 
 
 def test_prune_says_what_it_removed(path):
-    """By age, as asked for."""
+    """By age, as requested."""
     with Ledger.open(path) as ledger:
         ledger.clock = lambda: samples.BEGIN - 20 * DAY
         samples.add(ledger, 10, started=samples.BEGIN - 20 * DAY)
@@ -161,7 +161,7 @@ def test_prune_says_what_it_removed(path):
 
 
 def test_prune_asks_first(filled):
-    """And does nothing without a yes."""
+    """It does nothing without a yes."""
     code, out, err = run("prune", "--days", "0", answer="n\n")
     assert code == 1
     assert "Drop runs older than 0 days" in out
@@ -172,7 +172,7 @@ def test_prune_asks_first(filled):
 
 
 def test_prune_by_size(filled):
-    """The oldest go until the rest is small enough."""
+    """The oldest content is deleted until the rest is small enough."""
     with Ledger.open(filled) as ledger:
         for number in range(100, 700):
             ledger.add(*samples.moved(number))
@@ -186,14 +186,14 @@ def test_prune_by_size(filled):
 
 
 def test_verify_of_a_sound_ledger(filled):
-    """Exit 0, and a line."""
+    """Exit code 0, and a line."""
     code, out, err = run("verify")
     assert (code, err) == (0, "")
     assert out.startswith(f"{filled} is sound: 33 runs, ")
 
 
 def test_verify_of_a_damaged_ledger(filled):
-    """Exit 1, and a line for each finding."""
+    """Exit code 1, and a line for each finding."""
     connection = sqlite3.connect(filled)
     connection.execute("UPDATE blobs SET data = x'00' WHERE id = 1")
     connection.commit()
@@ -206,7 +206,7 @@ def test_verify_of_a_damaged_ledger(filled):
 
 @pytest.mark.parametrize("command", ["show", "verify"])
 def test_looking_at_garbage_says_so_and_leaves_it(filled, command):
-    """One line; nothing is set aside by a look."""
+    """One line; reading does not move the file away."""
     filled.write_bytes(b"garbage" * 1000)
     code, out, err = run(command)
     assert (code, out) == (1, "")
@@ -216,7 +216,7 @@ def test_looking_at_garbage_says_so_and_leaves_it(filled, command):
 
 
 def test_help_of_every_command(path):
-    """Exit 0, and what it does."""
+    """Exit code 0, and a description."""
     for words in ([], ["path"], ["show"], ["prune"], ["verify"]):
         code, out, _ = run(*words, "--help")
         assert code == 0
@@ -224,7 +224,7 @@ def test_help_of_every_command(path):
 
 
 def test_export_writes_a_receipt(filled, tmp_path):
-    """Of the last run of each cell, to a file or for another program.
+    """Of the last run of each cell, to a file or standard output.
 
     Nothing else is printed.
     """
@@ -244,7 +244,7 @@ def test_export_writes_a_receipt(filled, tmp_path):
 
 
 def test_export_of_one_of_several_notebooks_asks_which(path):
-    """Two that end alike; and where there is no ledger, there is nothing to write."""
+    """If two paths end alike; without a ledger, there is nothing to write."""
     assert run("export", "train.ipynb")[0] == 2
     with Ledger.open(path) as ledger:
         for folder in ("me", "you"):

@@ -47,14 +47,14 @@ def test_the_version_is_told_without_importing_torch():
 
 @pytest.mark.parametrize("words", [[], ["kernel"], ["ledger"], ["trace"]], ids=" ".join)
 def test_the_list_of_commands_says_each_in_full(words):
-    """No sentence is cut in a terminal of 80 columns."""
+    """No sentence is cut at 80 columns."""
     told = CliRunner().invoke(main, [*words, "--help"], terminal_width=80).output
     assert "..." not in told.partition("Commands:")[2]
 
 
 @pytest.mark.parametrize("words", [[], ["kernel"], ["ledger"], ["trace"]], ids=" ".join)
 def test_without_a_command_the_list_is_shown_in_lines(words):
-    """As by ``--help``: its line ends are no words that somebody typed."""
+    """As for ``--help``: its line ends are not escaped."""
     told = CliRunner().invoke(main, words)
     assert told.output == CliRunner().invoke(main, [*words, "--help"]).output
 
@@ -71,12 +71,12 @@ def test_without_a_command_the_list_is_shown_in_lines(words):
     ],
 )
 def test_what_is_no_number_is_said_to_be_none(words, said):
-    """In the words of the user, not "integer range"."""
+    """In plain words, not “integer range”."""
     assert said in CliRunner().invoke(main, words).output
 
 
 def test_the_report_is_printed_by_a_fresh_process():
-    """Every flag, in 80 columns, without a colour."""
+    """Every flag, in 80 columns, without colour."""
     both = (
         "from ipytorchseed.cli import main\n"
         "for words in ['report'], ['report', '--all']: main(words, standalone_mode=False); print('&')"
@@ -95,9 +95,9 @@ def test_the_report_is_printed_by_a_fresh_process():
 
 @pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "ascii", "utf-8"])
 def test_an_output_that_lacks_a_character_is_no_error(encoding):
-    """A pipe on Windows has cp1252.
+    """A pipe on Windows uses cp1252.
 
-    An exception would end it with 1, which says something else.
+    An exception would exit with 1, which means that a notebook differs.
     """
     done = CliRunner(charset=encoding).invoke(main, ["report"], catch_exceptions=False)
     assert (done.exit_code, done.stderr) == (0, "")
@@ -131,7 +131,7 @@ def test_the_report_as_json_is_one_line():
     ],
 )
 def test_a_wrong_word_is_an_error_of_usage(words, said):
-    """Exit code 2; the message goes to standard error and says what to type."""
+    """Exit code 2; the message on standard error says what to type."""
     result = CliRunner().invoke(main, words)
     assert (result.exit_code, result.stdout) == (2, "")
     assert said in result.stderr
@@ -139,7 +139,7 @@ def test_a_wrong_word_is_an_error_of_usage(words, said):
 
 
 def test_a_wrong_word_in_the_shell_is_one_too():
-    """As the script that called it sees it."""
+    """As a calling script sees it."""
     done = _shell("nope")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("Usage: python -m ipytorchseed ")
@@ -147,7 +147,7 @@ def test_a_wrong_word_in_the_shell_is_one_too():
 
 
 def test_a_full_disk_is_told_in_a_line(monkeypatch):
-    """It is not 1, which says that a notebook differs."""
+    """The exit code is not 1, which means that a notebook differs."""
 
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -160,7 +160,7 @@ def test_a_full_disk_is_told_in_a_line(monkeypatch):
 
 @pytest.mark.parametrize(("command", "code"), [("report", 2), ("doctor", 1)])
 def test_in_a_removed_folder_it_says_so(tmp_path, command, code):
-    """Torch, which asks where it is, would end the process with a riddle."""
+    """Otherwise torch reads the working folder and ends with an obscure error."""
     gone = tmp_path / "gone"
     gone.mkdir()
     code_of = f"import os; os.rmdir({str(gone)!r})\nfrom ipytorchseed.cli import main; main()"
@@ -181,7 +181,7 @@ def test_in_a_removed_folder_it_says_so(tmp_path, command, code):
 
 @pytest.mark.parametrize("option", ["--help", "-h"])
 def test_help_lists_every_command(option):
-    """Each with one line."""
+    """Each has one line."""
     result = CliRunner().invoke(main, [option])
     assert result.exit_code == 0
     for name, command in main.commands.items():

@@ -14,10 +14,7 @@ from ipytorchseed.cli import main
 
 
 def run(*words):
-    """Run the command.
-
-    Return how it ended, what it printed, and what it said on stderr.
-    """
+    """Run the command; return its exit code, standard output and standard error."""
     done = CliRunner().invoke(main, ["trace", "diff", *map(str, words)])
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done.exit_code, done.stdout, done.stderr
@@ -25,7 +22,7 @@ def run(*words):
 
 @pytest.fixture
 def traces(tmp_path, monkeypatch):
-    """Two runs that part, at a factor, and a file that is none."""
+    """Two runs that diverge at a factor, and a file that is not a trace."""
     monkeypatch.chdir(tmp_path)
     for name, factor in (("a", 2.0), ("b", 3.0)):
         with its.trace(name, summaries=True):
@@ -38,7 +35,7 @@ def traces(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("traces")
 def test_it_exits_as_check_does():
-    """0 if runs computed the same, 1 where they differ, 2 where a file cannot be read."""
+    """0 if the runs are equal, 1 if they differ, 2 if a file cannot be read."""
     assert run("a", "a")[0] == 0
     assert run("a", "b")[0] == 1
     assert run("a", "b", "--rtol", "0.9")[0] == 0
@@ -50,7 +47,7 @@ def test_it_exits_as_check_does():
 
 @pytest.mark.usefixtures("traces")
 def test_the_text_says_where_and_how_they_part():
-    """In lines of 80 columns: the operation, its line and code, and what it was given."""
+    """In 80 columns: the operation, its line and code, and its inputs."""
     _, text, _ = run("a", "b")
     assert "aten::mul, line" in text
     assert "(x * factor if turn == 2 else x * 2.0).exp()" in text
@@ -61,7 +58,7 @@ def test_the_text_says_where_and_how_they_part():
 
 @pytest.mark.usefixtures("traces")
 def test_json_is_one_line():
-    """With the line and how far apart results are."""
+    """With the line, and the distance of the results."""
     _, out, _ = run("a", "b", "--json")
     told = json.loads(out)
     assert out.count("\n") == 1
@@ -73,7 +70,7 @@ def test_json_is_one_line():
 
 
 class _Page(HTMLParser):
-    """Notes a page's tags."""
+    """Collects a page's tags."""
 
     def __init__(self):
         super().__init__()
@@ -85,7 +82,7 @@ class _Page(HTMLParser):
 
 
 def test_the_page_has_a_picture_and_no_script(traces):
-    """One bar for each stretch of the run that differs; hostile text is escaped."""
+    """One bar for each differing part of the run; hostile text is escaped."""
     hostile = "with its.trace('c'): torch.ones(2) * 9.0  # <script>\x1b[31m"
     (traces / "hostile.py").write_text(hostile)
     exec(compile(hostile, traces / "hostile.py", "exec"), {"torch": torch, "its": its})  # noqa: S102 -- it is ours

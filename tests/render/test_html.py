@@ -229,7 +229,7 @@ def test_the_status_has_the_facts_of_its_text(name):
         for fact in (row.name, row.type, row.short, row.where):
             assert fact in words
         assert "".join(row.name.split()) in _column(text, "Source", "State")
-        assert "".join(row.where.split()) in _column(text, "Stands at")
+        assert "".join(row.where.split()) in _column(text, "Position")
 
 
 def test_equal_states_have_equal_colours():

@@ -53,7 +53,7 @@ def test_a_rerun_is_seen_and_explained(trained, shoot):
     assert "≠ In[3]" in row.inner_text()
     chips = row.locator(".its-chip")
     began, ended = (chips.nth(n).get_attribute("title")[:16] for n in range(2))
-    assert "began elsewhere" in chips.first.inner_text()
+    assert "started from another state" in chips.first.inner_text()
     assert inspector.row("In[3]").locator(".its-chip").last.get_attribute("title") == began
     inspector.says("torch.cpu", "seed 42 + 720 draws · In[6]")
     now = inspector.root.locator(f'.its-now .its-chip[title="{ended}"]')

@@ -27,7 +27,7 @@ _LOOKS = lazy_pattern(
 
 _UNPARSED = ("SyntaxError", "IndentationError", "TabError")
 
-# The most columns for sources, and widths: of one, of run and label, their least, of the status.
+# The most sources that are shown, and widths: a source, run with label (usual, least), status.
 _MOST_COLUMNS, _COLUMN, _HEAD, _LEAST_HEAD, _END = 3, 13, 30, 18, 11
 
 

@@ -286,7 +286,7 @@ def sentence(parting: FirstDifference, rtol: float | None) -> str:
 
 
 def _span_sentence(parting: FirstDifference, span: Span) -> str:
-    """Describe the difference that operations of one run only make."""
+    """Describe operations of one run only that cause a difference."""
     if parting.kind == "fused":
         one, other = ("A", "B") if parting.shown is span.a else ("B", "A")
         has = f"{one} has {_counted(span, one)}, {where(parting.shown)},"

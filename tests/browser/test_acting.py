@@ -148,7 +148,7 @@ def test_it_stays_right_while_a_long_cell_runs(open_notebook):
     notebook.page.wait_for_timeout(500)
     inspector.says("python", "seed 42")
     rewind = inspector.why.get_by_role("button", name="Rewind to In[2]")
-    if rewind.count():  # a front end that asks beside the running cell
+    if rewind.count():  # a front end that asks while a cell runs
         rewind.click()
         inspector.told.get_by_text("A cell is running").wait_for()
     (notebook.server.folder / "notebooks" / "go").touch()

@@ -1,8 +1,7 @@
 """The live inspector, the only widget code.
 
-``ipytorchseed.inspector()`` returns it.
-
-This package and the public function have one name, so the package itself can be called:
+The package and the public function ``ipytorchseed.inspector`` have the same name, so the package
+can be called:
 https://docs.python.org/3/reference/datamodel.html#customizing-module-attribute-access
 """
 
@@ -18,13 +17,13 @@ if TYPE_CHECKING:
 
 
 class _Inspector(ModuleType):
-    """A package that is also the function of its name."""
+    """A package that is also the function of the same name."""
 
     def __call__(self) -> Inspection | Alone:
         """Return what ``%rng`` shows: states, settings and the timeline of runs.
 
-        It is shown as any value is: as a cell's last expression, or by ``display``. In marimo, and
-        in a script, where it can be printed, it is a widget without a timeline.
+        Display it like any value: as a cell's last expression, or with ``display``. In marimo and
+        in scripts it is a widget without a timeline, which can also be printed.
 
         Raises:
             LookupFailure: The extension is not loaded in the IPython that runs.

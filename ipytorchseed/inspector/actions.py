@@ -1,4 +1,4 @@
-"""The actions of the inspector's buttons: each calls a magic, after a question where needed."""
+"""The actions of the inspector's buttons, which ask if needed and call a magic."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _RUNNING = "A cell is running: nothing was done. Try again when it has ended."
 
 _LATE = "A cell has run since you asked: nothing was done. Look, and ask again."
 
+# Marks at the start of a replay's text, which are removed: the view adds its own.
 _MARKS = ("✓ ", "▲ ")
-"""The marks with which the text of a replay begins; the view adds its own."""
 
 _LOST = (
     "Tracking is off, so nothing keeps where the sources stand now: there is no way back. {} all"
@@ -33,12 +33,12 @@ def act(state: State, wish: Mapping[str, Any]) -> Model:
     """Run the action of a button, or refuse it, or ask the user first.
 
     Args:
-        state: Of the extension in the shell.
-        wish: ``what`` to do and with what; ``last``, the newest run that the view shows; ``sure``,
-            whether the user has been asked.
+        state: The state of the extension in the shell.
+        wish: ``what`` to do, with its arguments; ``last``, the newest run that the view shows;
+            ``sure``, whether the user has confirmed it.
 
     Returns:
-        ``done`` with what the magic said, or ``confirm`` with a question.
+        ``done`` with the output of the magic, or ``confirm`` with a question.
     """
     session = state.tracking.session
     newest = session.last.id if session.last is not None else None
@@ -46,7 +46,7 @@ def act(state: State, wish: Mapping[str, Any]) -> Model:
         call = _call(state, wish)
     except (LookupFailure, ValueError) as error:
         return {"say": "done", "ok": False, "text": f"{error}."}
-    seen = wish.get("last", newest)  # a view of one answer sees no runs
+    seen = wish.get("last", newest)  # a view of one answer shows no runs
     if state.at_work or (newest or 0) > int(seen or 0):
         return {"say": "done", "ok": False, "text": _RUNNING if state.at_work else _LATE}
     question = "" if wish.get("sure") else _question(state, wish)
@@ -57,18 +57,18 @@ def act(state: State, wish: Mapping[str, Any]) -> Model:
         return {"say": "done", "ok": True, "text": "The causes are tested.", "refresh": True}
     after = session.last
     done = ok and after is not None and after.id != newest
-    if text[:2] in _MARKS:  # those of a replay
+    if text[:2] in _MARKS:
         ok, text = text.startswith("✓"), text[2:]
     undo = _undo(str(wish.get("what")), after) if done and after is not None else None
     return {"say": "done", "ok": ok, "text": text, "line": call.line, "undo": undo}
 
 
 def _undo(what: str, after: Run) -> Model | None:
-    """Return the wish that undoes an action; None where nothing moved.
+    """Return the wish that undoes an action; None if nothing moved.
 
     Args:
-        what: What was done.
-        after: The run of its magic.
+        what: The action.
+        after: The record of its magic.
     """
     if what == "replay":
         return {"what": "undo-replay"}
@@ -76,10 +76,10 @@ def _undo(what: str, after: Run) -> Model | None:
 
 
 def _call(state: State, wish: Mapping[str, Any]) -> Call:
-    """Return the magic for a button, with typed values.
+    """Return the magic call for a button, with typed values.
 
     Raises:
-        LookupFailure: There is no such button, or a value is none that the magic takes.
+        LookupFailure: There is no such button, or a value is invalid.
     """
     what = wish.get("what")
     if what in ("prove", "replay", "rewind"):
@@ -97,7 +97,7 @@ def _call(state: State, wish: Mapping[str, Any]) -> Call:
 
 
 def _call_for_run(state: State, what: str, wish: Mapping[str, Any]) -> Call:
-    """Return the magic that a wish about a run stands for."""
+    """Return the magic call for a button of a run."""
     run = _run(state, int(wish["run"]))
     word = run_word(run, state.tracking.session.kernel)
     if what == "prove":
@@ -136,6 +136,6 @@ def _question(state: State, wish: Mapping[str, Any]) -> str:
         outside = say_outside(plan, session.kernel)
         return f"{outside}. Run that again?" if outside else ""
     if wish.get("what") in ("replay", "undo-replay"):
-        return ""  # the magic says why not; what it does can be undone
+        return ""  # without tracking the magic refuses; otherwise it can be undone
     verb = {"rewind": "Rewind", "restore": "Restore"}.get(str(wish.get("what")), "Reseed")
     return "" if state.options.tracking else _LOST.format(verb)

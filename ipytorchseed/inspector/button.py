@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import ipywidgets  # noqa: TID253 -- this file is loaded where a button is shown
+import ipywidgets  # noqa: TID253 -- this file is imported only to show a button
 
 
 def make_button(word: str, press: Callable[[], object]) -> ipywidgets.Button:
-    """Make a button; it is displayed as any widget is.
+    """Make a button, which is displayed like any widget.
 
     Args:
-        word: What it says.
+        word: Its label.
         press: Called when it is pressed.
     """
     button = ipywidgets.Button(description=word)

@@ -1,4 +1,4 @@
-"""The timeline of a notebook's runs, read from the ledger as rows come into view."""
+"""The timeline of a notebook's runs, read when rows become visible."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ipytorchseed.render.timeline import Line, draw_line, last_moves
 from ipytorchseed.session.asking import run_before
 from ipytorchseed.session.session import Session
 
+# Runs read at a time in a search.
 _PIECE = 256
-"""Runs that are read at a time while searching."""
 
+# Seconds after which a search stops and returns how far it came, as cells wait for it.
 _SEARCH_SECONDS = 0.05
-"""Seconds after which a search stops and returns how far it came, as cells wait for it."""
 
+# The most cells whose last run is cached.
 _CELLS = 512
-"""The most cells whose last run is cached."""
 
+# Runs read at a time to find what moved a source last.
 _GLANCE = 32
-"""Runs that are read at a time while looking back."""
 
+# The most runs that are searched for what moved a source last.
 _LOOKED_BACK = 200
-"""The most runs in which to look for what moved a source last."""
 
 
 class Filter(Struct, frozen=True):
@@ -35,8 +35,8 @@ class Filter(Struct, frozen=True):
     Attributes:
         text: Part of the cell's first line or of the run's name; empty for any.
         source: A source or generator that the run moved; empty for any.
-        changed: Only re-runs with another initial state or another result.
-        everything: Also those that only looked, or could not be parsed.
+        changed: Whether to show only re-runs with another initial state or result.
+        everything: Whether to show also runs that only looked, or could not be parsed.
     """
 
     text: str = ""
@@ -45,7 +45,7 @@ class Filter(Struct, frozen=True):
     everything: bool = False
 
     def fits(self, line: Line) -> bool:
-        """Return whether a run is to be shown."""
+        """Return whether to show a run."""
         text = self.text.casefold()
         return (
             (self.everything or not line.aside)
@@ -62,14 +62,14 @@ class Filter(Struct, frozen=True):
 class History:
     """All runs of a session's notebook, the oldest first.
 
-    Runs that were read are cached as lines of the timeline. The numbers of all runs are known from
-    the start, so that a line has its place before it is read.
+    Runs that were read are cached as lines of the timeline. The numbers of all runs are read at
+    the start, so each line has a place before it is read.
 
     Args:
-        session: Whose notebook.
+        session: The session of the notebook.
 
     Attributes:
-        ids: Numbers of the runs in the ledger.
+        ids: The numbers of the runs in the ledger.
     """
 
     def __init__(self, session: Session) -> None:
@@ -84,7 +84,7 @@ class History:
         return len(self.ids)
 
     def add(self, run: Run) -> Line:
-        """Add the run that has just been recorded, or was undone since."""
+        """Add a run that was just recorded, or update one that was undone."""
         line = self._draw(run, self._before(run))
         self._latest.pop(run.cell, None)
         if run.status == UNDONE:
@@ -99,13 +99,13 @@ class History:
         return line
 
     def catch_up(self) -> None:
-        """Learn of runs that other kernels of the notebook added."""
+        """Add the runs that other kernels of the notebook recorded."""
         last = self.ids[-1] if self.ids else 0
         session = self._session
         self.ids += self.ledger.run_ids_between(session.notebook, last, rank=session.rank)
 
     def lines(self, places: Sequence[int]) -> dict[int, Line | None]:
-        """Read lines by their places; None means that the ledger no longer has the run."""
+        """Return lines by their places; None if the ledger no longer has the run."""
         known = [place for place in places if 0 <= place < len(self.ids)]
         missing = [place for place in known if self.ids[place] not in self._lines]
         while missing:
@@ -116,15 +116,15 @@ class History:
         return {place: self._lines[self.ids[place]] for place in known}
 
     def find(self, wanted: Filter, low: int, high: int) -> tuple[list[int], int]:
-        """Search from the newest to the oldest, for as long as it does not hold up a cell.
+        """Search from the newest run to the oldest, for a limited time.
 
         Args:
-            wanted: Which runs.
-            low: The first place to look at.
+            wanted: The runs to find.
+            low: The first place to search.
             high: The place after the last one.
 
         Returns:
-            The places found, in their order, and the first place that was looked at.
+            The places found, in ascending order, and the first place that was searched.
         """
         deadline = time.perf_counter() + _SEARCH_SECONDS
         found: list[int] = []
@@ -137,23 +137,23 @@ class History:
 
     @property
     def columns(self) -> list[str]:
-        """The sources and generators that a run seen so far has moved, or found elsewhere."""
+        """The sources and generators that have a column, from the runs read so far."""
         return [*self._moved]
 
     def moves(self, now: Mapping[str, str]) -> dict[str, str]:
-        """Describe what moved each source last, as far as a look back tells."""
+        """Return which run moved each source last, if it is among the latest runs."""
         count = len(self.ids)
         return last_moves(self._back(count, max(0, count - _LOOKED_BACK)), now)
 
     def _back(self, high: int, low: int) -> Iterator[Line]:
-        """Iterate from the newest line to older ones, reading no more than is needed."""
+        """Iterate from the newest line to older ones, and read only those needed."""
         while high > low:
             begin = max(low, high - _GLANCE)
             yield from (line for line in reversed(self.lines(range(begin, high)).values()) if line)
             high = begin
 
     def _read(self, first: int, last: int) -> None:
-        """Read the runs from one place to another, with the cell's run before each."""
+        """Read the runs from one place to another, each with its cell's run before."""
         begin, end = self.ids[first], self.ids[last]
         for number in self.ids[first : last + 1]:
             self._lines.setdefault(number, None)

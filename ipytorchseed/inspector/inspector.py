@@ -1,4 +1,4 @@
-"""The inspector's widgets, with IPython and without, and the cache of what they looked at."""
+"""The inspector's widgets, for IPython and without it, and their cache of states."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-import anywidget  # noqa: TID253 -- this file is loaded where a widget is shown
+import anywidget  # noqa: TID253 -- this file is imported only to show a widget
 from msgspec.structs import replace
 from traitlets import Dict
 
@@ -29,31 +29,31 @@ from ipytorchseed.rng.torch_random import has_torch
 
 _STATIC = files("ipytorchseed.inspector") / "static"
 
+# The modules, each after those that it imports. They are joined, as a widget has only one module.
 _SCRIPTS = ("elements", "shelf", "channel", "answer", "timeline", "inspector")
-"""The modules, each after those that it imports: a widget's code is one module."""
 
+# Imports and exports between our modules, which are removed.
 _LINKS = lazy_pattern(r"^import [^;]*;\n|^export (?!default)", re.MULTILINE)
-"""What one module takes from another, and offers it."""
 
+# A comment that takes whole lines, such as the types.
 _COMMENT = lazy_pattern(r"^ *(?:/\*\*(?:(?!\*/|/\*\*).)*\*/|//[^\n]*)\n", re.DOTALL | re.MULTILINE)
-"""A comment on separate lines, such as the types."""
 
 
 def join_modules() -> str:
-    """Join our ES modules, without comments and indentation, as each notebook saves a copy."""
+    """Return our ES modules joined and minified, as each notebook saves a copy."""
     texts = (_LINKS.sub("", (_STATIC / f"{name}.js").read_text("utf-8")) for name in _SCRIPTS)
     return re.sub(r"^ +", "", _COMMENT.sub("", "".join(texts)), flags=re.MULTILINE)
 
 
+# The deepest nesting of a view's message.
 _DEEPEST = 4
-"""How deep a message of a view may be nested."""
 
+# Shown by front ends without widgets.
 _TEXT = "The live inspector. It needs Jupyter widgets; the table above shows the same."
-"""For front ends without widgets."""
 
 
 class Inspector(anywidget.AnyWidget):
-    """A widget whose saved state is only its code: views ask for rows as they come into view.
+    """A widget that saves only its code: views ask for rows when they become visible.
 
     Attributes:
         answer: Returns the answer to a view's question; None while the extension is not loaded.
@@ -71,13 +71,13 @@ class Inspector(anywidget.AnyWidget):
         """Send a message to every view."""
         self.send(visible_model(model))
 
-    def _asked(self, _: object, content: Any, __: object) -> None:  # noqa: ANN401 -- what views send
+    def _asked(self, _: object, content: Any, __: object) -> None:  # noqa: ANN401 -- JSON of a view
         try:
             self._reply(content)
-        except Exception as error:  # noqa: BLE001 -- whatever it is, the view that asked shows it
+        except Exception as error:  # noqa: BLE001 -- the view that asked shows any error
             self.say({"say": "done", "ok": False, "text": in_brief(error)})
 
-    def _reply(self, content: Any) -> None:  # noqa: ANN401 -- what views send
+    def _reply(self, content: Any) -> None:  # noqa: ANN401 -- JSON of a view
         if not isinstance(content, dict):
             return
         refuse_deep(content, _DEEPEST)
@@ -93,9 +93,9 @@ class Inspector(anywidget.AnyWidget):
 
 
 class Alone(Inspector):
-    """Shows where sources and generators stand, settings, and the alerts of blocks that ended.
+    """A widget with states, settings and the alerts of finished blocks, without runs.
 
-    What it first showed is part of its saved state, for pages without a kernel.
+    Its first content is part of its saved state, for pages without a kernel.
 
     Args:
         names: The namespace whose generators are shown.
@@ -108,14 +108,14 @@ class Alone(Inspector):
         try:
             super().__init__()
         finally:
-            random.setstate(state)  # marimo draws from it the names of a widget's files
+            random.setstate(state)  # marimo draws the names of a widget's files from it
         self._names = names
         self._present = Present()
         self.answer = self._look
         self.told = visible_model(self._look({}))
 
     def _look(self, _: Mapping[str, Any]) -> Model:
-        """Look at everything again, whatever a view asks."""
+        """Return the current content for any question of a view."""
         self._present.look(find_generators(self._names))
         seeds = recent_seeds()
         seeded = f"last seed: {seeds[0]}" if seeds else "no seed set yet"
@@ -133,10 +133,10 @@ class Alone(Inspector):
 
 
 class Present:
-    """The states of sources and generators; positions of those that did not move are cached.
+    """The states of sources and generators, with a cache of their positions.
 
     Attributes:
-        rows: Sources, then generators, as of the last look.
+        rows: Sources, then generators, as last read.
     """
 
     def __init__(self) -> None:
@@ -145,14 +145,14 @@ class Present:
 
     @property
     def sources(self) -> list[str]:
-        """Names of the sources."""
+        """The names of the sources."""
         return [name for name, row in self.rows.items() if not row.type]
 
     def look(self, found: Sequence[Found]) -> None:
-        """Look at every source, and at the given generators of the namespace; none of them moves.
+        """Read the state of every source and the given generators, without moving any.
 
         Args:
-            found: The generators.
+            found: The generators of the namespace.
         """
         rows: dict[str, Row] = {}
         states: dict[str, bytes] = {}
@@ -170,8 +170,8 @@ class Present:
             named = digest(state)
             if known.digest == named:
                 return known
-            # To search for a seed where there is none takes a tenth of a second. A state that draws
-            # lead to from one of unknown seed is of unknown seed.
+            # Searching for a seed in vain takes a tenth of a second. If draws lead from a state of
+            # unknown seed to this one, its seed is unknown as well.
             lost = known.position.draws is None and each.name in self._states
             if lost and draws_between(self._states[each.name], state) is not None:
                 return replace(known, digest=named)

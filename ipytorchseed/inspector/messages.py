@@ -1,4 +1,4 @@
-"""Handles the messages of inspector views, and pushes runs to them."""
+"""Handles the messages of inspector views, and sends them new runs."""
 
 from __future__ import annotations
 
@@ -30,25 +30,24 @@ from ipytorchseed.rng.torch_random import has_torch
 from ipytorchseed.session.asking import last_standing, why
 from ipytorchseed.why.evidence import run_name
 
+# The number of rows that a view gets when it opens.
 _FIRST = 60
-"""Rows that a view is given at once."""
 
+# The most rows that it gets in one answer.
 _MOST = 400
-"""Rows that it is given at a time."""
 
+# The only widget of this kernel. Unloading keeps it, as a notebook saves the code of each widget.
 _made: list[Inspector] = []
-"""The widget of this kernel. There is one, whatever is loaded and unloaded: a notebook keeps the
-code of each in its file."""
 
 
 class MessageHandler:
-    """Answers the questions of views, and tells them of runs.
+    """Answers the questions of views, and sends them new runs.
 
-    Questions come between cells, or from another thread while one runs (ipykernel 7): what is read
-    then is what has been recorded, and states are those of the last run's end.
+    Questions come between cells, or from another thread while a cell runs (ipykernel 7). In that
+    case the answer has the records so far, and the states at the last run's end.
 
     Args:
-        state: Of the extension in the shell.
+        state: The state of the extension in the shell.
     """
 
     def __init__(self, state: State) -> None:
@@ -74,7 +73,7 @@ class MessageHandler:
         self._widget.say({"say": "back"})
 
     def shown(self) -> Inspector:
-        """Return the widget; another one where the user closed all widgets."""
+        """Return the widget; a new one if the user closed all widgets."""
         if self._widget.comm is None:
             self._widget = self._connect()
         return self._widget
@@ -92,7 +91,7 @@ class MessageHandler:
         self._widget.say({"say": "gone", "text": text})
 
     def ran(self, run: Run | None) -> None:
-        """Send views a run that has ended, with only what it changed; nothing before one opened."""
+        """Send what a finished run changed to the views, if one was opened."""
         if not self._opened:
             return
         if run is None or not run.id:
@@ -121,12 +120,12 @@ class MessageHandler:
         )
 
     def answer(self, question: Mapping[str, Any]) -> Model | None:
-        """Answer a question of a view; it shows errors."""
+        """Answer a question of a view, which shows errors."""
         handler = self._questions.get(str(question.get("ask")))
         return None if handler is None else handler(question)
 
     def _here(self) -> History:
-        """Return the history; a new one where the session has another ledger now."""
+        """Return the history; a new one if the session has another ledger now."""
         session = self._state.tracking.session
         with self._lock:
             if self._history.ledger is not session.ledger:
@@ -174,7 +173,7 @@ class MessageHandler:
         return told
 
     def _look(self) -> None:
-        """Look at sources and generators, unless a cell is drawing from them."""
+        """Read the states of sources and generators, unless a cell is running."""
         state = self._state
         with state.lock:
             if not state.at_work:
@@ -214,7 +213,7 @@ class MessageHandler:
         return {"say": "why", "name": name, **model}
 
     def _cell(self, question: Mapping[str, Any]) -> Model:
-        """Return the numbers that the cell of a run may show now."""
+        """Return the execution counts that the cell of a run may show now."""
         session = self._state.tracking.session
         run = find_run(session, str(question.get("number")))
         last = last_standing(session, run.notebook, run.cell, rank=run.rank) or run

@@ -1,1 +1,1 @@
-"""Draws records as text, HTML and JSON: one view of each, for all surfaces."""
+"""Draws records as text, HTML and JSON: one view of each, for all front ends."""

@@ -10,8 +10,8 @@ from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.explanation import Explanation
 from ipytorchseed.why.words import many, sentence, stream_of
 
+# The most differences that are listed.
 _MOST = 6
-"""Differences that are listed."""
 
 _FLAGS = "torch.use_deterministic_algorithms"
 
@@ -24,11 +24,11 @@ _KNOWN = {
 
 
 class CheckView(View):
-    """The result of a check made visible.
+    """A view of the result of a check.
 
     Args:
         checked: The result.
-        said: How the cell's run differed from the one before; None if that is not known.
+        said: How the cell's run differed from the one before; None if unknown.
         kernel: The kernel that asks.
     """
 
@@ -53,7 +53,7 @@ class CheckView(View):
 
     @property
     def begins(self) -> str:
-        """What the cell that repeats starts from, and started from before; empty if it is alike."""
+        """The inputs of a repeating cell that changed since its last run; or empty."""
         said = self._said
         if not self.checked.reproducible or said is None or said.against is None:
             return ""
@@ -91,7 +91,7 @@ class CheckView(View):
 
     @property
     def evidence(self) -> list[str]:
-        """Sentences on the operation that was caught."""
+        """Sentences about the operation that does not repeat."""
         culprit = self.checked.culprit
         if culprit is None:
             return []
@@ -118,7 +118,7 @@ class CheckView(View):
 
     @property
     def outside(self) -> list[str]:
-        """Sentences on a difference that came from outside torch's operations."""
+        """Sentences about a difference that came from outside torch's operations."""
         checked = self.checked
         said = []
         entry = checked.entry
@@ -138,7 +138,7 @@ class CheckView(View):
 
     @property
     def unproven(self) -> list[str]:
-        """Sentences on operations that were not caught."""
+        """Sentences about operations that may not repeat, but did."""
         checked = self.checked
         named = checked.culprit or checked.entry or checked.suspects or checked.first_only
         if named or not checked.operations:
@@ -151,7 +151,7 @@ class CheckView(View):
 
     @property
     def remedies(self) -> list[str]:
-        """Sentences on what helps."""
+        """Sentences about fixes."""
         checked = self.checked
         said = []
         if checked.first_only:
@@ -172,17 +172,17 @@ class CheckView(View):
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on what could not be copied, seen or promised."""
+        """Sentences about what could not be copied, observed or guaranteed."""
         return [*map(sentence, self.checked.notes)]
 
     @property
     def listed(self) -> list[tuple[str, str]]:
-        """What differs: a name, and how far."""
+        """What differs: each name, and by how much."""
         return [(each.name or each.what, each.detail) for each in self.checked.differences[:_MOST]]
 
     @property
     def more(self) -> int:
-        """How many further differences there are."""
+        """The number of differences that are not listed."""
         return max(0, len(self.checked.differences) - _MOST)
 
     def text(self) -> str:

@@ -1,4 +1,4 @@
-"""Series of numbers as inline SVG and in text: which to plot, and how far they differ."""
+"""Plots series of numbers and their difference, as inline SVG and as text."""
 
 from __future__ import annotations
 
@@ -18,32 +18,33 @@ Pair = tuple[Series, Series]
 
 
 _MOST_SERIES = 3
+
+# The length of a plotted series. Training histories are in this range; data are longer.
 _SHORTEST, _LONGEST = 5, 2_000
-"""Numbers of a series that is plotted: data have more, histories of training have not."""
 
+# Two series that agree in so many significant digits are one curve: one may be the other, printed.
 _DIGITS = 4
-"""Significant digits in which two series are the same curve: one of them may be printed."""
 
+# The most columns of numbers that are detected in printed lines.
 _COLUMNS = 8
-"""Numbers in a printed line that are distinguished."""
 
+# Names of metrics, which are plotted first.
 _MEASURES = lazy_pattern(
     r"loss|acc|err|score|metric|hist|reward|auc|f1|mse|mae|perplexity", re.IGNORECASE
 )
-"""Names of what is measured, which come first."""
 
 
 def charted(changed: Sequence[Change]) -> list[tuple[str, Pair]]:
     """Choose the series to plot, each curve once and at most three.
 
-    Counters and labels, which are whole numbers, are not plotted; of what was printed line after
-    line, each column is a separate series.
+    Counters and labels, which are whole numbers, are not plotted. Each column of printed lines is
+    a separate series.
 
     Args:
-        changed: In what two results differ.
+        changed: The differences between two results.
 
     Returns:
-        Name of each series, and its numbers before and after.
+        The name of each series, and its numbers before and after.
     """
     found = [
         (name, pair)
@@ -63,9 +64,9 @@ def _rounded(series: Series) -> tuple[str, ...]:
 
 
 def _series(change: Change, before: Series, after: Series) -> Iterator[tuple[str, Pair]]:
-    """Return the series of a change: the columns of what was printed, else its numbers.
+    """Yield the series of a change: the columns of printed text, else its numbers.
 
-    What was printed in lines of unequal length, with a counter in it, is no series.
+    Printed lines of unequal length that contain a counter are not a series.
     """
     if change.what != "stdout":
         yield change.name or change.what, (before, after)
@@ -79,7 +80,7 @@ def _series(change: Change, before: Series, after: Series) -> Iterator[tuple[str
 
 
 def _columns(numbers: Series) -> int:
-    """Return how many numbers each line had: the first, or another, counts from line to line."""
+    """Return how many numbers each line had, if one column is a counter, else 1."""
     for width in range(2, _COLUMNS + 1):
         if len(numbers) % width == 0 and any(_counts(numbers[at::width]) for at in range(width)):
             return width
@@ -92,7 +93,7 @@ def _counts(numbers: Series) -> bool:
 
 
 def _counts_in_between(numbers: Series) -> bool:
-    """Return whether three whole numbers in a row, of those among others, count."""
+    """Return whether three successive whole numbers in a series are a counter."""
     whole = [number for number in numbers if number == number // 1]
     return any(_counts(whole[at : at + 3]) for at in range(len(whole) - 2))
 
@@ -108,7 +109,7 @@ _WIDTH, _HEIGHT, _GAP = 420, 64, 22
 
 
 def sparklines(before: Sequence[float], after: Sequence[float], columns: int = 60) -> list[str]:
-    """Draw both series on one scale, and their difference on its own, as lines of blocks."""
+    """Draw both series on one scale, and their difference, as lines of blocks."""
     apart = [abs(x - y) for x, y in zip(before, after, strict=False)]
     both = range_of([*before, *after])
     return [
@@ -119,7 +120,7 @@ def sparklines(before: Sequence[float], after: Sequence[float], columns: int = 6
 
 
 def sparkline(series: Sequence[float], low: float, high: float, columns: int) -> str:
-    """Draw a block for each number, or of more than fit for some of them."""
+    """Draw a block for each number, or for a sample if there are more than columns."""
     values = _thin(series, columns)
     top = len(_BLOCKS) - 1
     return "".join(
@@ -133,7 +134,7 @@ class Curves(Struct, frozen=True):
 
     Attributes:
         before: The earlier series.
-        after: The later series, in the same scale.
+        after: The later series, on the same scale.
         apart: Their difference, below both.
     """
 
@@ -166,20 +167,20 @@ def curves_svg(before: Sequence[float], after: Sequence[float]) -> str:
 
 
 def _thin(series: Sequence[float], most: int) -> list[float]:
-    """Take at most so many of the numbers, evenly."""
+    """Return at most ``most`` of the numbers, evenly spaced."""
     if len(series) <= most:
         return [*series]
     return [series[index * len(series) // most] for index in range(most)]
 
 
 def range_of(values: Sequence[float]) -> tuple[float, float]:
-    """Return the smallest and the largest of the numbers that are finite."""
+    """Return the smallest and the largest finite number."""
     finite = [value for value in values if math.isfinite(value)]
     return (min(finite), max(finite)) if finite else (0.0, 0.0)
 
 
 def height_between(value: float, low: float, high: float) -> float:
-    """Return where a number stands between two others, from 0 to 1."""
+    """Return the position of a number between two others, from 0 to 1."""
     if high <= low:
         return _MIDDLE
     if math.isinf(high - low):  # though both are finite
@@ -199,17 +200,17 @@ def _path(values: Sequence[float], low: float, high: float, floor: float, height
     return "M" + "L".join(points)
 
 
+# Columns of text. Up to so many seeds have a bar each; more are drawn as a histogram.
 BARS = 12
-"""Columns of text. So many seeds have a bar each; of more, a bar counts those of near values."""
 
 _STRIP_WIDTH, _STRIP_HEIGHT, _EDGE = 220, 22, 6
 
 
 def draw_bars(values: Sequence[float | None]) -> str:
-    """Draw a bar for each value, or how often values occur from the least to the most.
+    """Draw a bar for each value, or a histogram if there are many values.
 
     Args:
-        values: None where there is none, which is a cross.
+        values: The values. None, for a missing one, is drawn as a cross.
     """
     known = [value for value in values if value is not None and math.isfinite(value)]
     low, high = range_of(known)
@@ -231,7 +232,7 @@ def strip_svg(
     interval: tuple[float, float] | None,
     before: Sequence[float] | None = None,
 ) -> str:
-    """Draw a point for each value, the mean and its interval; above them the values of before.
+    """Draw a point for each value, the mean, its interval, and earlier values above.
 
     Returns:
         An ``svg`` element that has no script and no text of the user's.

@@ -1,4 +1,4 @@
-"""The inspector's view model, as plain JSON values: all reasoning is done here."""
+"""The inspector's view model, as plain JSON values. The browser only draws it."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from ipytorchseed.render.why import KEEP, WhyView, say_path
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.explanation import suspect
 
+# Texts, numbers, booleans, None, and lists and dicts of them.
 Model = dict[str, Any]
-"""Of texts, numbers, booleans, None, and lists and dicts of them."""
 
 NO_TORCH = "torch is not imported yet: its settings are looked at once it is."
 
 
 def visible_model(model: Any) -> Any:  # noqa: ANN401 -- what a model is made of
-    """Return a model with everything in it as text may be shown; names agree as they did."""
+    """Return a model with every text escaped for display; equal texts stay equal."""
     return each_text(model, partial(visible, lines=True))
 
 
 def chip_model(digest: str | None) -> list[object] | None:
-    """Return a state as code, hue and full digest; None for a state that is not known."""
+    """Return a state as code, hue and full digest; None for an unknown state."""
     return None if digest is None else [code(digest), hue(digest), digest]
 
 
 def now_model(rows: Iterable[Row], moves: Mapping[str, str]) -> list[Model]:
-    """Return every source and generator as it stands.
+    """Return the current state of every source and generator.
 
     Args:
         rows: Sources, then generators.
-        moves: What moved each last, as far as it is known.
+        moves: The run that last moved each, where known.
     """
     return [
         {
@@ -54,10 +54,10 @@ def now_model(rows: Iterable[Row], moves: Mapping[str, str]) -> list[Model]:
 
 
 def settings_model(report: Report | None) -> Model:
-    """Return the settings, those first that are not as repeatability needs them.
+    """Return the settings, first those that need a change.
 
     Args:
-        report: Every flag, judged; None where torch is not imported.
+        report: The determinism report; None if torch is not imported.
     """
     if report is None:
         return {"ok": True, "verdict": NO_TORCH, "brief": NO_TORCH, "right": "", "risks": [],
@@ -76,7 +76,7 @@ def settings_model(report: Report | None) -> Model:
 
 
 def line_model(line: Line) -> Model:
-    """Return a run; sources that it left alone, and that nothing is to be said of, are absent."""
+    """Return a run, without the sources that it left alone and found as before."""
     fields: dict[str, Model] = {}
     for name in line.after.keys() | line.before.keys():
         field = line.field(name)
@@ -103,7 +103,7 @@ def line_model(line: Line) -> Model:
 
 
 def line_words(line: Line) -> str:
-    """Return a sentence on what a run did, for screen readers."""
+    """Return a sentence about what a run did, for screen readers."""
     moved = ", ".join(line.moved)
     said = [f"{line.name} {'ran' if line.status == 'ok' else 'ended: ' + line.status}"]
     said.append(f"moved {moved}" if moved else "moved no source")

@@ -1,4 +1,4 @@
-"""The labels of what cells show: of a cell, and of the number that it showed last."""
+"""Labels of cells, and of the number that a cell showed last."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.render.text import set_width, visible
 from ipytorchseed.session.outputs import NUMBER
 
+# The most letters of a cell's label.
 _LABEL = 40
-"""Letters of a cell."""
 
 _RUN_BELOW = [[name] for name in CELL_MAGICS]
 
+# Lines by which editors divide scripts into cells. They do not describe the cell.
 _NO_LABELS = frozenset({"", "#%%", "# %%"})
-"""Lines that say nothing of a cell: editors divide scripts into cells by them."""
 
+# What separates the words in front of a number from others.
 _BETWEEN = lazy_pattern(r"[,;:=|/()\[\]\n\t]")
-"""What separates the words in front of a number from others."""
 
 _LETTER = lazy_pattern(r"[^\W\d]")
 
+# The placeholder of a value in the text of a print.
 _PLACE = "7"
-"""Stands for a value in the text of a print."""
 
+# Format specifications that write exactly one number end in one of these.
 _AS_NUMBER = tuple("eEfFgGdn%")
-"""Format specifications that write one number end in one of these."""
 
+# Digits to write two numbers with: at least, and enough to distinguish any two.
 _FEWEST, _EXACT = 4, 17
-"""Digits with which two numbers are written, and those that tell all of them apart."""
 
+# The tolerance between a printed number and its value without a format: tensors are rounded.
 _SLACK = 1e-4
-"""How far a printed number may be from its value, where no format tells: tensors are rounded."""
 
 
 class Shown(Struct, frozen=True):
@@ -48,8 +48,8 @@ class Shown(Struct, frozen=True):
 
     Attributes:
         label: What the cell calls it.
-        number: The number, as it was shown.
-        unit: ``%`` where it was shown so; empty otherwise.
+        number: The number as shown.
+        unit: ``%`` if it was shown as a percentage; else empty.
     """
 
     label: str
@@ -64,10 +64,10 @@ class _Value(Struct, frozen=True):
     """A value in a print.
 
     Attributes:
-        at: Where it begins in the text, in which one character stands for it.
+        at: The position of its placeholder in the text.
         label: What the text calls it.
-        code: What is printed.
-        spec: How it is formatted; empty where nothing tells.
+        code: The expression that is printed.
+        spec: Its format specification; or empty.
     """
 
     at: int
@@ -77,7 +77,7 @@ class _Value(Struct, frozen=True):
 
     @property
     def is_number(self) -> bool:
-        """Whether it prints as one number, whatever it is."""
+        """Whether it always prints as one number."""
         return self.spec.endswith(_AS_NUMBER)
 
 
@@ -85,7 +85,7 @@ class _Print(Struct, frozen=True):
     """The print that writes last.
 
     Attributes:
-        text: What it writes, with one character for each value.
+        text: What it writes, with one placeholder for each value.
         values: The values, in order.
         is_sure: Whether it is known to write last.
     """
@@ -96,11 +96,11 @@ class _Print(Struct, frozen=True):
 
 
 def label_of(source: str, width: int | None = None) -> str:
-    """Return a cell's first line that is neither blank nor the mark of a cell.
+    """Return a cell's first line that is neither blank nor a cell marker.
 
     Args:
         source: The cell's text.
-        width: Columns of a terminal that it may take; None for any number.
+        width: Columns of a terminal that it may take; None for no limit.
     """
     lines = map(str.strip, source.splitlines())
     line = next((line for line in lines if line not in _NO_LABELS), "")
@@ -114,20 +114,20 @@ def label_of_last(source: str) -> str:
 
 
 def shorten(text: str, most: int) -> str:
-    """Return the first line of a cell or an error, cut where it or the text is longer."""
+    """Return the first line of a cell or an error, with an ellipsis if there is more."""
     line = label_of(text)
     return f"{line[:most]}…" if len(line) > most or "\n" in text.strip() else line
 
 
 def write_digits(number: float, digits: int) -> str:
-    """Write a number with so many digits; whole ones in full."""
+    """Write a number with so many significant digits; a whole number in full."""
     number = float(number)
     whole = math.isfinite(number) and number.is_integer() and abs(number) < 10**_EXACT
     return str(int(number)) if whole else f"{number:.{digits}g}"
 
 
 def write_step(before: float, after: float) -> str:
-    """Write from what to what a number changed, with as few digits as tell them apart."""
+    """Write a change of a number with as few digits as distinguish both sides."""
     for digits in range(_FEWEST, _EXACT + 1):
         told = write_digits(before, digits), write_digits(after, digits)
         if told[0] != told[1]:
@@ -136,7 +136,7 @@ def write_step(before: float, after: float) -> str:
 
 
 def shown_number(run: Run) -> Shown | None:
-    """Return the number that a run showed last, with its label; None if that is not known."""
+    """Return the number that a run showed last, with its label; None if unknown."""
     series = None if run.result is None else run.result.series
     if series is not None and len(series) == 1:
         return Shown(label_of_last(run.source), series[0])
@@ -146,7 +146,7 @@ def shown_number(run: Run) -> Shown | None:
 
 
 def _match(printed: _Print, numbers: tuple[float, ...], run: Run) -> Shown | None:
-    """Find the values of the last print among the numbers that were printed."""
+    """Match the values of the last print to the printed numbers."""
     values = {value.at: value for value in printed.values}
     found = [*NUMBER.finditer(printed.text)]
     tail = numbers[-len(found) :] if found else ()
@@ -171,7 +171,7 @@ def _match(printed: _Print, numbers: tuple[float, ...], run: Run) -> Shown | Non
 
 
 def _known_number(code: ast.expr, run: Run) -> float | None:
-    """Return the number that a variable held at the end of a run; None if that is not known."""
+    """Return the number that a variable held at the end of a run; None if unknown."""
     name = code.id if isinstance(code, ast.Name) else ""
     value = run.writes.get(name) or run.reads.get(name)
     series = None if value is None else value.series
@@ -189,7 +189,7 @@ def _prints_as(value: float, number: float, spec: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _last_print(source: str) -> _Print | None:
-    """Find the print of a cell that writes last, as far as its text tells."""
+    """Find the print of a cell that writes last, from its text."""
     tree = None if is_too_long(source) else parse_text(_below_magics(source))
     prints = [] if tree is None else [*_prints_in(tree.body, branch=False)]
     if tree is None or not prints:
@@ -215,7 +215,7 @@ def _label_before(text: str) -> str:
 
 
 def _prints_in(body: list[ast.stmt], *, branch: bool) -> Iterator[tuple[ast.Call, bool]]:
-    """Yield the prints of statements, and whether each is in a branch that may not run."""
+    """Yield each print of the statements, and whether its branch may be skipped."""
     for statement in body:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
@@ -229,7 +229,7 @@ def _prints_in(body: list[ast.stmt], *, branch: bool) -> Iterator[tuple[ast.Call
 
 
 def _parts_of(call: ast.Call) -> Iterator[tuple[str, ast.expr | None, str]]:
-    """Yield the parts of what is printed, each with the code and format of a value if it is one."""
+    """Yield the parts of a print, each with its code and format if it is a value."""
     for place, argument in enumerate(call.args):
         yield " " * bool(place), None, ""
         for part in argument.values if isinstance(argument, ast.JoinedStr) else [argument]:
@@ -243,12 +243,12 @@ def _parts_of(call: ast.Call) -> Iterator[tuple[str, ast.expr | None, str]]:
 
 
 def _name_of(code: ast.expr) -> str:
-    """Return what code that looks something up is called by; empty for any other code."""
+    """Return the text of a name, attribute or subscript; empty for any other code."""
     return ast.unparse(code) if isinstance(code, ast.Name | ast.Attribute | ast.Subscript) else ""
 
 
 def _below_magics(source: str) -> str:
-    """Return a cell without the magics above that run what stands below them, if anything does."""
+    """Return a cell without leading magics that run the lines below them."""
     lines = source.lstrip().split("\n")
     while len(lines) > 1 and lines[0].startswith("%%") and lines[0][2:].split()[:1] in _RUN_BELOW:
         del lines[0]

@@ -16,18 +16,18 @@ def anchor(name: str) -> str:
 
 
 def flag_page(name: str) -> str:
-    """Return the address that explains a flag."""
+    """Return the address of the page that explains a flag."""
     return f"{DOCS}flags.html#{anchor(name)}"
 
 
 def cause_page(kind: str, name: str = "") -> str:
-    """Return the address that explains a kind of cause; of a flag's, that flag's own.
+    """Return the address of the page that explains a kind of cause, or a flag.
 
     Args:
         kind: As in ``Cause``.
         name: What differs.
     """
-    from ipytorchseed.determinism.table import FLAGS  # much, for a help text that names DOCS
+    from ipytorchseed.determinism.table import FLAGS  # slow to import; help texts need only DOCS
 
     known = kind == "flag" and any(flag.name == name for flag in FLAGS)
     return flag_page(name) if known else f"{DOCS}causes.html#{kind}"

@@ -1,4 +1,4 @@
-"""``%check`` as text, HTML and JSON: what a restart and one run of all cells would not give."""
+"""``%check`` as text, HTML and JSON: what Restart & Run All would not reproduce."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ipytorchseed.render.view import View, fill
 from ipytorchseed.session.restart import Remark
 from ipytorchseed.why.words import many
 
+# The most differences of a cell that are shown.
 MOST = 6
-"""Differences of a cell that are shown."""
 
 MENDS = "With these edits it gives the same each time"
 
 
 class Fresh(Struct, omit_defaults=True):
-    """The run of the saved file in a fresh kernel, as far as it is known.
+    """The run of the saved file in a fresh kernel.
 
     Attributes:
-        progress: How far it is; empty where it has ended, or was not begun.
-        verdict: What came of it, as ``check --json`` tells it; None where nothing did.
+        progress: How far it is; empty if it has ended, or was not started.
+        verdict: Its result, as in ``check --json``; None if there is none.
         changes: What differs in the first cell that differs.
-        edits: The edits with which the notebook repeats, as lines of a diff.
+        edits: The edits that make the notebook repeat, as lines of a diff.
         note: What was not done, and why.
     """
 
@@ -38,10 +38,10 @@ class Fresh(Struct, omit_defaults=True):
 
 
 class NotebookCheckView(View):
-    """What a kernel holds that its notebook's file does not give, and what a fresh run gave.
+    """What Restart & Run All would change, from records and from a fresh run.
 
     Args:
-        path: The notebook; empty where its file is not known.
+        path: The notebook; empty if its file is unknown.
         remarks: What is known without a run.
         fresh: The run in a fresh kernel.
         numbers: The number in ``In[...]`` here of each cell, by its id in the file.
@@ -68,7 +68,7 @@ class NotebookCheckView(View):
 
     @property
     def result(self) -> tuple[str, str]:
-        """A mark, and what came of the fresh run; empty where it has not ended."""
+        """A mark, and the result of the fresh run; empty if it has not ended."""
         verdict = self.fresh.verdict
         if verdict is None:
             return "", ""
@@ -88,7 +88,7 @@ class NotebookCheckView(View):
 
     @property
     def steps(self) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
-        """The first cell that differs and the one where that begins, each with its causes."""
+        """The first cell that differs and the origin of that, each with its causes."""
         verdict = self.fresh.verdict or {}
         first, origin = verdict.get("first_divergence"), verdict.get("origin")
         if first:

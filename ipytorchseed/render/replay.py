@@ -18,8 +18,8 @@ from ipytorchseed.why.words import sentence
 
 _UNDO = "%replay --undo"
 
+# Columns of a terminal for a cell's label.
 _LABEL = 36
-"""Columns of a terminal for a cell."""
 
 
 class PlanView(View):
@@ -38,12 +38,12 @@ class PlanView(View):
 
     @property
     def title(self) -> str:
-        """What the steps are good for."""
+        """The purpose of the steps."""
         return f"To bring {run_name(self.plan.target, self._kernel)}'s result back, run again:"
 
     @property
     def rows(self) -> list[tuple[str, str, str, str]]:
-        """Run, cell, what is wanted of it and how long it took, of each step."""
+        """The run, cell, wanted variables and duration of each step."""
         return [
             (
                 run_name(step.run, self._kernel),
@@ -71,14 +71,14 @@ class PlanView(View):
 
 
 class ReplayView(View):
-    """What came of a replay.
+    """The result of a replay.
 
     Args:
-        explanation: Of the new run, held against the one whose result was wanted.
-        plan: What was played.
+        explanation: The new run compared with the one whose result was wanted.
+        plan: The steps that ran.
         kernel: The kernel that asks.
-        stays: What an undo does not put back: objects that could not be copied, files.
-        causes: Why the cell gave another result before; all of that was put back.
+        stays: What an undo does not restore: files, and objects that could not be copied.
+        causes: Why the cell gave another result before. All of them were restored.
     """
 
     template = "replayed"
@@ -125,12 +125,12 @@ class ReplayView(View):
             names = ", ".join(map(suspect, self._causes))
             several = "s, together" if len(self._causes) > 1 else ""
             said.append(f"This proves the cause{several}: {names}.")
-        but = f" But for what became of {', '.join(self._stays)}." if self._stays else ""
+        but = f" That does not restore {', '.join(self._stays)}." if self._stays else ""
         return [*said, visible(f"To undo it: {_UNDO}.{but}")]
 
     @property
     def why(self) -> WhyView | None:
-        """What still differs, and why; None where nothing does."""
+        """What still differs, and why; None if nothing does."""
         return None if self.same else WhyView(self.explanation, self._kernel)
 
     def text(self) -> str:

@@ -38,10 +38,10 @@ _GROUPS = (
 def report() -> Report:
     """Return the settings that decide whether results repeat, with wanted values.
 
-    torch is imported if it was not. No device is started, nothing is changed.
+    torch is imported if it was not. No device is started, and nothing is changed.
 
     Returns:
-        A report that prints itself (80 columns) and shows itself in a notebook.
+        A report, which prints itself in 80 columns and displays itself in a notebook.
     """
     ipython = sys.modules.get("IPython")
     shell = ipython is not None and ipython.get_ipython() is not None
@@ -53,7 +53,7 @@ class Report(View):
 
     Args:
         assessment: Every flag judged, and the facts of this machine.
-        switch: What sets the settings, as one types it.
+        switch: The command that sets the settings, as the user types it.
     """
 
     def __init__(self, assessment: Assessment, switch: str = _MAGIC) -> None:
@@ -62,17 +62,17 @@ class Report(View):
 
     @property
     def headline(self) -> str:
-        """The answer in plain words, and a line for each thing in the way."""
+        """The answer in plain words, and a line for each problem."""
         risks = [f"{risk} – {how}{command}" for risk, how, command in self.risks]
         return "\n".join([self.verdict, *(wrap(risk, first="  ▲ ") for risk in risks)])
 
     def text(self) -> str:
-        """Draw for a terminal of 80 columns what was found and what to change."""
+        """Draw the answer and the problems for a terminal of 80 columns."""
         count = len(self.assessment.flags)
         return f"{self.headline}\n{wrap(f'All {count} settings: {_ALL}', first='')}"
 
     def full_text(self) -> str:
-        """Draw every setting, versions and hardware as well."""
+        """Draw the answer, every setting, versions and hardware."""
         parts = [self.headline]
         for title, rows in self._groups():
             parts += ["", _head(f"{title} ({len(rows)})"), *(_lines(judged) for judged in rows)]
@@ -83,7 +83,7 @@ class Report(View):
         return "\n".join(parts)
 
     def html(self) -> str:
-        """Draw it for a notebook, without script; details are folded."""
+        """Draw it for a notebook, without script and with details folded."""
         return fill(
             "report",
             verdict=self.verdict,
@@ -108,10 +108,7 @@ class Report(View):
 
     @property
     def risks(self) -> list[tuple[str, str, str]]:
-        """What is in the way, worst first: what may happen.
-
-        What to do, told or as a command.
-        """
+        """The problems, worst first: the risk, and the fix in words or as a command."""
         return [
             (judged.flag.risk, *_remedy(judged, self._switch))
             for judged in self.assessment.problems
@@ -119,10 +116,7 @@ class Report(View):
 
     @property
     def groups(self) -> list[tuple[str, list[dict[str, object]]]]:
-        """Every setting, those first that are not as they should be.
-
-        Groups with their titles.
-        """
+        """Every setting, in groups with titles, first those that need a change."""
         return [(title, [_row(judged) for judged in rows]) for title, rows in self._groups()]
 
     def _groups(self) -> list[tuple[str, list[Judged]]]:
@@ -134,7 +128,7 @@ class Report(View):
 
 
 def flags_json(flags: Iterable[Judged]) -> list[dict[str, object]]:
-    """Return flags as other programs read them."""
+    """Return flags as JSON values."""
     return [
         {
             "name": judged.flag.name,
@@ -176,7 +170,7 @@ def _row(judged: Judged) -> dict[str, object]:
     }
 
 
-# Columns of the table in text: the name, the present value, the needed one; the rest is Change.
+# Widths of the columns: the name, the current value, the needed one. The rest is for Change.
 _NAME, _NOW, _NEEDED = 50, 10, 8
 
 

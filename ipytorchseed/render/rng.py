@@ -1,7 +1,4 @@
-"""``%rng`` as text, HTML and JSON: states, settings, runs.
-
-And who drew what in one of them.
-"""
+"""``%rng`` as text, HTML and JSON: states, settings, runs, and one run's draws."""
 
 from __future__ import annotations
 
@@ -26,21 +23,21 @@ from ipytorchseed.why.words import many, sentence
 
 
 class RngView(View):
-    """What there is to see of randomness.
+    """States, settings and runs.
 
     Args:
-        status: Every source and generator as it stands.
+        status: The current state of every source and generator.
         report: The flags, judged; None if torch is not imported.
         runs: The runs of this notebook, oldest first.
         kernel: The kernel that asks.
-        note: What to say too; empty for nothing.
-        everything: Whether runs that only looked at something, or could not be parsed, are listed.
+        note: A further remark; or empty.
+        everything: Whether to list also runs that only looked, or could not be parsed.
     """
 
     template = "rng"
     no_run = "No run is recorded yet."
 
-    def __init__(  # noqa: PLR0913 -- what there is to see
+    def __init__(  # noqa: PLR0913 -- everything that is shown
         self,
         status: SeedStatus,
         report: Report | None,
@@ -63,7 +60,7 @@ class RngView(View):
 
     @property
     def headline(self) -> str:
-        """The answer of the report, in one line."""
+        """The answer of the report in one line."""
         return NO_TORCH if self.report is None else self.report.headline.splitlines()[0]
 
     def text(self) -> str:
@@ -82,7 +79,7 @@ class RngView(View):
 
     @property
     def settings(self) -> Model:
-        """The settings, as the inspector has them."""
+        """The settings, as the inspector shows them."""
         return settings_model(self.report)
 
 
@@ -98,7 +95,7 @@ def rng_json(found: Sequence[Found], flags: Sequence[Judged] | None) -> str:
 
     Args:
         found: The generators of the namespace.
-        flags: Every flag, judged; None if torch is not imported: they are not known then.
+        flags: Every flag, judged; None if they are unknown, as torch is not imported.
     """
     rows = read_rows(found)
     return write_json(
@@ -109,22 +106,19 @@ def rng_json(found: Sequence[Found], flags: Sequence[Judged] | None) -> str:
 
 
 def _unknown_flags() -> list[dict[str, object]]:
-    """Write the flags of a process without torch.
-
-    What the environment says, and no judgement.
-    """
+    """Return the flags of a process without torch: environment variables, not judged."""
     values = {flag.name: plain(flag.read()) for flag in VARIABLES}
     unknown = {"wanted": None, "ok": None}
     return [{"name": flag.name, "value": values.get(flag.name), **unknown} for flag in FLAGS]
 
 
 class StateDifference(View):
-    """The states in which two runs began, side by side.
+    """The states in which two runs started, side by side.
 
     Args:
         first: One run.
         second: The other.
-        positions: Where each state is in its stream, by digest, as far as it is known.
+        positions: The position of each state in its stream, by digest, where known.
         kernel: The kernel that asks.
     """
 
@@ -160,7 +154,7 @@ class WhoView(View):
 
     Args:
         run: The run.
-        traces: What was seen of it; at least one.
+        traces: Its traces; at least one.
         kernel: The kernel that asks.
     """
 
@@ -176,7 +170,7 @@ class WhoView(View):
 
     @property
     def title(self) -> str:
-        """What is listed."""
+        """The number of sources and operations."""
         name = run_name(self.run, self.kernel)
         if not self.draws:
             return f"No draw was seen in {name}, of {self.traced:,} operations."
@@ -185,9 +179,9 @@ class WhoView(View):
 
     @property
     def unseen(self) -> list[str]:
-        """Sources and generators that moved, and no one was seen drawing from them.
+        """Sources and generators that moved without a traced draw.
 
-        Where a seed was applied, sources moved by that.
+        Without the sources if a seed was applied, which moves all of them.
         """
         seen = {draw.source for draw in self.draws}
         run = self.run
@@ -206,7 +200,7 @@ class WhoView(View):
 
     @property
     def rows(self) -> list[tuple[str, str, str, str, str, str]]:
-        """Source, numbers, times, operation, line and module of each draw."""
+        """The source, numbers, times, operation, line and module of each draw."""
         return [
             (
                 draw.source,

@@ -1,4 +1,4 @@
-"""A deterministic scope as text: its line, and the operations that may not repeat."""
+"""The receipt of a deterministic scope, and the operations that may not repeat."""
 
 from __future__ import annotations
 
@@ -48,12 +48,10 @@ _DIM = "color: var(--jp-content-font-color2, var(--vscode-descriptionForeground,
 
 
 class Receipt(View):
-    """One line under a deterministic cell.
-
-    Its seed, and the settings set for it and put back.
+    """One line under a deterministic cell: its seed and the settings it changed.
 
     Args:
-        scope: Of the cell; it has ended.
+        scope: The cell's scope, which has ended.
     """
 
     def __init__(self, scope: deterministic) -> None:
@@ -74,7 +72,7 @@ class Receipt(View):
         return self._line
 
     def html(self) -> str:
-        """Return it in the dimmer of the front end's two text colours."""
+        """Return the line in the dimmer of the front end's two text colours."""
         return f'<div style="{_DIM}">{escape(self._line)}</div>'
 
 
@@ -83,8 +81,8 @@ def receipt_json(scope: deterministic) -> str:
 
     Returns:
         ``schema``, ``seed``, ``warn``, ``isolated``, the ``flags`` that were set with their
-        values ``before`` and ``within``, ``alerts``, and ``restored``: whether every flag is as
-        it was; ``stuck`` names those that torch would not set back.
+        values ``before`` and ``within``, ``alerts``, ``restored``: whether every flag has its
+        earlier value, and ``stuck``: the flags that torch did not set back.
     """
     return write_json(
         **pick(scope, "seed", "warn"),

@@ -1,4 +1,4 @@
-"""Seeds that were applied, the rule in force, restored states, and the stamp of a session."""
+"""Applied seeds, the current rule, restored states, and the stamp of a session."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from ipytorchseed.why.evidence import run_name
 def seeded_text(
     seed: int, reseeded: Sequence[tuple[Found, int]], left: Sequence[Found], typed: str = ""
 ) -> str:
-    """Describe what a seed was given to.
+    """Describe what was seeded.
 
     Args:
         seed: The seed.
         reseeded: Generators of the namespace that got a derived seed, with that seed.
         left: Generators of the namespace that were left alone.
-        typed: What brought the seed about; the seed itself where empty.
+        typed: What the user typed for the seed, if not the seed itself.
     """
     lines = [f"Seeded {', '.join(source.name for source in sources())} with {seed}."]
     lines += [f"  {found.name} ({found.type}): {derived}" for found, derived in reseeded]
@@ -47,12 +47,12 @@ def seeded_text(
 
 
 class Row(Struct, frozen=True):
-    """A source or generator as it stands.
+    """The current state of a source or generator.
 
     Attributes:
-        name: How one reaches it.
-        type: What it is; empty for a source.
-        digest: Its state's name, or None where the state cannot be read.
+        name: The source's name, or the expression that gives the generator.
+        type: The generator's type; empty for a source.
+        digest: The digest of its state; None if the state cannot be read.
         position: Its seed and draws.
     """
 
@@ -67,7 +67,7 @@ class Row(Struct, frozen=True):
         return str(self.position)
 
     def to_json(self) -> dict[str, object]:
-        """Return what other programs read."""
+        """Return the row as JSON values."""
         kind = {"type": self.type} if self.type else {}
         return {
             "name": self.name,
@@ -78,12 +78,12 @@ class Row(Struct, frozen=True):
 
     @property
     def short(self) -> str:
-        """The digest as people read it."""
+        """The digest, shortened for people."""
         return short_digest(self.digest)
 
 
 def read_rows(found: Sequence[Found]) -> list[Row]:
-    """Look at every source, and at the given generators of the namespace; none of them moves."""
+    """Return the state of every source and the given generators, without moving any."""
     every: list[Source | Found] = [*sources(), *found]
     return [row_of(each, state_of(each)) for each in every]
 
@@ -98,7 +98,7 @@ def state_of(each: Source | Found) -> bytes | None:
 
 
 def row_of(each: Source | Found, state: bytes | None) -> Row:
-    """Return where a source or generator stands, by its state, which has just been read."""
+    """Return the row of a source or generator, from its state, which was just read."""
     if state is None:
         return Row(each.name, each.type, None, UNKNOWN)
     position = each.position if isinstance(each, Found) else locate(each, state)
@@ -106,7 +106,7 @@ def row_of(each: Source | Found, state: bytes | None) -> Row:
 
 
 class SeedStatus(View):
-    """What is in force.
+    """The current seed, rule and states.
 
     Args:
         title: The last seed and the rule for every cell, in words.
@@ -121,10 +121,10 @@ class SeedStatus(View):
 
     @classmethod
     def read(cls, rule: str, found: Sequence[Found]) -> SeedStatus:
-        """Look at every source and generator; none of them moves.
+        """Read the state of every source and generator, without moving any.
 
         Args:
-            rule: The rule for every cell, in words; empty where there is none.
+            rule: The rule for every cell, in words; empty if there is none.
             found: The generators of the namespace.
         """
         last = next(iter(recent_seeds()), None)
@@ -140,7 +140,7 @@ class SeedStatus(View):
 
     def text(self) -> str:
         """Draw it for a terminal of 80 columns."""
-        columns = {title: {"overflow": "fold"} for title in ("Source", "State", "Stands at")}
+        columns = {title: {"overflow": "fold"} for title in ("Source", "State", "Position")}
         rows = [
             (f"{row.name} ({row.type})" if row.type else row.name, row.short, row.where)
             for row in self.rows
@@ -149,7 +149,7 @@ class SeedStatus(View):
 
 
 def _is_chosen(seed: int | None) -> bool:
-    """Return whether a person chose a seed: those that a library takes by itself are larger."""
+    """Return whether a person chose a seed; seeds that a library chooses are larger."""
     return seed is not None and seed < LIMIT
 
 
@@ -169,7 +169,7 @@ class SeedLog(View):
 
     Args:
         entries: Oldest first.
-        runs: The runs in which they were applied, by kernel and number, as far as they are kept.
+        runs: The runs in which they were applied, by kernel and number, if still kept.
         kernel: The kernel that asks.
         more: Whether there are earlier entries.
         note: A further remark; or empty.
@@ -214,11 +214,11 @@ class SeedLog(View):
 
 
 def restored_text(done: Restored, where: str) -> str:
-    """Describe what was put back, and what was not.
+    """Describe what was restored, and what was not.
 
     Args:
-        done: What was done.
-        where: Where they stand now: ``as when In[5] began``.
+        done: The result of restoring.
+        where: The state that they have now: ``as when In[5] began``.
     """
     it = "They stand" if len(done.names) != 1 else "It stands"
     lines = [f"Put back: {', '.join(done.names)}. {it} {where}." if done.names else "None is here."]
@@ -244,21 +244,21 @@ _VERSIONS = ("torch", "numpy", "python")
 
 
 def stamp() -> str:
-    """Return one line for a paper or a log: seed, states, settings, versions, hardware.
+    """Return one line for a paper or a log: seed, states, versions, hardware.
 
     Nothing is drawn, started or imported.
 
     Returns:
-        The seed of the sources, the digest of every source, settings that matter,
-        versions of the libraries, and the processors; parts are set apart by semicolons.
+        The seed of the sources, the digest of every source, the settings that matter, the
+        versions of the libraries, and the processors, separated by semicolons.
     """
-    # The last seed may have been put back since: by %replay, %seed rewind or restore, --isolate.
+    # Not the last seed: %replay, %seed rewind or restore, or --isolate may have restored states.
     known = {row.position.seed for row in read_rows(())} - {None} if recent_seeds() else set()
     return stamp_text(f"seed {known.pop()}" if len(known) == 1 else "no common seed")
 
 
 def stamp_text(seed: str) -> str:
-    """Return the line with the seed in the caller's words."""
+    """Return the stamp with the seed in the caller's words."""
     now = Settings().read("")
     has_gpu = now.get("gpu") not in (None, "none")
     parts = [
@@ -282,5 +282,5 @@ def _told(values: Mapping[str, object], names: Iterable[str]) -> list[str]:
 def _own_version() -> list[str]:
     try:
         return [f"ipytorchseed {version('ipytorchseed')}"]
-    except PackageNotFoundError:  # run from a folder that was not installed
+    except PackageNotFoundError:  # imported from a folder, not installed
         return []

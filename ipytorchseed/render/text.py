@@ -1,4 +1,4 @@
-"""Text that fits a terminal of 80 columns or fewer, and shows every character that is in it."""
+"""Fits text to a terminal of up to 80 columns, and escapes invisible characters."""
 
 from __future__ import annotations
 
@@ -20,44 +20,44 @@ WIDTH = 80
 
 _NARROWEST = 40
 
+# A module of rich that is imported whenever rich draws.
 _STYLE = "rich.style"
-"""The module of rich that draws."""
 
+# The modules of rich that we imported, by name.
 _rich: dict[str, ModuleType] = {}
-"""Its modules as we imported them."""
 
 _TAB = 4
 
+# The most characters of a paragraph that are shown: an error's message may be a whole file.
 _LONGEST = 4_000
-"""Characters of a paragraph that are shown: an error's message may be a whole file."""
 
+# The most characters of a name that are shown.
 MOST_OF_NAME = 80
-"""Characters of a name that are shown."""
 
+# Columns of a progress bar.
 _BAR = 12
-"""Columns of a bar."""
 
+# Characters from the start of a shortened name. The rest is from its end.
 _HEAD = 60
-"""Those of its beginning, where it is longer; the rest is its end."""
 
+# A name that is too long, such as an item's: ``x[0][0][0]``. Parts of paths do not count.
 _LONG_NAME = lazy_pattern(rf"(?<![\w/\\.-])\w[\w.\[\]]{{{MOST_OF_NAME},}}(?![\w/\\-])")
-"""A name longer than that, as of an item: ``x[0][0][0]``. Parts of paths are none."""
 
+# Invisible, but needed to write some words and emoji.
 _JOINERS = "\u200c\u200d"
-"""Invisible, and part of how words and emoji are written."""
 
 
 def width() -> int:
-    """Return how many columns text may take: 80, or as many as a narrower terminal has."""
+    """Return how many columns text may take: 80, or fewer in a narrower terminal."""
     try:
         columns = os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else 0
-    except (AttributeError, OSError, TypeError, ValueError):  # it was replaced
+    except (AttributeError, OSError, TypeError, ValueError):  # stdout was replaced
         columns = 0
     return max(_NARROWEST, min(WIDTH, columns or WIDTH))
 
 
 class _Escapes(dict[int, str]):
-    """For ``str.translate``: characters that are not shown, as Python escapes them."""
+    """A table for ``str.translate`` that escapes invisible characters as Python does."""
 
     def __missing__(self, code: int) -> str:
         letter = chr(code)
@@ -70,10 +70,10 @@ _ESCAPES = _Escapes()
 
 
 def visible(text: str, *, lines: bool = False) -> str:
-    """Return a text as it is shown: escaped, with long names shortened.
+    """Return a text for display: escaped, with long names shortened.
 
     Args:
-        text: From outside: a name, a path, a message.
+        text: A name, a path or a message from outside.
         lines: Whether line ends are meant, and tabs indent.
     """
     if len(text) > MOST_OF_NAME:
@@ -86,14 +86,14 @@ def _shortened(name: re.Match[str]) -> str:
 
 
 def escaped(text: str, *, lines: bool = False) -> str:
-    """Escape what would not be seen in a text, or would move, colour or turn what is seen.
+    """Escape characters that are invisible, or that change how a text is displayed.
 
-    That is control characters (a terminal obeys them, and a log takes what follows a line's end for
-    a line of its own), marks that reverse the direction of writing, other invisible ones, and
-    halves of surrogate pairs, which no file can hold.
+    These are control characters (a terminal obeys them, and a line end splits a line of a log),
+    marks that reverse the direction of writing, other invisible characters, and halves of
+    surrogate pairs, which no file can hold.
 
     Args:
-        text: From outside, in full: code, a command, a path that programs read.
+        text: Text from outside that is never shortened: code, a command, a path.
         lines: Whether line ends are meant, and tabs indent.
     """
     if text.isprintable():
@@ -104,11 +104,11 @@ def escaped(text: str, *, lines: bool = False) -> str:
 
 
 def wrap(words: str, first: str) -> str:
-    """Break a paragraph at ``width()``, later lines indented as far as the first one's mark.
+    """Wrap a paragraph at ``width()``, with a hanging indent below the prefix.
 
     Args:
         words: The paragraph.
-        first: What its first line begins with.
+        first: The prefix of its first line.
     """
     later = " " * len(first)
     shown = visible(words if len(words) <= _LONGEST else f"{words[:_LONGEST]} …")
@@ -118,7 +118,7 @@ def wrap(words: str, first: str) -> str:
 
 
 def set_width(text: str, width: int) -> str:
-    """Cut or fill a line to so many columns of a terminal, where some letters take two."""
+    """Cut or pad a line to so many columns of a terminal; some letters take two."""
     from rich.cells import set_cell_size
 
     return set_cell_size(visible(text), width)
@@ -126,10 +126,11 @@ def set_width(text: str, width: int) -> str:
 
 @contextmanager
 def rich_apart() -> Iterator[None]:
-    """Import rich and use it inside, unseen by the user, who may import it later.
+    """Make rich importable inside, without a trace for the user's program.
 
-    rich draws a number from python's generator as it is imported. What we import takes none, and
-    is no longer in ``sys.modules`` afterwards: the user's own import then draws as ever.
+    rich draws a number from Python's generator when it is imported. Our import restores the
+    generator and is removed from ``sys.modules`` afterwards, so the user's own import draws as
+    usual.
     """
     if _STYLE in sys.modules:  # the user's
         yield
@@ -147,7 +148,7 @@ def rich_apart() -> Iterator[None]:
 
 
 def _take_rich() -> dict[str, ModuleType]:
-    """Take rich's modules out of those that are imported."""
+    """Remove rich's modules from ``sys.modules`` and return them."""
     names = [name for name in [*sys.modules] if name.partition(".")[0] == "rich"]
     return {name: sys.modules.pop(name) for name in names}
 
@@ -156,12 +157,12 @@ def _take_rich() -> dict[str, ModuleType]:
 def draw_table(
     title: str, columns: Mapping[str, Mapping[str, Any]], rows: Iterable[Sequence[str]]
 ) -> str:
-    """Draw a table as plain text, without colour.
+    """Draw a table as plain text, without colours.
 
     Args:
         title: The paragraph above it; empty for none.
-        columns: How rich is to set each column, by its heading.
-        rows: The text of each cell; nothing in it is markup.
+        columns: The options of rich for each column, by its heading.
+        rows: The text of each cell, which is not parsed as markup.
 
     Returns:
         Lines of at most ``width()`` columns, without trailing blanks or a final newline.
@@ -191,13 +192,13 @@ def draw_table(
 
 
 def bar(made: int, of: int, what: str, most: str = "") -> str:
-    """Draw how far something is, and say what is done now.
+    """Draw a progress bar with the current step.
 
     Args:
-        made: What is done.
-        of: What there is to do.
-        what: What is done now.
-        most: What to say of ``of``, as ``at most``.
+        made: How many steps are done.
+        of: How many steps there are.
+        what: The current step.
+        most: A word after ``of``, such as ``at most``.
     """
     drawn = "█" * round(_BAR * made / of)
     return f"{drawn:░<{_BAR}} {made} of {of}{most and ' '}{most} · {what}"

@@ -1,4 +1,4 @@
-"""The timeline: one row a run, one column a source, each field the state before and after."""
+"""The timeline of runs: each run with every source's state before and after."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.unknown import unknown_outcome
 from ipytorchseed.why.value_changes import write_number
 
+# Seconds below which no exact duration is shown.
 _SHORTEST = 0.05
-"""Seconds below which a run is only said to be short."""
 
+# A line that only displays something, such as ``%why`` and ``%seed?``.
 _LOOKS = lazy_pattern(
     r"#.*|%(?:why|rng)\b.*|%seed(?:\s+log\b.*)?|%deterministic(?:\s+-.*)?|%replay\s.*--dry\b.*|\?{1,2}[\w.%]{1,80}|[\w.%]{1,80}\?{1,2}"
 )
-"""A line that only looks at something, as ``%why`` and ``%seed?``."""
 
 _UNPARSED = ("SyntaxError", "IndentationError", "TabError")
 
+# The most sources that are shown, and widths: a source, run with label (usual, least), status.
 _MOST_COLUMNS, _COLUMN, _HEAD, _LEAST_HEAD, _END = 3, 13, 30, 18, 11
-"""Sources, of so many letters each, between the run's name with the cell's label and its end."""
 
 
 class Field(Struct, frozen=True):
-    """What one run did to one source.
+    """The effect of one run on one source.
 
     Attributes:
-        before: Digest of the state it began in, or None where the source was not there.
-        after: Digest of the state it ended in.
-        other: Whether the cell's earlier run began in another state.
+        before: The digest of the state at the start; None if the source did not exist.
+        after: The digest of the state at the end.
+        other: Whether the cell's earlier run started from another state.
     """
 
     before: str | None
@@ -51,12 +51,12 @@ class Field(Struct, frozen=True):
 
     @property
     def code(self) -> str:
-        """The state it began in, as a chip shows it; empty where the source was not there."""
+        """The code of the state at the start; empty if the source did not exist."""
         return "" if self.before is None else f"{code(self.before)}{'*' * self.other}"
 
     @property
     def text(self) -> str:
-        """The field as text: ``02bb→7c19``, or a dot where nothing moved."""
+        """The field as text: ``02bb→7c19``, or a dot if nothing moved."""
         if self.after is not None and self.before != self.after:
             return f"{self.code}→{code(self.after)}"
         return (self.other and self.code) or "·"
@@ -66,8 +66,8 @@ class Outcome(Struct, frozen=True):
     """How a run's results compare with those of the cell's previous run.
 
     Attributes:
-        same: Whether they are bitwise the same.
-        name: How the earlier run is called.
+        same: Whether they are the same, bit for bit.
+        name: The name of the earlier run.
     """
 
     same: bool
@@ -75,12 +75,12 @@ class Outcome(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The same in a few letters: ``= In[5]`` or ``≠ In[5]``."""
+        """The comparison as a sign: ``= In[5]`` or ``≠ In[5]``."""
         return f"{'=' if self.same else '≠'} {self.name}"
 
     @property
     def words(self) -> str:
-        """The same in words."""
+        """The comparison in words."""
         return f"{'the same result as' if self.same else 'another result than'} {self.name}"
 
 
@@ -88,20 +88,20 @@ class Line(Struct, frozen=True):
     """One run in the timeline.
 
     Attributes:
-        id: Its number in the ledger; 0 where it has none.
-        name: ``In[5]``; ``#17`` for a run of an earlier kernel, by its number in the ledger.
-        cell: What the cell is known by.
+        id: Its number in the ledger; 0 if it has none.
+        name: ``In[5]``, or ``#17``, its number in the ledger, for a run of an earlier kernel.
+        cell: The identifier of the cell.
         label: The cell's first line.
         status: How it ended.
-        started: When, in seconds since 1970.
+        started: The time when it started, in seconds since 1970.
         seconds: How long it took.
-        before: Digest of each source and generator when it began.
-        after: The same when it ended.
-        others: Those that it uses and that stood elsewhere when the cell's run before it began.
-        between: Sources that moved between the run before and this one.
-        outcome: How it compares with the cell's previous run; None where there is none, or where
-            that is not known.
-        value: The number that it gave, if it gave one.
+        before: The digest of each source and generator at its start.
+        after: The same at its end.
+        others: Those that it uses and that the cell's earlier run started from another state.
+        between: Sources that moved between the previous run and this one.
+        outcome: The comparison with the cell's previous run; None if there is none, or if the
+            comparison is unknown.
+        value: The number that it gave; or empty.
         aside: Whether its cell only looked, or could not be parsed, and no source moved.
     """
 
@@ -122,16 +122,16 @@ class Line(Struct, frozen=True):
 
     @property
     def rail(self) -> int:
-        """A hue that runs of the same cell share, in degrees."""
+        """The hue of the cell's runs, in degrees."""
         return sum(map(ord, self.cell)) * 47 % 360
 
     @property
     def took(self) -> str:
-        """How long it took, in words."""
+        """Its duration in words."""
         return f"{self.seconds:,.1f} s" if self.seconds >= _SHORTEST else "<0.1 s"
 
     def field(self, name: str) -> Field:
-        """Return what it did to a source or generator."""
+        """Return its effect on a source or generator."""
         return Field(self.before.get(name), self.after.get(name), name in self.others)
 
     @property
@@ -153,7 +153,7 @@ class Timeline(Struct, frozen=True):
 
 
 def timeline(runs: Sequence[Run], kernel: str) -> Timeline:
-    """Arrange runs.
+    """Return the timeline of runs.
 
     Args:
         runs: Oldest first.
@@ -169,16 +169,16 @@ def timeline(runs: Sequence[Run], kernel: str) -> Timeline:
 
 
 def columns_of(lines: Iterable[Line]) -> tuple[str, ...]:
-    """Return the names of all sources and generators that runs had, in order of appearance."""
+    """Return the names of all sources and generators of runs, in order of appearance."""
     return tuple(dict.fromkeys(name for line in lines for name in line.after))
 
 
 def draw_line(run: Run, earlier: Run | None, kernel: str) -> Line:
-    """Arrange one run.
+    """Return one run as a line of the timeline.
 
     Args:
         run: The run.
-        earlier: The cell's run before it, if there is one.
+        earlier: The cell's run before it; or None.
         kernel: The kernel that asks.
     """
     before, after = run.begun, run.ended
@@ -220,20 +220,20 @@ def _only_looks(source: str) -> bool:
 
 
 def _unparsed(run: Run) -> bool:
-    """Return whether a cell could not be parsed; text that it evaluated may be at fault."""
+    """Return whether a cell, or text that it evaluated first, could not be parsed."""
     said = (run.error or "").startswith(_UNPARSED)
     return said and not (run.writes or run.displays or run.stdout)
 
 
 def last_moves(lines: Iterable[Line], now: Mapping[str, str]) -> dict[str, str]:
-    """Describe what moved each source or generator last.
+    """Return which run moved each source or generator last.
 
     Args:
-        lines: The newest first.
-        now: Where each stands, by digest.
+        lines: The lines of the timeline, the newest first.
+        now: The digest of each one's current state.
 
     Returns:
-        ``In[9]``, ``before In[9]`` or ``after In[9]`` by name, where it is known.
+        ``In[9]``, ``before In[9]`` or ``after In[9]`` by name, where known.
     """
     found: dict[str, str] = {}
     waiting = dict(now)
@@ -255,7 +255,7 @@ def last_moves(lines: Iterable[Line], now: Mapping[str, str]) -> dict[str, str]:
 
 
 def _number(run: Run) -> str:
-    """Write the number that a run showed last, or else the only one that it made."""
+    """Return the number that a run showed last, or else the only one that it made."""
     shown = shown_number(run)
     if shown is not None:
         return str(shown)
@@ -265,7 +265,7 @@ def _number(run: Run) -> str:
 
 
 def write_lines(drawn: Timeline) -> Iterable[str]:
-    """Draw a timeline for a terminal of 80 columns; of its columns those that moved most often."""
+    """Draw a timeline in 80 columns, with the sources that moved most often."""
     times = {name: sum(line.field(name).moved for line in drawn.lines) for name in drawn.columns}
     moved = [name for name in drawn.columns if times[name]]
     head = max(_LEAST_HEAD, _HEAD - (WIDTH - width()) // 2)

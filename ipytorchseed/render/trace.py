@@ -13,19 +13,19 @@ from ipytorchseed.trace.comparison import Comparison, FirstDifference, Operation
 from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
-    from ipytorchseed.trace.loading import Loaded  # it brings numpy
+    from ipytorchseed.trace.loading import Loaded  # imports numpy
 
-# Stretches, places and settings that are listed; JSON has more.
+# The most stretches and places that are listed; JSON has more.
 _MOST = 6
 
 _MOST_JSON = 100
 
-# The power of ten at the foot of the picture: float32 rounds at 6e-8.
+# The power of ten at the bottom of the picture: float32 rounds at 6e-8.
 _LEAST = -9
 
 
 class TraceView(View):
-    """The comparison of two traces made visible.
+    """A view of the comparison of two traces.
 
     Args:
         found: The comparison.
@@ -50,14 +50,14 @@ class TraceView(View):
 
     @property
     def code(self) -> str:
-        """The line of code at which they part."""
+        """The line of code where they first differ."""
         first = self.found.first
         place = first and first.shown.place
         return f"{place.line}: {place.code}" if place and place.code else ""
 
     @property
     def evidence(self) -> list[str]:
-        """Sentences on where they part."""
+        """Sentences about the first difference."""
         found = self.found
         first = found.first
         if first is None:
@@ -73,7 +73,7 @@ class TraceView(View):
 
     @property
     def roundings(self) -> list[tuple[str, str]]:
-        """Places at which results differ in rounding before that, and how far."""
+        """Places before it where results differ in rounding, and by how much."""
         return [
             (
                 f"{each.operation.name}, {where(each.operation)}",
@@ -84,12 +84,12 @@ class TraceView(View):
 
     @property
     def rounding_heading(self) -> str:
-        """What stands above these."""
+        """The heading of ``roundings``."""
         return "Differs in rounding" + (" before that" if self.found.first is not None else "")
 
     @property
     def stretches(self) -> list[str]:
-        """Sentences on what only one run has: what made a difference first."""
+        """Sentences about operations of one run only, first those that matter."""
         told = [each for each in self.found.spans if not (each.fused and each.accounted)]
         spans = sorted(told, key=lambda each: each.accounted)
         said = [stretch(each) for each in spans[:_MOST]]
@@ -102,7 +102,7 @@ class TraceView(View):
 
     @property
     def facts(self) -> list[str]:
-        """Sentences on the traces."""
+        """Sentences about the traces."""
         found = self.found
         moved = f", {found.moved:,} of them in another order" if found.moved else ""
         said = [f"{named(name, each)}." for name, each in (("A", found.a), ("B", found.b))]
@@ -110,7 +110,7 @@ class TraceView(View):
         return [*said, *self._fused()]
 
     def _fused(self) -> list[str]:
-        """Describe how much of one run is fused in compiled code of the other."""
+        """Describe which operations of one run are fused in compiled code of the other."""
         spans = [each for each in self.found.spans if each.fused and each.accounted]
         sides = (
             ("A", sum(each.count_a for each in spans), [each.names_a for each in spans]),
@@ -126,7 +126,7 @@ class TraceView(View):
 
     @property
     def notes(self) -> list[str]:
-        """What could not be seen or read."""
+        """What could not be observed or read."""
         return [*self.found.a.notes, *self.found.b.notes]
 
     def text(self) -> str:
@@ -152,7 +152,7 @@ class TraceView(View):
 
     @property
     def measured(self) -> bool:
-        """Whether it is known how far results are apart, not only that they are."""
+        """Whether it is known by how much results differ, not only that they do."""
         return any(each.largest is not None and each.differing for each in self.found.curve)
 
     @property
@@ -167,7 +167,7 @@ class TraceView(View):
 
     @property
     def parting(self) -> int | None:
-        """The number of the bar at which the runs part, from 0; None if they do not."""
+        """The index of the bar where the runs first differ; None if they do not."""
         first, curve = self.found.first, self.found.curve
         if first is None or not curve:
             return None
@@ -206,7 +206,7 @@ class TraceView(View):
 
 
 def _height(difference: float | None) -> float:
-    """Place a difference between foot and top of the picture, by its power of ten."""
+    """Return the height of a difference in the picture, by its power of ten."""
     if difference is None or not math.isfinite(difference):
         return 1.0
     power = math.log10(difference) if difference > 0 else _LEAST
@@ -265,7 +265,7 @@ def _span_json(span: Span) -> dict[str, Any]:
 
 
 def sentence(parting: FirstDifference, rtol: float | None) -> str:
-    """Describe where and how runs part."""
+    """Describe where and how two runs first differ."""
     shown, span = parting.shown, parting.span
     if span is not None:
         return _span_sentence(parting, span)
@@ -286,7 +286,7 @@ def sentence(parting: FirstDifference, rtol: float | None) -> str:
 
 
 def _span_sentence(parting: FirstDifference, span: Span) -> str:
-    """Describe how operations that only one run has make a difference."""
+    """Describe operations of one run only that cause a difference."""
     if parting.kind == "fused":
         one, other = ("A", "B") if parting.shown is span.a else ("B", "A")
         has = f"{one} has {_counted(span, one)}, {where(parting.shown)},"
@@ -297,13 +297,13 @@ def _span_sentence(parting: FirstDifference, span: Span) -> str:
 
 
 def _counted(span: Span, side: str) -> str:
-    """Describe how many operations one side has, and which."""
+    """Describe the number and names of one side's operations."""
     count, names = (span.count_a, span.names_a) if side == "A" else (span.count_b, span.names_b)
     return f"{many(count, 'operation')} ({', '.join(names)})"
 
 
 def stretch(span: Span) -> str:
-    """Describe what only one run has."""
+    """Describe the operations of one run only."""
     one, other = _counted(span, "A"), _counted(span, "B")
     accounted = ", which made no difference" if span.accounted else ""
     if span.a is None and span.b is not None:
@@ -315,7 +315,7 @@ def stretch(span: Span) -> str:
 
 
 def where(operation: Operation) -> str:
-    """Describe where an operation stands."""
+    """Describe the place of an operation in the user's code."""
     place = operation.place
     file = f" of {place.file}" if place.file else ""
     line = f"line {place.line}{file}" if place.line else "no line of yours"
@@ -324,23 +324,23 @@ def where(operation: Operation) -> str:
 
 
 def sides(parting: FirstDifference) -> list[tuple[str, Operation]]:
-    """Return the operations at which runs part, each with its trace's name."""
+    """Return the operations that first differ, each with its trace's name."""
     return [(name, each) for name, each in (("A", parting.a), ("B", parting.b)) if each is not None]
 
 
 def named(name: str, trace: Loaded) -> str:
-    """Describe what a trace is."""
+    """Describe a trace: its file, operations and rank."""
     rank = "" if trace.header.rank is None else f", rank {trace.header.rank}"
     return f"{name} is {trace.path}: {many(len(trace), 'operation')}{rank}"
 
 
 def times(count: int) -> str:
-    """Describe how often."""
+    """Describe a count in words."""
     return "once" if count == 1 else f"{count:,} times"
 
 
 def apart(difference: float) -> str:
-    """Describe how far results are apart."""
+    """Describe the difference of two results."""
     if difference == 0:
         return "less than summaries tell"
     return f"{difference:.1e}" if math.isfinite(difference) else "more than can be measured"

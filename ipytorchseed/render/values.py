@@ -13,11 +13,11 @@ from ipytorchseed.render.text import visible
 # Hex digits of a digest that are shown to people.
 SHORT = 8
 
-# Those that a chip shows.
+# Hex digits that a chip shows.
 _CODE = 4
 
 
-# From which size on, and beyond which decimals, numbers are written with an exponent.
+# Numbers from this size, or with more than so many decimals, are written with an exponent.
 _LARGE, _FINE = 1e7, 7
 
 
@@ -33,21 +33,21 @@ def write_value(value: object) -> str:
 
 
 def pick(record: object, *names: str) -> dict[str, Any]:
-    """Return attributes of a record by their names: what other programs read of it."""
+    """Return attributes of a record by their names, for JSON."""
     return {name: getattr(record, name) for name in names}
 
 
 def write_json(**told: object) -> str:
-    """Write one line of JSON for other programs, after the version of its schema."""
+    """Write one line of JSON for other programs, starting with its schema's version."""
     return json.dumps({"schema": 1, **told})
 
 
 def aligned(values: Sequence[float], spread: float | None) -> Callable[[float], str]:
-    """Return a formatter of numbers with as many decimals as their spread deserves.
+    """Return a formatter of numbers, with two significant digits of their spread.
 
     Args:
         values: Some of them.
-        spread: How far they differ; None if that is not known.
+        spread: How far they differ; None if unknown.
     """
     size = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     if spread == 0:
@@ -65,14 +65,14 @@ def short_digest(digest: str | None) -> str:
 
 
 def code(digest: str) -> str:
-    """Shorten a digest for a chip, the sign of a state: equal states, equal chips."""
+    """Shorten a digest for a chip; equal states have equal chips."""
     return digest[:_CODE]
 
 
 def hue(digest: str) -> int:
-    """Return the colour of a digest's chip, in degrees: equal states, equal colours.
+    """Return the hue of a digest's chip, in degrees; equal states have equal hues.
 
-    It is made of other digits than the chip's code shows, so that two states which share the code
-    hardly ever share both.
+    It is computed from digits that the chip's code does not show, so two states with the same code
+    rarely have the same hue.
     """
     return int(digest[4:8], 16) % 360

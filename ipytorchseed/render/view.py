@@ -1,8 +1,6 @@
-"""The base of all views.
+"""The base class of views, which print as text and display as static HTML.
 
-Prints itself, and shows itself in a notebook as static HTML.
-
-There is no script in it and one stylesheet; all that is of the user is escaped and visible.
+The HTML has no script and one stylesheet. All text of the user's is escaped and visible.
 """
 
 from __future__ import annotations
@@ -23,11 +21,11 @@ if TYPE_CHECKING:
 
 
 def fill(template: str, **values: Any) -> str:
-    """Fill a template of this folder's ``templates``.
+    """Render a template in the folder ``templates``.
 
     Args:
         template: Its name without ``.html``.
-        values: What it shows. Text is escaped by the template engine.
+        values: Its variables. Text is escaped by the template engine.
     """
     return _environment().get_template(f"{template}.html").render(**values)
 
@@ -50,14 +48,14 @@ def _environment() -> Environment:
 
 
 def _finalize(value: object) -> object:
-    """Return a value as it may be shown; what a template calls safe is markup of ours."""
+    """Make a text visible, unless it is our own markup, which templates mark as safe."""
     if isinstance(value, str) and not hasattr(value, "__html__"):
         return visible(value, lines=True)
     return value
 
 
 def _breakable(text: str) -> Markup:
-    """Return a text whose lines may break inside a name, after a dot or underscore."""
+    """Return a text whose lines may break in a name, after a dot or underscore."""
     from markupsafe import Markup, escape
 
     parts = re.split(r"(?<=[._=])(?=[^\W\d])", visible(text))
@@ -65,7 +63,7 @@ def _breakable(text: str) -> Markup:
 
 
 def _coded(text: str) -> Markup:
-    """Return a text in which what stands between backticks is set as code."""
+    """Return a text with everything between backticks as code."""
     from markupsafe import Markup
 
     parts = enumerate(re.split(r"`([^`]+)`", visible(text, lines=True)))
@@ -74,22 +72,22 @@ def _coded(text: str) -> Markup:
 
 @lru_cache(maxsize=1)
 def stylesheet() -> str:
-    """Return the style of everything that we show in a notebook, as small as it gets."""
+    """Return the minified stylesheet of all that we display in a notebook."""
     return squeeze((files("ipytorchseed.render") / "templates" / "its.css").read_text("utf-8"))
 
 
 def squeeze(css: str) -> str:
-    """Remove comments and blanks from a stylesheet, which each output copies."""
+    """Minify a stylesheet, as each output has a copy of it."""
     bare = re.sub(r"/\*(?:(?!\*/|/\*).)*\*/", "", css, flags=re.DOTALL)
     tight = re.sub(r" ?([{};,>]) ?", r"\1", re.sub(r"\s+", " ", bare))
     return tight.replace(": ", ":").replace(";}", "}").strip()
 
 
 class View(ABC):
-    """A record made visible, as text and as static HTML.
+    """A view of a record, as text and as static HTML.
 
     Attributes:
-        template: The name of its template, which is filled from the view itself.
+        template: The name of its template, which is rendered with the view.
     """
 
     template = ""

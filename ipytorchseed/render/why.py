@@ -35,25 +35,25 @@ _CHECK = (
 
 KEEP, FOLDED = "To keep it from now on:", "Also changed, may matter"
 
+# Kinds of changes, first those that people look at first.
 _ASKED_ABOUT = ("result", "variable", "stdout", "display", "error", "source")
-"""What people look at first, of what changed."""
 
 _WORDS = {"stdout": "the printed text", "display": "what is displayed", "error": "the error"}
 
+# The most letters of an error in the title.
 _MOST_ERROR = 60
-"""Letters of an error in the title."""
 
+# The tolerance between a number and the same number as printed.
 _ALIKE = 1e-3
-"""How far two numbers are apart, at most, of which one is the other as it was printed."""
 
 
 class WhyView(View):
-    """An explanation made visible.
+    """A view of an explanation.
 
     Args:
-        explanation: What is to be said.
+        explanation: The explanation.
         kernel: The kernel that asks.
-        now: When it is asked, in seconds since 1970; None for this moment.
+        now: The time of the question, in seconds since 1970; None for the current time.
     """
 
     def __init__(self, explanation: Explanation, kernel: str, now: float | None = None) -> None:
@@ -63,12 +63,12 @@ class WhyView(View):
 
     @property
     def title(self) -> str:
-        """Which run is held against which, after what cut one of them short."""
+        """The answer in a sentence, after any error that ended one of the runs."""
         return " ".join([*self._cut_short, self._answer, *self._result_again])
 
     @property
     def _result_again(self) -> list[str]:
-        """Report that the result is one that the cell gave earlier."""
+        """A sentence if the result equals an earlier one of the cell."""
         said = self.explanation
         if said.again is None or said.again == said.against:
             return []
@@ -100,7 +100,7 @@ class WhyView(View):
 
     @property
     def headline(self) -> str:
-        """What made the user ask: a number with its name, or else what differs."""
+        """The change that made the user ask: a number with its name, or what differs."""
         said = self.explanation
         then, now = (run and shown_number(run) for run in (said.against, said.run))
         if then and now and then.label == now.label and then.number != now.number:
@@ -124,31 +124,31 @@ class WhyView(View):
 
     @property
     def _but(self) -> str:
-        """Describe what was not compared, although the result is the same."""
+        """What was not compared, if the result is the same."""
         said = self.explanation
         hidden = [each.name for each in said.unknown]
         return say_timed(said.run) + (f"; {say_hidden(hidden)}" if hidden else "")
 
     @property
     def _past(self) -> str:
-        """Report that the run is not one of this kernel."""
+        """Words that say that the run is from before the restart; or empty."""
         run = self.explanation.run
         return "" if run.receipt or run.kernel == self.kernel else " before the restart"
 
     @property
     def _cut_short(self) -> list[str]:
-        """Name the runs of the two that did not run to their end."""
+        """Sentences about those of the two runs that did not finish."""
         said = []
         for run in (self.explanation.run, self.explanation.against):
             if run is not None and run.status != "ok":
-                told = (run.error or "").rstrip(": ")  # it may have its class alone to tell
+                told = (run.error or "").rstrip(": ")  # an error may have a class and no message
                 error = f" ({shorten(told, _MOST_ERROR)})" if told else ""
                 how = "was interrupted" if run.status == "interrupted" else f"failed{error}"
                 said.append(f"{run_name(run, self.kernel)} {how}.")
         return said
 
     def _when(self, run: Run, recent: str) -> str:
-        """Describe how long ago a run began; ``recent`` within the last minute."""
+        """Describe how long ago a run started; ``recent`` within the last minute."""
         seconds = self._now - run.started
         for unit, length in (("day", 86_400), ("h", 3_600), ("min", 60)):
             count = int(seconds // length)
@@ -158,7 +158,7 @@ class WhyView(View):
 
     @property
     def one_line(self) -> str:
-        """The change in a line, if the cell shows something else than before; empty otherwise."""
+        """The change in a line, if the cell shows something different; else empty."""
         said = self.explanation
         if said.against is None or all(each.what == "variable" for each in said.changed):
             return ""
@@ -169,7 +169,7 @@ class WhyView(View):
 
     @property
     def line_html(self) -> str:
-        """The same line as HTML, in grey."""
+        """The same line as HTML in grey."""
         return fill("line", view=self)
 
     @property
@@ -185,7 +185,7 @@ class WhyView(View):
 
     @property
     def next_step(self) -> str:
-        """What to do where nothing explains the difference, and what may be another cause."""
+        """What to do if nothing explains the difference, and further possible causes."""
         said = self.explanation
         if said.verdict != "unexplained":
             return self._not_known
@@ -206,24 +206,24 @@ class WhyView(View):
 
     @property
     def one_reason(self) -> str:
-        """Why nothing is proved, where that has one reason; empty otherwise."""
+        """Why nothing is proved, if there is one reason; else empty."""
         causes = self.explanation.causes
         findings = {(cause.finding.level, cause.finding.how) for cause in causes}
         level, how = findings.pop() if len(findings) == 1 < len(causes) else ("", "")
         return sentence(how) if level == MAY_MATTER else ""
 
     def finding(self, cause: Cause) -> str:
-        """Return what experiments say about a cause; empty if nothing, or shown once."""
+        """Return what experiments say about a cause; empty if shown once for all."""
         return "" if self.one_reason else cause.finding.how
 
     @property
     def roots(self) -> tuple[Root, ...]:
-        """The roots in other cells, and models in train mode: the rest are among the causes."""
+        """The roots in other cells, and models in train mode; others are causes too."""
         return (*self._trained, *(root for root in self.explanation.roots if root.path))
 
     @property
     def all_roots(self) -> tuple[Root, ...]:
-        """All roots, those that are causes of the cell itself included."""
+        """All roots, including those that are causes of the cell itself."""
         return (*self._trained, *self.explanation.roots)
 
     @property
@@ -232,7 +232,7 @@ class WhyView(View):
 
     @property
     def causes(self) -> tuple[Cause, ...]:
-        """The causes that are shown in full: only a few of those that may matter."""
+        """The causes that are shown in full, with only a few that may matter."""
         causes = self.explanation.causes
         may = [cause for cause in causes if _may_matter(cause)]
         return tuple(cause for cause in causes if cause not in may[_MOST_MAY_MATTER:])
@@ -248,13 +248,13 @@ class WhyView(View):
         said = self.explanation
         keep = find_keep(said.causes, said.roots, said.run)
         keep = (*(f"{root.name}.eval()" for root in self._trained), *keep)
-        if said.against is not None and said.against.receipt:  # there is no way back to it
+        if said.against is not None and said.against.receipt:  # which cannot be restored
             keep = (*dict.fromkeys(cause.fix for cause in said.causes if cause.fix), *keep)
         return tuple(dict.fromkeys(keep))
 
     @property
     def way_back(self) -> str:
-        """What the way back is good for, or why there is none; empty where nothing is to say."""
+        """The heading of the commands that bring the result back, or why there are none."""
         remedy = self.explanation.remedy
         told = "; ".join(filter(None, (remedy.obstacle, remedy.note)))
         if remedy.commands:
@@ -264,12 +264,12 @@ class WhyView(View):
 
     @property
     def series(self) -> Sequence[tuple[str, tuple[Sequence[float], Sequence[float]]]]:
-        """Name of each series that is plotted, and its numbers before and after."""
+        """The name of each series that is plotted, and its numbers before and after."""
         return charted(self.explanation.changed)
 
     @property
     def curves(self) -> list[tuple[str, str]]:
-        """Name and drawing of each series of numbers that changed."""
+        """The name and drawing of each series of numbers that changed."""
         return [(name, curves_svg(*pair)) for name, pair in self.series]
 
     @property
@@ -279,12 +279,12 @@ class WhyView(View):
 
     @property
     def more(self) -> int:
-        """How many changes are not listed."""
+        """The number of changes that are not listed."""
         return len(self._changed) - len(self.shown)
 
     @property
     def _changed(self) -> list[Change]:
-        """All changes, but a number that has several names, or was printed, only once."""
+        """All changes, each number once, even if it was printed or has several names."""
         told = list[Change]()
         for each in self.explanation.changed:
             if not any(_tells_same(other, each) for other in told):
@@ -293,24 +293,24 @@ class WhyView(View):
 
     @property
     def is_provable(self) -> bool:
-        """Whether experiments, which have not been done, may say more of the causes."""
+        """Whether experiments were not done yet and may prove a cause."""
         said = self.explanation
         return not said.tested and any(map(_may_matter, said.causes))
 
     @property
     def asks(self) -> set[str]:
-        """The variables in the answer that one can ask about: other cells made them."""
+        """The variables in the answer that other cells made, so one can ask about them."""
         causes = {each.name for each in self.explanation.causes if each.kind == "input"}
         return causes.union(*(root.path for root in self.explanation.roots))
 
     def begun(self, name: str) -> tuple[str | None, str | None]:
-        """Return the states in which a source or generator was when each run began.
+        """Return the state of a source or generator at the start of each run.
 
         Args:
             name: The source or generator.
 
         Returns:
-            The digests, of the earlier run and of this one; None where it was not there.
+            The digests in the earlier run and in this one; None if it did not exist.
         """
         runs = (self.explanation.against, self.explanation.run)
         states = [{} if run is None else run.begun for run in runs]
@@ -378,7 +378,7 @@ class WhyView(View):
         """Write it as one line of JSON.
 
         Args:
-            cell: What the front end calls the cell, where it is known by something else.
+            cell: The front end's identifier of the cell, if it differs from the record's.
         """
         said = self.explanation
         cell = cell or said.run.cell
@@ -407,7 +407,7 @@ class WhyView(View):
 
 
 def say_timed(run: Run) -> str:
-    """Return the end of a sentence on the values of a run that are not compared."""
+    """Return the end of a sentence about a run's times, which are not compared."""
     return f"; times are not compared: {', '.join(run.timed)}" if run.timed else ""
 
 
@@ -416,18 +416,18 @@ def _may_matter(cause: Cause) -> bool:
 
 
 def say_path(root: Root, mark: str = "") -> str:
-    """Write the way from a root to the cell that was asked about; empty if there is none.
+    """Return the path from a root to the cell that was asked about; or empty.
 
     Args:
         root: The root.
-        mark: What each variable is set in.
+        mark: The quotation mark around each variable.
     """
     names = (f"{mark}{name}{mark}" for name in root.path)
     return " → ".join(("", *names, "this cell")).lstrip() if root.path else ""
 
 
 def root_json(root: Root) -> dict[str, object]:
-    """Return a root as other programs read it."""
+    """Return a root as JSON values."""
     return {**pick(root, "kind", "name", "message", "path"), "blame": _blame(root.blame)}
 
 
@@ -439,7 +439,7 @@ def _blame(blame: Sequence[Blame]) -> list[dict[str, object]]:
 
 
 def cause_json(cause: Cause) -> dict[str, object]:
-    """Return a cause as other programs read it."""
+    """Return a cause as JSON values."""
     return {
         **pick(cause, "kind", "name"),
         "blame": _blame(cause.blame),
@@ -451,13 +451,13 @@ def cause_json(cause: Cause) -> dict[str, object]:
 
 
 def _is_step(change: Change) -> bool:
-    """Return whether a change is one number's, from what to what."""
+    """Return whether a change is a single number's, with both sides known."""
     sides = change.before, change.after
     return all(side is not None and len(side) == 1 for side in sides)
 
 
 def _tells_same(change: Change, other: Change) -> bool:
-    """Return whether two changes tell one number, the second perhaps as it was printed."""
+    """Return whether two changes show one number, the second perhaps as printed."""
     if not (_is_step(change) and _is_step(other)):
         return False
     pairs = zip(_numbers(change), _numbers(other), strict=True)

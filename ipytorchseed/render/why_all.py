@@ -14,7 +14,7 @@ from ipytorchseed.why.evidence import run_name, run_word
 from ipytorchseed.why.explanation import Explanation, Root
 from ipytorchseed.why.words import many
 
-# What represents the root of cells that nothing explains.
+# The root of cells whose change nothing explains.
 _UNKNOWN = Root("", "", "no recorded input changed")
 
 
@@ -23,7 +23,7 @@ class Group(Struct, frozen=True):
 
     Attributes:
         root: The reason.
-        cells: What is said of each: ``In[7] `acc` 0.93 → 0.97``.
+        cells: The change of each: ``In[7] `acc` 0.93 → 0.97``.
         runs: The number in ``In[...]`` of each.
     """
 
@@ -36,8 +36,8 @@ class NotebookView(View):
     """The cells of a notebook whose last run gave a different result.
 
     Args:
-        explanations: Of the last run of each cell that ran before, oldest first.
-        cells: How many cells there are, with those that ran once.
+        explanations: The explanation of the last run of each cell that ran twice, oldest first.
+        cells: The number of cells, including those that ran once.
         kernel: The kernel that asks.
     """
 
@@ -62,7 +62,7 @@ class NotebookView(View):
 
     @property
     def title(self) -> str:
-        """How many cells changed, and of how many roots."""
+        """The number of cells that changed, and of roots."""
         known = [group for group in self.groups if group.root is not _UNKNOWN]
         once = self._cells - self._compared
         rest = f" {many(once, 'cell')} ran only once." if once else ""
@@ -76,7 +76,7 @@ class NotebookView(View):
 
     @property
     def next_step(self) -> str:
-        """Which cell to ask about."""
+        """The cell to ask about next; or empty."""
         if not self._changed:
             return ""
         return f"More about one of them: %why {run_word(self._changed[0].run, self._kernel)}"

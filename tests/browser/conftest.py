@@ -1,4 +1,4 @@
-"""One browser and one server for the tests of this folder; a notebook for each."""
+"""One browser and one server for this folder's tests, and a notebook for each."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 _HELD = pytest.StashKey[dict[str, Any]]()
 
+# The folder for screenshots, which git ignores.
 SHOTS = Path(__file__).parent / "screenshots"
-"""Where pictures are left, to be looked at; git ignores them."""
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
@@ -41,11 +41,9 @@ WORDS = [
 
 
 def _held(request: pytest.FixtureRequest, start: Callable[[], AbstractContextManager[_T]]) -> _T:
-    """Enter a context for the first test that asks.
+    """Enter a context at the first use; leave it after this folder's last test.
 
-    Leave it after the last test of this folder.
-
-    Not that of the session: as long as Playwright is there, its event loop runs in this thread.
+    It must not last for the session, as Playwright's event loop runs in this thread.
     """
     folder = request.node.parent
     held = folder.stash.setdefault(_HELD, {})
@@ -59,7 +57,7 @@ def _held(request: pytest.FixtureRequest, start: Callable[[], AbstractContextMan
 
 @pytest.fixture(scope="module")
 def browser(request, tmp_path_factory, report_missing) -> BrowserContext:
-    """Chromium: the system's, or Playwright's own."""
+    """Chromium: the system's, or Playwright's."""
     try:
         return _held(request, lambda: chromium(tmp_path_factory.mktemp("chromium")))
     except FileNotFoundError as error:
@@ -71,11 +69,11 @@ def chromium(profile: Path, **options: Any) -> Iterator[BrowserContext]:
     """Start the browser.
 
     Args:
-        profile: A folder for what it keeps.
-        **options: As Playwright has them.
+        profile: The folder of its profile.
+        **options: Options of Playwright.
 
     Raises:
-        FileNotFoundError: There is no browser; the message says how to install one.
+        FileNotFoundError: There is no browser. The message says how to install one.
     """
     from playwright.sync_api import sync_playwright
 
@@ -85,7 +83,7 @@ def chromium(profile: Path, **options: Any) -> Iterator[BrowserContext]:
         if path is None:
             raise FileNotFoundError(HOW)
         with playwright.chromium.launch_persistent_context(
-            profile,  # one with files: a script that was compiled once is not compiled again
+            profile,  # a cache on disk, so that compiled scripts are reused
             executable_path=path,
             args=WORDS,
             permissions=["clipboard-read", "clipboard-write"],
@@ -104,13 +102,10 @@ def server(request, tmp_path_factory, browser) -> Server:
 def opener(
     server: Server, browser: BrowserContext, title: str
 ) -> Iterator[Callable[..., Notebook]]:
-    """Give what opens notebooks of given cells.
+    """Yield a function that opens notebooks of given cells.
 
-    At the end no script has failed in a page.
-
-    A notebook is opened in the JupyterLab that is already there; one that is to be ``alone``, or
-    has
-    a name, in its own page.
+    Check at the end that no script failed in a page. A notebook is opened in the JupyterLab that
+    is already loaded, or in a new page if it has a name or should be ``alone``.
     """
     opened = []
 
@@ -144,14 +139,14 @@ def opener(
 
 @pytest.fixture
 def open_notebook(server, browser, request) -> Iterator[Callable[..., Notebook]]:
-    """Open a notebook of given cells; a test fails where a script failed in the page."""
+    """A function that opens notebooks; a script that fails in the page fails the test."""
     with opener(server, browser, request.node.name) as open_one:
         yield open_one
 
 
 @pytest.fixture
 def shoot() -> Callable[..., None]:
-    """Take a picture of what a test shows."""
+    """Take a screenshot."""
     SHOTS.mkdir(exist_ok=True)
 
     def take(notebook: Notebook, name: str) -> None:

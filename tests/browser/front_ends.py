@@ -1,4 +1,4 @@
-"""A real JupyterLab and a real Notebook 7 from one server, driven as a user drives them."""
+"""A real JupyterLab and a real Notebook 7 from one server, used as a user does."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ ROOT = Path(__file__).parents[2]
 
 _CELL = "window.jupyterapp.shell.currentWidget.content.widgets[index]"
 
+# Milliseconds to wait on a slow machine.
 PATIENCE = 60_000
-"""Milliseconds to wait for what must come, on a slow machine."""
 
+# The path at which each front end opens a notebook.
 APPS = {"lab": "lab/tree", "notebook": "notebooks"}
-"""Where each front end opens a notebook."""
 
+# The default theme.
 THEME = "JupyterLab Light"
-"""That of a user who has chosen none."""
 
 _SERVE = """
 from ipytorchseed.checking.notebook import import_nbformat
@@ -51,10 +51,10 @@ class Server:
     Its kernels are forks.
 
     Args:
-        folder: Where it works.
+        folder: Its working folder.
 
     Attributes:
-        lab: A page in which JupyterLab is loaded and no notebook is open, if there is one.
+        lab: A page with JupyterLab and no open notebook, if there is one.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -129,7 +129,7 @@ class Server:
         self._process.terminate()
         try:
             self._process.wait(20)
-        except subprocess.TimeoutExpired:  # it waits for a kernel that does not end
+        except subprocess.TimeoutExpired:  # it waits for a kernel that does not exit
             self._process.kill()
             self._process.wait(20)
         self._log.close()
@@ -155,12 +155,12 @@ class Notebook:
     Args:
         page: A page of the browser.
         server: The server.
-        name: What the notebook is called.
+        name: The name of the notebook.
         app: ``lab`` or ``notebook``.
-        alone: Whether the page is for this notebook alone.
+        alone: Whether the page is only for this notebook.
 
     Attributes:
-        errors: What the page reported that no one caught, and refused requests to elsewhere.
+        errors: Uncaught errors of the page, and blocked requests to other hosts.
     """
 
     def __init__(self, page: Page, server: Server, name: str, app: str, *, alone: bool) -> None:
@@ -181,7 +181,7 @@ class Notebook:
         dialog.accept()
 
     def open(self) -> None:
-        """Open it, and wait until its kernel listens."""
+        """Open it, and wait until its kernel is ready."""
         path = f"{self.name}.ipynb"
         if self.page.url.startswith(self.server.url):
             self.command("docmanager:open", path=path)
@@ -189,16 +189,16 @@ class Notebook:
             self.page.goto(self.server.link(f"{APPS[self.app]}/{path}") + "&reset")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
         self.idle()
-        self.errors.clear()  # Notebook 7 has some while it starts
+        self.errors.clear()  # Notebook 7 reports some while it starts
 
     def reload(self) -> None:
-        """Load the page again; the kernel goes on."""
+        """Reload the page; the kernel keeps running."""
         self.page.reload()
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
         self.idle()
 
     def idle(self) -> None:
-        """Wait until the kernel has nothing to do."""
+        """Wait until the kernel is idle."""
         self.page.wait_for_function(
             """() => {
                 const panel = window.jupyterapp?.shell.currentWidget;
@@ -212,12 +212,12 @@ class Notebook:
         return self.page.locator(".jp-Notebook .jp-Cell").nth(index)
 
     def run(self, index: int, text: str | None = None, *, wait: bool = True) -> str:
-        """Run a cell with the keyboard, as a user does; return what it printed and showed.
+        """Run a cell with the keyboard, and return the text of its outputs.
 
         Args:
-            index: Which.
-            text: What to write into it first; as it is where None.
-            wait: Whether to wait for its end.
+            index: The index of the cell.
+            text: The text to write into it first; None to keep its text.
+            wait: Whether to wait until it has finished.
         """
         self.page.evaluate(f"index => {{ {_CELL}.model.executionCount = null; }}", index)
         self.cell(index).locator(".cm-content").click()
@@ -235,7 +235,7 @@ class Notebook:
         return self.cell(index).locator(".jp-Cell-outputArea").inner_text()
 
     def command(self, name: str, **args: object) -> None:
-        """Run a command of the front end, as a menu does."""
+        """Run a command of the front end, as its menus do."""
         self.page.evaluate(
             "async ([name, args]) => { await window.jupyterapp.commands.execute(name, args); }",
             [name, args],
@@ -250,13 +250,13 @@ class Notebook:
         self.idle()
 
     def shut_down(self) -> None:
-        """End the kernel."""
+        """Shut down the kernel."""
         self.page.evaluate(
             "async () => { await window.jupyterapp.shell.currentWidget.sessionContext.shutdown(); }"
         )
 
     def close(self) -> None:
-        """End the kernel and leave the page.
+        """Shut down the kernel and leave the page.
 
         JupyterLab stays loaded in it, for the next notebook.
         """
@@ -277,7 +277,7 @@ class Notebook:
         self.page.wait_for_function("name => document.body.dataset.jpThemeName === name", arg=name)
 
     def save(self) -> nbformat.NotebookNode:
-        """Save it, and read what is in the file."""
+        """Save it, and return the content of the file."""
         self.command("docmanager:save")
         path = self.server.folder / "notebooks" / f"{self.name}.ipynb"
         self.page.wait_for_function(
@@ -291,7 +291,7 @@ class Notebook:
         return Inspector(self.page.locator(".its-inspector:not(.its-card, .its-line)").last)
 
     def view(self, index: int) -> Inspector:
-        """Return the inspector that a cell shows."""
+        """Return the inspector in a cell's output."""
         return Inspector(self.cell(index).locator(".its-inspector"))
 
 
@@ -306,12 +306,12 @@ class Inspector:
         self.root = root
 
     def ready(self) -> Self:
-        """Wait until it shows what the kernel told."""
+        """Wait until it shows the kernel's answer."""
         self.root.and_(self.root.page.locator(".its-live")).wait_for()
         return self
 
     def says(self, source: str, what: str) -> None:
-        """Wait until this is said of a source."""
+        """Wait until the row of a source has this text."""
         title = re.compile(rf"^{re.escape(source)}$")
         name = self.root.page.locator(".its-name span", has_text=title)
         self.root.locator(".its-now > div", has=name).get_by_text(what).wait_for()
@@ -327,7 +327,7 @@ class Inspector:
         self.root.page.keyboard.press("Enter")
 
     def unfold(self, *, unfolded: bool) -> None:
-        """Unfold or fold all that can be."""
+        """Unfold or fold all details."""
         self.root.evaluate(
             "(it, open) => it.querySelectorAll('details').forEach(each => each.open = open)",
             unfolded,
@@ -350,5 +350,5 @@ class Inspector:
 
     @property
     def told(self) -> Locator:
-        """What was said of the last action."""
+        """The message about the last action."""
         return self.root.locator(".its-told")

@@ -1,7 +1,4 @@
-"""What a reader needs of our tables, measured in a page.
-
-Nothing over anything, nothing cut.
-"""
+"""Measures in a page whether our tables can be read: nothing overlaps or is cut."""
 
 from __future__ import annotations
 
@@ -94,15 +91,15 @@ _FAULTS = """(selector) => {
 
 
 def faults(page: Page, selector: str = ".its") -> list[str]:
-    """Unfold all that can be, and list what cannot be read.
+    """Unfold all details, and return what cannot be read.
 
     Args:
-        page: What is shown.
-        selector: Of the elements to look at. Tables in them are to be aligned to the left, no word
-            of theirs and no command is broken, no text stands over another, and nothing is wider than its place
-            but what scrolls by itself; nor is the page.
+        page: The page.
+        selector: The selector of the elements to check. Their tables must be aligned to the left,
+            words and commands must not be broken, texts must not overlap, and nothing, nor the
+            page, may be wider than its place unless it scrolls.
     """
-    # Notebook draws its cells again, a moment after its window was given another size.
+    # Notebook 7 redraws its cells a moment after its window was resized.
     page.locator(selector).filter(visible=True).first.wait_for()
     found: list[str] = page.evaluate(_FAULTS, selector)
     return found

@@ -1,4 +1,4 @@
-// The logic of the inspector's module, without a browser: which rows to draw, and which to ask for.
+// The logic of the inspector's module, without a browser: which rows to draw and to request.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,7 +1,4 @@
-"""What a user does with it.
-
-With the keyboard, while cells run, and when the kernel goes away.
-"""
+"""A user acts: with the keyboard, while cells run, and after the kernel has ended."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ NEW_COLUMN = "late = torch.Generator(); torch.rand(1, generator=late);"
 
 
 def test_with_the_keyboard_alone_a_run_is_rewound_to(open_notebook):
-    """The next numbers are those of the run; the timeline shows it; Undo leads back."""
+    """The next numbers are the run's, the timeline shows it, and Undo reverts it."""
     notebook = open_notebook(START, DRAW, "%rng")
     notebook.run(0)
     first = notebook.run(1)
@@ -55,9 +52,9 @@ def number(output):
 
 
 def test_reseed_save_and_restore(open_notebook):
-    """By name; a name that is taken is asked about.
+    """States have names, and an existing name needs a confirmation.
 
-    Focus goes back to where it came from.
+    Focus returns to the button.
     """
     notebook = open_notebook(START, DRAW, "%rng")
     for index in range(3):
@@ -93,7 +90,7 @@ def test_reseed_save_and_restore(open_notebook):
 
 
 def test_one_button_brings_the_result_back(open_notebook, shoot):
-    """The cells that lead to it run again; the row comes, and Undo leads back."""
+    """The cells behind the result run again, a row is added, and Undo reverts it."""
     notebook = open_notebook(START, DRAW, "%rng", "%why")
     for index in range(3):
         notebook.run(index)
@@ -119,7 +116,7 @@ def test_one_button_brings_the_result_back(open_notebook, shoot):
 
 
 def test_the_mending_command_is_copied(open_notebook):
-    """And pasted into a cell, it fixes."""
+    """Pasted into a cell, it fixes the result."""
     notebook = open_notebook(START, DRAW, "%rng", "")
     first = [notebook.run(index) for index in range(3)][1]
     inspector = notebook.inspector.ready()
@@ -132,9 +129,9 @@ def test_the_mending_command_is_copied(open_notebook):
 
 
 def test_it_stays_right_while_a_long_cell_runs(open_notebook):
-    """Nothing is claimed of the states meanwhile, buttons do nothing.
+    """Meanwhile no states are shown as current and buttons do nothing.
 
-    Then its row comes.
+    Afterwards the run has a row.
     """
     notebook = open_notebook(
         START,
@@ -151,7 +148,7 @@ def test_it_stays_right_while_a_long_cell_runs(open_notebook):
     notebook.page.wait_for_timeout(500)
     inspector.says("python", "seed 42")
     rewind = inspector.why.get_by_role("button", name="Rewind to In[2]")
-    if rewind.count():  # a front end that asks beside the running cell
+    if rewind.count():  # a front end that asks while a cell runs
         rewind.click()
         inspector.told.get_by_text("A cell is running").wait_for()
     (notebook.server.folder / "notebooks" / "go").touch()
@@ -160,7 +157,7 @@ def test_it_stays_right_while_a_long_cell_runs(open_notebook):
 
 
 def test_two_views_show_the_same(open_notebook):
-    """Each has its own choices, and what one does the other shows."""
+    """Each has its own selection, and shows the actions of the other."""
     notebook = open_notebook(START, "%rng", "import ipytorchseed as its\nits.inspector()", DRAW)
     for index in range(4):
         notebook.run(index)
@@ -181,9 +178,9 @@ def test_two_views_show_the_same(open_notebook):
 
 
 def test_a_restarted_kernel_is_said_and_a_new_inspector_works(open_notebook, shoot):
-    """What was seen last stays to be read; nothing can be pressed.
+    """The last content can still be read, and buttons are disabled.
 
-    Runs are remembered.
+    A new inspector shows the earlier runs.
     """
     notebook = open_notebook(START, DRAW, "%rng", alone=True)
     for index in range(3):
@@ -204,7 +201,7 @@ def test_a_restarted_kernel_is_said_and_a_new_inspector_works(open_notebook, sho
 
 
 def test_unloading_is_said_and_loading_again_reconnects(open_notebook):
-    """The same view goes on."""
+    """The same view works again."""
     notebook = open_notebook(
         START, "%rng", "%unload_ext ipytorchseed", "%load_ext ipytorchseed", "%rng\n1"
     )
@@ -222,10 +219,7 @@ def test_unloading_is_said_and_loading_again_reconnects(open_notebook):
 
 
 def test_a_notebook_opened_anew_shows_the_static_copy(open_notebook):
-    """Its kernel is gone.
-
-    States and runs can be read, and no live view claims to live.
-    """
+    """Without its kernel, states and runs can be read, and no live view is shown."""
     notebook = open_notebook(START, DRAW, "%rng")
     for index in range(3):
         notebook.run(index)
@@ -241,10 +235,7 @@ def test_a_notebook_opened_anew_shows_the_static_copy(open_notebook):
 
 
 def test_after_the_page_is_loaded_again_it_lives_on(open_notebook):
-    """The kernel is still there.
-
-    The view reconnects by itself, and tells of the next cell.
-    """
+    """The kernel still runs, so the view reconnects and shows the next run."""
     notebook = open_notebook(START, DRAW, "%rng", alone=True)
     for index in range(3):
         notebook.run(index)
@@ -259,7 +250,7 @@ def test_after_the_page_is_loaded_again_it_lives_on(open_notebook):
 
 
 def test_a_press_outlasts_what_is_drawn_meanwhile(open_notebook):
-    """Rows stay where they are when news come between the button's going down and up."""
+    """Rows keep their place if a message arrives while the mouse button is down."""
     notebook = open_notebook(START, "%rng", DRAW)
     for index in range(3):
         notebook.run(index)
@@ -284,7 +275,7 @@ def cells(notebook):
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
 def test_keys_in_the_inspector_do_not_reach_the_notebook(open_notebook, app):
-    """Neither after a click on a row, nor when rows are redrawn under the focus."""
+    """This holds after a click on a row, and when a focused row is redrawn."""
     notebook = open_notebook(START, DRAW, "%rng", NEW_COLUMN, app=app)
     for index in range(3):
         notebook.run(index)
@@ -306,7 +297,7 @@ def test_keys_in_the_inspector_do_not_reach_the_notebook(open_notebook, app):
 @pytest.mark.parametrize("app", ["lab", "notebook"])
 @pytest.mark.parametrize("how", ["died", "restarted"])
 def test_a_kernel_that_is_gone_is_said_at_once(open_notebook, app, how):
-    """No one has to press anything first."""
+    """The view says so without any action."""
     cells = (START, DRAW, "%rng", "import os; os._exit(1)")
     notebook = open_notebook(*cells, app=app, alone=True)  # the front end leaves a dialog
     for index in range(3):
@@ -323,7 +314,7 @@ def test_a_kernel_that_is_gone_is_said_at_once(open_notebook, app, how):
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
 def test_each_cell_has_its_numbers_in_both_front_ends(open_notebook, app):
-    """With the ids that the front end gives, in any order."""
+    """Cells have the front end's ids, and run in any order."""
     notebook = open_notebook(
         "%load_ext ipytorchseed\nimport torch", "%seed each 42", *reversed(UNDER_42), app=app
     )
@@ -334,10 +325,7 @@ def test_each_cell_has_its_numbers_in_both_front_ends(open_notebook, app):
 
 
 def test_a_connection_that_the_front_end_closed_is_mentioned(open_notebook):
-    """What is asked for after that fails in no script.
-
-    The view says that what it shows is of the past.
-    """
+    """Later questions cause no script error, and the view says that it is out of date."""
     notebook = open_notebook(START, DRAW, "%rng", alone=True)
     for index in range(3):
         notebook.run(index)
@@ -352,7 +340,7 @@ def test_a_connection_that_the_front_end_closed_is_mentioned(open_notebook):
 
 
 def test_an_answer_of_why_is_live(open_notebook):
-    """Its buttons act, its variables answer, its runs lead to cells; reopened, it is static."""
+    """Its buttons, variables and runs react to clicks; reopened, it is static."""
     notebook = open_notebook(START, "lr = 0.1", "lr * torch.rand(3).sum().item()", "%why")
     for index, text in ((0, None), (1, None), (2, None), (1, "lr = 0.2"), (2, None), (3, None)):
         notebook.run(index, text)
@@ -370,7 +358,7 @@ def test_an_answer_of_why_is_live(open_notebook):
 
 
 def test_the_line_under_a_changed_cell_has_a_button(open_notebook):
-    """It shows the answer below, and hides it again."""
+    """The button shows the answer below, and hides it again."""
     notebook = open_notebook(START, "%why on", DRAW)
     for index in (0, 1, 2, 2):
         notebook.run(index)

@@ -1,4 +1,4 @@
-"""``%check`` in JupyterLab: the progress, the button that stops it, and the answer."""
+"""``%check`` in JupyterLab: its progress, its stop button, and its answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WAIT = 180_000
 
 @pytest.fixture
 def asked(open_notebook):
-    """A notebook that ran, was saved, and whose second cell was edited and saved since."""
+    """A notebook that ran, and whose second cell was edited and saved afterwards."""
     notebook = open_notebook(*CELLS)
     for index in range(4):
         notebook.run(index)
@@ -32,7 +32,7 @@ def asked(open_notebook):
 
 
 def test_it_is_stopped_by_its_button(asked):
-    """The kernel is usable meanwhile; the button goes, and what was known stays."""
+    """The kernel can be used meanwhile. The button disappears, and the remarks stay."""
     assert asked.run(1, "print(6 * 7)").strip() == "42"
     asked.cell(4).get_by_role("button", name="Stop").click()
     card = asked.cell(4).locator(".its")
@@ -42,7 +42,7 @@ def test_it_is_stopped_by_its_button(asked):
 
 
 def test_the_answer(asked):
-    """What exists only here, which cell differs first and why, in words; light, dark and narrow."""
+    """It names unsaved state, and the first different cell and why, in each layout."""
     card = asked.cell(4).locator(".its")
     card.get_by_text(re.compile("In a fresh kernel, .* is the first to differ")).wait_for(
         timeout=WAIT

@@ -1,4 +1,4 @@
-"""Ten thousand runs: the view opens at their end, scrolls, and finds."""
+"""With ten thousand runs, the view opens at their end, scrolls and searches."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ for number in range(10_000):
 
 
 def test_ten_thousand_runs_open_scroll_and_are_found(open_notebook):
-    """Only rows in sight are drawn; End, Home and filters lead to the others."""
+    """Only visible rows are drawn; End, Home and filters show the others."""
     notebook = open_notebook(
         "%load_ext ipytorchseed\nimport torch\n%seed 42", "torch.rand(1)", FILL, "%rng"
     )

@@ -1,7 +1,4 @@
-"""What we show can be read: in both front ends, exported, without style.
-
-Wide and narrow.
-"""
+"""Our displays can be read in both front ends, exported, unstyled and narrow."""
 
 from __future__ import annotations
 
@@ -38,7 +35,7 @@ THEMES = ("JupyterLab Light", "JupyterLab Dark")
 
 @pytest.fixture(scope="module")
 def saved(server, browser):
-    """A notebook in which each of our views was shown, saved; its kernel has ended."""
+    """A saved notebook with each of our views, whose kernel has ended."""
     with opener(server, browser, "reading") as open_notebook:
         notebook = open_notebook(*CELLS, width=1400)
         for index in ORDER:
@@ -50,7 +47,7 @@ def saved(server, browser):
 
 @pytest.fixture(scope="module", params=["lab", "notebook"])
 def opened(request, server, browser, saved):
-    """The saved notebook, opened again."""
+    """The saved notebook, reopened."""
     with opener(server, browser, "reading-again") as open_notebook:
         notebook = open_notebook(name=saved.name, app=request.param)
         notebook.page.locator(".its-static").first.wait_for()
@@ -59,7 +56,7 @@ def opened(request, server, browser, saved):
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_notebook_that_is_opened_can_be_read(opened, width):
-    """Every static view, also the copy of the inspector, light and dark."""
+    """Every static view, including the inspector's copy, is checked in light and dark."""
     opened.page.set_viewport_size({"width": width, "height": 8000})
     found = []
     for theme in THEMES:
@@ -72,7 +69,7 @@ def test_a_notebook_that_is_opened_can_be_read(opened, width):
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_an_exported_notebook_can_be_read(browser, saved, tmp_path, width):
-    """As nbconvert writes it."""
+    """It is exported by nbconvert."""
     path = saved.server.folder / "notebooks" / f"{saved.name}.ipynb"
     page = open_html(browser, tmp_path, HTMLExporter().from_filename(path)[0], width)
     assert faults(page) == []
@@ -82,9 +79,9 @@ def test_an_exported_notebook_can_be_read(browser, saved, tmp_path, width):
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_html_without_style_can_be_read(browser, saved, tmp_path, width):
-    """As sites show it that take styles, classes and scripts away.
+    """Some sites remove styles, classes and scripts.
 
-    What is wide is theirs to scroll.
+    They have to scroll wide content themselves.
     """
     path = saved.server.folder / "notebooks" / f"{saved.name}.ipynb"
     book = nbformat.read(path, as_version=4)
@@ -105,7 +102,7 @@ def test_html_without_style_can_be_read(browser, saved, tmp_path, width):
 
 
 def open_html(browser, folder, html, width):
-    """Open a page that is cut off from anything else."""
+    """Open a page without network access."""
     file = folder / "page.html"
     file.write_text(html, "utf-8")
     page = browser.new_page()
@@ -116,14 +113,14 @@ def open_html(browser, folder, html, width):
 
 
 def shoot(page, name, selector):
-    """Take a picture of the first element of a kind."""
+    """Take a screenshot of the first element that matches."""
     SHOTS.mkdir(exist_ok=True)
     page.locator(selector).first.screenshot(path=SHOTS / f"reading-{name}.png")
 
 
 @pytest.fixture(scope="module", params=["lab", "notebook"])
 def live(request, server, browser):
-    """A notebook with a long timeline, in which a rerun is explained."""
+    """A notebook with a long timeline and the explanation of a rerun."""
     with opener(server, browser, f"live-{request.param}") as open_notebook:
         notebook = open_notebook(*CELLS[:3], "%rng", MANY, app=request.param, height=1400)
         for index in (0, 1, 2, 4, 2, 3):
@@ -137,10 +134,7 @@ def live(request, server, browser):
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_live_inspector_can_be_read(live, width):
-    """No box over another, and one scrollbar.
-
-    That of the timeline, as long as its rows.
-    """
+    """No boxes overlap, and only the timeline has a scrollbar, as long as its rows."""
     live.page.set_viewport_size({"width": width, "height": 1400})
     assert faults(live.page, ".its-inspector") == []
     shoot(live.page, f"live-{live.app}-{width}", ".its-inspector")

@@ -1,7 +1,4 @@
-"""What a user sees in JupyterLab and in Notebook 7.
-
-States, settings, the timeline, and why.
-"""
+"""A user sees states, settings, runs and answers in JupyterLab and Notebook 7."""
 
 from __future__ import annotations
 
@@ -29,10 +26,7 @@ AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
 
 @pytest.fixture(scope="module", params=["lab", "notebook"])
 def trained(request, server, browser):
-    """A notebook in which a cell ran twice and gave two results.
-
-    The inspector is open.
-    """
+    """A notebook with an open inspector, whose cell ran twice with two results."""
     with opener(server, browser, f"trained-{request.param}") as open_notebook:
         notebook = open_notebook(START, OWN, TRAIN, MIXED, "%rng", app=request.param, height=1500)
         for index in range(5):
@@ -43,9 +37,9 @@ def trained(request, server, browser):
 
 
 def test_a_rerun_is_seen_and_explained(trained, shoot):
-    """Its row comes by itself; equal states are equal chips.
+    """Its row appears by itself, and equal states have equal chips.
 
-    Choosing it says why and what fixes.
+    Selecting it shows why the result changed, and the fix.
     """
     inspector = trained.inspector
     row = inspector.row("In[6]")
@@ -53,7 +47,7 @@ def test_a_rerun_is_seen_and_explained(trained, shoot):
     assert "≠ In[3]" in row.inner_text()
     chips = row.locator(".its-chip")
     began, ended = (chips.nth(n).get_attribute("title")[:16] for n in range(2))
-    assert "began elsewhere" in chips.first.inner_text()
+    assert "started from another state" in chips.first.inner_text()
     assert inspector.row("In[3]").locator(".its-chip").last.get_attribute("title") == began
     inspector.says("torch.cpu", "seed 42 + 720 draws · In[6]")
     now = inspector.root.locator(f'.its-now .its-chip[title="{ended}"]')
@@ -68,7 +62,7 @@ def test_a_rerun_is_seen_and_explained(trained, shoot):
 
 
 def test_a_live_notebook_shows_nothing_twice(trained):
-    """The static copy is there, for wherever no kernel is, and hidden while the live view lives."""
+    """The static copy, for pages without a kernel, is hidden below a live view."""
     static = trained.page.locator(".its-static")
     assert static.count() == 1
     assert not static.is_visible()
@@ -100,7 +94,7 @@ def test_states_settings_and_columns(trained):
 
 
 def test_two_runs_are_compared(open_notebook):
-    """With Shift held, or by the button; also runs of different cells."""
+    """They are selected with Shift or by the button, and may be of different cells."""
     notebook = open_notebook(START, "torch.rand(1).item()", "torch.rand(2)", "%rng")
     for index in range(4):
         notebook.run(index)
@@ -119,7 +113,7 @@ def test_two_runs_are_compared(open_notebook):
 
 
 def test_runs_that_only_looked_are_listed_on_request(open_notebook):
-    """Also what could not be parsed; both those that there were and those that come."""
+    """This includes cells that could not be parsed, and later runs."""
     looks = ("%rng", "%why", "%seed?", "this is no code")
     notebook = open_notebook(START, "torch.rand(1).item()", *looks)
     for index in range(6):
@@ -151,7 +145,7 @@ LOOKS = {
 
 
 def test_themes_and_widths_have_no_fault_of_accessibility(open_notebook, shoot, report_missing):
-    """As axe-core sees it, with everything unfolded; a picture of each is kept."""
+    """axe-core checks everything unfolded, and a screenshot of each is saved."""
     if not AXE.exists():
         report_missing("axe-core is not installed: npm ci, in tests/browser")
     notebook = open_notebook(START, OWN, TRAIN, MIXED, "%rng", app="notebook", height=2400)
@@ -175,7 +169,7 @@ def test_themes_and_widths_have_no_fault_of_accessibility(open_notebook, shoot, 
 
 
 def faults(notebook):
-    """Return what axe-core finds in the inspector."""
+    """Return the findings of axe-core in the inspector."""
     found = notebook.page.evaluate(
         "async () => (await axe.run('.its-inspector', {resultTypes: ['violations']})).violations"
     )
@@ -186,7 +180,7 @@ HOSTILE = "<img src=x onerror=\"document.title='taken'\"><script>document.title=
 
 
 def test_what_the_user_wrote_is_never_html(open_notebook):
-    """Cells, variables, keys, names of saves, what is printed: shown as they are."""
+    """Cells, variables, keys, names and printed text are shown literally."""
     notebook = open_notebook(
         START,
         f"# {HOSTILE}\nrngs = {{{json.dumps(HOSTILE)}: random.Random(1)}}",
@@ -225,10 +219,7 @@ PAGE = """async ([module, style, told]) => {
 
 
 def test_without_a_shell_there_is_what_stands_and_a_button_to_look_again(browser, put_back):
-    """In a page as marimo's.
-
-    A shadow root, below an element that says whether it is dark.
-    """
+    """The page is like marimo's, with a shadow root and a class for the dark theme."""
     its.seed(42)
     shown = its.inspector()
     page = browser.new_page()

@@ -1,7 +1,4 @@
-"""A shell that takes itself for a kernel's.
-
-Widgets are made, and what they send is kept.
-"""
+"""A shell that acts as a kernel's, with widgets whose messages are kept."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Wire(BaseComm):
-    """A comm that leads nowhere and keeps what is sent."""
+    """A comm without a front end, which keeps its messages."""
 
     sent: list[Any]
 
@@ -32,7 +29,7 @@ class Wire(BaseComm):
 
 
 class FrontEnd:
-    """What a view does, without one.
+    """Does what a view does, without a browser.
 
     Args:
         shell: The shell.
@@ -53,22 +50,22 @@ class FrontEnd:
 
     @property
     def handler(self) -> messages.MessageHandler:
-        """The handler of the inspector's messages; opened on first use."""
+        """The handler of the inspector's messages, opened on first use."""
         opened = self.extension.open_viewer()
         assert isinstance(opened, messages.MessageHandler)
         return opened
 
     def ask(self, ask: str, **question: Any) -> Mapping[str, Any]:
-        """Ask as a view does; return the answer."""
+        """Ask as a view does, and return the answer."""
         return self.handler.answer({"ask": ask, **question})
 
     def do(self, what: str, **wish: Any) -> Mapping[str, Any]:
-        """Press a button as a view does that has seen everything."""
+        """Press a button as an up-to-date view does."""
         last = self.extension.tracking.session.last
         return self.ask("do", what=what, **{"last": last.id if last else 0, **wish})
 
     def said(self) -> list[Mapping[str, Any]]:
-        """Return the messages to views since the last time."""
+        """Return the messages to views since the last call."""
         sent = self.handler.shown().comm.__dict__.setdefault("sent", [])
         told = [data["content"] for _, data in sent if data.get("method") == "custom"]
         sent.clear()
@@ -77,7 +74,7 @@ class FrontEnd:
 
 @pytest.fixture
 def front_end(put_back, tmp_path, monkeypatch) -> Iterator[FrontEnd]:
-    """A shell with the extension, its own ledger and widgets that lead nowhere."""
+    """A shell with the extension, a separate ledger, and widgets without a front end."""
     monkeypatch.setattr(comm, "create_comm", Wire)
     monkeypatch.setattr(messages, "_made", [])
     monkeypatch.setenv("IPYTORCHSEED_DATA_DIR", str(tmp_path))

@@ -1,4 +1,4 @@
-"""Buttons do exactly what the magics do, leave a run in the timeline, and ask before a loss."""
+"""Buttons do what the magics do, record a run, and ask before data are lost."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DRAW = "x = torch.rand(3).sum().item()"
 
 
 def test_rewind_gives_the_numbers_of_the_run_again(front_end):
-    """As ``%seed rewind N`` does, and the timeline has a row of it."""
+    """The button does what ``%seed rewind N`` does, and adds a row to the timeline."""
     front_end.run(START)
     front_end.run(DRAW, "a")
     first = front_end.shell.user_ns["x"]
@@ -29,7 +29,7 @@ def test_rewind_gives_the_numbers_of_the_run_again(front_end):
 
 
 def test_the_shell_counts_and_prints_as_if_nobody_had_pressed(front_end, capsys):
-    """No number is used up, no output shown in some cell."""
+    """It uses no execution count, and shows no output in a cell."""
     front_end.run(START)
     count = front_end.shell.execution_count
     front_end.do("rewind", run=1)
@@ -39,7 +39,7 @@ def test_the_shell_counts_and_prints_as_if_nobody_had_pressed(front_end, capsys)
 
 
 def test_replay_brings_the_result_of_the_run_back(front_end):
-    """As ``%replay N`` does: the run is in the timeline, and Undo leads back."""
+    """Like ``%replay N``, it adds the run to the timeline, and Undo reverts it."""
     front_end.run(START)
     front_end.run("x = torch.rand(3)", "a")
     first = front_end.shell.user_ns["x"]
@@ -60,7 +60,7 @@ def test_replay_brings_the_result_of_the_run_back(front_end):
 
 
 def test_prove_tests_the_causes_and_has_the_answer_asked_again(front_end):
-    """From a view that saw no runs, as the one of an answer."""
+    """It works from a view without runs, such as that of an answer."""
     front_end.run(START)
     front_end.run(DRAW, "a")
     front_end.run(DRAW, "a")
@@ -75,7 +75,7 @@ def test_prove_tests_the_causes_and_has_the_answer_asked_again(front_end):
 
 
 def test_replay_asks_before_it_acts_outside(front_end, tmp_path):
-    """The question names what would be run; a result that differs is reported as such."""
+    """The question names what would run, and a different result is reported."""
     front_end.run("import os\nx = os.urandom(8)\nopen('kept.txt', 'w').close()", "a")
     (tmp_path / "kept.txt").unlink()
     asked = front_end.do("replay", run=1)
@@ -89,7 +89,7 @@ def test_replay_asks_before_it_acts_outside(front_end, tmp_path):
 
 
 def test_undo_leads_back(front_end):
-    """To where the sources stood before the button."""
+    """Undo restores the states of the sources before the button."""
     front_end.run(START)
     front_end.run(DRAW)
     before = front_end.extension.states()
@@ -100,7 +100,7 @@ def test_undo_leads_back(front_end):
 
 
 def test_reseeding_is_logged_as_the_magic_logs_it(front_end):
-    """With generators where they are asked for."""
+    """Generators are reseeded on request."""
     front_end.run(f"{START}\ng = torch.Generator()")
     assert front_end.do("reseed", seed="7", generators="on")["line"] == "%seed 7 --generators"
     by_button = front_end.extension.states()
@@ -113,7 +113,7 @@ def test_reseeding_is_logged_as_the_magic_logs_it(front_end):
 
 
 def test_save_and_restore_by_name(front_end):
-    """Names of several words, too."""
+    """Names may have several words."""
     front_end.run(START)
     for name in ("mine", "before training", "Ärger 2.0"):
         assert front_end.do("save", name=name)["ok"]
@@ -126,7 +126,7 @@ def test_save_and_restore_by_name(front_end):
 
 @pytest.mark.parametrize("name", ["", "  ", "-q", "a'b", 'a"b', "$x", "{x}", "a\nb", "\\"])
 def test_a_name_that_the_magic_would_misread_is_refused(front_end, name):
-    """With the reason; nothing is saved."""
+    """The reason is shown, and nothing is saved."""
     front_end.run(START)
     told = front_end.do("save", name=name)
     assert (told["ok"], "a name needs" in told["text"]) == (False, True)
@@ -135,7 +135,7 @@ def test_a_name_that_the_magic_would_misread_is_refused(front_end, name):
 
 @pytest.mark.parametrize("seed", ["", "x", "-1", "4294967296", "1.5", "42 --generators"])
 def test_what_is_no_seed_is_refused(front_end, seed):
-    """With the limits."""
+    """The message gives the limits."""
     front_end.run(START)
     before = front_end.extension.states()
     told = front_end.do("reseed", seed=seed)
@@ -144,7 +144,7 @@ def test_what_is_no_seed_is_refused(front_end, seed):
 
 
 def test_a_name_that_is_taken_is_asked_about_once(front_end):
-    """Before what it names is lost."""
+    """It is asked before the saved states are overwritten."""
     front_end.run(START)
     front_end.do("save", name="mine")
     front_end.run(DRAW)
@@ -159,7 +159,7 @@ def test_a_name_that_is_taken_is_asked_about_once(front_end):
 
 @pytest.mark.parametrize("what", [{"what": "rewind", "run": 1}, {"what": "reseed", "seed": 7}])
 def test_where_nothing_is_recorded_a_move_is_asked_about(front_end, what):
-    """As there would be no way back."""
+    """There would be no way back."""
     front_end.run(START)
     front_end.run("%config IPyTorchSeed.tracking = False")
     front_end.run(DRAW)
@@ -172,10 +172,7 @@ def test_where_nothing_is_recorded_a_move_is_asked_about(front_end, what):
 
 
 def test_a_button_pressed_before_a_cell_ran_does_nothing_after_it(front_end):
-    """The message may have waited for the kernel.
-
-    The user has not seen what came since.
-    """
+    """Its message waited for the kernel, so the user has not seen the cell's run."""
     front_end.run(START)
     front_end.run(DRAW)
     before = front_end.extension.states()
@@ -185,7 +182,7 @@ def test_a_button_pressed_before_a_cell_ran_does_nothing_after_it(front_end):
 
 
 def test_a_button_does_nothing_while_a_cell_runs(front_end):
-    """From another thread, as with ipykernel 7."""
+    """Its message comes from another thread, as with ipykernel 7."""
     front_end.run(START)
     front_end.ask("open")
     front_end.shell.user_ns["press"] = lambda: front_end.do("rewind", run=1)
@@ -198,7 +195,7 @@ def test_a_button_does_nothing_while_a_cell_runs(front_end):
 
 
 def test_a_button_works_from_another_thread(front_end):
-    """Between cells; it is recorded as ever."""
+    """Between cells, it acts and is recorded as usual."""
     front_end.run(START)
     front_end.run(DRAW)
     said = []
@@ -214,7 +211,7 @@ def test_a_button_works_from_another_thread(front_end):
 
 
 def test_what_the_magic_refuses_is_told_in_its_words(front_end):
-    """Nothing moves."""
+    """The message is the magic's, and nothing moves."""
     front_end.run(START)
     told = front_end.do("restore", name="nothing")
     assert (told["ok"], told["undo"]) == (False, None)
@@ -222,7 +219,7 @@ def test_what_the_magic_refuses_is_told_in_its_words(front_end):
 
 
 def test_the_line_of_a_button_is_a_label_that_is_never_parsed(front_end, tmp_path):
-    """The magic gets typed values; the line is recorded, and nothing in it runs."""
+    """The magic gets typed values. The line is recorded, but never run."""
     front_end.run(START)
     line = "%seed {open('a', 'w')} $b\nopen('c', 'w')"
     done, said = front_end.extension.call_magic(Call("seed", line, {"seed": 7}))

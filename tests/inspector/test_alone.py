@@ -1,4 +1,4 @@
-"""The inspector where no IPython runs: marimo, scripts."""
+"""The inspector without IPython, as in marimo and in scripts."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ print(json.dumps({
 
 
 def test_without_a_shell_it_shows_what_the_functions_did():
-    """Sources, generators of the caller's, settings, alerts.
+    """It has sources, the caller's generators, settings and alerts.
 
-    In the saved state, and asked again.
+    They are in the saved state, and in later answers.
     """
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", SCRIPT], capture_output=True, text=True, check=True

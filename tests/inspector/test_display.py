@@ -19,7 +19,7 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory):
-    """A kernel with the extension, which the user has imported as well."""
+    """A kernel where the extension is loaded and the package is imported."""
     with Kernel(tmp_path_factory.mktemp("kernel")) as kernel:
         kernel.run("%load_ext ipytorchseed")
         kernel.run("import ipytorchseed")
@@ -27,7 +27,7 @@ def kernel(tmp_path_factory):
 
 
 def test_the_widget_stack_is_not_loaded_before_it_is_needed(tmp_path):
-    """Neither by loading the extension, nor by cells, nor by the text."""
+    """Loading the extension, running cells and printing text do not import it."""
     with Kernel(tmp_path) as kernel:
         for cell in (
             "%load_ext ipytorchseed",
@@ -42,7 +42,7 @@ def test_the_widget_stack_is_not_loaded_before_it_is_needed(tmp_path):
 
 @pytest.mark.parametrize("line", ["%rng", "ipytorchseed.inspector()"])
 def test_static_html_is_shown_first_and_the_widget_second(kernel, line):
-    """A front end without widgets shows text instead, without an address."""
+    """A front end without widgets shows text, without an address in memory."""
     reply = kernel.run(line)
     assert (reply.status, reply.results, reply.stderr) == ("ok", [], "")
     static, live = reply.displays
@@ -54,10 +54,7 @@ def test_static_html_is_shown_first_and_the_widget_second(kernel, line):
 
 
 def test_what_is_returned_is_what_is_shown(kernel):
-    """Shown once: as the last expression, or where it is displayed.
-
-    No two of them differ.
-    """
+    """It is shown once, as the last expression or by ``display``, and looks the same."""
     reply = kernel.run("shown = ipytorchseed.inspector()")
     assert (reply.status, reply.displays, reply.stderr) == ("ok", [], "")
     assert len(kernel.run("shown").displays) == 2
@@ -68,14 +65,14 @@ def test_what_is_returned_is_what_is_shown(kernel):
 
 
 def test_every_display_is_of_one_widget(kernel):
-    """Also after the extension was unloaded and loaded again."""
+    """This holds after the extension was unloaded and loaded again."""
     before = kernel.run("%rng").displays[1][VIEW]["model_id"]
     kernel.run("%reload_ext ipytorchseed")
     assert kernel.run("%rng").displays[1][VIEW]["model_id"] == before
 
 
 def test_in_a_shell_that_has_not_loaded_it_it_says_what_to_do(monkeypatch):
-    """In one sentence."""
+    """The error is one sentence."""
     monkeypatch.setattr("IPython.core.getipython.get_ipython", InteractiveShell)
     with pytest.raises(LookupFailure, match="%load_ext ipytorchseed"):
         its.inspector()
@@ -83,7 +80,7 @@ def test_in_a_shell_that_has_not_loaded_it_it_says_what_to_do(monkeypatch):
 
 @pytest.mark.parametrize("first", ["", "import ipytorchseed.inspector.inspector; "])
 def test_its_name_is_the_function_whatever_was_imported(first):
-    """The folder has the same name."""
+    """The package has the same name as the function."""
     code = f"{first}import ipytorchseed as its; print(callable(its.inspector))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "True\n"

@@ -1,7 +1,4 @@
-"""Thousands of runs.
-
-Read as they come into sight, searched in pieces, the same as all at once.
-"""
+"""The history of hundreds of runs is read and searched in pieces."""
 
 from __future__ import annotations
 
@@ -40,7 +37,7 @@ def session(front_end):
 
 
 def test_lines_read_in_any_order_are_those_of_the_whole(session):
-    """Also where the cell's run before lies outside of what is read."""
+    """The cell's previous run may be outside the range that is read."""
     runs = [*session.ledger.runs(session.notebook)][::-1]
     whole = timeline(runs, session.kernel).lines
     history = History(session)
@@ -50,7 +47,7 @@ def test_lines_read_in_any_order_are_those_of_the_whole(session):
 
 
 def test_a_run_is_added_as_it_would_be_read(session):
-    """After it was recorded."""
+    """The run was recorded before."""
     history = History(session)
     last = next(session.ledger.runs(session.notebook, limit=1))
     again = History(session)
@@ -60,10 +57,7 @@ def test_a_run_is_added_as_it_would_be_read(session):
 
 
 def search(history, wanted):
-    """Search until all has been looked at.
-
-    Return the places and how often it had to be asked.
-    """
+    """Search all runs, and return the places and the number of calls."""
     found, low, asked = [], len(history), 0
     while low > 0:
         more, low = history.find(wanted, 0, low)
@@ -84,7 +78,7 @@ FILTERS = {
 
 @pytest.mark.parametrize("name", FILTERS)
 def test_a_search_finds_all_of_them_in_their_order(session, name):
-    """From the newest to the oldest, in pieces."""
+    """It searches in pieces, from the newest run to the oldest."""
     wanted, expected = FILTERS[name]
     history = History(session)
     found, _ = search(history, wanted)
@@ -95,14 +89,14 @@ def test_a_search_finds_all_of_them_in_their_order(session, name):
 
 
 def test_a_search_stops_before_it_holds_up_a_cell(session, monkeypatch):
-    """And is taken up again where it stopped."""
+    """The next call continues where it stopped."""
     monkeypatch.setattr("ipytorchseed.inspector.history._SEARCH_SECONDS", 0.0001)
     found, asked = search(History(session), Filter(text="draw(3)"))
     assert (len(found), asked > 1) == (100, True)
 
 
 def test_a_run_that_was_dropped_from_the_ledger_is_told_as_such(session):
-    """Its place stays."""
+    """Its place remains."""
     history = History(session)
     history.ids.insert(10, history.ids[10])
     history.ids[10] = 10**6
@@ -111,7 +105,7 @@ def test_a_run_that_was_dropped_from_the_ledger_is_told_as_such(session):
 
 
 def test_runs_of_other_kernels_are_learned_of(session):
-    """When a view is opened."""
+    """They are added when a view is opened."""
     history = History(session)
     session.ledger.add(
         run(1, {}, {}, notebook=session.notebook, kernel="b", started=time.time()), {}

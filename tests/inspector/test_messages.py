@@ -1,7 +1,4 @@
-"""What views are reported: all at first, later only what changed.
-
-Questions have answers, always.
-"""
+"""Views get everything at first, later only changes, and always an answer."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ DRAW = "x = torch.rand(3).sum().item()"
 
 
 def test_at_first_everything_is_told(front_end):
-    """Where sources stand and who moved them, settings, the last runs, what is saved."""
+    """It has states and what moved them, settings, the last runs, and saved states."""
     front_end.run(START)
     front_end.run("%seed 42 -q\n%seed save mine -q")
     front_end.run(DRAW, "a")
@@ -33,7 +30,7 @@ def test_at_first_everything_is_told(front_end):
 
 
 def test_after_a_cell_only_what_it_changed_is_told(front_end):
-    """Its row, and the states that it moved; not the others."""
+    """The message has the run's row, and only the states that it moved."""
     front_end.run(f"{START}\n%seed 42 -q")
     front_end.ask("open")
     front_end.said()
@@ -47,7 +44,7 @@ def test_after_a_cell_only_what_it_changed_is_told(front_end):
 
 
 def test_equal_states_are_equal_chips_in_rows_cards_and_explanations(front_end):
-    """Wherever they are shown."""
+    """A state has the same chip everywhere."""
     front_end.run(f"{START}\n%seed 42 -q")
     front_end.run(DRAW, "a")
     front_end.run(DRAW, "a")
@@ -61,7 +58,7 @@ def test_equal_states_are_equal_chips_in_rows_cards_and_explanations(front_end):
 
 
 def test_a_rerun_that_began_elsewhere_stands_out(front_end):
-    """With the source that it uses ringed, and its result held against the earlier one's."""
+    """The source that it uses is marked, and its result is compared."""
     front_end.run(f"{START}\n%seed 42 -q")
     for _ in range(2):
         front_end.run(DRAW, "a")
@@ -80,7 +77,7 @@ def test_a_rerun_that_began_elsewhere_stands_out(front_end):
 
 
 def test_a_state_that_moved_between_cells_is_marked(front_end):
-    """On the row of the run that found it moved."""
+    """The mark is on the row of the next run."""
     front_end.run(f"{START}\n%seed 42 -q")
     random.random()
     front_end.ask("open")
@@ -93,7 +90,7 @@ def test_a_state_that_moved_between_cells_is_marked(front_end):
 
 
 def test_a_callback_that_moved_a_source_is_told_when_asked(front_end):
-    """Without a cell having run."""
+    """No cell has run since."""
     front_end.run(f"{START}\n%seed 42 -q")
     random.random()
     now = {each["name"]: each for each in front_end.ask("now")["now"]}
@@ -101,7 +98,7 @@ def test_a_callback_that_moved_a_source_is_told_when_asked(front_end):
 
 
 def test_settings_are_told_again_only_where_they_changed(front_end):
-    """A view says which edition it has."""
+    """A view sends the edition that it has."""
     front_end.run(START)
     told = front_end.ask("open")
     edition = told["edition"]
@@ -114,7 +111,7 @@ def test_settings_are_told_again_only_where_they_changed(front_end):
 
 
 def test_what_a_run_moved_has_a_column(front_end):
-    """A source, or a generator; none that did not move."""
+    """Only sources and generators that moved have columns."""
     front_end.run(START)
     front_end.run("torch.rand(1)")
     columns = front_end.ask("open")["columns"]
@@ -125,7 +122,7 @@ def test_what_a_run_moved_has_a_column(front_end):
 
 
 def test_runs_are_sent_once_an_inspector_is_open(front_end):
-    """A view of an answer alone asks for none."""
+    """A view of an answer needs no runs."""
     front_end.handler.shown()
     front_end.run(START)
     assert front_end.ask("ready") == {"say": "ready"}
@@ -138,7 +135,7 @@ def test_runs_are_sent_once_an_inspector_is_open(front_end):
 
 
 def test_a_variable_in_an_answer_can_be_asked_about(front_end):
-    """The answer says which; its own answer is distinguished by its name."""
+    """The answer lists such variables, and their answers have their names."""
     front_end.run("lr = 1", "set")
     front_end.run("lr * 2", "use")
     front_end.run("lr = 3", "set")
@@ -151,7 +148,7 @@ def test_a_variable_in_an_answer_can_be_asked_about(front_end):
 
 
 def test_the_cell_of_a_run_is_found_by_the_number_that_it_shows_now(front_end):
-    """That of its last run, or its own where the cell is gone."""
+    """It is the number of the cell's last run, or of the run if the cell is gone."""
     front_end.run("1", "a")
     front_end.run("2", "b")
     front_end.run("1", "a")
@@ -161,7 +158,7 @@ def test_the_cell_of_a_run_is_found_by_the_number_that_it_shows_now(front_end):
 
 
 def test_choosing_two_runs_compares_them(front_end):
-    """As ``%why --against`` does, also runs of different cells."""
+    """As with ``%why --against``, the runs may be of different cells."""
     front_end.run(f"{START}\n%seed 42 -q")
     front_end.run("x = torch.rand(1).item()", "a")
     front_end.run("x = torch.rand(2).sum().item()", "b")
@@ -172,7 +169,7 @@ def test_choosing_two_runs_compares_them(front_end):
 
 
 def test_curves_come_as_paths(front_end):
-    """No markup is sent: the view makes the elements."""
+    """No markup is sent, as the view makes the elements."""
     front_end.run(f"{START}\n%seed 42 -q")
     for _ in range(2):
         front_end.run("losses = torch.rand(20).tolist()", "a")
@@ -183,7 +180,7 @@ def test_curves_come_as_paths(front_end):
 
 
 def test_unloading_is_told_and_loading_again_finds_the_same_widget(front_end):
-    """A notebook keeps the code of one."""
+    """The notebook then saves the code of only one widget."""
     front_end.run(START)
     before = front_end.handler.shown()
     front_end.said()
@@ -211,7 +208,7 @@ def test_with_tracking_off_that_is_said_and_states_are_told_all_the_same(front_e
 
 
 def test_after_all_widgets_were_closed_a_new_one_is_shown(front_end):
-    """As ``ipywidgets.Widget.close_all()`` does; runs meanwhile do no harm."""
+    """``ipywidgets.Widget.close_all()`` closes them, and runs meanwhile do no harm."""
     front_end.run(START)
     closed = front_end.handler.shown()
     front_end.ask("open")
@@ -227,7 +224,7 @@ def test_after_all_widgets_were_closed_a_new_one_is_shown(front_end):
 def test_an_error_of_the_inspectors_is_told_once_and_scopes_end_all_the_same(
     front_end, monkeypatch, capsys
 ):
-    """What the cell put in force is taken back."""
+    """The settings of the cell are restored."""
     front_end.run(START)
 
     def fail(_):
@@ -242,7 +239,7 @@ def test_an_error_of_the_inspectors_is_told_once_and_scopes_end_all_the_same(
 
 
 def nested(depth):
-    """Return lists in lists."""
+    """Return nested lists."""
     value = []
     for _ in range(depth):
         value = [value]
@@ -276,7 +273,7 @@ NONSENSE = [
 
 @pytest.mark.parametrize("question", NONSENSE, ids=lambda asked: str(asked)[:60])
 def test_a_question_that_makes_no_sense_does_no_harm(front_end, question):
-    """It has no answer, or one that can be sent; and nothing moves."""
+    """It has no answer or one that can be sent, and nothing moves."""
     front_end.run(f"{START}\n%seed 42 -q")
     before = front_end.extension.states()
     front_end.said()
@@ -287,7 +284,7 @@ def test_a_question_that_makes_no_sense_does_no_harm(front_end, question):
 
 
 def test_asking_moves_nothing(front_end):
-    """Whatever is asked."""
+    """No question moves a source."""
     front_end.run(f"{START}\n%seed 42 -q\ng = torch.Generator()")
     front_end.run(DRAW)
     before = front_end.extension.states()

@@ -493,7 +493,7 @@ def test_files_that_a_replay_writes_stay(new_kernel, tmp_path):
     new_kernel.run("x = 1\nwith open('kept.txt', 'w') as file:\n    _ = file.write('1')")
     new_kernel.run("x = 2")
     played = said(new_kernel.run("%replay 2 --yes"))
-    assert "To undo it: %replay --undo. But for what became of kept.txt." in played
+    assert "To undo it: %replay --undo. That does not restore kept.txt." in played
     undone = " ".join(new_kernel.run("%replay --undo").stdout.split())
     assert undone.endswith("and names: file, x. What became of kept.txt stays.")
     assert (tmp_path / "kept.txt").exists()

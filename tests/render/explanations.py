@@ -37,10 +37,7 @@ CURVES = (
 
 
 class States:
-    """Knows where the four states stand, and the runs below.
-
-    The last of them is how it is now.
-    """
+    """Evidence with four states and the runs below; the last run is the current state."""
 
     def __init__(self, runs=(), kernel="k"):
         self.runs = runs
@@ -48,33 +45,33 @@ class States:
         self.found = {}
 
     def leads(self, _before, _after, _most=0):
-        """Return that draws may lead there."""
+        """Return that draws may lead from one state to the other."""
         return True
 
     def written(self, run):
-        """Return what its text writes out."""
+        """Return the values that the code writes as literals."""
         return written(run.source)
 
     def findings(self, run, against):
-        """Return what experiments showed about two runs, by their numbers."""
+        """Return the findings of experiments on two runs."""
         return self.found.get((run.id, against.id))
 
     def settings_now(self, _):
-        """Return those of the last run."""
+        """Return the settings of the last run."""
         return self.runs[-1].settings
 
     def settings_of(self, run):
-        """Return those on record."""
+        """Return the recorded settings."""
         return run.settings
 
     def makers(self, name, digest):
-        """Return the runs that made it, the newest first."""
+        """Return the runs that made a variable, the newest first."""
         return [
             run for run in self.runs[::-1] if getattr(run.writes.get(name), "digest", "") == digest
         ]
 
     def setters(self, name, reader):
-        """Return the runs before that may have set it, the newest first."""
+        """Return the earlier runs that may have set a variable, the newest first."""
         return [
             run
             for run in self.runs[::-1]
@@ -82,15 +79,15 @@ class States:
         ]
 
     def writers(self, path, reader):
-        """Return the runs before that wrote a file, the newest first."""
+        """Return the earlier runs that wrote a file, the newest first."""
         return [run for run in self.runs[::-1] if run.id < reader.id and path in run.wrote]
 
     def effects(self, run):
-        """Return what its text does."""
+        """Return the effects of the code."""
         return effects_of_cell(run.source, transform)
 
     def sends_to(self, run, opened):
-        """Return what its text writes to."""
+        """Return the targets that the code writes to."""
         return written_to(run.source, self.effects(run), opened)
 
     def latest(self, run):  # noqa: ARG002 -- as ``States``
@@ -98,7 +95,7 @@ class States:
         return self.runs[::-1]
 
     def last(self, name):
-        """Return what it is now."""
+        """Return the last run."""
         for run in self.runs[::-1]:
             value = run.writes.get(name) or run.reads.get(name)
             if value is not None:
@@ -106,7 +103,7 @@ class States:
         return None
 
     def is_bound(self, _name):
-        """Return that it is."""
+        """Return True."""
         return True
 
     def met_before(self, run):
@@ -114,34 +111,34 @@ class States:
         return {met for each in self.runs if each.id < run.id for met in each.packages}
 
     def pruned(self, _digests):
-        """Return that nothing is."""
+        """Return that nothing was pruned."""
         return set()
 
     def is_file(self, _path):
-        """No file is there."""
+        """Return that there is no file."""
         return False
 
     def changed_files(self, run):
-        """Return the files that the last run found otherwise."""
+        """Return the files that changed before the last run."""
         now = {file.path: file for file in self.runs[-1].files}
         return [file.path for file in run.files if file.same(now.get(file.path, file)) is False]
 
     def position(self, _name, digest):
-        """Return where it stands."""
+        """Return the position of a state."""
         return POSITIONS.get(digest)
 
     def is_fresh(self, _digest):
-        """Return that it is not known."""
+        """Return that it is unknown."""
 
     def draws(self, before, after):
-        """Return what lies between."""
+        """Return the draws between two states."""
         first, last = POSITIONS.get(before), POSITIONS.get(after)
         ahead = last.draws - first.draws if first and last else -1
         return ahead if ahead >= 0 else None
 
 
 def explain(later, earlier, history, states):
-    """Explain as a kernel does in which the runs happened that the states know."""
+    """Explain as the kernel of the given runs does."""
     return _explain(later, earlier, history, states, present=states)
 
 
@@ -154,7 +151,7 @@ def actions_of(source):
 
 
 def run(number, source="loss = train(model)", **more):
-    """Make a record."""
+    """Make a record of a run."""
     given = {
         "notebook": "n", "kernel": "k", "cell": source[:5], "source": source, "code": source,
         "execution_count": number, "started": 0.0, "seconds": 0.1, "status": "ok", "id": number,
@@ -165,17 +162,17 @@ def run(number, source="loss = train(model)", **more):
 
 
 def value(digest, kind="float", summary="", **more):
-    """Make what is kept of a value."""
+    """Make the fingerprint of a value."""
     return Fingerprint(digest * 4, kind, summary, **more)
 
 
 def number(it):
-    """Make what is kept of a number."""
+    """Make the fingerprint of a number."""
     return value(f"{abs(hash(it)) % 9999:04d}", "float", f"{it}", series=(it,))
 
 
 def states(before, after):
-    """Return where torch's source began and ended."""
+    """Return the states of torch's source at the start and the end."""
     return {
         "before": {"python": "a3f0" * 4, "torch.cpu": before},
         "after": {"python": "a3f0" * 4, "torch.cpu": after},
@@ -313,7 +310,7 @@ EXPLANATIONS = {
 
 
 def evil_explanation(evil):
-    """Explain a change in which all that the user may have written is ``evil``."""
+    """Explain a change where every text of the user's is ``evil``."""
     before = run(
         2, evil, cell=evil, code="a", error=evil, nondeterministic_calls=(evil,), files=(FileRead(evil, 1, "1" * 16),),
         reads={evil: value("01", evil, evil)}, writes={evil: value("01", evil, evil)},

@@ -1,4 +1,4 @@
-"""Text with control characters for terminals, in everything that is drawn."""
+"""Hostile text: control characters and markup in every field of a record."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from msgspec.structs import asdict
 
 BIDIRECTIONAL = {*"\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"}
 
+# Names that only an attacker would choose.
 HOSTILE = st.text(
     st.characters(categories=["Cc", "Cf", "Cs", "Zl", "Zp", "Cn", "Lu"]), min_size=1, max_size=8
 ) | st.sampled_from(
@@ -28,14 +29,13 @@ HOSTILE = st.text(
         "a\u2028b\x85c\x0bd",
     ]
 )
-"""What no one would call anything, except a joke or to harm."""
 
+# Fields with our keywords, which the views interpret.
 _MEANT = {"kind", "status", "verdict", "known", "with_flags", "what", "standing"}
-"""Fields that hold a word of ours, by which drawing decides."""
 
 
 def unseen(text: str) -> set[str]:
-    """Return the characters that a terminal, a log or a reader would be fooled by."""
+    """Return the characters that can fool a terminal, a log or a reader."""
     return {
         letter
         for letter in text
@@ -45,7 +45,7 @@ def unseen(text: str) -> set[str]:
 
 
 def poisoned(value: Any, evil: str) -> Any:
-    """Return a record with something hostile behind each text in it, except digests."""
+    """Return a record with hostile text appended to each text in it, except digests."""
     if isinstance(value, str):
         return value if re.fullmatch(r"[0-9a-f]{8,}", value) else value + evil
     if isinstance(value, Path):

@@ -23,6 +23,7 @@ FACTS = (
     (Fact("gpu", lambda: None, unknown="known once CUDA has started; asking would start it"), None),
 )
 
+# Values of flags in a plain process. Other flags are False, and other variables are None.
 VALUES = {
     "torch.use_deterministic_algorithms": False,
     "torch.use_deterministic_algorithms.warn_only": False,
@@ -36,7 +37,6 @@ VALUES = {
     "torch.float32_matmul_precision": "highest",
     "torch._inductor.config.numerics": "default",
 }
-"""What flags read in a plain process; a flag that is not here reads False, a variable None."""
 
 GPU_VALUES = VALUES | {
     "torch.use_deterministic_algorithms": True,
@@ -50,7 +50,7 @@ GPU_VALUES = VALUES | {
 
 
 def assessment(machine: Machine, values: dict[str, object]) -> Assessment:
-    """Judge every flag of the table by given values, as they would be on a machine."""
+    """Judge every flag of the table by given values, as on a real machine."""
 
     def read(name: str) -> object:
         return values.get(name, None if name.isupper() else False)

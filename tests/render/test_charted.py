@@ -1,4 +1,4 @@
-"""Which of the numbers that changed are drawn as curves."""
+"""Which series that changed are drawn as curves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LABELS = (0.0, 3.0, 1.0, 2.0, 1.0), (1.0, 3.0, 1.0, 0.0, 0.0)
 
 
 def _printed(*columns):
-    """Return what lines of these columns are as one series."""
+    """Return the numbers of printed lines with these columns, as one series."""
     return tuple(number for line in zip(*columns, strict=True) for number in line)
 
 
@@ -40,14 +40,14 @@ def _printed(*columns):
     ],
 )  # fmt: skip
 def test_what_a_person_would_plot(changes, names):
-    """Measures first, each once, at most three.
+    """At most three series, metrics first, each once.
 
-    No labels, counters or data, and no few numbers.
+    Labels, counters, data and short series are not drawn.
     """
     assert [name for name, _ in charted(changes)] == names
 
 
 def test_a_printed_column_has_its_numbers():
-    """And not those of the counter before it."""
+    """The counter in the column before it is not drawn."""
     change = Change("stdout", "", "", *(_printed(range(5), each) for each in LOSSES))
     assert [(tuple(before), tuple(after)) for _, (before, after) in charted([change])] == [LOSSES]

@@ -1,4 +1,4 @@
-"""A check's result says the same as text, as HTML and as JSON."""
+"""A check's result has the same facts as text, HTML and JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.render.test_html import EVIL, Page
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_the_html_has_the_facts_of_the_text(name):
-    """Word for word, whatever the layout."""
+    """The HTML has every fact word for word."""
     view = VIEWS[name]
     words = "".join(Page(view.html()).text.split())
     facts = [view.title, *getattr(view, "evidence", ()), *getattr(view, "mend", ())]
@@ -27,7 +27,7 @@ def test_the_html_has_the_facts_of_the_text(name):
 
 @pytest.mark.parametrize("evil", EVIL)
 def test_what_the_user_wrote_is_escaped(evil):
-    """Code, names, messages."""
+    """Code, names and messages are escaped."""
     culprit = replace(PUT, code=evil, module=evil, operation=evil, instead=evil)
     page = Page(CheckView(replace(CHECKED["operation"], culprit=culprit, notes=(evil,))).html())
     assert not {"script", "img", "iframe", "svg"} & {*page.tags}
@@ -36,7 +36,7 @@ def test_what_the_user_wrote_is_escaped(evil):
 
 
 def test_the_json_has_the_promised_shape():
-    """Fixed names; the operation with the line to look at."""
+    """The names are fixed, and the operation has its line."""
     said = CheckView(CHECKED["operation"]).to_json()
     assert "\n" not in said
     assert json.loads(said) == {
@@ -60,7 +60,7 @@ def test_the_json_has_the_promised_shape():
 
 @pytest.mark.parametrize("name", ["repeats", "nothing"])
 def test_the_json_of_equal_runs_has_nulls(name):
-    """Nothing was traced or tried."""
+    """``first_divergence`` and ``with_flags`` are null if nothing was traced or tried."""
     said = json.loads(CheckView(CHECKED[name]).to_json())
     assert (said["reproducible"], said["differences"]) == (True, [])
     assert (said["first_divergence"], said["with_flags"]) == (None, None)
@@ -68,6 +68,6 @@ def test_the_json_of_equal_runs_has_nulls(name):
 
 @pytest.mark.parametrize("name", ["outside", "draws", "unproven", "first"])
 def test_a_difference_without_an_operation_has_no_first_divergence(name):
-    """Null, where no operation of torch's was caught."""
+    """It is null if no operation of torch's was caught."""
     said = json.loads(CheckView(CHECKED[name]).to_json())
     assert (said["reproducible"], said["first_divergence"]) == (False, None)

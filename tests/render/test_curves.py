@@ -1,4 +1,4 @@
-"""Series of numbers as lines of blocks and as drawings without script."""
+"""Series of numbers as lines of blocks and as SVG without script."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ NUMBERS = st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=1, m
 
 @given(NUMBERS)
 def test_any_series_is_a_line_of_blocks(series):
-    """One for each number, 60 at most; what is not finite is a question mark."""
+    """One block for each of at most 60 numbers; non-finite ones are question marks."""
     for line in sparklines(series, series[::-1]):
         assert len(line) == min(len(series), 60)
         assert set(line) <= set("▁▂▃▄▅▆▇█?")
 
 
 def test_a_line_rises_and_falls_with_its_numbers():
-    """Between the smallest and the largest of both; their difference from nothing on."""
+    """Both series have one scale; the scale of the difference starts at zero."""
     assert sparklines([0, 1, 2, 3, 4, 5, 6, 7], [0]) == ["▁▂▃▄▅▆▇█", "▁", "▄"]
     assert sparklines([7, 0, 7], [0, 0, 0]) == ["█▁█", "▁▁▁", "█▁█"]
     assert sparklines([7, 7], [0, 3]) == ["██", "▁▄", "█▅"]
@@ -35,7 +35,7 @@ def test_a_line_rises_and_falls_with_its_numbers():
 
 @given(NUMBERS, NUMBERS)
 def test_any_two_series_are_a_drawing(before, after):
-    """Well-formed, of finite coordinates inside its frame, and a moderate size."""
+    """It is well-formed and small, with finite coordinates inside its frame."""
     svg = curves_svg(before, after)
     root = ET.fromstring(svg)
     assert root.get("role") == "img"

@@ -1,4 +1,4 @@
-"""What is drawn as text, word for word; and that it fits."""
+"""Every view as text, compared with golden files, fits a terminal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ VIEWS = {
 
 @pytest.fixture(autouse=True)
 def utc(monkeypatch):
-    """Runs before a restart are reported by the clock on the wall."""
+    """Use UTC, as runs before a restart are named by local time."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     yield
@@ -38,26 +38,26 @@ def utc(monkeypatch):
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_the_text_is_that_of_the_golden_file(golden, name):
-    """A change of wording or layout changes a file, to be reviewed."""
+    """A change of wording or layout changes a golden file, which is then reviewed."""
     golden(name, VIEWS[name].text())
 
 
 @pytest.mark.parametrize("name", ASSESSMENTS)
 def test_the_full_report_is_that_of_the_golden_file(golden, name):
-    """Every setting, in groups."""
+    """The full report has every setting, in groups."""
     golden(f"report-all-{name}", Report(ASSESSMENTS[name]).full_text())
 
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_prints_itself(name):
-    """``repr`` and ``str`` are the text, for terminals and for ``print``."""
+    """``repr`` and ``str`` are the text."""
     view = VIEWS[name]
     assert repr(view) == str(view) == view.text()
 
 
 @pytest.mark.parametrize("file", sorted(FOLDER.glob("*.txt")), ids=lambda file: file.stem)
 def test_a_golden_file_fits_a_terminal(file):
-    """At most 80 columns, no trailing blanks, no colour codes, one newline at the end."""
+    """It has 80 columns, no trailing blanks, no colour codes and one final newline."""
     text = file.read_text(encoding="utf-8")
     lines = text.split("\n")
     assert max(map(len, lines)) <= 80

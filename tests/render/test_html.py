@@ -1,4 +1,4 @@
-"""Static HTML: no script, everything of the user's escaped, the same facts as the text."""
+"""Static HTML has no script, escapes the user's text, and has the text's facts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ EVIL = [
 
 
 class Page(HTMLParser):
-    """What a browser makes of a page: its tags, attributes and words."""
+    """A parsed page: its tags, attributes and words."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -52,11 +52,11 @@ class Page(HTMLParser):
         self.open: list[str] = []
         self.attributes: list[tuple[str, str]] = []
         self.text = ""
-        self.feed(html.replace("<wbr>", ""))  # no blank: words go on after it
+        self.feed(html.replace("<wbr>", ""))  # without a blank, as it is inside a word
         self.close()
         assert self.open == []
 
-    def handle_starttag(self, tag, attrs):  # noqa: D102 -- this and the next: HTMLParser's
+    def handle_starttag(self, tag, attrs):  # noqa: D102 -- this and the next override HTMLParser
         self.tags.append(tag)
         self.attributes += [(name, value or "") for name, value in attrs]
         if tag not in ("br", "wbr", "meta", "img", "input"):
@@ -71,7 +71,7 @@ class Page(HTMLParser):
 
     @property
     def words(self):
-        """The text, each run of blanks as one."""
+        """The text with collapsed white space."""
         return " ".join(self.text.split())
 
 
@@ -111,12 +111,12 @@ HARMLESS = {
 
 @pytest.fixture(params=VIEWS)
 def view(request):
-    """Each of the views."""
+    """Return each of the views."""
     return VIEWS[request.param]
 
 
 def test_no_script_runs_and_nothing_is_loaded(view):
-    """Only tags that show something, no handlers, and links only to pages of the web."""
+    """Only visible tags, no handlers, and links only to web pages."""
     page = Page(view.html())
     assert {*page.tags} <= HARMLESS
     names = {name for name, _ in page.attributes}
@@ -135,33 +135,33 @@ def test_no_script_runs_and_nothing_is_loaded(view):
 
 
 def test_each_page_brings_its_own_styles_once(view):
-    """A display may stand alone in a saved notebook."""
+    """A display may be the only one in a saved notebook."""
     assert Page(view.html()).tags.count("style") == 1
 
 
 @pytest.mark.parametrize("made", ASSESSMENTS.values(), ids=ASSESSMENTS)
 def test_a_name_may_be_broken_and_a_number_not(made):
-    """``torch.backends`` in a narrow column ends a line after the dot; ``2.10`` never."""
+    """``torch.backends`` may break after the dot in a narrow column; ``2.10`` may not."""
     html = Report(made).html()
     assert "torch.<wbr>backends" in html
     assert not re.search(r"\d\.<wbr>\d", html)
 
 
 def test_code_in_a_title_is_set_as_code():
-    """A name, which the text puts between backticks."""
+    """A name between backticks becomes code."""
     view = VIEWS["why, edited"]
     assert "`mean` changed" in view.text()
     assert "<code>mean</code> changed" in view.html()
 
 
 def test_a_notebook_is_given_the_page(view):
-    """By the method that IPython asks for."""
+    """IPython's method for HTML returns it."""
     assert view._repr_html_() == view.html()
 
 
 @pytest.mark.parametrize("evil", EVIL)
 def test_what_the_user_wrote_is_shown_as_it_is(evil):
-    """As letters, in HTML and in text: a name, a line of code, a value."""
+    """A name, a line of code and a value are shown literally, in HTML and in text."""
     for view in _evil_views(evil):
         assert " ".join(evil.split()) in Page(view.html()).words
         assert "".join(evil.split()) in "".join(view.text().split())
@@ -169,7 +169,7 @@ def test_what_the_user_wrote_is_shown_as_it_is(evil):
 
 @pytest.mark.parametrize("evil", EVIL)
 def test_a_generator_under_an_evil_key_is_shown_as_it_is(evil):
-    """Found in a namespace: ``d['<script>']``."""
+    """A generator at ``d['<script>']`` in a namespace is named literally."""
     found = find_generators({"d": {evil: random.Random(0)}})
     page = Page(SeedStatus.read("", found).html())
     assert found[0].name in page.words
@@ -178,7 +178,7 @@ def test_a_generator_under_an_evil_key_is_shown_as_it_is(evil):
 
 @pytest.mark.parametrize("name", ASSESSMENTS)
 def test_the_report_has_the_facts_of_its_text(name):
-    """Verdict, risks, and for every flag its name, value, wish, reason and entry."""
+    """It has the verdict, the risks, and each flag's name, values, reason and link."""
     report = Report(ASSESSMENTS[name])
     page = Page(report.html())
     words = page.words
@@ -194,7 +194,7 @@ def test_the_report_has_the_facts_of_its_text(name):
 
 @pytest.mark.parametrize("name", ALERTS)
 def test_the_alerts_have_the_facts_of_their_text(name):
-    """Operation, line, count and what to use instead; and the code of the line too."""
+    """It has the operation, line, count, replacement, and the code of the line."""
     table = AlertTable(ALERTS[name])
     words, text = Page(table.html()).words, table.text()
     for alert in ALERTS[name]:
@@ -207,21 +207,21 @@ def test_the_alerts_have_the_facts_of_their_text(name):
 
 
 def _column(text, heading, following=None):
-    """Join what is under a heading, without blanks: a table may break it over lines."""
+    """Join the text below a heading without blanks, as a table may wrap it."""
     head, *lines = text.splitlines()[-_rows(text) :]
     end = head.index(following) if following else None
     return "".join("".join(line[head.index(heading) : end].split()) for line in lines)
 
 
 def _rows(text):
-    """Count the lines from the headings on; a rule is under them."""
+    """Count the lines from the headings on, which have a rule below them."""
     lines = text.splitlines()
     return len(lines) - next(n for n, line in enumerate(lines) if line.startswith("─")) + 1
 
 
 @pytest.mark.parametrize("name", STATUSES)
 def test_the_status_has_the_facts_of_its_text(name):
-    """Title, and for every row its name, type, state and position."""
+    """It has the title, and the name, type, state and position of every row."""
     status = STATUSES[name]
     words, text = Page(status.html()).words, status.text()
     assert status.title in words
@@ -229,11 +229,11 @@ def test_the_status_has_the_facts_of_its_text(name):
         for fact in (row.name, row.type, row.short, row.where):
             assert fact in words
         assert "".join(row.name.split()) in _column(text, "Source", "State")
-        assert "".join(row.where.split()) in _column(text, "Stands at")
+        assert "".join(row.where.split()) in _column(text, "Position")
 
 
 def test_equal_states_have_equal_colours():
-    """And the colour is never the only sign: the digest is in it."""
+    """The colour is never the only sign, as the digest is shown too."""
     rows = [Row(n, "", d * 4, UNKNOWN) for n, d in (("a", "12ab"), ("b", "12ab"), ("c", "77ff"))]
     page = Page(SeedStatus("", rows).html())
     hues = [value for name, value in page.attributes if name == "style"]
@@ -243,7 +243,7 @@ def test_equal_states_have_equal_colours():
 
 @pytest.mark.parametrize("name", EXPLANATIONS)
 def test_an_explanation_has_the_facts_of_its_text(name):
-    """Every cause with its edit and its entry, every change, every command, all that was cleared."""
+    """It has every cause with edit and link, every change, command and cleared cause."""
     said = EXPLANATIONS[name]
     page = Page(WhyView(said, said.run.kernel).html())
     words = page.words
@@ -259,7 +259,7 @@ def test_an_explanation_has_the_facts_of_its_text(name):
 
 
 def test_what_could_not_be_looked_at_is_said_where_nothing_explains_a_change():
-    """It may be the reason."""
+    """What could not be compared may be the reason."""
     first, last = (
         run(n, "y = f()", writes={"y": number(n)}, notes=("too many variables",)) for n in (1, 2)
     )

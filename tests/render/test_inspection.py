@@ -1,4 +1,4 @@
-"""The inspector's view model: plain JSON that says what the text says."""
+"""The inspector's view model is plain JSON with the facts of the text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.render.test_timeline import A, B, C, run
 
 @pytest.mark.parametrize("name", EXPLANATIONS)
 def test_an_explanation_says_what_the_text_says(name):
-    """Title, causes, what experiments found, the way back, changes, what is cleared."""
+    """The model has the title, causes, findings, commands, changes and cleared causes."""
     view = WhyView(EXPLANATIONS[name], "k")
     model = why_model(view)
     text = "".join(view.text().split())
@@ -42,7 +42,7 @@ def test_an_explanation_says_what_the_text_says(name):
 
 @pytest.mark.parametrize("name", ASSESSMENTS)
 def test_settings_are_told_worst_first(name):
-    """Each once; those that are in the way, in the order of the report."""
+    """Each setting is there once, and problems have the order of the report."""
     report = Report(ASSESSMENTS[name])
     model = settings_model(report)
     rows = [row for group in model["groups"] for row in group["rows"]]
@@ -53,7 +53,7 @@ def test_settings_are_told_worst_first(name):
 
 
 def test_where_sources_stand_is_told_with_who_moved_them():
-    """And nothing if it is not known."""
+    """The run that moved a source is empty if unknown."""
     rows = STATUSES["plain"].rows
     model = {each["name"]: each for each in now_model(rows, {"numpy": "In[3]"})}
     assert (model["numpy"]["where"], model["numpy"]["by"]) == ("seed 42 + 1 draw", "In[3]")
@@ -61,7 +61,7 @@ def test_where_sources_stand_is_told_with_who_moved_them():
 
 
 def test_a_source_that_a_run_left_alone_is_not_told():
-    """Unless it started from another state, or moved before; a digest has one chip."""
+    """Such a source is shown if it started from another state, or moved before."""
     first = run(1, {"python": A, "numpy": A}, {"python": B, "numpy": A})
     second = run(2, {"python": C, "numpy": B}, {"python": C, "numpy": B}, between={"numpy": (A, B)})
     fields = line_model(draw_line(second, first, "k"))["fields"]
@@ -72,20 +72,20 @@ def test_a_source_that_a_run_left_alone_is_not_told():
 
 
 def test_a_source_that_neither_run_uses_is_not_ringed():
-    """It started from another state, and that is of no consequence."""
+    """Its other state at the start does not matter."""
     runs = [run(1, {"python": A}, {"python": A}), run(2, {"python": B}, {"python": B})]
     assert draw_line(runs[1], runs[0], "k").others == frozenset()
 
 
 def test_a_cell_of_magics_alone_is_held_against_nothing():
-    """``%seed 42`` always starts from another state; that is what it is for."""
+    """``%seed 42`` is meant to start from any state."""
     runs = [run(n, {"python": d}, {"python": C}, source="%seed 42") for n, d in enumerate((A, B))]
     line = draw_line(runs[1], runs[0], "k")
     assert (line.others, line.outcome) == (frozenset(), None)
 
 
 def test_a_run_is_said_in_a_sentence():
-    """For those who listen."""
+    """Screen readers read the sentence."""
     first = run(1, {"python": A}, {"python": B})
     second = run(2, {"python": B}, {"python": C}, error="E", status="error")
     assert line_words(draw_line(first, None, "k")) == "In[1] ran, moved python."
@@ -95,10 +95,7 @@ def test_a_run_is_said_in_a_sentence():
 
 
 def test_who_moved_a_source_last():
-    """A run, something between two runs, or something after all of them.
-
-    Else no one knows.
-    """
+    """A run, something between two runs, something after all of them, or unknown."""
     runs = [
         run(1, {"python": A, "numpy": A, "g": A, "h": A}, {"python": B, "numpy": A, "g": A, "h": A}),
         run(2, {"python": B, "numpy": B, "g": A, "h": A}, {"python": B, "numpy": B, "g": A, "h": A},

@@ -1,4 +1,4 @@
-"""The number that a cell showed last has the label that the cell gives it, or none."""
+"""The number that a cell showed last has the cell's label for it, or none."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _ran(source, printed=None, result=None, **values):
     ],
 )  # fmt: skip
 def test_a_printed_number_has_the_words_before_it(source, printed, shown):
-    """Of several, the last one."""
+    """The last of several numbers is labelled."""
     assert str(shown_number(_ran(source, printed))) == shown
 
 
@@ -53,12 +53,12 @@ def test_a_printed_number_has_the_words_before_it(source, printed, shown):
     ],
 )
 def test_a_number_that_may_be_another_has_no_label(source, printed):
-    """As where something else may have printed after it."""
+    """For example, something else may have printed after it."""
     assert shown_number(_ran(source, printed)) is None
 
 
 def test_a_variable_confirms_its_number_or_refutes_it():
-    """However it was rounded."""
+    """The printed number may be rounded."""
     source = "print(f'loss {l:.2f}')\nevaluate(model)"
     assert str(shown_number(_ran(source, "loss 0.25\n", l=0.2514))) == "loss 0.25"
     assert shown_number(_ran(source, "loss 0.25\n0.9\n", l=0.2514)) is None
@@ -66,7 +66,7 @@ def test_a_variable_confirms_its_number_or_refutes_it():
 
 
 def test_a_result_is_called_by_the_last_statement():
-    """It is shown below all that was printed."""
+    """The result is shown below all printed text."""
     assert str(shown_number(_ran("print('acc', 1)\nscore", "acc 1\n", result=0.5))) == "score 0.5"
 
 
@@ -80,5 +80,5 @@ def test_a_result_is_called_by_the_last_statement():
     ],
 )
 def test_a_step_has_as_few_digits_as_tell_its_sides_apart(before, after, told):
-    """Four, or more where they differ further down only."""
+    """Four digits, or more if the numbers differ only further down."""
     assert write_step(before, after) == told

@@ -29,13 +29,13 @@ FRESH = {
 
 
 def view(name, remarks=REMARKS, number=9):
-    """Return the view of a fresh run, whose first cell that differs has a number here."""
+    """Return the view of a fresh run; its first cell that differs has a number here."""
     return NotebookCheckView("a.ipynb", remarks, FRESH[name], {FIRST["id"]: number})
 
 
 @pytest.mark.parametrize("name", FRESH)
 def test_in_text(name, golden):
-    """At 80 columns."""
+    """The text has at most 80 columns."""
     text = view(name).text()
     assert max(map(len, text.splitlines())) <= 80
     golden(f"notebook-check-{name}", text)
@@ -43,7 +43,7 @@ def test_in_text(name, golden):
 
 @pytest.mark.parametrize("name", FRESH)
 def test_in_html_and_json(name):
-    """The same is said; what is the user's is escaped; the JSON is what its schema says."""
+    """They have the same facts; HTML escapes the user's text; JSON matches its schema."""
     html = view(name).html()
     assert "<b>" not in html
     assert "&lt;b&gt;" in html
@@ -54,12 +54,12 @@ def test_in_html_and_json(name):
 
 
 def test_a_cell_that_has_the_same_number_there():
-    """It is named once."""
+    """The cell is named once."""
     number = int(FIRST["message"].partition("]")[0].removeprefix("In["))
     assert "there" not in view("differs", number=number).text()
 
 
 def test_nothing_is_found():
-    """And it is said so."""
+    """The title says so."""
     said = "Nothing recorded here speaks against Restart & Run All."
     assert view("same", []).text().startswith(said)

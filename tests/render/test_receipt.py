@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("put_back")
 
 
 def test_a_receipt_tells_what_was_given_and_what_was_set():
-    """Seed, options, and each flag that was changed with its value before and within."""
+    """It has the seed, the options, and each changed flag's value before and within."""
     with its.deterministic(7, isolate=True, cudnn=False) as block:
         pass
     line = receipt_json(block)
@@ -38,7 +38,7 @@ def test_a_receipt_tells_what_was_given_and_what_was_set():
 
 
 def test_a_receipt_without_a_seed_says_null():
-    """No seed is not seed 0."""
+    """No seed differs from seed 0."""
     with its.deterministic() as block:
         pass
     assert json.loads(receipt_json(block))["seed"] is None
@@ -46,7 +46,7 @@ def test_a_receipt_without_a_seed_says_null():
 
 @pytest.mark.filterwarnings("ignore::ipytorchseed.determinism.scope.NondeterministicWarning")
 def test_a_receipt_lists_alerts():
-    """Operation, line, count and what to use instead."""
+    """Each alert has the operation, line, count and replacement."""
     with its.deterministic(warn=True) as block:
         for _ in range(2):
             torch.zeros(2).put_(torch.tensor([1]), torch.ones(1))
@@ -56,7 +56,7 @@ def test_a_receipt_lists_alerts():
 
 
 def test_flags_that_torch_would_not_set_back_are_named():
-    """Then not all is as it was, and the receipt does not say so."""
+    """In that case the receipt does not claim that all was restored."""
     with its.deterministic() as block:
         pass
     block.stuck = ["torch.num_interop_threads"]

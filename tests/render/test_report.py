@@ -1,7 +1,4 @@
-"""The determinism report.
-
-Plain words first, then every flag, the same facts in each form.
-"""
+"""The determinism report has plain words first, and the same facts in each form."""
 
 from __future__ import annotations
 
@@ -22,12 +19,12 @@ from tests.render.records import ASSESSMENTS, CPU, GPU, VALUES, assessment
 
 @pytest.fixture(params=ASSESSMENTS)
 def made(request):
-    """Each of the assessments."""
+    """Return each of the assessments."""
     return ASSESSMENTS[request.param]
 
 
 def test_where_all_is_right_the_report_says_so():
-    """In its first line, and nothing else is asked of the user."""
+    """Its first line says so, and nothing is left to do."""
     report = Report(ASSESSMENTS["right"])
     assert report.headline == "Runs repeat on this machine: every setting is as it should be."
     assert "▲" not in report.text()
@@ -35,7 +32,7 @@ def test_where_all_is_right_the_report_says_so():
 
 @pytest.mark.parametrize("name", ["cpu", "gpu"])
 def test_what_stands_in_the_way_comes_first_each_with_its_remedy(name):
-    """One point for each flag that is not as it should be, and no other."""
+    """There is one point for each flag that needs a change, and no other."""
     made = ASSESSMENTS[name]
     first, *rest = Report(made).headline.split("\n  ▲ ")
     assert first == f"{len(made.problems)} things can still change results:"
@@ -48,7 +45,7 @@ def test_what_stands_in_the_way_comes_first_each_with_its_remedy(name):
 
 
 def test_wrong_flags_of_the_gpu_are_named():
-    """cuDNN's, the ones that old advice sets wrongly, and only where there is a GPU."""
+    """Flags of cuDNN, which old advice sets wrongly, are named only with a GPU."""
     flags = {"torch.backends.cudnn.benchmark", "CUBLAS_WORKSPACE_CONFIG"}
     on_gpu = {each.flag.name for each in ASSESSMENTS["gpu"].problems}
     on_cpu = {each.flag.name for each in ASSESSMENTS["cpu"].problems}
@@ -57,7 +54,7 @@ def test_wrong_flags_of_the_gpu_are_named():
 
 
 def test_every_flag_and_every_fact_is_in_the_text(made):
-    """With its reason; what is not known says why."""
+    """Each has its reason, and an unknown one says why."""
     text = Report(made).full_text()
     words = " ".join(text.split())
     for judged in made.flags:
@@ -71,10 +68,7 @@ def test_every_flag_and_every_fact_is_in_the_text(made):
     st.text() | st.sampled_from([f"{'a long value ' * 9}end", "-" * 200, "a\nb", "\t", "é" * 66])
 )
 def test_any_value_of_a_variable_fits_a_terminal(value):
-    """However long, and whatever it holds.
-
-    It stays on lines of 80 columns, and is not lost.
-    """
+    """Any value is shown in full on lines of 80 columns."""
     flags = ("OMP_NUM_THREADS", "CUBLAS_WORKSPACE_CONFIG", "PYTHONHASHSEED")
     plain = Report(assessment(GPU, VALUES | dict.fromkeys(flags, "1"))).full_text()
     text = Report(assessment(GPU, VALUES | dict.fromkeys(flags, value))).full_text()
@@ -85,7 +79,7 @@ def test_any_value_of_a_variable_fits_a_terminal(value):
 
 
 def test_json_is_one_line_with_every_flag(made):
-    """``schema``, and for each flag ``name``, ``value``, ``wanted`` and ``ok``."""
+    """It has ``schema``, and each flag's ``name``, ``value``, ``wanted`` and ``ok``."""
     line = Report(made).to_json()
     told = json.loads(line)
     assert "\n" not in line
@@ -97,7 +91,7 @@ def test_json_is_one_line_with_every_flag(made):
 
 
 def test_json_writes_values_that_json_has():
-    """Types as torch writes them, pairs as lists, null for missing values."""
+    """Types are written as by torch, pairs are lists, and missing values are null."""
     told = json.loads(Report(assessment(CPU, VALUES)).to_json())
     values = {flag["name"]: (flag["value"], flag["wanted"]) for flag in told["flags"]}
     assert values["torch.default_dtype"] == ("torch.float32", None)
@@ -110,7 +104,7 @@ def test_json_writes_values_that_json_has():
 
 
 def test_the_report_of_this_process_prints_itself(capsys):
-    """``print(its.report())``: what was found, and where the rest is."""
+    """``print(its.report())`` shows the findings, and how to see all settings."""
     print(its.report())  # noqa: T201 -- the subject
     text = capsys.readouterr().out
     assert text.startswith(
@@ -121,7 +115,7 @@ def test_the_report_of_this_process_prints_itself(capsys):
 
 
 def test_a_report_without_flags_or_facts_is_still_a_report():
-    """Nothing that is known stands against repeatability."""
+    """It knows no reason against repeatability."""
     report = Report(Assessment((), ()))
     assert report.text().startswith("Runs repeat on this machine: ")
     assert json.loads(report.to_json()) == {"schema": 1, "flags": []}
@@ -129,7 +123,7 @@ def test_a_report_without_flags_or_facts_is_still_a_report():
 
 
 def test_the_first_group_is_unfolded_only_where_something_is_wrong():
-    """Details are folded; what needs the user's hand is open."""
+    """Details are folded; settings that need a change are unfolded."""
     assert Report(ASSESSMENTS["cpu"]).html().count("<details open>") == 1
     assert Report(ASSESSMENTS["right"]).html().count("<details open>") == 0
     judged = ASSESSMENTS["right"].flags[0]

@@ -1,4 +1,4 @@
-"""``%rng`` from records: text, HTML and JSON agree, and say what is unknown."""
+"""``%rng`` from records: text, HTML and JSON agree, and show what is unknown."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RUNS = [
 @pytest.mark.parametrize("status", STATUSES)
 @pytest.mark.parametrize("judged", [*ASSESSMENTS, None])
 def test_text_and_html_tell_states_settings_and_runs(status, judged):
-    """In this order; the text fits a terminal, the HTML has no script."""
+    """They have this order. The text fits a terminal, and the HTML has no script."""
     report = None if judged is None else Report(ASSESSMENTS[judged])
     view = RngView(STATUSES[status], report, RUNS, "k")
     text, html = view.text(), view._repr_html_()
@@ -42,14 +42,14 @@ def test_text_and_html_tell_states_settings_and_runs(status, judged):
 
 
 def test_without_torch_its_settings_are_not_looked_at():
-    """And that is said; nothing is imported to tell more."""
+    """The view says so, and does not import torch."""
     view = RngView(STATUSES["plain"], None, [], "k")
     assert "torch is not imported yet" in view.text()
     assert "torch is not imported yet" in view.html()
 
 
 def test_without_runs_it_says_so():
-    """And why, if there is a reason."""
+    """It also gives the reason if there is one."""
     view = RngView(STATUSES["plain"], None, [], "k", note="Tracking is off.")
     for shown in (view.text(), view.html()):
         assert "No run is recorded yet." in shown
@@ -58,7 +58,7 @@ def test_without_runs_it_says_so():
 
 
 def test_html_escapes_everything_of_the_users():
-    """Cells, names of generators, ids."""
+    """Cells, names of generators and ids are escaped."""
     hostile = "<script>alert('1')</script>"
     state = GeneratorState("random.Random", A)
     runs = [run(1, {}, {}, source=hostile, cell=hostile, generators_after={hostile: state})]
@@ -68,7 +68,7 @@ def test_html_escapes_everything_of_the_users():
 
 
 def test_json_is_one_line_with_nulls_for_what_is_unknown():
-    """Of generators made without a seed, and of flags where torch is not imported."""
+    """Generators without a seed, and flags without torch, have nulls."""
     found = find_generators({"g": random.Random(3), "h": np.random.default_rng()})
     told = json.loads(rng_json(found, ASSESSMENTS["cpu"].flags))
     assert "\n" not in rng_json(found, None)
@@ -84,7 +84,7 @@ def test_json_is_one_line_with_nulls_for_what_is_unknown():
 
 
 def test_two_states_side_by_side():
-    """With their places in the stream, as far as they are known."""
+    """The states have their positions in the stream, where known."""
     first = run(5, {"python": A, "numpy": A}, {})
     second = run(
         9,
@@ -108,10 +108,7 @@ def test_two_states_side_by_side():
     "source", ["%why", "# why\n%why 6 --against 5", "%rng diff 3 4", "%seed?", "%seed log", "for x"]
 )
 def test_runs_that_only_look_or_do_not_parse_are_not_listed(source):
-    """That there are some is said.
-
-    All are listed on demand, and where a source moved meanwhile.
-    """
+    """They are counted, and listed on demand, or if a source moved meanwhile."""
     fails = {"status": "error", "error": "SyntaxError: expected ':'"} if source == "for x" else {}
     looked = structs.replace(run(7, {"python": A}, {"python": A}), source=source, **fails)
     for runs, everything, listed in (
@@ -127,6 +124,6 @@ def test_runs_that_only_look_or_do_not_parse_are_not_listed(source):
 
 @pytest.mark.parametrize("source", ["%seed 42", "%seed rewind 3", "%deterministic on", "x", "!ls"])
 def test_runs_that_do_something_are_listed(source):
-    """Also where no source moved."""
+    """They are listed even if no source moved."""
     acted = structs.replace(run(7, {"python": A}, {"python": A}), source=source)
     assert "In[7]" in RngView(STATUSES["plain"], None, [acted], "k").text()

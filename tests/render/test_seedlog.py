@@ -1,4 +1,4 @@
-"""The log of seeds, and what is said after states were restored."""
+"""The log of seeds, and the message after states were restored."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ def entry(seed, how="now", kernel="k", number=5):
 
 
 def rows(*entries, runs=None):
-    """Return the rows of a log that is asked for by the kernel ``k``."""
+    """Return the rows of the log for the kernel ``k``."""
     return SeedLog(entries, runs or {}, "k").rows
 
 
 def test_an_entry_tells_when_which_how_and_where():
-    """The run by its number, and the cell's first line."""
+    """It has the number of the run, and the cell's first line."""
     ((when, seed, by, number, cell),) = rows(entry(42), runs={("k", 5): run(5, {}, {})})
     assert (len(when), seed, by, number, cell) == (19, "42", "%seed", "In[5]", "draw()")
 
 
 def test_each_way_to_seed_is_named_as_it_is_typed():
-    """One that is not known is shown as it is."""
+    """An unknown way is shown as recorded."""
     ways = [rows(entry(1, how))[0][2] for how in ("now", "each", "new", "scope", "other")]
     assert ways == ["%seed", "%seed each", "%seed new", "%%deterministic", "other"]
 
 
 def test_runs_of_earlier_kernels_are_named_by_the_ledgers_number():
-    """Which ``%seed rewind`` takes; ``In[5]`` would be another run here."""
+    """``%seed rewind`` takes that number; ``In[5]`` would be another run here."""
     earlier = run(5, {}, {}, kernel="before")
     assert rows(entry(1, kernel="before"), runs={("before", 5): earlier})[0][3] == "#105"
     assert rows(entry(1, kernel="before"))[0][3:] == ("", "earlier kernel")
@@ -42,7 +42,7 @@ def test_runs_of_earlier_kernels_are_named_by_the_ledgers_number():
 
 
 def test_the_text_fits_a_terminal_and_nothing_in_it_is_markup():
-    """Also with long cells in wide letters: only these are broken into two lines."""
+    """Only long cells in wide letters are broken into two lines."""
     long = run(5, {}, {}, source="[bold]日本語[/bold]" * 9)
     log = SeedLog([entry(2**32 - 1, "block")] * 3, {("k", 5): long}, "k", more=True)
     assert max(map(len, log.text().splitlines())) <= 80
@@ -53,14 +53,14 @@ def test_the_text_fits_a_terminal_and_nothing_in_it_is_markup():
 
 
 def test_no_entry_is_said_in_words():
-    """And the note beside it, where there is one."""
+    """The sentence includes the note, if there is one."""
     assert SeedLog([], {}, "k").text().strip() == "No seed set in this notebook yet."
     assert SeedLog([], {}, "k", note="A note.").text().endswith("A note.")
     assert "No seed set" in SeedLog([], {}, "k")._repr_html_()
 
 
 def test_html_escapes_what_the_user_wrote():
-    """A cell is text."""
+    """A cell is shown as text."""
     hostile = run(5, {}, {}, source="<img onerror=x>")
     html = SeedLog([entry(1)], {("k", 5): hostile}, "k").html()
     assert "<img" not in html
@@ -68,7 +68,7 @@ def test_html_escapes_what_the_user_wrote():
 
 
 def test_what_was_put_back_and_what_was_not_is_told():
-    """A line each, of at most 80 columns."""
+    """Each has a line of at most 80 columns."""
     done = Restored(("python", "numpy"), missing=("g",), left=("new",), dropped=("torch.cpu",))
     assert restored_text(done, "as when In[5] began").splitlines() == [
         "Put back: python, numpy. They stand as when In[5] began.",

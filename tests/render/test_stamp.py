@@ -13,7 +13,7 @@ import ipytorchseed as its
 
 @pytest.mark.usefixtures("put_back")
 def test_it_tells_the_seed_states_settings_versions_and_hardware():
-    """Everything is in it by name, on one line, and looking moves nothing."""
+    """It is one line with everything by name, and no source moves."""
     its.seed(42)
     before = its.snapshot()
     line = its.stamp()
@@ -30,9 +30,9 @@ def test_it_tells_the_seed_states_settings_versions_and_hardware():
 
 @pytest.mark.usefixtures("put_back")
 def test_it_tells_the_seed_that_the_sources_stand_at():
-    """Not the last one, where states from before it were restored.
+    """It is not the last seed if states from before it were restored.
 
-    None where they have several.
+    There is none if the sources have different seeds.
     """
     its.seed(7)
     torch.rand(3)
@@ -45,7 +45,7 @@ def test_it_tells_the_seed_that_the_sources_stand_at():
 
 
 def test_it_imports_neither_torch_nor_numpy():
-    """A script that does without them is told what it has."""
+    """A script without them gets a stamp of what it has."""
     program = "import sys, ipytorchseed as its; print(its.stamp(), 'torch' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True

@@ -1,7 +1,4 @@
-"""The timeline.
-
-Equal states are equal chips, runs are named, and its text fits a terminal.
-"""
+"""The timeline: equal states have equal chips, and its text fits a terminal."""
 
 from __future__ import annotations
 
@@ -44,16 +41,16 @@ def text(runs, kernel="k"):
 
 
 def test_a_chip_is_the_state_anywhere():
-    """Its code and colour follow from the digest alone."""
+    """Its code and colour depend only on the digest."""
     assert (Field(A, B).code, Field(A, B, other=True).code) == (code(A), f"{code(A)}*")
     assert code(A) == "aaaa"
     assert 0 <= hue("ffff" * 4) < 360
 
 
 def test_a_field_tells_what_moved():
-    """A dot where nothing did.
+    """A dot means that nothing moved.
 
-    A star where the cell's earlier run began in another state.
+    A star means that the cell's earlier run started from another state.
     """
     assert Field(A, B).text == "aaaa→bbbb"
     assert Field(A, A).text == "·"
@@ -65,7 +62,7 @@ def test_a_field_tells_what_moved():
 
 
 def test_a_rerun_is_held_against_the_same_cells_run_before():
-    """Not against other cells, and not against itself."""
+    """It is compared neither with other cells nor with itself."""
     runs = [
         run(1, {"python": A}, {"python": B}),
         run(2, {"python": B}, {"python": C}, cell="another"),
@@ -77,20 +74,20 @@ def test_a_rerun_is_held_against_the_same_cells_run_before():
 
 
 def test_runs_of_a_cell_share_a_rail():
-    """A hue; another cell has another, mostly."""
+    """The rail is a hue, which usually differs between cells."""
     lines = timeline([run(n, {}, {}, cell=cell) for n, cell in enumerate("aba")], "k").lines
     assert lines[0].rail == lines[2].rail != lines[1].rail
 
 
 def test_a_run_is_named_by_its_number_here_and_by_the_ledgers_elsewhere():
-    """So is one that the front end did not count."""
+    """A run without an execution count has the ledger's number, too."""
     assert run_name(run(5, {}, {}), "k") == "In[5]"
     assert run_name(run(5, {}, {}), "another kernel") == "#105"
     assert run_name(run(5, {}, {}, execution_count=None), "k") == "#105"
 
 
 def test_generators_have_columns_beside_sources():
-    """Those that come later, too."""
+    """Generators that appear later have columns, too."""
     runs = [
         run(1, {"python": A}, {"python": A}),
         run(2, {"python": A}, {"python": A}, generators_after={"g": GeneratorState("t", B)}),
@@ -100,7 +97,7 @@ def test_generators_have_columns_beside_sources():
 
 
 def test_columns_that_nothing_moved_are_left_out_and_too_many_are_named():
-    """So that the text fits; nothing is dropped without a word."""
+    """The text fits, and columns that are left out are listed."""
     names = ["python", "numpy", "torch.cpu", "torch.cuda:0", "rng", "ds.rng"]
     runs = [run(1, dict.fromkeys(names, A), dict.fromkeys(names[1:], B) | {"python": A})]
     drawn = text(runs).splitlines()
@@ -109,7 +106,7 @@ def test_columns_that_nothing_moved_are_left_out_and_too_many_are_named():
 
 
 def test_of_too_many_columns_those_are_drawn_that_moved_most():
-    """A narrow terminal does not lose the source that every run drew from."""
+    """A narrow terminal shows the source that every run drew from."""
     still = dict.fromkeys(["a", "b", "c"], A)
     runs = [run(1, {**still, "d": A}, {**dict.fromkeys("abc", B), "d": B})]
     runs += [run(2, {**still, "d": A}, {**still, "d": B})]
@@ -119,7 +116,7 @@ def test_of_too_many_columns_those_are_drawn_that_moved_most():
 
 
 def test_how_a_run_ended_is_told_where_it_did_not_end_well():
-    """Whatever else is in the row."""
+    """The status is shown with anything else in the row."""
     names = ["python", "numpy", "torch.cpu", "g"]
     for status in ("error", "interrupted"):
         failed = run(1, dict.fromkeys(names, A), dict.fromkeys(names, B), status=status)
@@ -127,7 +124,7 @@ def test_how_a_run_ended_is_told_where_it_did_not_end_well():
 
 
 def test_moves_between_runs_have_a_line_of_their_own():
-    """Above the run that found them."""
+    """The line is above the run that found them."""
     drawn = text([run(1, {"python": A}, {"python": A}, between={"python": (B, A)})])
     assert drawn.splitlines()[2].strip() == "between the runs, python moved"
 
@@ -146,7 +143,7 @@ LABELS = {
 
 @pytest.mark.parametrize(("source", "label"), LABELS.items())
 def test_a_label_is_the_first_line_of_letters_that_can_be_shown(source, label):
-    """Control letters would move the terminal's pen."""
+    """Control characters would move the terminal's cursor."""
     assert label_of(source) == label
 
 
@@ -171,7 +168,7 @@ STATES = st.dictionaries(st.text(min_size=1, max_size=40), DIGESTS, max_size=5)
 )
 @settings(max_examples=25)
 def test_any_text_fits_a_terminal(runs):
-    """80 columns at most, whatever the cells and names are, and one line each."""
+    """Each run is one line of at most 80 columns, for any cells and names."""
     for line in write_lines(timeline(runs, "k")):
         assert cell_len(line) <= 80
         assert not unseen(line)

@@ -1,7 +1,4 @@
-"""Whatever a name, a path or a message holds.
-
-Every character of it is seen, and none acts.
-"""
+"""Every character of a text from outside is shown, and none acts on the terminal."""
 
 from __future__ import annotations
 
@@ -58,21 +55,21 @@ SHOWN = {
 
 @pytest.mark.parametrize(("text", "shown"), SHOWN.items(), ids=ascii)
 def test_what_cannot_be_seen_is_escaped_and_the_rest_stays(text, shown):
-    """As Python escapes it.
+    """Invisible characters are escaped as by Python.
 
-    Letters of all scripts, and what joins them, are as they were.
+    Letters of all scripts, and joiners between them, are unchanged.
     """
     assert visible(text) == shown
 
 
 def test_lines_that_are_meant_stay_lines():
-    """Of code, for instance: its tabs indent."""
+    """Code keeps its lines, and its tabs indent."""
     assert visible("if x:\n\ty\r\n", lines=True) == "if x:\n    y\\r\n"
 
 
 @given(st.text())
 def test_any_text_is_made_visible_once(text):
-    """Nothing is left to escape, and every file can hold it."""
+    """The result needs no more escaping, and can be written to any file."""
     assert not unseen(visible(text)) | unseen(visible(text, lines=True))
     assert visible(visible(text)) == visible(text)
     assert "\n" not in visible(text)
@@ -80,7 +77,7 @@ def test_any_text_is_made_visible_once(text):
 
 
 def views(evil):
-    """Make one of each view, of records that hold something hostile wherever they hold text."""
+    """Make one of each view from records with hostile text in every field."""
     for made in EXPLANATIONS.values():
         yield WhyView(poisoned(made, evil), poisoned(made, evil).run.kernel)
     for checked in CHECKED.values():
@@ -109,7 +106,7 @@ def views(evil):
 @settings(deadline=None, max_examples=25)
 @given(HOSTILE)
 def test_no_view_shows_a_character_that_acts(evil):
-    """Neither in a terminal, nor in a notebook, nor in JSON, which escapes in its own way."""
+    """Terminals, notebooks and JSON, which has other escapes, show it escaped."""
     for view in views(evil):
         assert unseen(view.text()) == set(), type(view)
         assert unseen(view.html()) == set(), type(view)
@@ -122,7 +119,7 @@ def test_no_view_shows_a_character_that_acts(evil):
 @settings(deadline=None)
 @given(HOSTILE)
 def test_no_single_text_shows_a_character_that_acts(evil):
-    """Paragraphs, tables, labels, values, and what is said after seeding and restoring."""
+    """Paragraphs, tables, labels, values and messages about seeds and states."""
     row = STATUSES["generators"].rows[-1]
     texts = [
         wrap(f"{evil} words {evil}", first="  "),
@@ -137,7 +134,7 @@ def test_no_single_text_shows_a_character_that_acts(evil):
 
 
 def test_what_was_seeded_is_named_visibly():
-    """A generator is named by how one reaches it: by any key of a dict."""
+    """A generator is named by the expression that gives it, with any key of a dict."""
     import random
 
     from ipytorchseed.rng.generators import find_generators
@@ -152,7 +149,7 @@ def test_what_was_seeded_is_named_visibly():
 @settings(deadline=None, max_examples=25)
 @given(HOSTILE)
 def test_no_model_of_the_inspector_holds_a_character_that_acts(evil):
-    """It is drawn as text by the browser, which obeys marks of direction."""
+    """Browsers draw it as text, and obey marks of direction."""
     explanation = poisoned(EXPLANATIONS["trained"], evil)
     view = RngView(
         SeedStatus("", poisoned(STATUSES["generators"].rows, evil)),
@@ -175,7 +172,7 @@ def test_no_model_of_the_inspector_holds_a_character_that_acts(evil):
 
 
 def strings(model):
-    """Yield every text in a model, keys too."""
+    """Yield every text in a model, including keys."""
     if isinstance(model, str):
         yield model
     elif isinstance(model, dict):
@@ -188,14 +185,14 @@ def strings(model):
 
 
 def test_a_message_without_end_is_cut():
-    """An exception may carry a whole file."""
+    """An exception may contain a whole file."""
     shown = wrap("x" * 10_000_000, first="  ")
     assert shown.endswith("…")
     assert len(shown) < 10_000
 
 
 class _Terminal(io.StringIO):
-    """A terminal of some columns."""
+    """A terminal with a number of columns."""
 
     def __init__(self, columns):
         super().__init__()
@@ -210,7 +207,7 @@ class _Terminal(io.StringIO):
 
 @pytest.mark.parametrize(("columns", "wide"), [(60, 60), (200, 80), (0, 80), (3, 40)])
 def test_text_fits_a_narrow_terminal(monkeypatch, columns, wide):
-    """Paragraphs and tables; what is no terminal has 80 columns."""
+    """Paragraphs and tables fit; other outputs have 80 columns."""
     monkeypatch.setattr(os, "get_terminal_size", lambda fd: os.terminal_size((fd, 24)))
     monkeypatch.setattr(sys, "stdout", _Terminal(columns))
     words = "a word " * 40
@@ -221,14 +218,14 @@ def test_text_fits_a_narrow_terminal(monkeypatch, columns, wide):
 
 
 class _Log(io.StringIO):
-    """What scripts put in the place of standard output, after a fashion."""
+    """An object as scripts use it to replace standard output."""
 
     isatty = True
 
 
 @pytest.mark.parametrize("stream", [None, _Log(), object()])
 def test_what_stands_for_the_terminal_may_be_anything(monkeypatch, stream):
-    """Text is as wide as without one."""
+    """Text is as wide as without a terminal."""
     with monkeypatch.context() as patched:
         patched.setattr(sys, "stdout", stream)
         told = width()
@@ -237,7 +234,7 @@ def test_what_stands_for_the_terminal_may_be_anything(monkeypatch, stream):
 
 @pytest.mark.parametrize("name", ["x" + "[0]" * 300, "abc" * 300, "model." * 50 + "weight"])
 def test_a_long_name_is_shown_shortened_everywhere(name):
-    """At most 80 characters of it, with its beginning and its end, in a sentence and in a table."""
+    """At most 80 characters are shown, from both ends, in sentences and tables."""
     short = visible(name)
     assert len(short) == MOST_OF_NAME
     head, tail = short.split("…")
@@ -252,9 +249,6 @@ def test_a_long_name_is_shown_shortened_everywhere(name):
     "text", ["/data/" + "a" * 100 + "/b.csv", "x" * MOST_OF_NAME, "a b " * 100, "─" * 100]
 )
 def test_what_is_no_long_name_is_shown_whole(text):
-    """Paths among them.
-
-    And what is to be typed or read by a program is never shortened.
-    """
+    """Paths, and text that the user types or a program reads, are never shortened."""
     assert visible(text) == text
     assert escaped(text * 9) == text * 9

@@ -38,12 +38,12 @@ def _input(name, level="may-matter", *blame):
     ],
 )
 def test_the_title_is_what_made_the_user_ask(changed, title):
-    """A single number with its name, if there is one; else what differs."""
+    """It is a single number with its name, if there is one, or else what differs."""
     assert _view(changed=changed).title == f"{title} · In[9] compared with In[5]"
 
 
 def test_the_title_names_runs_as_the_user_knows_them():
-    """By when they ran, if that was not just now; never by their number in the ledger."""
+    """It has the time of a run, if not just now, and never its number in the ledger."""
     before = replace(EARLIER, kernel="other")
     assert "compared with In[5] before the restart (" in _view(against=before).title
     long_ago = replace(EARLIER, started=1010.0 - 3 * 3600)
@@ -53,7 +53,7 @@ def test_the_title_names_runs_as_the_user_knows_them():
 
 
 def test_a_root_in_another_cell_comes_first_with_its_path():
-    """One that the cell met itself is among the causes already."""
+    """A root that the cell itself read is already among the causes."""
     roots = (
         Root("code", "c", "In[7] was edited: `lr = 1` → `lr = 2`", ("lr", "opt")),
         Root("rng", "torch.cpu", "torch.cpu had moved on"),
@@ -72,7 +72,7 @@ def test_a_root_in_another_cell_comes_first_with_its_path():
 
 
 def test_of_many_causes_that_may_matter_three_are_told_and_the_others_named():
-    """All that is proved is reported."""
+    """Proved causes are all shown in full."""
     causes = [_input(name, "proved") for name in "abcd"] + [_input(name) for name in "vwxyz"]
     text = _view(*causes).text()
     assert text.count("▲") == 7
@@ -92,20 +92,19 @@ def test_of_many_causes_that_may_matter_three_are_told_and_the_others_named():
     ],
 )
 def test_the_answer_ends_with_what_keeps_the_result(cause, keep):
-    """A command, or what to change.
-
-    What brings the earlier result back is distinguished.
-    """
+    """It ends with a command or an edit, apart from the way back."""
     state = run(1, "g", generators_before={"g": None}).generators_before
     later = replace(LATER, generators_before=state)
     roots = (Root(cause.kind, cause.name, ""),)
     view = _view(cause, roots=roots, run=later)
     assert json.loads(view.to_json())["keep"] == keep
     assert ("To keep it from now on:" in view.text()) is bool(keep)
-    assert "`" not in view.html()  # what is no command is a sentence, with its names set as code
+    assert (
+        "`" not in view.html()
+    )  # advice that is not a command is a sentence with its names as code
 
 
 def test_a_number_that_has_several_names_is_listed_once():
-    """As the variable, the result and what was printed often are."""
+    """The variable, the result and the printed text often show the same number."""
     changed = [STEP, Change("result", "", "2.3 → 1.9", (2.3,), (1.9,)), SEVERAL]
     assert _view(changed=changed).text().count("2.3 → 1.9") == 2  # in the title, too

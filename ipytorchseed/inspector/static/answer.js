@@ -1,4 +1,4 @@
-// The answer of %why, with what can be done about it: in the inspector, and below cells.
+// The answer of %why with its buttons, in the inspector and below cells.
 
 import { Channel } from "./channel.js";
 import { act, button, chip, drawCurves, fill, folded, h, span, table } from "./elements.js";
@@ -73,7 +73,7 @@ export class Answer extends Channel {
   }
 }
 
-/** What the live view of an answer, or of the line of `%why on`, adds to the static copy above it. */
+/** The live view of an answer, or of the line of `%why on`. It adds buttons to the static copy above. */
 export class Card extends Answer {
   /** @param {Model} model @param {HTMLElement} el @param {HTMLElement} copy */
   constructor(model, el, copy) {

@@ -1,22 +1,22 @@
-// The channel to the kernel, and how what it did is told. A view asks, and draws what it is told.
+// The channel to the kernel, and the messages about actions. A view asks, and draws the answers.
 
 import { act, button, fill, h, span } from "./elements.js";
 
 /** @import {Child, Done, Model, Props, Said, Wish} from "./model" */
 
-const PATIENCE = 5000; // milliseconds after which a silent kernel is mentioned
+const PATIENCE = 5000; // milliseconds without an answer until the view says so
 
 export class Channel {
   /** @param {Model} model @param {HTMLElement} el */
   constructor(model, el) {
     this.model = model;
-    this.token = Math.random().toString(36).slice(2); // by which answers find their view
+    this.token = Math.random().toString(36).slice(2); // identifies the view that an answer is for
     this.waiting = 0;
-    /** @type {HTMLElement | null} What focus goes back to. */ this.origin = null;
+    /** @type {HTMLElement | null} The element that gets the focus back. */ this.origin = null;
     this.told = h("div", { class: "its-told", role: "status", hidden: true });
     this.root = h("div", { class: "its its-inspector", role: "region", "aria-label": "Randomness" });
     el.append(this.root);
-    // Else the notebook takes keys for commands. It asks the focused element itself first.
+    // Otherwise the notebook handles keys as commands. It checks the focused element first.
     this.root.addEventListener("focusin", ({ target }) => {
       if (target instanceof HTMLElement) target.dataset.lmSuppressShortcuts = "true";
     });
@@ -43,7 +43,7 @@ export class Channel {
     try {
       this.model.send({ ...question, view: this.token });
     } catch {
-      this.lost(); // the front end closed the connection, and tells of it later or never
+      this.lost(); // the front end closed the connection, and reports that later or never
     }
   }
 
@@ -57,13 +57,13 @@ export class Channel {
 
   late() {}
 
-  /** @param {string} _text Why nothing more will come. */
+  /** @param {string} _text Why there will be no more answers. */
   gone(_text) {}
 
   /**
-   * Scroll to a cell by the numbers that it may show, in front ends that let us.
+   * Scroll to a cell by the execution counts that it may show, in front ends that allow it.
    * @param {number[]} numbers
-   * @param {string} text What is said where it is not found.
+   * @param {string} text The message if it is not found.
    */
   show(numbers, text) {
     const wanted = numbers.map((number) => `[${number}]:`);
@@ -94,7 +94,7 @@ export class Channel {
   }
 
   /**
-   * Say how something went, below the button; focus that would be lost goes back to it.
+   * Show a message below the button, and restore focus that would be lost.
    * @param {string} text
    * @param {string} [mark] A class.
    * @param {...Child} more
@@ -110,7 +110,7 @@ export class Channel {
     if (held) this.origin?.focus();
   }
 
-  /** A command, and what to do with it. @param {string} text @param {...Child} more */
+  /** Make a command with its buttons. @param {string} text @param {...Child} more */
   command(text, ...more) {
     const copy = async (/** @type {Event} */ event) => {
       this.origin = /** @type {HTMLElement} */ (event.currentTarget);

@@ -1,11 +1,10 @@
-// Elements of the page. Every text is set as text: nothing that comes from a notebook is parsed as
-// HTML. What stands in backticks becomes code, and In[7] can be found by its number.
+// Elements of the page. Every text is set as text: nothing from a notebook is parsed as HTML. Text
+// in backticks becomes code, and In[7] gets a separate element.
 
 /** @import {Chip, Child, Curves, Field, Props} from "./model" */
 
 /**
- * Make an element. Properties that begin with "on" are listeners; children that are nothing are
- * passed over.
+ * Make an element. Properties that begin with "on" are listeners. Empty children are skipped.
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
  * @param {Props | null} [props]
@@ -23,7 +22,7 @@ export function h(tag, props, ...children) {
   return made;
 }
 
-/** Replace what an element holds. @param {Element} element @param {Child[]} children */
+/** Replace the children of an element. @param {Element} element @param {Child[]} children */
 export function fill(element, children) {
   const plain = element.matches("button, code, option, pre");
   element.replaceChildren(...children.flatMap((each) => (typeof each === "string" && !plain ? coded(each) : each || [])));
@@ -42,7 +41,7 @@ function named(text, place) {
 }
 
 /**
- * Replace what an element holds, leaving what stays where it is: a press on it would be lost else.
+ * Replace the children of an element without moving those that stay, so that no press is lost.
  * @param {Element} element
  * @param {Element[]} children
  */
@@ -62,7 +61,7 @@ export const span = (look, ...children) => h("span", { class: look }, ...childre
 /** @param {string} text @param {((event: Event) => void) | null} onclick @param {Props} [props] */
 export const button = (text, onclick, props) => h("button", { type: "button", onclick, ...props }, text);
 
-/** @type {typeof button} A button that is of no use where nobody listens. */
+/** @type {typeof button} A button that is useless without a kernel. */
 export const act = (text, onclick, props) => button(text, onclick, { class: "its-act", ...props });
 
 /** @param {number} count */
@@ -74,7 +73,7 @@ export function chip(it, other) {
   const [code, hue, digest] = it;
   const title = other ? `${digest}: another state than in the cell's run before` : digest;
   const look = { class: other ? "its-chip its-other" : "its-chip", style: `--h:${hue}`, title };
-  return h("span", look, code, other && span("its-sr", " began elsewhere"));
+  return h("span", look, code, other && span("its-sr", " started from another state"));
 }
 
 /** @param {Field | undefined} field */

@@ -1,5 +1,5 @@
-// The inspector's view. It draws what the kernel tells and asks for what comes into sight; it does
-// not reason. The types are in model.d.ts.
+// The inspector's view. It draws what the kernel sends, and asks for rows when they become visible.
+// It has no logic about runs. The types are in model.d.ts.
 
 import { Answer, Card } from "./answer.js";
 import { act, breakable, button, chip, fill, h, span, table, write } from "./elements.js";
@@ -15,7 +15,7 @@ class Inspector extends Answer {
   constructor(model, el) {
     super(model, el);
     /** @type {Now | null} */ this.now = null;
-    this.chosen = 0; // runs, by their numbers
+    this.chosen = 0; // this and the next: numbers of runs
     this.against = 0;
     this.comparing = false;
     this.stale = false;
@@ -51,7 +51,7 @@ class Inspector extends Answer {
       this.timeline.redraw();
     });
     this.watch.observe(this.root);
-    const told = model.get("told"); // where no shell runs: the page may be read without its process
+    const told = model.get("told"); // set without a shell: the page may be read without its process
     if (told) this.alone(told);
     else this.ask({ ask: "open" });
   }
@@ -104,7 +104,7 @@ class Inspector extends Answer {
     this.timeline.redraw();
   }
 
-  /** Show states, settings and alerts where no runs are told of. @param {Alone} told */
+  /** Show states, settings and alerts, without runs. @param {Alone} told */
   alone({ now, settings, alerts, rule }) {
     this.root.classList.add("its-alone");
     this.look.hidden = false;
@@ -129,7 +129,7 @@ class Inspector extends Answer {
     this.soon();
   }
 
-  /** Ask for details, once it is quiet and this view is in sight. */
+  /** Ask for details once no cell runs and this view is visible. */
   soon() {
     this.stale = true;
     clearTimeout(this.timer);
@@ -239,7 +239,7 @@ class Inspector extends Answer {
 
   /** @param {Wish} wish @param {Event} [event] */
   act(wish, event) {
-    this.timeline.atEnd = true; // its row will come there
+    this.timeline.atEnd = true; // the new row will be there
     super.act({ last: this.timeline.shelf.last, ...wish }, event);
   }
 
@@ -290,7 +290,7 @@ class Inspector extends Answer {
   }
 }
 
-/** The static copy that stands right above a view: it tells what the view is to show. @param {HTMLElement} el */
+/** Return the static copy above a view, which says what the view shows. @param {HTMLElement} el */
 function copyAbove(el) {
   for (let it = el.parentElement; it; it = it.parentElement) {
     const above = [...it.querySelectorAll(".its-static")].filter(

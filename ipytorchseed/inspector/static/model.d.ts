@@ -1,10 +1,10 @@
-// What travels between the kernel and the inspector's view, for the type checker: no browser reads
+// Messages between the kernel and the inspector's view, for the type checker: no browser reads
 // this. The kernel's side is ipytorchseed/render/inspection.py and ipytorchseed/inspector/messages.py.
 
 /** A state: its short code, its hue in degrees, its full digest. */
 export type Chip = [code: string, hue: number, digest: string] | null;
 
-/** What a run did to a source. `to` is null where it did not move it. */
+/** The effect of a run on a source. `to` is null if the source did not move. */
 export interface Field {
   from: Chip;
   to: Chip;
@@ -28,10 +28,10 @@ export interface Row {
   outcome?: [same: boolean, text: string, words: string];
 }
 
-/** A run with its place in the timeline; null where the ledger no longer keeps it. */
+/** A run with its place in the timeline; null if the ledger no longer has it. */
 export type Placed = [place: number, row: Row | null];
 
-/** A source or generator as it stands. */
+/** The current state of a source or generator. */
 export interface Standing {
   name: string;
   type: string;
@@ -70,7 +70,7 @@ export interface Now {
   settings?: Settings;
 }
 
-/** Where no shell runs: no runs, and nothing to change. */
+/** The content without a shell: no runs, and nothing to change. */
 export interface Alone {
   now: Standing[];
   settings: Settings;
@@ -110,7 +110,7 @@ export interface Why {
   more: number;
   curves: Curves[];
   cleared: [name: string, message: string][];
-  /** Whether experiments can tell more. */
+  /** Whether experiments may prove a cause. */
   prove: boolean;
   /** Variables that one can ask about. */
   asks: string[];
@@ -135,11 +135,11 @@ export interface Done {
   ok: boolean;
   text: string;
   undo?: Wish | null;
-  /** Whether the answer is another one now. */
+  /** Whether the answer has changed. */
   refresh?: boolean;
 }
 
-/** What the kernel says; `view` names the view that asked, where one did. */
+/** A message of the kernel; `view` is the token of the view that asked, if one did. */
 export type Said = { view?: string | null } & (
   | ({ say: "all"; rows: Placed[] } & Now)
   | ({ say: "now" } & Now)
@@ -157,7 +157,7 @@ export type Said = { view?: string | null } & (
   | ({ say: "alone" } & Alone)
 );
 
-/** anywidget's side of the wire. */
+/** The interface of anywidget. */
 export interface Model {
   get(name: "told"): Alone | undefined;
   send(content: unknown): void;

@@ -1,15 +1,15 @@
-// Rows by their place in the timeline, and which of them to draw and to ask for.
+// Rows by their place in the timeline, and which of them to draw and to request.
 
 /** @import {Placed, Row} from "./model" */
 
 export const ROW = 31; // height of a row in pixels, as in the stylesheet
-const AHEAD = 12; // rows drawn above and below what is in sight
-const MOST = 300; // rows asked for at a time
+const AHEAD = 12; // rows drawn above and below the visible ones
+const MOST = 300; // rows requested at a time
 
 /**
- * Say which rows to draw.
+ * Return which rows to draw.
  * @param {number} top How far the list is scrolled, in pixels.
- * @param {number} height How much of it is in sight, in pixels.
+ * @param {number} height Its visible height, in pixels.
  * @param {number} count How many rows there are.
  * @returns {[first: number, end: number]}
  */
@@ -23,7 +23,7 @@ export class Shelf {
     /** @type {Map<number, Row | null>} */
     this.rows = new Map();
     this.total = 0;
-    /** @type {number[] | null} Places that a filter let through; null where there is none. */
+    /** @type {number[] | null} Places that a filter found; null without a filter. */
     this.found = null;
     /** @type {Set<number>} */
     this.asked = new Set();
@@ -52,13 +52,13 @@ export class Shelf {
     return null;
   }
 
-  /** The newest run that is known. */
+  /** Return the newest known run. */
   get last() {
     return Math.max(0, ...[...this.rows.values()].map((row) => row?.id ?? 0));
   }
 
   /**
-   * Places of listed rows that nobody has asked for; they count as asked for from now on.
+   * Return places of listed rows that were not requested yet, and mark them as requested.
    * @param {number} first
    * @param {number} end
    */
@@ -74,8 +74,8 @@ export class Shelf {
   }
 
   /**
-   * List further places, where they belong.
-   * @param {number[]} places In ascending order, all before or all after those that are listed.
+   * Add places to the list, in order.
+   * @param {number[]} places In ascending order, all before or all after the listed ones.
    */
   list(places) {
     const found = this.found ??= [];

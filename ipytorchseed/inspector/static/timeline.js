@@ -1,5 +1,5 @@
-// The timeline: one row a run. Rows are asked for as they come into sight; a filter is searched for
-// in the kernel, from the newest run to the oldest.
+// The timeline: one row for each run. Rows are requested when they become visible. The kernel
+// searches for a filter, from the newest run to the oldest.
 
 import { button, fieldOf, fill, h, keep, span, write } from "./elements.js";
 import { ROW, Shelf, inSight } from "./shelf.js";
@@ -23,13 +23,13 @@ export class Timeline {
     /** @type {string[]} */ this.columns = [];
     /** @type {Map<number, {row: Row | null | undefined, tr: HTMLElement}>} */ this.drawn = new Map();
     this.filter = { text: "", source: "", changed: false, all: false };
-    this.round = 0; // of searches: answers to an older one are dropped
+    this.round = 0; // the number of the search: answers to an older one are dropped
     this.low = 0; // where the search ends
-    this.left = 0; // how many places it has yet to look at
+    this.left = 0; // how many places it still has to search
     this.searching = false;
     this.added = 0; // rows listed above those that are drawn
-    /** @type {number[]} Runs that are chosen. */ this.picked = [];
-    this.active = 0; // the one that Tab leads to
+    /** @type {number[]} The chosen runs. */ this.picked = [];
+    this.active = 0; // the row that Tab moves to
     this.atEnd = true;
     this.frame = 0;
     this.count = span("its-dim its-count");
@@ -48,7 +48,7 @@ export class Timeline {
       const id = runOf(event);
       if (!id) return;
       this.choose(id, event.shiftKey);
-      trOf(event)?.querySelector("button")?.focus({ preventScroll: true }); // else the notebook has the keys
+      trOf(event)?.querySelector("button")?.focus({ preventScroll: true }); // otherwise the notebook gets the keys
     };
     this.body.onkeydown = (event) => this.key(event);
   }
@@ -111,7 +111,7 @@ export class Timeline {
     this.redraw();
   }
 
-  /** @param {number} low Where to search from: what was found before it stays. */
+  /** @param {number} low Where to start the search: places found before it stay. */
   search(low = 0) {
     this.round += 1;
     this.low = low;
@@ -155,7 +155,7 @@ export class Timeline {
     const { count, total } = shelf;
     scroll.hidden = !count;
     const height = scroll.clientHeight || 360;
-    const held = scroll.scrollTop + this.added * ROW; // what is in sight stays there
+    const held = scroll.scrollTop + this.added * ROW; // keep the visible rows in place
     const top = this.atEnd ? Math.max(0, count * ROW - height) : held;
     const [first, end] = inSight(top, height, count);
     const focused = this.body.contains(document.activeElement) && document.activeElement;
@@ -205,7 +205,7 @@ export class Timeline {
     return tr;
   }
 
-  /** @param {Row | null | undefined} row Null where it is no longer kept, undefined before it comes. */
+  /** @param {Row | null | undefined} row Null if it was deleted, undefined until it arrives. */
   drawRow(row) {
     if (!row) {
       const wide = { class: "its-dim", colspan: this.columns.length + 4 };

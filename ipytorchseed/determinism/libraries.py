@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 NUMBERS, TEXT, FIGURES = "numbers", "text", "figures"
+# What a setting acts on: results, their text, figures, errors, permissions of new files, times.
 ERRORS, RIGHTS, LOCAL_TIMES = "errors", "the rights of files", "local times"
-"""What a setting acts on: results, their text, figures, errors, permissions of new files, times."""
 
 
 class Setting(Struct, frozen=True):
@@ -85,16 +85,16 @@ class Setting(Struct, frozen=True):
         return f"import {package}; {self.restore.format(given)}"
 
 
+# Packages whose objects draw themselves with matplotlib, as ``frame.plot()`` does.
 _DRAWS = frozenset({"networkx", "pandas", "seaborn", "sklearn", "statsmodels", "xarray"})
-"""Packages whose objects draw themselves with matplotlib, as ``frame.plot()`` does."""
 
 
+# Packages that give a cell the arguments of the process, as ``argparse`` does.
 _PARSE = frozenset({"absl", "click", "fire", "sys", "typer"})
-"""Packages that give a cell the arguments of the process, as ``argparse`` does."""
 
 
+# The smallest float, which is denormal; in a list, so that the compiler does not fold it.
 _SMALLEST = [5e-324]
-"""The smallest float, which is denormal; in a list, so that the compiler does not fold it."""
 
 
 _CALL_BLAS = frozenset({"numpy", "scipy", "sklearn", "statsmodels"})
@@ -121,6 +121,7 @@ _POLARS = "https://docs.pola.rs/api/python/stable/reference/config.html"
 _PYPLOT = "https://matplotlib.org/stable/api/pyplot_summary.html"
 _IPYTHON = "https://ipython.readthedocs.io/en/stable/config/options/terminal.html"
 
+# Every setting but torch's flags and environment variables.
 SETTINGS: tuple[Setting, ...] = (
     Setting("calendar.setfirstweekday", "calendar", NUMBERS,
             lambda calendar: calendar.firstweekday(), "calendar.setfirstweekday({})",
@@ -228,12 +229,11 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("sys.setrecursionlimit", "", ERRORS, lambda _: sys.getrecursionlimit(),
             "sys.setrecursionlimit({})", source=f"{_PYTHON}sys.html#sys.setrecursionlimit"),
 )  # fmt: skip
-"""Every setting but torch's flags and environment variables."""
 
 BY_NAME = {setting.name: setting for setting in SETTINGS}
 
+# The group of entry points by which a library brings its own rows.
 ENTRY_POINTS = "ipytorchseed.libraries"
-"""The group of entry points by which a library brings its own rows."""
 
 
 def register_library(rows: Setting | Call | Iterable[Setting | Call]) -> None:

@@ -35,12 +35,12 @@ def read_pandas_display(pandas: Any) -> dict[str, Any]:  # a module
     return plain_values({name: each for name, each in display.items() if type(each) is not dict})
 
 
+# Options of pandas that change how it computes and which dtypes columns get.
 _COMPUTES = {
     "compute": ("use_bottleneck", "use_numba", "use_numexpr"),
     "future": ("distinguish_nan_and_na", "infer_string", "no_silent_downcasting", "python_scalars"),
     "mode": ("copy_on_write", "string_storage"),
 }
-"""Options of pandas that change how it computes and which dtypes columns get."""
 
 
 def read_pandas(pandas: Any) -> dict[str, Any]:
@@ -61,8 +61,8 @@ def read_polars(_: object) -> dict[str, Any]:
     return {name: value for name, value in os.environ.items() if name.startswith("POLARS_FMT_")}
 
 
+# Variables by which Polars splits work, and so orders rows and sums.
 OF_POLARS = ("POLARS_ENGINE_AFFINITY", "POLARS_IDEAL_MORSEL_SIZE", "POLARS_STREAMING_CHUNK_SIZE")
-"""Variables by which Polars splits work, and so orders rows and sums."""
 
 
 def read_polars_engine(_: object) -> dict[str, Any]:
@@ -83,8 +83,8 @@ def read_attributes(names: Iterable[str], config: Any) -> dict[str, Any]:
     return plain_values({name: getattr(config, name) for name in names if hasattr(config, name)})
 
 
+# Which packages were loaded when BLAS libraries were last looked for, and these: it takes 2 ms.
 _blas: tuple[tuple[bool, ...], list[Any]] = (), []
-"""Which packages were loaded when BLAS libraries were last looked for, and these: it takes 2 ms."""
 
 
 def blas_libraries(threadpoolctl: Any) -> list[Any]:
@@ -141,15 +141,15 @@ def read_keras_state(module: Any) -> dict[str, Any]:
     return plain_values(told)
 
 
+# How those of matplotlib's settings begin that are of windows, keys and films.
 NOT_DRAWN = (
     "_", "animation.", "backend", "docstring.", "figure.max_open_warning", "figure.raise_window",
     "interactive", "keymap.", "macosx.", "savefig.directory", "tk.", "toolbar", "webagg.",
 )  # fmt: skip
-"""How those of matplotlib's settings begin that are of windows, keys and films."""
 
 
+# The values of matplotlib's settings when they were last read, and what was told of them.
 _known: tuple[list[Any], dict[str, Any]] = [], {}
-"""The values of matplotlib's settings when they were last read, and what was told of them."""
 
 
 def read_rc(matplotlib: Any) -> dict[str, Any]:
@@ -270,20 +270,20 @@ def read_time_zone(_: object) -> dict[str, str]:
     return {**told, "TZ": os.environ["TZ"]} if "TZ" in os.environ else told
 
 
+# Where torch keeps hooks that run in every module, and the functions that register them.
 _OF_ALL_MODULES = {
     "_global_forward_hooks": "register_module_forward_hook",
     "_global_forward_pre_hooks": "register_module_forward_pre_hook",
     "_global_backward_hooks": "register_module_full_backward_hook",
     "_global_backward_pre_hooks": "register_module_full_backward_pre_hook",
 }
-"""Where torch keeps hooks that run in every module, and the functions that register them."""
 
 
+# Where torch keeps hooks that run around the steps of every optimizer, and what registers them.
 _OF_ALL_OPTIMIZERS = {
     "_global_optimizer_pre_hooks": "register_optimizer_step_pre_hook",
     "_global_optimizer_post_hooks": "register_optimizer_step_post_hook",
 }
-"""Where torch keeps hooks that run around the steps of every optimizer, and what registers them."""
 
 
 def read_module_hooks(torch: Any) -> dict[str, Any]:

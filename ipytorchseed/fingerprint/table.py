@@ -40,8 +40,8 @@ _WIDGET_WIRES = (
     "_cross_validation_lock", "_model_id", "_trait_notifiers", "_trait_validators",
     "_trait_values._comm", "_trait_values.comm", "_trait_values.log",
 )  # fmt: skip
+# Of an ``Output``: what front ends send back, sooner or later, of what was shown in it.
 _ECHOED = "_trait_values.msg_id", "_trait_values.outputs"
-"""Of an ``Output``: what front ends send back, sooner or later, of what was shown in it."""
 
 _BAR_TIMES = (
     "_ema_dn", "_ema_dt", "_ema_miniters", "_time", "container", "disp", "displayed", "fp",

@@ -42,15 +42,15 @@ _STORES = frozenset({"STORE_NAME", "STORE_GLOBAL", "DELETE_NAME", "DELETE_GLOBAL
 _NAMES = {dis.opmap[name]: name for name in _LOADS | _STORES if name in dis.opmap}
 _GLOBAL, _NULL = dis.opmap["LOAD_GLOBAL"], dis.opmap["PUSH_NULL"]
 
+# Whether the null that ``LOAD_GLOBAL`` adds for a call lies above the function.
 _NULL_ABOVE = sys.version_info >= (3, 13)
-"""Whether the null that ``LOAD_GLOBAL`` adds for a call lies above the function."""
 
+# Flags in the lowest bits of an argument, before the number of the name.
 _SHIFTS = {_GLOBAL: 1, dis.opmap["LOAD_ATTR"]: 1, dis.opmap.get("LOAD_SUPER_ATTR", -1): 2}
-"""Flags in the lowest bits of an argument, before the number of the name."""
 
 _LOCALS = {op: name.count("LOAD_FAST") for name, op in dis.opmap.items() if "LOAD_FAST" in name}
+# Instructions that load local variables, and how many; and those with two in their argument.
 _PAIRED = {op for op in _LOCALS if dis.opname[op].count("_FAST") > 1}
-"""Instructions that load local variables, and how many; and those with two in their argument."""
 
 _CACHE, _EXTENDED = dis.opmap.get("CACHE", 0), dis.EXTENDED_ARG
 _ATTRIBUTE, _CONSTANT = dis.opmap["LOAD_ATTR"], dis.opmap["LOAD_CONST"]
@@ -63,11 +63,11 @@ _PURE = re.compile(
     "LOAD_|PUSH_NULL|CALL(_KW)?$|(BINARY|COMPARE|UNARY)_|(IS|CONTAINS)_OP"
     "|BUILD_(LIST|MAP|SET|SLICE|STRING|TUPLE)$"
 ).match
+# Instructions that only take values from the top of the stack and put one there, or load some.
 _STEADY = {op for name, op in dis.opmap.items() if _PURE(name)}
-"""Instructions that only take values from the top of the stack and put one there, or load some."""
 
+# The function by which what is written with ``%`` and ``!`` calls the shell.
 SHELL = "get_ipython"
-"""The function by which what is written with ``%`` and ``!`` calls the shell."""
 
 _Step = tuple[int, int, int, int]
 _Argument = tuple[str, int | str]

@@ -21,8 +21,8 @@ from ipytorchseed.observe.uses import Use, find_uses
 from ipytorchseed.reads.entropy import TAILS
 from ipytorchseed.reads.resolution import public_name
 
+# Numbers of tools without a conventional owner; the first free one is used.
 _TOOLS = (4, 3)
-"""Numbers of tools without a conventional owner; the first free one is used."""
 
 _monitoring: Any = getattr(sys, "monitoring", None)
 _DISABLE = getattr(_monitoring, "DISABLE", None)
@@ -221,8 +221,8 @@ def sets_globally(code: CodeType) -> bool:
     return bool(code.co_flags & CO_OPTIMIZED)
 
 
+# The one in this process; None before Python 3.12.
 watch = Watch() if _monitoring is not None else None
-"""The one in this process; None before Python 3.12."""
 
 if watch is not None and hasattr(os, "register_at_fork"):
     os.register_at_fork(before=watch.forked)

@@ -187,10 +187,10 @@ def hidden_generators() -> list[object]:
 _CLOSED_MODULES = frozenset({"builtins", "torch", "numpy", "pandas", "functools"})
 
 
+# Classes that pass on what an attribute of theirs has, so that one need not write the attribute:
+# ``env.action_space`` for ``env.env.env.action_space``.
+# https://gymnasium.farama.org/api/wrappers/#gymnasium.Wrapper
 _WRAPPERS = {"gymnasium.core": ("Wrapper", "env")}
-"""Classes that pass on what an attribute of theirs has, so that one need not write the attribute:
-``env.action_space`` for ``env.env.env.action_space``.
-https://gymnasium.farama.org/api/wrappers/#gymnasium.Wrapper"""
 
 
 def _children(name: str, value: Any) -> Iterator[tuple[str, object]]:

@@ -14,10 +14,10 @@ from ipytorchseed.rng.mersenne import Twister, locate
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.source import Library, Source
 
+# A Mersenne Twister of numba's, without what follows: words given, the words, whether a normal
+# number is cached, that number. Source: ``rnd_state_t`` in
+# https://github.com/numba/numba/blob/main/numba/cpython/randomimpl.py
 _STATE = struct.Struct("<i2496sid")
-"""A Mersenne Twister of numba's, without what follows: words given, the words, whether a normal
-number is cached, that number. Source: ``rnd_state_t`` in
-https://github.com/numba/numba/blob/main/numba/cpython/randomimpl.py"""
 
 
 def _helpers() -> Any:  # a C extension
@@ -61,6 +61,7 @@ def _seed_numba(value: int) -> None:
         source.seed(value)
 
 
+# Libraries whose stream cannot be read, each with what seeds it, given its module.
 _SETTERS: dict[str, Callable[[Any, int], object]] = {
     # One for each thread. https://docs.opencv.org/4.x/d2/de8/group__core__array.html
     "cv2": lambda cv2, value: cv2.setRNGSeed(ctypes.c_int(value).value),
@@ -73,7 +74,6 @@ _SETTERS: dict[str, Callable[[Any, int], object]] = {
     # https://www.tensorflow.org/api_docs/python/tf/random/set_seed
     "tensorflow": lambda tensorflow, value: tensorflow.random.set_seed(value),
 }
-"""Libraries whose stream cannot be read, each with what seeds it, given its module."""
 
 
 def _unreadable(name: str) -> Library:

@@ -45,8 +45,8 @@ ENTRY_POINTS = "ipytorchseed.sources"
 
 _registered: dict[str, Library] = {}
 
+# The objects whose methods are registered sources, by identity: their content is a state.
 holders: dict[int, object] = {}
-"""The objects whose methods are registered sources, by identity: their content is a state."""
 
 _recent: deque[int] = deque(maxlen=8)
 
@@ -258,7 +258,7 @@ def _add(source: Source, module: str = "sys") -> None:
         each.name for each in _present()
     }
     if not isinstance(name, str) or not name or name in taken:
-        msg = f"a source needs a name of its own, and {name!r} is not: taken are "
+        msg = f"a source needs a unique name, and {name!r} is not: taken are "
         raise SourceError(msg + ", ".join(sorted(taken)))
     _registered[name] = Library(source.name, module, lambda: source.seed, lambda: (source,))
 

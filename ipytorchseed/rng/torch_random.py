@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 _CPU_SIZE = 5056  # CPUGeneratorImplState, aten/src/ATen/CPUGeneratorImpl.cpp
 _CPU_HEAD = struct.Struct("<QiiQ4992s")  # initial seed, left, seeded, next, 624 words as uint64
 _PHILOX = struct.Struct("<QQ")  # seed and offset, aten/src/ATen/cuda/CUDAGeneratorImpl.cpp
+# Bytes of a state on CPU and on other devices, by which a state's device is recognised.
 SIZES = (_CPU_SIZE, _PHILOX.size)
-"""Bytes of a state on CPU and on other devices, by which a state's device is recognised."""
 _LAZY = ("cuda", "xpu")  # kinds of device that start on first use, with a generator for each device
 
 

@@ -115,7 +115,7 @@ def test_plugins_are_loaded_once(install, monkeypatch):
         ("casino:missing", "AttributeError: "),
         ("no_such_module:source", "ModuleNotFoundError: "),
         ("casino:number", "TypeError: "),
-        ("casino:python", "SourceError: a source needs a name of its own, and 'python' is not"),
+        ("casino:python", "SourceError: a source needs a unique name, and 'python' is not"),
     ],
 )
 def test_a_broken_plugin_is_named_in_a_warning_and_the_others_load(install, broken, why):

@@ -199,9 +199,7 @@ def test_a_source_can_be_taken_away_and_added_again(dice):
 def test_a_name_that_is_taken_or_none_is_refused(dice, name):
     """Names of libraries and of sources; the error lists what is taken."""
     before = [library.name for library in table.libraries()]
-    with pytest.raises(
-        SourceError, match=r"a source needs a unique name.*cupy, .*dice, .*numpy"
-    ):
+    with pytest.raises(SourceError, match=r"a source needs a unique name.*cupy, .*dice, .*numpy"):
         its.register_source(name, seed=dice.seed, read=dice.read, write=dice.write)
     assert [library.name for library in table.libraries()] == before
 

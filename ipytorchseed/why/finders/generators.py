@@ -140,9 +140,7 @@ def _reseeded(
     code is the cause.
     """
     same_code = evidence.run.code == evidence.against.code
-    if ends[0].get(name) == ends[1].get(
-        name
-    ):  # only seeding makes states equal
+    if ends[0].get(name) == ends[1].get(name):  # only seeding makes states equal
         runs = zip((evidence.against, evidence.run), begins, ends, strict=True)
         drew, *both = [run for run, begin, end in runs if begin.get(name) != end.get(name)]
         again = both or (same_code and _leaves(evidence, drew, name))

@@ -1,4 +1,4 @@
-"""Finds the user's generator objects in a namespace, without running the user's code.
+"""Finds the user's generator objects in a namespace, without running user code.
 
 Attributes are read from instance dictionaries and slots, never through ``getattr``. So no property,
 ``__getattr__``, ``__len__``, ``__iter__`` or ``__eq__`` of the user is called.

@@ -125,7 +125,7 @@ def are_pending(unknown: Sequence[Unknown], against: Run, run: Run) -> bool:
 
 
 def say(evidence: Evidence, unknown: Sequence[Unknown]) -> str:
-    """Return a clause: which values were only sampled, and which runs may have changed them."""
+    """Return a clause that names sampled values and runs that may have changed them."""
     names = first_of([each.name for each in unknown], _NAMED, " and ")
     if names in {UNSEEN, _UNFOLLOWED}:
         return f"{names} is not recorded in full"

@@ -1,4 +1,4 @@
-"""torch is seeded when it is imported, if the seed came before; nobody sees a difference."""
+"""torch is seeded at its import if the seed came before, without visible effects."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Streams of other libraries: seeded if they are imported, and read if they can be.
+"""Streams of other libraries are seeded if imported, and read if possible.
 
-Stand-ins with the few names that are asked for take the place of libraries that are not installed.
+Libraries that are not installed are replaced by fakes with the few names that are used.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("put_back")
 
 @pytest.fixture
 def numba(monkeypatch):
-    """The states of a numba that is imported, as memory; seeding fills it as numba does."""
+    """The memory of an imported numba's states. Seeding fills it as numba does."""
     states = {which: ctypes.create_string_buffer(2512) for which in ("np", "py")}
     helpers = ModuleType("numba._helperlib")
 

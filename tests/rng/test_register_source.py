@@ -1,4 +1,4 @@
-"""A source that a user registers is seeded, read, restored and placed like the others."""
+"""A registered source is seeded, read, restored and located like the others."""
 
 from __future__ import annotations
 

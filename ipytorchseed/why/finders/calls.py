@@ -44,7 +44,7 @@ def find_calls(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:  
 
 
 def _runs(evidence: Evidence) -> list[Run]:
-    """Return the run, and the runs that defined the functions and classes that it uses."""
+    """Return the run, and the runs that defined functions and classes that it uses."""
     reads = evidence.run.reads.items()
     functions = {name for name, value in reads if value.kind in ("function", "class")}
     makers = [run for run in evidence.states.latest(evidence.run) if functions & run.writes.keys()]
@@ -52,7 +52,7 @@ def _runs(evidence: Evidence) -> list[Run]:
 
 
 def _calls(evidence: Evidence, row: Row, name: str, runs: Sequence[Run]) -> Iterator[Call]:
-    """Yield the nondeterministic calls of a row, in the runs and in the makers of inputs."""
+    """Yield the nondeterministic calls of a row, also of those that made inputs."""
     tail = name.rpartition(".")[2]
     found = [call for run in runs for call in evidence.states.written(run).calls]
     if name[0].isupper() and not row.on:  # an object that the cell uses

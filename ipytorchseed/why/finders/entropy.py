@@ -75,7 +75,7 @@ def find_entropy(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:
 
 
 def find_memory(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
-    """Find functions that return uninitialized memory, if nothing else explains the change.
+    """Find uninitialized memory, if nothing else explains the change.
 
     Args:
         evidence: The evidence.
@@ -91,7 +91,7 @@ def find_memory(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]: 
 
 
 def find_places(evidence: Evidence) -> Iterator[Cause]:
-    """Find the addresses of objects as a cause, if a set gave its items in another order.
+    """Find addresses of objects as a cause, if a set changed the order of its items.
 
     Within a kernel, only the hashes of addresses differ between runs.
     """

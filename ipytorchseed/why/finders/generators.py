@@ -1,4 +1,4 @@
-"""Finds sources and generators that started in another state and that the cell used."""
+"""Finds random sources and generators that started in another state."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UNSEEDED_TORCH = 67_280_421_310_721
 
 
 def find_rng(evidence: Evidence) -> Iterator[Cause | Cleared]:
-    """Find the sources that started in another state and were used before any reseeding."""
+    """Find the sources that started in another state and were used before a reseeding."""
     begins = [run.begun for run in (evidence.against, evidence.run)]
     ends = [run.ended for run in (evidence.against, evidence.run)]
     for name in begins[1]:
@@ -59,7 +59,7 @@ def find_rng(evidence: Evidence) -> Iterator[Cause | Cleared]:
 
 
 def _brought_in(evidence: Evidence, name: str, before: str, after: str) -> Cause | Cleared:
-    """Judge a source that the later run imported, so that only the cell can have seeded it."""
+    """Judge a source that the later run imported. Only the cell can have seeded it."""
     if _only_imports(evidence, name):
         return Cleared("rng", name, _IMPORTS)
     if any(evidence.states.is_fresh(each) for each in (before, after)):
@@ -183,7 +183,7 @@ def drew_more(evidence: Evidence, name: str) -> bool:
 
 
 def find_inherited(evidence: Evidence) -> Iterator[Cause]:
-    """Find sources that forked workers inherit. Their draws move nothing in the kernel."""
+    """Find sources that forked workers inherit, whose draws the kernel does not see."""
     if not any(map(evidence.uses, _STARTS_WORKERS)):
         return
     begins = [run.begun for run in (evidence.against, evidence.run)]

@@ -73,7 +73,7 @@ def _cause(evidence: Evidence, setting: libraries.Setting, before: Any, after: A
 
 
 def _step(before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
-    """Describe the change of a setting. If it has several values, show those that differ."""
+    """Describe the change of a setting; of several values, those that differ."""
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return f"{before} → {after}"
     pairs = {n: (before.get(n, "unset"), after.get(n, "unset")) for n in sorted(before | after)}

@@ -98,7 +98,7 @@ def blas_libraries(threadpoolctl: Any) -> list[Any]:
 
 
 def read_blas(threadpoolctl: Any) -> int | str:
-    """Return the number of threads of BLAS, or several as text if its libraries differ."""
+    """Return the number of threads of BLAS, or text if its libraries differ."""
     counts = [each.num_threads for each in blas_libraries(threadpoolctl)]
     return counts[0] if len({*counts}) == 1 else ", ".join(map(str, counts))
 

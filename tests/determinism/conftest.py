@@ -7,6 +7,7 @@ import textwrap
 
 import pytest
 
+# What each script begins with: its own first line is the seventh of the file.
 HEAD = """\
 import torch
 import ipytorchseed as its
@@ -15,7 +16,6 @@ def values(n=3):
     return torch.zeros(n), torch.tensor([0]), torch.ones(1)
 
 """
-"""What each script begins with: its own first line is the seventh of the file."""
 
 FIRST = HEAD.count("\n") + 1
 

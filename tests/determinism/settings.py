@@ -82,16 +82,16 @@ def _fill(form: str, value: object) -> str:
     return form.format(*value) if several else form.format(value)
 
 
+# The torch with which a setting came, where that is newer than the oldest that we promise.
 _SINCE = {
     "allow_fp16_accumulation": (2, 7),
     "fp32_precision": (2, 9),
     "reduction = (": (2, 10),
 }
-"""The torch with which a setting came, where that is newer than the oldest that we promise."""
 
 
+# A setting of inductor, which has ever more: whether this torch has it, it tells.
 _COMPILED = re.compile(r"_inductor\.config\.(\w+)")
-"""A setting of inductor, which has ever more: whether this torch has it, it tells."""
 
 
 def _known(line: str) -> bool:
@@ -100,19 +100,20 @@ def _known(line: str) -> bool:
     return compiled and all(torch.__version__ >= since for since in new)
 
 
+# Lines that change one setting each.
 CHANGES = tuple(
     line
     for form, values in _FORMS.items()
     for line in (_fill(form, value) for value in values)
     if _known(line)
 )
-"""Lines that change one setting each."""
 
+# Those of the float32 precision family, of old and new names.
 PRECISION_CHANGES = tuple(
     line for line in CHANGES if "fp32_precision" in line or "matmul_precision" in line
 ) + tuple(line for line in CHANGES if "allow_tf32" in line)
-"""Those of the float32 precision family, of old and new names."""
 
+# How a user reads a flag, by its name in the table: an expression of torch's public names.
 READINGS = {
     "torch.use_deterministic_algorithms": "torch.are_deterministic_algorithms_enabled()",
     "torch.use_deterministic_algorithms.warn_only": (
@@ -183,7 +184,6 @@ READINGS = {
         )
     },
 }
-"""How a user reads a flag, by its name in the table: an expression of torch's public names."""
 
 
 def lines(of: tuple[str, ...] = CHANGES, *, at_most: int = 8) -> st.SearchStrategy[list[str]]:

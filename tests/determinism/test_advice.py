@@ -48,8 +48,8 @@ ON_CPU = {  # what only this release lists as raising: to be done on the CPU
     },
 }.get(RELEASE, set())
 
+# How torch lists the operations that have another algorithm only since some release.
 LISTED = {"cumsum": "torch.cumsum", "embedding_dense_backward": "torch.nn.Embedding"}
-"""How torch lists the operations that have another algorithm only since some release."""
 
 SWITCHES_NOW = {
     LISTED[name] for name, since in SWITCHES_SINCE.items() if torch.__version__ >= since

@@ -73,6 +73,7 @@ _LABELS = torch.tensor([[[0, 1], [2, 0]], [[1, 1], [2, 2]]])
 _WHERE = torch.tensor([4, 0, 2])
 _COUNTED = torch.tensor([0, 2, 2, 1, 0])
 
+# What each piece of advice replaces: a kernel's name, its words, before, after, and an input.
 SAME = {
     "put_": (
         "put_",
@@ -190,8 +191,8 @@ SAME = {
         _drawn(2, 3).abs(),
     ),
 }
-"""What each piece of advice replaces: a kernel's name, its words, before, after, and an input."""
 
+# What does something else and is offered all the same: kernel, words, the call, input shape.
 OTHERWISE = {
     "FractionalMaxPool2d": ("fractional_max_pool2d", "MaxPool2d", nn.MaxPool2d(2), (2, 3, 6, 6)),
     "FractionalMaxPool3d": ("fractional_max_pool3d", "MaxPool3d", nn.MaxPool3d(2), (2, 3, 4, 4, 4)),
@@ -223,8 +224,8 @@ OTHERWISE = {
         (4, 3),
     ),
 }
-"""What does something else and is offered all the same: kernel, words, the call, input shape."""
 
+# What repeats on the CPU: kernel, the call itself, an input large enough for two threads.
 ON_CPU = {
     "grid_sample": (
         "grid_sampler_2d_backward_cuda",
@@ -246,7 +247,6 @@ ON_CPU = {
         _drawn(200_000).div(10).exp(),
     ),
 }
-"""What repeats on the CPU: kernel, the call itself, an input large enough for two threads."""
 
 
 def _with_gradient(call, x):

@@ -140,8 +140,8 @@ def test_every_row_but_two_is_read_as_a_user_reads_it():
     assert BY_NAME.keys() - READINGS.keys() == own
 
 
+# Flags that the installed torch does not have yet.
 LATER = {name for name in READINGS if told(name) is AttributeError}
-"""Flags that the installed torch does not have yet."""
 
 
 @given(changes=lines())

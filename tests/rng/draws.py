@@ -83,12 +83,12 @@ TORCH: dict[str, Callable[[Any], object]] = {
     "a block": lambda it: torch.rand(623, generator=it).tolist(),
 }
 
+# For each source: what to hand to its ways of drawing, and those.
 SOURCES: dict[str, tuple[Any, dict[str, Callable[[Any], object]]]] = {
     "python": (random, PYTHON),
     "numpy": (np.random, LEGACY),
     "torch.cpu": (None, TORCH),
 }
-"""For each source: what to hand to its ways of drawing, and those."""
 
 
 def some(ways: dict[str, Callable[[Any], object]]) -> st.SearchStrategy[list[str]]:

@@ -15,8 +15,8 @@ from ipytorchseed.rng import numpy_random, python_random, torch_random
 from ipytorchseed.rng.distance import draws_between, is_fresh, locate_state
 from ipytorchseed.rng.position import UNKNOWN, Position
 
+# Among them those whose bytes begin as JSON does: 123 is ``{``, 34 is ``"``.
 SEEDS = [0, 34, 91, 123, 123 + 34 * 256, 379, 2**32 - 1]
-"""Among them those whose bytes begin as JSON does: 123 is ``{``, 34 is ``"``."""
 
 
 def _torch(seed, draws):

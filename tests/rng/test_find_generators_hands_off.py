@@ -13,8 +13,8 @@ import torch
 
 from ipytorchseed.rng.generators import find_generators
 
+# The methods of the classes below that were called.
 called: list[str] = []
-"""The methods of the classes below that were called."""
 
 HOOKS = [
     "__getattribute__",

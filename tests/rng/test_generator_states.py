@@ -71,6 +71,7 @@ ENGINES = [
     np.random.SFC64,
 ]
 
+# Kinds of generator: how to make one, and the ways of drawing from it.
 MADE = {
     "Random": (lambda: random.Random(5), PYTHON),
     "Random, subclass": (lambda: StubbornRandom(5), PYTHON),
@@ -94,7 +95,6 @@ MADE = {
         for engine in ENGINES
     },
 }
-"""Kinds of generator: how to make one, and the ways of drawing from it."""
 
 every_kind = pytest.mark.parametrize(("make", "ways"), MADE.values(), ids=MADE)
 

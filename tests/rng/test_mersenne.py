@@ -45,6 +45,7 @@ def _torch(seed, draws):
     return generator
 
 
+# How to make a generator that has given some 32-bit numbers, and how to place it.
 KINDS = {
     "python": (_python, lambda it, hints: python_random.locate(python_random.read(it), hints)),
     "numpy": (
@@ -53,7 +54,6 @@ KINDS = {
     ),
     "torch": (_torch, lambda it, hints: torch_random.locate(torch_random.read(it), hints)),
 }
-"""How to make a generator that has given some 32-bit numbers, and how to place it."""
 
 every_kind = pytest.mark.parametrize(("make", "place"), KINDS.values(), ids=KINDS)
 

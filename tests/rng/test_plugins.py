@@ -18,6 +18,7 @@ from tests.rng.known import find_source
 
 pytestmark = pytest.mark.usefixtures("put_back")
 
+# The module of an installed package that offers sources, good and bad.
 PACKAGE = """
 from ipytorchseed.rng.source import Source
 
@@ -41,7 +42,6 @@ def hat():
 python = _source("python")
 number = 5
 """
-"""The module of an installed package that offers sources, good and bad."""
 
 
 @pytest.fixture

@@ -14,6 +14,9 @@ from torch.nn import functional
 
 import ipytorchseed as its
 
+# How each is to be found beside compiled code, and the comment on the eager line. Where a layer is
+# left out, the line is that of the first operation that is fused with its neighbours; of the last
+# operation of all, nothing but the compiled code is left.
 FAULTS = {
     "eps": ("fused", "# eps"),
     "layer": ("fused", "# residual"),
@@ -22,11 +25,6 @@ FAULTS = {
     "hidden": ("operation", "# hidden"),
     "softmax": ("fused", ""),
 }
-"""How each is to be found beside compiled code, and the comment on the eager line.
-
-Where a layer is left out, the line is that of the first operation that is fused with its neighbours;
-of the last operation of all, nothing but the compiled code is left.
-"""
 
 
 @torch.library.custom_op("ipytorchseed_tests::scaled", mutates_args=())

@@ -54,8 +54,8 @@ with its.trace(OUT, summaries=True):
 
 STEPS = 5
 
+# What ``hidden`` multiplies by, which no argument tells.
 FACTOR = [1.0]
-"""What ``hidden`` multiplies by, which no argument tells."""
 
 
 @torch.library.custom_op("ipytorchseed_tests::hidden", mutates_args=())

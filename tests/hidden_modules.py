@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from importlib.machinery import ModuleSpec
 
-# What users import, or the first step of an optimizer, and which of the others that brings.
+# Imports of users, or the first step of an optimizer, and the other packages that they import.
 USERS = {
     "numpy": (),
     "numpy.fft": ("numpy",),
@@ -31,7 +31,7 @@ USERS = {
     "sklearn.linear_model": ("pandas", "scipy.stats"),
 }
 
-# The packages that are put out of sight.
+# The packages that are hidden.
 HIDDEN = {
     "functorch",
     "joblib",

@@ -99,7 +99,7 @@ asyncio.run(main())
 """
 
 
-# What an agent may be talked into handing on: each is a value of one argument.
+# Values of arguments that an agent may be tricked into passing.
 ATTACKS = [
     "{open(chr(112),chr(119)).write(chr(120))}",
     "--yes",

@@ -15,7 +15,7 @@ import ipytorchseed as its
 
 ROOT = Path(__file__).parents[1]
 
-# What a plain import must not bring.
+# Modules that a plain import must not import.
 HEAVY = (
     "IPython",
     "anywidget",

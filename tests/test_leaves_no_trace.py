@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
-# One line of code for each thing that a test could leave changed.
+# One line of code for each state that a test could leave changed.
 LEAKS = {
     "python": "random.random()",
     "numpy": "np.random.random()",

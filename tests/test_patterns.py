@@ -29,7 +29,7 @@ COMPILES = {"lazy_pattern", "re.compile"}
 ANCHORED = {"match", "fullmatch"}
 SCANS = {"search", "sub", "subn", "split", "findall", "finditer"}
 
-# The texts of patterns that are no literal where they are compiled, by how they are written.
+# Patterns that are not literals where they are compiled, by their expressions.
 MADE_AT_RUN_TIME = {
     "text": [*noise._READINGS, *(text for text, *_ in noise._CHANGES_EACH_RUN)],
     "row.kernel": [row.kernel for row in ADVICE],
@@ -137,7 +137,7 @@ PATTERNS = [*patterns()]
 # Long runs of each class of characters.
 CLASSES = [" ", "\t", "\n", "7", "a", "_", ".", "[", "(", "'", '"', "\\", "\x1b[1m"]
 
-# Runs of two that alternate, and of further marks.
+# Runs of two alternating characters, and of other marks.
 MIXED = [
     " \t", " \n", "\n\t", "a ", "a.", "a_", "a7", "7 ", "7.", "7,", "a\n", "a'", "'a\"", "[(", '\\"', "\x1b[1ma",
     "\r", "é", "=", "/", "-", "<", ":", "%", "!", "/a", "<a>", "a=", "a(",
@@ -253,16 +253,16 @@ def worst_texts(text, flags):
 # --------------------------------------------------------------------------------------------------
 # How time grows
 
-# Characters of a text, where what it repeats is one character.
+# The length of a text that repeats one character.
 SIZE = 2_000
 
-# Seconds of processor time in which no square of ``SIZE`` steps can be taken.
+# Seconds of processor time that are too short for ``SIZE`` squared steps.
 QUICK = 0.0015
 
 # The ratio of times for a text four times as long: between 4, for linear time, and 16.
 SQUARE = 9
 
-# What seems slow is measured so often: other processes disturb single measurements.
+# The number of measurements of slow patterns: other processes disturb single ones.
 TRIES = 4
 
 # Seconds of processor time after which a single text has taken too long.

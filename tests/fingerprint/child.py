@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-# Of files that a process of tests and its children make, and that it removes.
+# The prefix of files that a test process and its children create, and that it removes.
 PREFIX = f"lost-{os.getpid()}-"
 
 

@@ -21,13 +21,13 @@ from tests.fingerprint.values import spent
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="children are forked")
 cleans = pytest.fixture(autouse=True, scope="module")(removes_files)
 
-# What no look goes into, lost or not.
+# Objects that are never read, lost or not.
 OPAQUE_ANYWAY = {
     *("arrow_buffer", "image_over_array", "multiprocessing_raw", "multiprocessing_array"),
     "polars_file",
 }
 
-# What is lost from the beginning.
+# Memory that is lost from the start.
 BEYOND = {"beyond_its_base", "beyond_its_base_sparsely"}
 
 

@@ -179,7 +179,7 @@ def _put(key, value):
     return change
 
 
-# Two numbers a byte, which torch stores and does not compute with; it came with 2.8.
+# A dtype with two numbers per byte, since torch 2.8; torch cannot compute with it.
 _FLOAT4 = getattr(torch, "float4_e2m1fn_x2", torch.uint8)
 
 
@@ -199,7 +199,7 @@ def _mutate(statement):
     return change
 
 
-# Of each kind: a builder, and a change of one thing.
+# For each kind: a builder, and a change of one thing.
 CHANGED = {
     # Containers
     "list item": (lambda: [1, 2.0, "x"], _put(1, 2.5)),

@@ -77,8 +77,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+# Markers of tests that run only if an option asks for them.
 OPTIONAL = {"torch_release": "--torch-release", "everything": "--everything"}
-"""Markers of tests that run only if an option asks for them."""
 
 
 def pytest_configure(config: pytest.Config) -> None:

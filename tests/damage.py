@@ -45,11 +45,11 @@ from ipytorchseed.trace.format import FRAME
 from ipytorchseed.trace.loading import load
 from tests.session.conftest import Notebook
 
+# Bytes that the reading of one file may allocate.
 MEMORY = 1 << 30
-"""Bytes that reading one file may take beyond what the process has."""
 
+# Seconds of processor time that the reading may take.
 SECONDS = 20
-"""Seconds of processor time that it may take."""
 
 # --------------------------------------------------------------------------------------------------
 # Damage
@@ -63,18 +63,18 @@ def deep(depth):
     return value
 
 
+# Replacements for values.
 ODD = [
     None, True, 0, 3, -1, 10**9, 2**31, 2**53, 2**63, 2**64 - 1, -(2**63), 10**400, 1e308, -0.5, float("nan"),
     float("inf"), "", "x", "é" * 9, "\x1b[2J\n", "\0", "x" * 20_000, "torch.os:0", "torch.cuda:0", "0" * 16, [], {},
     [None], [[]], {"a": 1}, {"": {}}, deep(90), deep(150), deep(900), [0] * 10_000, b"", b"\xff" * 9,
 ]  # fmt: skip
-"""What may stand where something else should."""
 
+# Insertions anywhere in a text.
 TEXTS = [
     b"\xff\xfe", b"\x80", b"\0" * 9, b"[" * 100_000, b'{"a":' * 50_000, b"9" * 5_000, b"-1", b"1e999", b"\\ud800",
     b'""', b"null", b"\n", b"\r\n", b"\xef\xbb\xbf", b" " * 50_000,
 ]  # fmt: skip
-"""What may stand anywhere in a text."""
 
 
 def flip(chance, content):

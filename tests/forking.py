@@ -40,12 +40,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import NoReturn
 
+# Whether kernels can be forked here: libraries of other systems do not support it.
 CAN_FORK = sys.platform == "linux" and hasattr(os, "pidfd_open")
-"""Whether kernels can be forked here: libraries of other systems do not bear it."""
 
+# Makes a forked kernel and its children write the stack of each thread to standard error.
 TELL_STACKS = signal.SIGRTMAX if CAN_FORK else None
-"""What has a forked kernel, and what it forks, write to standard error where each thread is."""
 
+# Prefixes of environment variables that nothing reads before the kernel starts.
 LATE = (
     "BOOK_MARK",
     "GITHUB_ACTIONS",
@@ -60,10 +61,9 @@ LATE = (
     "RANK",
     "USERPROFILE",
 )
-"""Beginnings of environment variables that nothing reads before the kernel starts."""
 
+# Modules that a kernel imports at its start.
 EVERY_KERNEL = ("ipykernel.kernelapp", "ipykernel.debugger", "tornado.platform.asyncio", "sqlite3")
-"""What a kernel imports as it starts."""
 
 
 # --------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from importlib.machinery import ModuleSpec
 
+# Imports of users, or the first step of an optimizer, and the other packages that they import.
 USERS = {
     "numpy": (),
     "numpy.fft": ("numpy",),
@@ -29,8 +30,8 @@ USERS = {
     "scipy.stats": ("numpy.fft", "numpy.ma", "numpy.random", "numpy.typing"),
     "sklearn.linear_model": ("pandas", "scipy.stats"),
 }
-"""What users import, or the first step of an optimizer, and which of the others that brings."""
 
+# The packages that are hidden.
 HIDDEN = {
     "functorch",
     "joblib",
@@ -46,8 +47,8 @@ HIDDEN = {
     "torch",
     "torchgen",
 }
-"""The packages that are put out of sight."""
 
+# Folders of the extension that a kernel's cells and magics use, except that which needs numpy.
 EXTENSION = (
     "determinism",
     "fingerprint",
@@ -61,7 +62,6 @@ EXTENSION = (
     "session",
     "why",
 )
-"""Folders of the extension that a kernel's cells and magics use, except that which needs numpy."""
 
 
 class HiddenExtension(MetaPathFinder, Loader):

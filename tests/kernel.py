@@ -30,18 +30,16 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 
+# Seconds to wait for the next message; a kernel that says nothing for so long hangs.
 PATIENCE = 120
-"""Seconds to wait for the next message; a kernel that says nothing for so long hangs."""
 
+# The MIME type of a widget.
 LIVE = "application/vnd.jupyter.widget-view+json"
-"""The MIME type of a widget."""
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
+# A path in the package; the clone, its environment and its tests may be in a folder of its name.
 _OURS = re.compile(r"ipytorchseed/(?!ipytorchseed/|tests/)((?:\w+/)*\w+\.py)")
-"""A path in the package; the clone, its environment and its tests may be in a folder of its
-name.
-"""
 
 
 def files_of_ours(text: str) -> set[str]:

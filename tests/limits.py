@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from typing import Self
 
+# Bytes that a call may allocate.
 MEMORY = 1 << 30
-"""Bytes that a call may allocate."""
 
+# Seconds that a call may take.
 SECONDS = 20
-"""Seconds that a call may take."""
 
 
 class LimitError(Exception):

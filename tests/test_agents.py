@@ -99,6 +99,7 @@ asyncio.run(main())
 """
 
 
+# Values of arguments that an agent may be tricked into passing.
 ATTACKS = [
     "{open(chr(112),chr(119)).write(chr(120))}",
     "--yes",
@@ -125,7 +126,6 @@ ATTACKS = [
     "x" * 100_000,
     "{" * 100_000,
 ]
-"""What an agent may be talked into handing on: each is a value of one argument."""
 
 
 def test_the_entry_point_names_them_as_jupyter_server_mcp_reads_it():

@@ -18,9 +18,10 @@ pytestmark = pytest.mark.timeout(900)  # two dozen kernels, on any machine
 GALLERY = Path(__file__).parents[1] / "notebooks" / "gallery"
 NOTEBOOKS = sorted(GALLERY.glob("*.ipynb"))
 
+# Why two kernels differ; None if the cell itself is nondeterministic. Other cells repeat.
 FRESH = {"hash_order": ("environment", "PYTHONHASHSEED"), "atomics": None}
-"""What makes two kernels differ; None if the cell itself does not repeat. The others repeat."""
 
+# Why a cell that runs again in the same kernel differs.
 AGAIN = {
     "dropout": ("input", "model"),
     "data_order": ("input", "loader"),
@@ -29,7 +30,6 @@ AGAIN = {
     "mutated_inputs": ("input", "temperature"),
     "threads": ("flag", "torch.num_threads"),
 }
-"""What makes a cell differ that is run again in the same kernel."""
 
 NUMBER = re.compile(r"-?\d[\d.,]*(?:e[-+]?\d+)?")
 HEX = re.compile(r"(?<![\d.])\b[0-9a-f]{8}\b")
@@ -37,8 +37,8 @@ CURVE = re.compile("[▁▂▃▄▅▆▇█]+")
 SOME = re.compile(r"changed [\w, `]+ and \d+ more")
 
 
+# Words that are in the output of cells about races, whenever the threads race.
 BY_CHANCE = {"atomics-08": "does not repeat: aten::index_put_"}
-"""Of cells that tell how often threads met: the words that are there whenever they do."""
 
 
 def words(text):

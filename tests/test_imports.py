@@ -15,6 +15,7 @@ import ipytorchseed as its
 
 ROOT = Path(__file__).parents[1]
 
+# Modules that a plain import must not import.
 HEAVY = (
     "IPython",
     "anywidget",
@@ -31,7 +32,6 @@ HEAVY = (
     "torch",
     "xxhash",
 )
-"""What a plain import must not bring."""
 
 
 def heavy_modules_after(code):

@@ -8,6 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
+# One line of code for each state that a test could leave changed.
 LEAKS = {
     "python": "random.random()",
     "numpy": "np.random.random()",
@@ -24,15 +25,14 @@ LEAKS = {
     "warnings.showwarning": "warnings.showwarning = print",
     "handler of interrupts": "signal.signal(signal.SIGINT, print)",
 }
-"""One line of code for each thing that a test could leave changed."""
 
+# One line for flags of several kinds; the last makes its flag unreadable.
 FLAG_LEAKS = {
     "torch.use_deterministic_algorithms": "torch.use_deterministic_algorithms(True)",
     "torch.default_dtype": "torch.set_default_dtype(torch.float64)",
     "torch.num_threads": "torch.set_num_threads(torch.get_num_threads() + 1)",
     "torch.backends.cuda.matmul.allow_tf32": "torch.backends.cuda.matmul.fp32_precision = 'tf32'",
 }
-"""One line for flags of several kinds; the last makes its flag unreadable."""
 
 HEAD = """
 import os, random, signal, warnings

@@ -29,12 +29,12 @@ COMPILES = {"lazy_pattern", "re.compile"}
 ANCHORED = {"match", "fullmatch"}
 SCANS = {"search", "sub", "subn", "split", "findall", "finditer"}
 
+# Patterns that are not literals where they are compiled, by their expressions.
 MADE_AT_RUN_TIME = {
     "text": [*noise._READINGS, *(text for text, *_ in noise._CHANGES_EACH_RUN)],
     "row.kernel": [row.kernel for row in ADVICE],
     "'|'.join(map(re.escape, longest))": ["id-1|id-2"],
 }
-"""The texts of patterns that are no literal where they are compiled, by how they are written."""
 
 
 def modules():
@@ -134,14 +134,14 @@ PATTERNS = [*patterns()]
 # --------------------------------------------------------------------------------------------------
 # The worst texts
 
+# Long runs of each class of characters.
 CLASSES = [" ", "\t", "\n", "7", "a", "_", ".", "[", "(", "'", '"', "\\", "\x1b[1m"]
-"""Long runs of each class of characters."""
 
+# Runs of two alternating characters, and of other marks.
 MIXED = [
     " \t", " \n", "\n\t", "a ", "a.", "a_", "a7", "7 ", "7.", "7,", "a\n", "a'", "'a\"", "[(", '\\"', "\x1b[1ma",
     "\r", "é", "=", "/", "-", "<", ":", "%", "!", "/a", "<a>", "a=", "a(",
 ]  # fmt: skip
-"""Runs of two that alternate, and of further marks."""
 
 
 def examples(parsed):
@@ -253,20 +253,20 @@ def worst_texts(text, flags):
 # --------------------------------------------------------------------------------------------------
 # How time grows
 
+# The length of a text that repeats one character.
 SIZE = 2_000
-"""Characters of a text, where what it repeats is one character."""
 
+# Seconds of processor time that are too short for ``SIZE`` squared steps.
 QUICK = 0.0015
-"""Seconds of processor time in which no square of ``SIZE`` steps can be taken."""
 
+# The ratio of times for a text four times as long: between 4, for linear time, and 16.
 SQUARE = 9
-"""The ratio of times for a text four times as long: between 4, for linear time, and 16."""
 
+# The number of measurements of slow patterns: other processes disturb single ones.
 TRIES = 4
-"""What seems slow is measured so often: other processes disturb single measurements."""
 
+# Seconds of processor time after which a single text has taken too long.
 LIMIT = 4
-"""Seconds of processor time after which a single text has taken too long."""
 
 
 def seconds(use, text):
@@ -349,6 +349,7 @@ def test_the_worst_text_takes_time_in_proportion_to_its_length(limited, name):
     assert not slow
 
 
+# Patterns that were in the package, and one of exponential time.
 QUADRATIC = [
     (r"[ \t]+$", re.MULTILINE, "sub"),
     (r"(a+)+\Z", 0, "match"),
@@ -358,7 +359,6 @@ QUADRATIC = [
     (r"^.* ± .* per loop \(mean ± .*", re.MULTILINE, "sub"),
     (r"\btablesample\b(?!.*\brepeatable\b)", re.DOTALL, "sub"),
 ]
-"""Patterns that were in the package, and one of exponential time."""
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,10 @@ from tests.kernel import ROOT, Kernel
 
 PAGE = (ROOT / "docs/where.md").read_text("utf-8")
 SEEDS = {"papermill": "%seed 42 -q"}
+# The magic in tools without an entry in ``SEEDS``: it would import torch in each.
 OTHER_SEED = "import random; random.seed(42)\n%seed"
-"""The magic in tools without an entry in ``SEEDS``: seeding by it would import torch in each."""
+# The first number of `random` after the seed 42.
 DRAWN = "0.6394267984578837"
-"""What `random` draws first after the seed 42."""
 
 TOOLS = {
     "papermill": "-m papermill in.ipynb out.ipynb",

@@ -45,21 +45,21 @@ class Flag(Struct, frozen=True, eq=False):
     """A row of the table of flags.
 
     Attributes:
-        name: As torch spells it, ``torch.backends.cudnn.benchmark``, or the variable's name.
+        name: Its name in torch, ``torch.backends.cudnn.benchmark``, or the variable's name.
         get: Reads the value without starting a device. It may raise; see ``read``.
         why: One sentence: what the flag does to numbers or their repeatability.
-        source: Where that sentence comes from.
-        set: Changes it; None where it cannot be changed, or only together with others.
+        source: The address of the documentation for that sentence.
+        set: Changes it; None if it cannot be changed, or only together with others.
         wanted: The value that repeatability needs on a machine, or ANY.
-        late: Why it is too late to change it in this process, or None where it is not.
-        risk: What may happen while it is not as wanted, an item of what can still change results.
-        remedy: What to do about it where ``%deterministic on`` cannot.
-        fits: Tells whether a value is as good as the wanted one; equality, unless said otherwise.
-        applies: Tells whether the flag acts on anything on this machine.
-        begin: Returns what an environment variable has to be when a repeatable process starts,
-            given the machine and the number of threads; by default what is wanted.
-        statement: By which one sets it, with ``{}`` for its value, where it is no attribute of its
-            name; empty where no statement does.
+        late: Returns why it is too late to change it in this process, or None.
+        risk: What may happen while its value is not the wanted one.
+        remedy: What the user can do if ``%deterministic on`` cannot set it.
+        fits: Returns whether a value is as good as the wanted one; by default, if it is equal.
+        applies: Returns whether the flag affects anything on this machine.
+        begin: Returns the value of an environment variable for the start of a repeatable process,
+            given the machine and the number of threads; by default ``wanted``.
+        statement: The statement that sets it, with ``{}`` for its value, if it is not an attribute
+            with its name; empty if no statement does.
         follows: Another flag that sets this one too, and is the one to name.
     """
 
@@ -79,7 +79,7 @@ class Flag(Struct, frozen=True, eq=False):
     follows: str = ""
 
     def read(self) -> object:
-        """Return the present value, or ``Unreadable`` where the getter raises."""
+        """Return the present value, or ``Unreadable`` if the getter raises."""
         try:
             return self.get()
         except Exception as error:  # noqa: BLE001 -- a getter of torch's may raise anything

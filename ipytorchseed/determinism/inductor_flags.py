@@ -36,7 +36,7 @@ def inductor_flag(
         path: Its name in inductor's module. If this torch does not have it, it reads as
             ``default``.
         why: What it does.
-        source: Where that is written.
+        source: The address of its documentation.
         variable: The environment variable that sets it when inductor is imported.
         default: Its value without that variable: False, or a word.
         **fields: Further fields of the row.

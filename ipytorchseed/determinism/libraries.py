@@ -1,4 +1,4 @@
-"""Settings of libraries and of the process that change what a cell computes, shows or raises."""
+"""Settings of libraries and the process that change results, outputs or errors."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from ipytorchseed.rng.table import entry_points, load_each
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+# What a setting affects: results, their text, figures, errors, permissions of new files, times.
 NUMBERS, TEXT, FIGURES = "numbers", "text", "figures"
 ERRORS, RIGHTS, LOCAL_TIMES = "errors", "the rights of files", "local times"
-"""What a setting acts on: results, their text, figures, errors, permissions of new files, times."""
 
 
 class Setting(Struct, frozen=True):
-    """A row: where a setting is found, and what it acts on.
+    """A row in the table of settings.
 
     Attributes:
-        name: The function or object that sets or holds it, as one would import it.
-        package: It matters only to cells that use this package; "" for all cells.
+        name: The function or object that sets or contains it, by its public name.
+        package: It affects only cells that use this package; "" for all cells.
         acts_on: ``NUMBERS``, ``TEXT``, ``FIGURES``, ``ERRORS``, ``RIGHTS`` or ``LOCAL_TIMES``.
         read: Returns its value as JSON values, given the package's module.
-        restore: The call that sets it, with ``{}`` for its value, or for keyword arguments where it
-            has several; empty where no single call does.
+        restore: The call that sets it, with ``{}`` for its value, or for keyword arguments if it
+            has several values; empty if no single call does.
         write: Sets it to JSON values, given the package's module; by default ``restore`` does.
-        keep: Returns what restores it exactly as it is now, given the package's module; by default
-            its value is read now and written then.
-        fits: Returns whether it can be set to a JSON value; those of objects cannot.
-        digests: If its values are digests of what a library holds, how messages call it.
-        source: Where it is documented.
-        through: Other packages that use this one.
+        keep: Returns a function that restores it exactly, given the package's module; by default
+            its value is read now and written later.
+        fits: Returns whether it can be set to a JSON value; values that represent objects cannot.
+        digests: Its name in messages, if its values are digests of objects in a library.
+        source: The address of its documentation.
+        through: Other packages that use this package.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Setting(Struct, frozen=True):
         return (bool(self.restore) or self.write is not None) and self.fits(value)
 
     def set(self, value: Any) -> None:  # JSON values
-        """Set it to a recorded value, unless it has it; ``read`` tells whether it took it."""
+        """Set it to a recorded value if it differs; ``read`` shows whether that worked."""
         module = sys.modules.get(self.package)
         if (module is None and self.package) or self.read(module) == value:
             return
@@ -71,12 +71,12 @@ class Setting(Struct, frozen=True):
             exec(self.statement(value), {})  # noqa: S102 -- our own text
 
     def kept(self) -> Undo:
-        """Return what restores the present value."""
+        """Return a function that restores the present value."""
         module = sys.modules.get(self.package)
         return partial(self.set, self.read(module)) if self.keep is None else self.keep(module)
 
     def statement(self, before: Any, after: Any = None) -> str:  # JSON values
-        """Write the statement that puts it back; of several values, those that changed."""
+        """Return the statement that restores it; of several values, those that changed."""
         given = repr(before)
         if isinstance(before, dict):
             moved = {n: each for n, each in before.items() if not after or after.get(n) != each}
@@ -85,16 +85,16 @@ class Setting(Struct, frozen=True):
         return f"import {package}; {self.restore.format(given)}"
 
 
+# Packages whose objects draw themselves with matplotlib, as ``frame.plot()`` does.
 _DRAWS = frozenset({"networkx", "pandas", "seaborn", "sklearn", "statsmodels", "xarray"})
-"""Packages whose objects draw themselves with matplotlib, as ``frame.plot()`` does."""
 
 
+# Packages that read the arguments of the process.
 _PARSE = frozenset({"absl", "click", "fire", "sys", "typer"})
-"""Packages that give a cell the arguments of the process, as ``argparse`` does."""
 
 
+# The smallest float, which is denormal. It is in a list so that the compiler does not fold it.
 _SMALLEST = [5e-324]
-"""The smallest float, which is denormal; in a list, so that the compiler does not fold it."""
 
 
 _CALL_BLAS = frozenset({"numpy", "scipy", "sklearn", "statsmodels"})
@@ -121,6 +121,7 @@ _POLARS = "https://docs.pola.rs/api/python/stable/reference/config.html"
 _PYPLOT = "https://matplotlib.org/stable/api/pyplot_summary.html"
 _IPYTHON = "https://ipython.readthedocs.io/en/stable/config/options/terminal.html"
 
+# All settings except torch's flags and environment variables.
 SETTINGS: tuple[Setting, ...] = (
     Setting("calendar.setfirstweekday", "calendar", NUMBERS,
             lambda calendar: calendar.firstweekday(), "calendar.setfirstweekday({})",
@@ -228,22 +229,21 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("sys.setrecursionlimit", "", ERRORS, lambda _: sys.getrecursionlimit(),
             "sys.setrecursionlimit({})", source=f"{_PYTHON}sys.html#sys.setrecursionlimit"),
 )  # fmt: skip
-"""Every setting but torch's flags and environment variables."""
 
 BY_NAME = {setting.name: setting for setting in SETTINGS}
 
+# The group of entry points for rows of libraries.
 ENTRY_POINTS = "ipytorchseed.libraries"
-"""The group of entry points by which a library brings its own rows."""
 
 
 def register_library(rows: Setting | Call | Iterable[Setting | Call]) -> None:
-    """Add a library's rows: settings that it has, calls of it that do not repeat.
+    """Add rows of a library: its settings and its nondeterministic calls.
 
     Args:
         rows: One row or several.
 
     Raises:
-        TypeError: One is neither a ``Setting`` nor a ``Call``.
+        TypeError: A row is neither a ``Setting`` nor a ``Call``.
         ValueError: A setting has the name of another.
     """
     for row in (rows,) if isinstance(rows, Setting | Call) else rows:
@@ -264,7 +264,7 @@ def _waiting() -> list[EntryPoint]:
 
 
 def _load_plugins() -> None:
-    """Add the rows of packages that are imported by now; a broken one is named and left out."""
+    """Add the rows of packages that are imported by now. Warn of broken ones."""
     waiting = _waiting()
     ready = [each for each in waiting if each.module.partition(".")[0] in sys.modules]
     for point in ready:
@@ -273,15 +273,15 @@ def _load_plugins() -> None:
 
 
 def read_libraries(packages: Collection[str]) -> dict[str, Any]:
-    """Return the settings that matter to a cell, by name, and the working folder as ``folder``.
+    """Return the settings that affect a cell, by name, and the working folder.
 
-    Nothing is imported.
+    The folder has the key ``folder``. Nothing is imported.
 
     Args:
-        packages: Packages that its code reaches.
+        packages: Packages that its code uses, directly or not.
     """
     found: dict[str, Any] = {}
-    try:  # noqa: SIM105 -- before every cell: so below
+    try:  # noqa: SIM105 -- faster, and it runs before every cell
         found["folder"] = os.getcwd()  # noqa: PTH109 -- a string is what is kept
     except OSError:  # it was removed
         pass
@@ -295,16 +295,16 @@ def read_libraries(packages: Collection[str]) -> dict[str, Any]:
             continue
         try:  # noqa: SIM105 -- before every cell
             found[setting.name] = setting.read(module)
-        except Exception:  # noqa: BLE001, S110 -- another version keeps it elsewhere
+        except Exception:  # noqa: BLE001, S110 -- another version may have it in another place
             pass
     return found
 
 
 def restore_libraries(saved: Mapping[str, Any]) -> None:
-    """Set the settings of a record; one that a library refuses stays.
+    """Set the settings of a record, except those that a library rejects.
 
     Args:
-        saved: What ``read_libraries`` returned, and anything else.
+        saved: The result of ``read_libraries``; other keys are ignored.
     """
     for setting in BY_NAME.values():
         if setting.name in saved and setting.can_be(saved[setting.name]):
@@ -313,18 +313,18 @@ def restore_libraries(saved: Mapping[str, Any]) -> None:
 
 
 def keep_libraries() -> Undo:
-    """Return what restores every setting of every imported library as it is now.
+    """Return a function that restores the present settings of all imported libraries.
 
-    One that fails to be restored keeps none of the others from it.
+    If restoring one fails, the others are still restored.
     """
     kept: list[Undo] = []
     for setting in BY_NAME.values():
-        with suppress(Exception):  # its package is not imported, or another version
+        with suppress(Exception):  # not imported, or another version
             kept.append(setting.kept())
 
     def undo() -> None:
-        for each in reversed(kept):  # the filters of warnings before what may warn
-            with suppress(Exception):  # ``read_libraries`` tells
+        for each in reversed(kept):  # warning filters before settings that may warn
+            with suppress(Exception):  # ``read_libraries`` shows it
                 each()
 
     return undo

@@ -1,4 +1,4 @@
-"""Calls of libraries that do not repeat: racing threads, unreadable streams.
+"""Nondeterministic calls of libraries: racing threads, unreadable streams.
 
 The rows are in ``library_calls.toml``.
 """
@@ -15,20 +15,20 @@ from msgspec import Struct
 
 
 class Call(Struct, frozen=True, forbid_unknown_fields=True):
-    """A row: calls of a library that do not repeat.
+    """A row in the table of nondeterministic calls of libraries.
 
     Attributes:
-        package: The package; a cell that does not use it is not asked.
-        names: What is called, as one writes it behind the package: ``DataFrame.group_by``.
-        kind: Of the cause: ``operation`` if the order of threads decides, ``entropy`` if numbers do
-            that no recorded source gives.
-        why: Why they do not repeat, behind the call in a sentence.
-        fix: What makes them repeat: an argument, or a command.
-        source: Where the library says so.
-        lacks: They repeat if one of these arguments is given.
-        workers: They repeat if this argument is 1; with its default.
-        has: They repeat unless these arguments have these values.
-        on: Of methods, the classes that have them; empty for functions and classes.
+        package: The package; cells that do not use it are skipped.
+        names: The names of the functions in the package: ``DataFrame.group_by``.
+        kind: The kind of cause: ``operation`` if the result depends on the order of threads,
+            ``entropy`` if it depends on random numbers that are not recorded.
+        why: Why they are not deterministic, as the end of a sentence that starts with the call.
+        fix: The remedy: an argument, or a command.
+        source: The address of the library's documentation.
+        lacks: They are deterministic if one of these arguments is given.
+        workers: They are deterministic if this argument is 1; with its default.
+        has: They are deterministic unless these arguments have these values.
+        on: The classes of methods; empty for functions and classes.
         setter: The function that seeds the library's stream; empty if there is none.
     """
 
@@ -45,7 +45,7 @@ class Call(Struct, frozen=True, forbid_unknown_fields=True):
     setter: str = ""
 
     def varies(self, given: Mapping[str, Any]) -> bool:
-        """Return whether a call does not repeat with these arguments."""
+        """Return whether a call with these arguments is nondeterministic."""
         counts = [given.get(name, usual) for name, usual in self.workers.items()]
         return (
             all(given.get(name) is None or given[name] is False for name in self.lacks)
@@ -55,11 +55,11 @@ class Call(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Table(Struct, frozen=True):
-    """What we know about libraries.
+    """The facts about libraries.
 
     Attributes:
-        calls: The rows, also those that libraries bring.
-        native: What people call packages whose threads and streams Python does not see.
+        calls: The rows, including those of plugins.
+        native: The usual names of packages whose threads and streams Python cannot observe.
     """
 
     calls: list[Call]
@@ -68,6 +68,6 @@ class Table(Struct, frozen=True):
 
 @cache
 def known_calls() -> Table:
-    """Return the table, read once, when it is first asked for."""
+    """Return the table. It is read once, at the first call."""
     text = Path(__file__).with_suffix(".toml").read_bytes()
     return msgspec.toml.decode(text, type=Table)

@@ -1,4 +1,4 @@
-"""Reads settings of libraries as JSON values. No code of the user's runs."""
+"""Reads settings of libraries as JSON values. No code of the user runs."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from ipytorchseed.determinism.flag import PLAIN
 
 
 def plain_values(values: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return settings as JSON values; other values by their text."""
+    """Return settings as JSON values, and other values as text."""
     return {
         str(name): value if type(value) in PLAIN else str(value) for name, value in values.items()
     }
 
 
 def read_sklearn(package: Any, *, shown: bool) -> dict[str, Any]:
-    """Return scikit-learn's settings: those of how estimators are shown, or the others."""
+    """Return scikit-learn's settings: those for showing estimators, or the others."""
     config = plain_values(package.get_config())
     names = {"display", "print_changed_only"}
     return {name: value for name, value in config.items() if (name in names) is shown}
 
 
 def read_pandas_display(pandas: Any) -> dict[str, Any]:  # a module
-    """Return how tables of pandas are shown."""
+    """Return the options by which pandas shows tables."""
     display = pandas._config.config._global_config["display"]  # noqa: SLF001 -- a copy takes 1 ms
     return plain_values({name: each for name, each in display.items() if type(each) is not dict})
 
 
+# Options of pandas that affect results and the dtypes of columns.
 _COMPUTES = {
     "compute": ("use_bottleneck", "use_numba", "use_numexpr"),
     "future": ("distinguish_nan_and_na", "infer_string", "no_silent_downcasting", "python_scalars"),
     "mode": ("copy_on_write", "string_storage"),
 }
-"""Options of pandas that change how it computes and which dtypes columns get."""
 
 
 def read_pandas(pandas: Any) -> dict[str, Any]:
@@ -57,16 +57,16 @@ def read_pandas(pandas: Any) -> dict[str, Any]:
 
 
 def read_polars(_: object) -> dict[str, Any]:
-    """Return how tables of Polars are shown, which it keeps in the environment."""
+    """Return the options by which Polars shows tables, from the environment."""
     return {name: value for name, value in os.environ.items() if name.startswith("POLARS_FMT_")}
 
 
+# Variables by which Polars splits work, which affects the order of rows and sums.
 OF_POLARS = ("POLARS_ENGINE_AFFINITY", "POLARS_IDEAL_MORSEL_SIZE", "POLARS_STREAMING_CHUNK_SIZE")
-"""Variables by which Polars splits work, and so orders rows and sums."""
 
 
 def read_polars_engine(_: object) -> dict[str, Any]:
-    """Return how Polars splits work."""
+    """Return the variables by which Polars splits work."""
     return {name: os.environ[name] for name in OF_POLARS if name in os.environ}
 
 
@@ -79,17 +79,17 @@ OF_KERAS = ("backend", "floatx", "epsilon", "image_data_format")
 
 
 def read_attributes(names: Iterable[str], config: Any) -> dict[str, Any]:
-    """Return settings that are attributes of an object, as far as it has them."""
+    """Return settings that are attributes of an object, if it has them."""
     return plain_values({name: getattr(config, name) for name in names if hasattr(config, name)})
 
 
+# The packages loaded at the last search for BLAS libraries, and its result. A search takes 2 ms.
 _blas: tuple[tuple[bool, ...], list[Any]] = (), []
-"""Which packages were loaded when BLAS libraries were last looked for, and these: it takes 2 ms."""
 
 
 def blas_libraries(threadpoolctl: Any) -> list[Any]:
-    """Return threadpoolctl's controllers of the BLAS libraries that are loaded."""
-    global _blas  # noqa: PLW0603 -- libraries are the process's, and are never unloaded
+    """Return threadpoolctl's controllers of the loaded BLAS libraries."""
+    global _blas  # noqa: PLW0603 -- libraries belong to the process, and are never unloaded
     loaded = tuple(name in sys.modules for name in ("numpy", "scipy.linalg", "torch", "sklearn"))
     if loaded != _blas[0]:
         every = threadpoolctl.ThreadpoolController().lib_controllers
@@ -98,16 +98,16 @@ def blas_libraries(threadpoolctl: Any) -> list[Any]:
 
 
 def read_blas(threadpoolctl: Any) -> int | str:
-    """Return how many threads BLAS uses: a number, if all of its libraries have the same."""
+    """Return the number of threads of BLAS, or text if its libraries differ."""
     counts = [each.num_threads for each in blas_libraries(threadpoolctl)]
     return counts[0] if len({*counts}) == 1 else ", ".join(map(str, counts))
 
 
 def read_accelerator(accelerate: Any) -> dict[str, Any]:
-    """Return what every ``Accelerator`` of the process shares.
+    """Return the state that every ``Accelerator`` of the process shares.
 
     Raises:
-        KeyError: There is none yet.
+        KeyError: There is no ``Accelerator`` yet.
     """
     held = accelerate.state.AcceleratorState._shared_state  # noqa: SLF001 -- asking makes it
     names = "_mixed_precision", "device", "distributed_type", "num_processes"
@@ -120,7 +120,7 @@ def read_mlflow(fluent: Any) -> list[str]:
 
 
 def read_pyro(pyro: Any) -> dict[str, str]:
-    """Return digests of the parameters that no variable need hold."""
+    """Return digests of Pyro's parameters, which may be in no variable."""
     held = [*pyro.get_param_store()._params.items()]  # noqa: SLF001 -- as they are stored
     return {name: _digest(value) for name, value in held}
 
@@ -131,7 +131,7 @@ def _digest(tensor: Any) -> str:
 
 
 def read_keras_state(module: Any) -> dict[str, Any]:
-    """Return the seed and the types that Keras holds for all models of this thread."""
+    """Return the seed and the dtypes that Keras uses for all models of this thread."""
     held = module.GLOBAL_STATE_TRACKER.__dict__
     told = {name: held[name] for name in ("dtype_policy", "global_random_seed") if name in held}
     generator = held.get("global_seed_generator")
@@ -141,20 +141,20 @@ def read_keras_state(module: Any) -> dict[str, Any]:
     return plain_values(told)
 
 
+# Prefixes of matplotlib's settings for windows, keys and animations.
 NOT_DRAWN = (
     "_", "animation.", "backend", "docstring.", "figure.max_open_warning", "figure.raise_window",
     "interactive", "keymap.", "macosx.", "savefig.directory", "tk.", "toolbar", "webagg.",
 )  # fmt: skip
-"""How those of matplotlib's settings begin that are of windows, keys and films."""
 
 
+# The values of matplotlib's settings at the last reading, and the result.
 _known: tuple[list[Any], dict[str, Any]] = [], {}
-"""The values of matplotlib's settings when they were last read, and what was told of them."""
 
 
 def read_rc(matplotlib: Any) -> dict[str, Any]:
-    """Return those settings that are not as matplotlib has them by itself."""
-    global _known  # noqa: PLW0603 -- settings are the process's; there are 300, seldom set
+    """Return the settings that differ from matplotlib's defaults."""
+    global _known  # noqa: PLW0603 -- settings belong to the process; there are 300, which rarely change
     held = dict.values(matplotlib.rcParams)
     values = [[*each] if type(each) is list else each for each in held]
     if values != _known[0]:
@@ -166,7 +166,7 @@ def _moved(matplotlib: Any) -> dict[str, Any]:
     now, usual, look = matplotlib.rcParams, matplotlib.rcParamsDefault, dict.get
     moved = [
         (name, value, own)
-        for name, value in dict.items(now)  # which warns of no old name
+        for name, value in dict.items(now)  # without warnings for old names
         if value is not (own := look(usual, name))
     ]
     return plain_values(
@@ -179,12 +179,12 @@ def _moved(matplotlib: Any) -> dict[str, Any]:
 
 
 def read_figures(pyplot: Any) -> dict[str, Any]:
-    """Return the content of each figure that pyplot holds, and which one is current."""
-    managers = pyplot._pylab_helpers.Gcf.figs  # noqa: SLF001 -- asking pyplot may make one
+    """Return the content of pyplot's figures, and the current figure."""
+    managers = pyplot._pylab_helpers.Gcf.figs  # noqa: SLF001 -- pyplot's functions may create one
     figures = {number: vars(each.canvas.figure) for number, each in [*managers.items()]}
     counts = {
         number: sum(len(vars(axes)["_children"]) for axes in [*held["_localaxes"]])
-        for number, held in figures.items()  # its methods may be of a class of the user's
+        for number, held in figures.items()  # its methods may be the user's
     }
     told = {f"figure {n}": f"{count} artist{'s' * (count != 1)}" for n, count in counts.items()}
     return told | ({"current figure": [*counts][-1]} if counts else {})
@@ -194,12 +194,12 @@ PICTURES = ("figure_formats", "print_figure_kwargs", "rc")
 
 
 def read_inline(inline: Any) -> dict[str, Any]:
-    """Return how the shell shows pictures, where ``%config InlineBackend`` has set it otherwise.
+    """Return the settings of ``%config InlineBackend`` that differ from the defaults.
 
-    What is usual is set by itself, and only once a picture is shown.
+    The backend sets its defaults when it first shows a picture.
     """
     made = inline.InlineBackend
-    values = getattr(made._instance, "_trait_values", {})  # noqa: SLF001 -- asking sets them
+    values = getattr(made._instance, "_trait_values", {})  # noqa: SLF001 -- access sets them
     usual = {name: getattr(made, name).default() for name in PICTURES}
     moved = {n: values[n] for n in PICTURES if n in values and values[n] != usual[n]}
     return plain_values(
@@ -211,12 +211,12 @@ FORMATS = ("float_format", "max_seq_length", "max_width", "pprint")
 
 
 def read_formatter(_: object) -> dict[str, Any]:
-    """Return how the shell formats results, as ``%precision`` and ``%pprint`` set it."""
+    """Return the format of results, which ``%precision`` and ``%pprint`` set."""
     shell = sys.modules["IPython.core.interactiveshell"].InteractiveShell._instance  # noqa: SLF001 -- no code of the user's runs
     made = shell.display_formatter._trait_values.get("formatters")  # noqa: SLF001 -- asking makes them
     if made is not None:
         values = made["text/plain"]._trait_values  # noqa: SLF001 -- as above
-    else:  # they are made when the first result is shown
+    else:  # created when the first result is shown
         kind = sys.modules["IPython.core.formatters"].PlainTextFormatter
         values = {name: getattr(kind, name).default_value for name in FORMATS}
         values |= shell.config.get("PlainTextFormatter", {})
@@ -224,7 +224,7 @@ def read_formatter(_: object) -> dict[str, Any]:
 
 
 def read_decimal(decimal: Any) -> dict[str, Any]:
-    """Return precision, rounding and bounds of the context of this thread."""
+    """Return precision, rounding and bounds of this thread's context."""
     now = decimal.getcontext()
     return {"prec": now.prec, "rounding": now.rounding, "Emin": now.Emin, "Emax": now.Emax}
 
@@ -241,7 +241,7 @@ OF_DIALECTS = ("delimiter", "quotechar", "escapechar", "skipinitialspace", "quot
 
 
 def read_logs(logging: Any) -> dict[str, Any]:
-    """Return level and handlers of each logger that has its own."""
+    """Return the level and handlers of each logger that has some."""
     known = {"root": logging.root, **dict.copy(logging.root.manager.loggerDict)}
     told = {
         name: ", ".join(
@@ -255,7 +255,7 @@ def read_logs(logging: Any) -> dict[str, Any]:
 
 
 def read_umask(_: object) -> str | None:
-    """Return the umask, from /proc: ``os.umask`` cannot read it without setting it."""
+    """Return the umask from /proc, since ``os.umask`` also sets it."""
     file = os.open("/proc/self/status", os.O_RDONLY)
     try:
         begin = os.read(file, 256).decode("ascii", "replace")  # its second line
@@ -265,25 +265,25 @@ def read_umask(_: object) -> str | None:
 
 
 def read_time_zone(_: object) -> dict[str, str]:
-    """Return ``TZ`` if it is set, and the names of the time zone in use."""
+    """Return ``TZ`` if it is set, and the names of the present time zone."""
     told = {"tzname": " ".join(time.tzname)}
     return {**told, "TZ": os.environ["TZ"]} if "TZ" in os.environ else told
 
 
+# torch's dictionaries of hooks for all modules, and the functions that register them.
 _OF_ALL_MODULES = {
     "_global_forward_hooks": "register_module_forward_hook",
     "_global_forward_pre_hooks": "register_module_forward_pre_hook",
     "_global_backward_hooks": "register_module_full_backward_hook",
     "_global_backward_pre_hooks": "register_module_full_backward_pre_hook",
 }
-"""Where torch keeps hooks that run in every module, and the functions that register them."""
 
 
+# The same for hooks around the steps of all optimizers.
 _OF_ALL_OPTIMIZERS = {
     "_global_optimizer_pre_hooks": "register_optimizer_step_pre_hook",
     "_global_optimizer_post_hooks": "register_optimizer_step_post_hook",
 }
-"""Where torch keeps hooks that run around the steps of every optimizer, and what registers them."""
 
 
 def read_module_hooks(torch: Any) -> dict[str, Any]:
@@ -297,7 +297,7 @@ def read_optimizer_hooks(_: object) -> dict[str, Any]:
 
 
 def _hooks(module: ModuleType, known: Mapping[str, str]) -> dict[str, Any]:
-    """Return the names of the hooks that a module keeps, by the function that registers them."""
+    """Return the names of hooks in a module, by the function that registers them."""
     held = vars(module)
     return {
         how: ", ".join(

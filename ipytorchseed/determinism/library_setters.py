@@ -1,7 +1,7 @@
-"""Sets settings of libraries: back to what they were in this process, or to what a record says.
+"""Restores settings of libraries from this process, or sets those of a record.
 
-A ``keep_...`` function returns one that restores exactly what it found, objects included. A
-``write_...`` function sets JSON values, as a function of ``library_readers`` returned them.
+A ``keep_...`` function returns a function that restores the present settings exactly, including
+objects. A ``write_...`` function sets JSON values from a function of ``library_readers``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Undo = Callable[[], object]
 
 
 def _value_of(text: Any) -> Any:
-    """Return the value that was recorded by its text, or the text where it is no literal."""
+    """Return the value of a recorded text, or the text if it is not a literal."""
     with suppress(ValueError, SyntaxError):
         return ast.literal_eval(text) if type(text) is str else text
     return text
@@ -45,7 +45,7 @@ def _value_of(text: Any) -> Any:
 
 
 def keep_decimal(decimal: Any) -> Undo:
-    """Keep the context of this thread, the object and what it holds."""
+    """Keep the context of this thread: the object and its content."""
     context, kept = decimal.getcontext(), decimal.getcontext().copy()
 
     def undo() -> None:
@@ -121,7 +121,7 @@ def keep_logs(logging: Any) -> Undo:
 
 
 def write_logs(logging: Any, values: Mapping[str, Any]) -> None:
-    """Set the levels, and remove other handlers; none can be made from its name."""
+    """Set the levels, and remove other handlers; none can be created from its name."""
     logging.disable(values["disable"])
     known = {"root": logging.root, **dict.copy(logging.root.manager.loggerDict)}
     for name, logger in known.items():
@@ -133,7 +133,7 @@ def write_logs(logging: Any, values: Mapping[str, Any]) -> None:
 
 
 def write_time_zone(_: object, value: Mapping[str, str]) -> None:
-    """Set the time zone by ``TZ``."""
+    """Set the time zone through ``TZ``."""
     if "TZ" in value:
         os.environ["TZ"] = value["TZ"]
     else:
@@ -147,7 +147,7 @@ def write_umask(_: object, value: str) -> None:
 
 
 def keep_warnings(_: object) -> Undo:
-    """Keep the filters, the list and its entries, and the function that shows a warning."""
+    """Keep the list of filters, its entries, and the function that shows warnings."""
     filters: Any = warnings.filters
     kept, show = [*filters], warnings.showwarning
 
@@ -201,7 +201,7 @@ def keep_optimizer_hooks(_: object) -> Undo:
 
 
 def write_module_hooks(torch: Any, _: object) -> None:
-    """Remove the hooks that run in every module; none can be made from its name."""
+    """Remove the hooks that run in every module; none can be created from its name."""
     _remove_hooks(torch.nn.modules.module)
 
 
@@ -217,14 +217,14 @@ def _remove_hooks(module: ModuleType) -> None:
 
 
 def keep_anomaly(torch: Any) -> Undo:
-    """Keep whether autograd looks for anomalies, and for NaN."""
+    """Keep whether autograd detects anomalies, and NaN."""
     kept = torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()
     return lambda: torch.autograd.set_detect_anomaly(*kept)
 
 
 def keep_torch_printing(torch: Any) -> Undo:
-    """Keep how tensors are printed."""
-    options = vars(torch._tensor_str.PRINT_OPTS)  # noqa: SLF001 -- nothing public tells it
+    """Keep the print options of tensors."""
+    options = vars(torch._tensor_str.PRINT_OPTS)  # noqa: SLF001 -- there is no public getter
     kept = {**options}
     return lambda: options.update(kept)
 
@@ -234,7 +234,7 @@ def keep_torch_printing(torch: Any) -> Undo:
 
 
 def keep_numpy_printing(numpy: Any) -> Undo:
-    """Keep how arrays are printed."""
+    """Keep the print options of arrays."""
     kept = numpy.get_printoptions()
     return lambda: numpy.set_printoptions(**kept)
 
@@ -255,7 +255,7 @@ def _options(held: Mapping[str, Any], group: str = "") -> Iterator[tuple[str, An
 
 def keep_pandas(pandas: Any) -> Undo:
     """Keep all options."""
-    held = pandas._config.config._global_config  # noqa: SLF001 -- asking by name may warn
+    held = pandas._config.config._global_config  # noqa: SLF001 -- access by name may warn
     kept = dict(_options(held))
 
     def undo() -> None:
@@ -273,17 +273,17 @@ def write_pandas(pandas: Any, values: Mapping[str, Any], group: str = "") -> Non
     for name, value in values.items():
         held = now.get(group + name)
         if (held if type(held) in PLAIN else str(held)) != value:
-            with suppress(ValueError):  # a function, recorded by its text
+            with suppress(ValueError):  # a function, recorded as text
                 pandas.set_option(group + name, value)
 
 
 def write_polars(_: object, values: Mapping[str, str]) -> None:
-    """Set how tables are shown, which Polars keeps in the environment."""
+    """Set the options for showing tables, which are in the environment."""
     _write_variables([each for each in os.environ if each.startswith("POLARS_FMT_")], values)
 
 
 def write_polars_engine(_: object, values: Mapping[str, str]) -> None:
-    """Set how Polars splits work."""
+    """Set the variables by which Polars splits work."""
     _write_variables(OF_POLARS, values)
 
 
@@ -301,7 +301,7 @@ def write_jax(jax: Any, values: Mapping[str, Any]) -> None:
 
 
 def write_keras(keras: Any, values: Mapping[str, Any]) -> None:
-    """Set the types and constants of Keras; the backend cannot be changed."""
+    """Set the dtypes and constants of Keras; the backend cannot be changed."""
     for name in values.keys() - {"backend"}:
         getattr(keras.config, f"set_{name}")(values[name])
 
@@ -319,7 +319,7 @@ def write_blas(threadpoolctl: Any, count: int) -> None:
 
 
 # --------------------------------------------------------------------------------------------------
-# What libraries hold for the process
+# Process-wide state of libraries
 
 
 def _keep_items(held: dict[str, Any]) -> Undo:
@@ -333,24 +333,24 @@ def _keep_items(held: dict[str, Any]) -> Undo:
 
 
 def keep_accelerator(accelerate: Any) -> Undo:
-    """Keep what accelerators share."""
+    """Keep the shared state of accelerators."""
     return _keep_items(accelerate.state.AcceleratorState._shared_state)  # noqa: SLF001 -- as read
 
 
 def keep_mlflow(fluent: Any) -> Undo:
-    """Keep the list of active runs; what a run has logged stays."""
+    """Keep the list of active runs; logged values stay."""
     stack = fluent._active_run_stack.get()  # noqa: SLF001 -- as read
     kept = [*stack]
     return lambda: stack.__setitem__(slice(None), kept)
 
 
 def keep_keras_state(module: Any) -> Undo:
-    """Keep what Keras holds."""
+    """Keep Keras's state."""
     return _keep_items(module.GLOBAL_STATE_TRACKER.__dict__)
 
 
 def keep_pyro(pyro: Any) -> Undo:
-    """Keep the parameters: which there are, and their numbers."""
+    """Keep the parameters: the names and the numbers."""
     store = pyro.get_param_store()
     undos = [_keep_items(each) for each in vars(store).values() if type(each) is dict]
     numbers = [(each, each.detach().clone()) for each in store._params.values()]  # noqa: SLF001 -- as read
@@ -370,7 +370,10 @@ def keep_pyro(pyro: Any) -> Undo:
 
 
 def keep_rc(matplotlib: Any) -> Undo:
-    """Keep matplotlib's settings, past its validation; not which windows and keys it uses."""
+    """Keep matplotlib's settings, except those for windows and keys.
+
+    It skips their validation.
+    """
     kept = {
         name: [*each] if type(each) is list else each
         for name, each in dict.items(matplotlib.rcParams)
@@ -380,7 +383,7 @@ def keep_rc(matplotlib: Any) -> Undo:
 
 
 def write_rc(matplotlib: Any, values: Mapping[str, Any]) -> None:
-    """Set those of a record, and all others to what is usual."""
+    """Set the settings of a record, and all others to their defaults."""
     now = read_rc(matplotlib)
     for name in now.keys() - values.keys():
         usual = dict.get(matplotlib.rcParamsDefault, name)
@@ -391,14 +394,14 @@ def write_rc(matplotlib: Any, values: Mapping[str, Any]) -> None:
 
 
 def keep_figures(pyplot: Any) -> Undo:
-    """Keep which figures there are, which is current, their axes, and what is drawn in each."""
+    """Keep the figures, their axes and content, and which figure is current."""
     held = pyplot._pylab_helpers.Gcf  # noqa: SLF001 -- asking pyplot may make one
     kept = [*held.figs.items()]
     figures = [vars(manager.canvas.figure) for _, manager in kept]
     axes = [each["_localaxes"] for each in figures]
     drawn = [(items, [*items]) for items in axes]
     drawn += [(vars(each)["_children"], [*vars(each)["_children"]]) for each in chain(*axes)]
-    stacks = [vars(each["_axstack"])["_axes"] for each in figures]  # with the current ones last
+    stacks = [vars(each["_axstack"])["_axes"] for each in figures]  # the current axes are last
     stacked = [(stack, {**stack}) for stack in stacks]
 
     def undo() -> None:
@@ -417,12 +420,12 @@ def keep_figures(pyplot: Any) -> Undo:
 
 
 def write_figures(pyplot: Any, _: object) -> None:
-    """Close all figures; none can be drawn again."""
-    pyplot._pylab_helpers.Gcf.figs.clear()  # noqa: SLF001 -- not closed: they are put back
+    """Remove all figures; none can be drawn again."""
+    pyplot._pylab_helpers.Gcf.figs.clear()  # noqa: SLF001 -- not closed, since they are restored later
 
 
 def write_inline(inline: Any, values: Mapping[str, Any]) -> None:
-    """Set how pictures are shown."""
+    """Set the settings of the inline backend."""
     kind = inline.InlineBackend
     if kind._instance is None:  # noqa: SLF001 -- asking makes it
         return
@@ -435,7 +438,7 @@ def write_inline(inline: Any, values: Mapping[str, Any]) -> None:
 
 
 def keep_formatter(read: Callable[[object], dict[str, Any]]) -> Callable[[object], Undo]:
-    """Return what keeps how results are formatted, given what reads it."""
+    """Return the function that keeps the format of results, given its reader."""
 
     def keep(_: object) -> Undo:
         values, held = read(None), _formatter_traits()
@@ -455,7 +458,7 @@ def keep_formatter(read: Callable[[object], dict[str, Any]]) -> Callable[[object
 
 
 def write_formatter(_: object, values: Mapping[str, Any]) -> None:
-    """Set how results are formatted."""
+    """Set the format of results."""
     shell = sys.modules["IPython.core.interactiveshell"].InteractiveShell._instance  # noqa: SLF001
     formatter = shell.display_formatter.formatters["text/plain"]
     for name in FORMATS:

@@ -31,7 +31,7 @@ def _names() -> dict[int, str]:
 def name_of(dtype: Any) -> str:
     """Return ``str`` of a dtype.
 
-    numpy's own takes longer than all other work for an array.
+    numpy's ``str`` takes longer than all other work for an array.
     """
     if dtype.isbuiltin == 1:  # without fields, and built into numpy
         name = _names().get(dtype.num) if dtype.isnative else None
@@ -118,7 +118,7 @@ def _write_objects(plain: Any, walk: Walk) -> Bytes:
 # Private attributes of numpy's subclasses: masked arrays and memory maps.
 _NOT_CONTENT = frozenset({"_sharedmask", "_mmap"})
 
-# Where a memory map's content comes from, which a copy does not have.
+# Attributes for the file of a memory map, which a copy does not have.
 _OF_FILE = frozenset({"filename", "mode", "offset"})
 
 

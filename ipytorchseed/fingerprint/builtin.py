@@ -129,7 +129,7 @@ def row(value: Any) -> object:
 
 
 def seeds(value: Any) -> object:
-    """Return what a seed sequence was made of, and how many children it has spawned."""
+    """Return the arguments of a seed sequence, and how many children it has spawned."""
     base: Any = base_of(value, "numpy.random.bit_generator.SeedSequence")
     names = "entropy", "spawn_key", "pool_size", "n_children_spawned"
     return [getattr(base, name).__get__(value) for name in names]

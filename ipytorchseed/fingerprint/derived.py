@@ -41,8 +41,8 @@ def split(kind: type, items: Items) -> tuple[Items, Items]:
 
 _HASHED = frozenset({bytes, frozenset, str, tuple})
 _SCALARS = frozenset({bool, bytes, complex, float, int, str, type(None)})
+# Bits that nearly every hash of a string has more of.
 _LARGE = 32
-"""Bits that nearly every hash of a string has more of."""
 
 
 def _without_hashes(kind: type, items: Items) -> Items:

@@ -75,7 +75,7 @@ def fingerprint(
         )
     except SpentError:
         return Fingerprint("", "unread", f"{anatomy(type(value)).title}, not looked at", False)  # noqa: FBT003 -- exact
-    except Exception as error:  # noqa: BLE001 -- the user's cell goes on, whatever happened here
+    except Exception as error:  # noqa: BLE001 -- the user's cell must go on
         return Fingerprint(
             "", "opaque", f"not looked at ({type(error).__name__})", exact=False, opaque=True
         )

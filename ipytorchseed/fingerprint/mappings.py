@@ -76,7 +76,7 @@ def _inner_parts(
     return {f"k:{name}": digest_of(token) for (name, _), token in zip(inner, tokens, strict=True)}
 
 
-# How time columns begin in results of ``cross_validate``, and in ``cv_results_``.
+# Prefixes of time columns in results of ``cross_validate`` and in ``cv_results_``.
 _TIMES: dict[object, tuple[str, ...]] = {
     "fit_time": ("fit_time", "score_time"),
     "mean_fit_time": ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time"),

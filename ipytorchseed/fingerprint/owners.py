@@ -1,4 +1,4 @@
-"""Who owns memory.
+"""Finds out who owns memory.
 
 Memory that numpy, torch or Python do not own may be unmapped, and reading it crashes the process.
 """

@@ -74,7 +74,7 @@ def pack(value: object, most: int) -> Packed | None:
     try:
         with Unseen():
             pickler.dump(value)
-    except Exception:  # noqa: BLE001 -- whatever is in the way, the value is not kept
+    except Exception:  # noqa: BLE001 -- on any error, the value is not kept
         return None
     return Packed(buffer.getvalue(), pickler.references)
 

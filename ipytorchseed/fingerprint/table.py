@@ -40,18 +40,18 @@ _WIDGET_WIRES = (
     "_cross_validation_lock", "_model_id", "_trait_notifiers", "_trait_validators",
     "_trait_values._comm", "_trait_values.comm", "_trait_values.log",
 )  # fmt: skip
+# Traits of an ``Output`` that front ends set some time after it showed something.
 _ECHOED = "_trait_values.msg_id", "_trait_values.outputs"
-"""Of an ``Output``: what front ends send back, sooner or later, of what was shown in it."""
 
 _BAR_TIMES = (
     "_ema_dn", "_ema_dt", "_ema_miniters", "_time", "container", "disp", "displayed", "fp",
     "last_print_n", "last_print_t", "miniters", "pos", "sp", "start_t",
 )  # fmt: skip
 
-# Of asteval's: the time, the input, names in hash order, and all of numpy.
+# Attributes of asteval's interpreter: the time, the input, names in hash order, and all of numpy.
 _EVALUATORS = ("code_text", "no_deepcopy", "node_handlers", "start_time", "symtable")
 
-# Of Lightning's: the time, and folders that count the runs on a machine.
+# Attributes of Lightning's trainer: the time, and folders that count the runs on a machine.
 _CHECKPOINTS = (
     "_fs", "_last_checkpoint_saved", "_last_time_checked", "best_k_models", "best_model_path",
     "dirpath", "kth_best_model_path", "last_model_path",

@@ -49,8 +49,8 @@ class Fingerprint(Struct, frozen=True, omit_defaults=True):
             ``opaque``.
         summary: A line for people. It has numbers, but no other contents.
         exact: Whether the digest is of all the visible content and nothing else, not of a sample.
-            A large tensor read in full before, and by ``Memo``'s proof not written to since,
-            counts as read.
+            A large tensor counts as read if it was read before, and ``Memo`` proves that it was not
+            written to since.
         opaque: True if the content is not visible; the digest is then of the type, the position
             and so on.
         parts: Digests or short words for aspects: a module's ``mode``, its parameters as
@@ -61,9 +61,9 @@ class Fingerprint(Struct, frozen=True, omit_defaults=True):
             many results a function's cache has, and ``times`` a printed text with its times; the
             digest leaves these out.
         series: Its numbers, if it is a number or a series of at most 8,192.
-        sample: The digest of a sample of a value too large to be read whole at every look, whether
-            or not it was this time: its length, its ends, and the same places between whenever it
-            is taken. Empty for values that are always read whole.
+        sample: The digest of a sample of a value that is too large to be read whole every time. It
+            covers the length, the ends, and fixed places between. Empty for values that are
+            always read whole.
     """
 
     digest: str

@@ -126,7 +126,7 @@ class Walk(Meter):
                 draft: Draft = end.value
             except SpentError:
                 raise
-            except Exception as error:  # noqa: BLE001 -- whatever a library does, looking goes on
+            except Exception as error:  # noqa: BLE001 -- a library failed, and the walk goes on
                 draft = self._fail(here, error)
             else:
                 token = self._enter(child, stack)

@@ -1,1 +1,1 @@
-"""Observes what a run reads, by ``sys.monitoring`` (Python 3.12 and later)."""
+"""Observes what a run reads, with ``sys.monitoring`` (Python 3.12 and later)."""

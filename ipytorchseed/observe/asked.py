@@ -1,4 +1,4 @@
-"""Finds clocks and entropy that code names, and that a run was seen not to ask."""
+"""Finds clocks and entropy that code names, but that a run did not call."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ from ipytorchseed.reads.resolution import public_name
 
 _FUNCTIONS = CLOCKS.keys() | ENTROPY.keys() | PERSONS.keys() | STANDS.keys()
 
-# What runs code with other variables than the notebook's.
+# Names that run code with other variables than the notebook's.
 _BY_TEXT = frozenset({"compile", "eval", "exec", "runpy"})
 
 
 def not_asked(seen: Seen, namespace: Mapping[str, Any], may: Collection[str]) -> set[str]:
-    """Return functions that a run may have asked, by its code, and did not.
+    """Return functions that the code of a run may call, and that the run did not call.
 
-    Only the notebook's own code tells: what classes hold, and what other modules do, is not seen.
+    This is known only for the notebook's code. Calls from other modules are not observed, so the
+    result is empty if the code uses modules or classes that may call them.
 
     Args:
-        seen: What was noted while it ran.
+        seen: The record of the run.
         namespace: The notebook's variables after it.
-        may: Clocks, entropy and more that its code may ask.
+        may: Nondeterministic functions that its code may call.
     """
     may = {name for name in may if name in _FUNCTIONS and "." in name} - {SYSTEM_RANDOM}
     if not may or unseen(seen):
         return set()
 
-    def elsewhere(method: object) -> bool:  # code that a library generates may ask
+    def elsewhere(method: object) -> bool:  # generated code may call some
         return type(method) is FunctionType and method.__globals__ is not namespace
 
     words = set[str]()

@@ -1,4 +1,4 @@
-"""Says what a run was observed to read, and whether it may have read more."""
+"""Summarizes what a run was observed to read, and whether it may have read more."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from ipytorchseed.observe.parts import Parts
 from ipytorchseed.observe.uses import SHELL, Use, names_in, words_in
 from ipytorchseed.observe.watch import Seen
 
-# Names that give all variables at once.
+# Names that give access to all variables.
 _ALL = frozenset({"__builtins__", "__main__", "globals", "locals", "vars"})
 
-# Commands of IPython's that read no variable by themselves; the code that they run is watched.
+# Magics that read no variable themselves; the code that they run is watched.
 _SEEN_MAGICS = frozenset({
     "autoreload", "capture", "conda", "config", "load_ext", "matplotlib", "pip", "prun", "time",
     "timeit",
 })  # fmt: skip
 
-# What stands before the name of a variable in a command's line.
+# Characters that mark a variable in a magic's line.
 _EXPANDED = frozenset("{$")
 
-# Attributes that hold the function behind a decorator, a compiler or a bound call.
+# Attributes with the function inside a decorated, compiled or bound one.
 _WRAPPED = ("__wrapped__", "__func__", "func", "fget", "py_func", "_orig_mod")
 
 _DEEPEST = 4
 
-# Functions that are recorded as having run.
+# The largest number of functions recorded as having run.
 _MOST_FUNCTIONS = 200
 
 
 def observed(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) -> Observed:
-    """Return what a run was seen to do.
+    """Return what a run was observed to do.
 
     Args:
-        seen: What was noted while it ran.
+        seen: The record of the run.
         namespace: The notebook's variables after it.
         wanted: Variables that it may have read.
     """
@@ -68,8 +68,8 @@ def observed(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) 
 def _beside(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) -> set[str]:
     """Return variables that may have been read without an instruction.
 
-    Texts may name them, as a query does. Classes hold the code that ran. And what of the user's was
-    read and did not run may have been run where no one looks: by a compiler, or elsewhere.
+    Texts such as queries may name them. Classes contain the code that ran. And functions that were
+    read but did not run may have run unobserved, in a compiler or another process.
     """
     words = set[str]().union(*map(words_in, seen.codes.values()))
     ran = {code.co_qualname.partition(".")[0] for code in seen.codes.values()}
@@ -94,7 +94,7 @@ def _beside(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) -
 
 
 def codes_of(value: object, namespace: Mapping[str, Any], deep: int = 0) -> Iterator[CodeType]:
-    """Yield the notebook's code in a function or class, also behind a decorator."""
+    """Yield the notebook's code in a function or class, also inside a decorated one."""
     inner: Iterable[object] = _wrapped_in(value)
     if isinstance(value, FunctionType) and value.__globals__ is namespace:
         yield value.__code__
@@ -123,7 +123,7 @@ def _scripted() -> Iterator[type]:
 
 
 def unseen(seen: Seen) -> str:
-    """Describe why a run may have read more than was seen; empty if it cannot."""
+    """Return why a run may have read more than was observed, or "" if it cannot."""
     words = {*seen.uses}.union(*map(words_in, seen.codes.values()))
     reasons = (
         (seen.failed, "some of its code could not be watched"),
@@ -136,7 +136,7 @@ def unseen(seen: Seen) -> str:
 
 
 def _has_children() -> bool:
-    """Return whether this process has children that are still there."""
+    """Return whether this process has running children."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except (ChildProcessError, AttributeError):
@@ -145,13 +145,13 @@ def _has_children() -> bool:
 
 
 def _is_compiled() -> bool:
-    """Return whether torch.compile has translated code in this process."""
+    """Return whether torch.compile has compiled code in this process."""
     codes = imported("torch._dynamo.convert_frame", "input_codes")
     return bool(getattr(codes, "seen", None))
 
 
 def _is_seen(use: Use) -> bool:
-    """Return whether a call of the shell reads variables only by watched code."""
+    """Return whether a call of the shell reads variables only in watched code."""
     call, *words = use.call.split("\n")
     if call not in ("run_line_magic", "run_cell_magic") or not words:
         return False

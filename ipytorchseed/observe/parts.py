@@ -1,4 +1,4 @@
-"""Finds which parts of a variable were read, also by functions that were given it."""
+"""Finds the parts of a variable that were read, also in functions that took it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ipytorchseed.introspection.values import is_class, is_function, is_module, 
 from ipytorchseed.observe.uses import Use, find_uses
 from ipytorchseed.observe.watch import Seen, sets_globally
 
-# Functions whose code runs after their call.
+# Flags of functions whose code runs after their call.
 _LATER = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
 
-# What reads a function's local variables by a text.
+# Names that give access to local variables by name.
 _BY_TEXT = frozenset({"eval", "exec", "query"})
 
 
@@ -23,7 +23,7 @@ class Parts:
     """Finds which parts of variables a run read.
 
     Args:
-        seen: What was noted while it ran.
+        seen: The record of the run.
         namespace: The notebook's variables after it.
     """
 
@@ -36,10 +36,8 @@ class Parts:
     def read(self, name: str) -> set[str]:
         """Return the parts of a variable that were read, as code.
 
-        Empty text for all of it.
-
-        A function of the notebook reads what it does with its parameter; a property or method,
-        what it does with ``self``.
+        The empty text means all of it. For an argument of a notebook function, these are the parts
+        of its parameter. For a property or method, these are the parts of ``self``.
         """
         uses, value = self._seen.uses[name], self._namespace.get(name)
         parts = {use.part for use in uses if use.is_read}
@@ -66,13 +64,13 @@ class Parts:
         return parts
 
     def _uses(self, name: str) -> list[Use]:
-        """Return the uses of a variable that were seen."""
+        """Return the observed uses of a variable."""
         codes = [code for code in self._seen.codes.values() if name in code.co_names]
         found = (use for code in codes for use in self._look(code))
         return [use for use in found if use.name == name and not use.is_local]
 
     def _look(self, code: CodeType) -> list[Use]:
-        """Return the uses in code that were seen, with what is given to whom."""
+        """Return the observed uses in code, with the calls that they are arguments of."""
         key = id(code)
         if key not in self._close:
             is_of_class = not sets_globally(code) and code.co_name != "<module>"
@@ -83,7 +81,7 @@ class Parts:
         return self._close[key]
 
     def _called(self, use: Use) -> object:
-        """Return the function that got a value, if there was only one during the run."""
+        """Return the function that took a value, if there was only one during the run."""
         sets = [each for each in self._uses(use.to) if not each.is_read]
         is_one = not sets or (len(sets) == 1 and sets[0].defined)
         return self._namespace.get(use.to) if is_one else None
@@ -92,10 +90,7 @@ class Parts:
         return type(function) is FunctionType and function.__globals__ is self._namespace
 
     def _parameter(self, function: object, at: int | str) -> tuple[int, str] | None:
-        """Return the code and the parameter that receive an argument.
-
-        None if it is not known.
-        """
+        """Return the code and the parameter of an argument, or None if unknown."""
         if not self._is_users(function):
             return None
         code = function.__code__
@@ -110,7 +105,7 @@ class Parts:
 
 
 def _serving(use: Use, value: object) -> object:
-    """Return the class's function that gets a value's attribute, item or method."""
+    """Return the class's function that implements an attribute, item or method."""
     kind = type(value)
     if use.part[:1] == "[":
         return find_member(kind, "__getitem__")

@@ -1,4 +1,4 @@
-"""Finds in compiled code where it reads and sets variables of the notebook."""
+"""Finds the places in bytecode that read and set variables of the notebook."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class Use(Struct, frozen=True):
 
     Attributes:
         name: The variable, or a parameter of the function.
-        is_read: Whether it is read there; else it is set or deleted.
-        part: The part of it that is read: ``.lr``, ``['rate']``; empty for all of it.
-        call: The method of it that is called there, and constants that follow, one a line.
-        to: The variable that it is an argument of, if it is called with it.
-        at: Which argument: its position or its keyword.
-        defined: Where it is set by a ``def``, the offset; else 0.
+        is_read: Whether it is read; else it is set or deleted.
+        part: The part that is read: ``.lr``, ``['rate']``; empty for all of it.
+        call: The method that is called, then constant arguments, one per line.
+        to: The variable that is called with it as an argument.
+        at: The argument's position or keyword.
+        defined: The offset, if it is set by a ``def``; else 0.
         is_local: Whether it is a parameter.
     """
 
@@ -42,15 +42,15 @@ _STORES = frozenset({"STORE_NAME", "STORE_GLOBAL", "DELETE_NAME", "DELETE_GLOBAL
 _NAMES = {dis.opmap[name]: name for name in _LOADS | _STORES if name in dis.opmap}
 _GLOBAL, _NULL = dis.opmap["LOAD_GLOBAL"], dis.opmap["PUSH_NULL"]
 
+# Whether the null that ``LOAD_GLOBAL`` adds for a call is above the function.
 _NULL_ABOVE = sys.version_info >= (3, 13)
-"""Whether the null that ``LOAD_GLOBAL`` adds for a call lies above the function."""
 
+# The number of flag bits below the number of the name in an argument.
 _SHIFTS = {_GLOBAL: 1, dis.opmap["LOAD_ATTR"]: 1, dis.opmap.get("LOAD_SUPER_ATTR", -1): 2}
-"""Flags in the lowest bits of an argument, before the number of the name."""
 
 _LOCALS = {op: name.count("LOAD_FAST") for name, op in dis.opmap.items() if "LOAD_FAST" in name}
+# Those of the instructions in ``_LOCALS`` that load two variables.
 _PAIRED = {op for op in _LOCALS if dis.opname[op].count("_FAST") > 1}
-"""Instructions that load local variables, and how many; and those with two in their argument."""
 
 _CACHE, _EXTENDED = dis.opmap.get("CACHE", 0), dis.EXTENDED_ARG
 _ATTRIBUTE, _CONSTANT = dis.opmap["LOAD_ATTR"], dis.opmap["LOAD_CONST"]
@@ -63,27 +63,27 @@ _PURE = re.compile(
     "LOAD_|PUSH_NULL|CALL(_KW)?$|(BINARY|COMPARE|UNARY)_|(IS|CONTAINS)_OP"
     "|BUILD_(LIST|MAP|SET|SLICE|STRING|TUPLE)$"
 ).match
+# Instructions that only pop values and push one, or only load values.
 _STEADY = {op for name, op in dis.opmap.items() if _PURE(name)}
-"""Instructions that only take values from the top of the stack and put one there, or load some."""
 
+# The function through which ``%`` and ``!`` call the shell.
 SHELL = "get_ipython"
-"""The function by which what is written with ``%`` and ``!`` calls the shell."""
 
 _Step = tuple[int, int, int, int]
 _Argument = tuple[str, int | str]
 
 
 def find_uses(code: CodeType, *, sets: bool, closely: bool = False) -> dict[int, tuple[Use, ...]]:
-    """Return the places where code reads or sets a variable of its module.
+    """Return the places where code reads or sets variables of its module.
 
     Args:
-        code: Of a cell, or a function of the user's; not what is nested in it.
-        sets: Whether names that it sets are the module's: those of a class body are not.
+        code: The code of a cell or of a user's function, without nested code.
+        sets: Whether names that it sets are the module's. Those of a class body are not.
         closely: Whether to find arguments, definitions and uses of parameters too, which takes
             ten times as long.
 
     Returns:
-        Each by the offset of its instruction, as ``sys.monitoring`` tells it.
+        The uses by the offset of the instruction, as ``sys.monitoring`` reports it.
     """
     found: dict[int, tuple[Use, ...]] = {}
     steps = [*_steps(code)]
@@ -107,7 +107,7 @@ def find_uses(code: CodeType, *, sets: bool, closely: bool = False) -> dict[int,
 def _of_parameters(
     code: CodeType, steps: list[_Step], place: int, given: Mapping[tuple[int, int], _Argument]
 ) -> tuple[Use, ...]:
-    """Return the uses of parameters by an instruction that loads one or two local variables."""
+    """Return the uses of parameters by an instruction that loads local variables."""
     _, _, op, arg = steps[place]
     count = _LOCALS[op]
     numbers = (arg >> 4, arg & 15)[-count:] if op in _PAIRED else (arg,)
@@ -122,9 +122,9 @@ def _of_parameters(
 
 
 def _arguments(code: CodeType, steps: list[_Step]) -> dict[tuple[int, int], _Argument]:
-    """Return which loads are arguments of calls of variables, by place and number of the load."""
+    """Return the arguments of calls of variables, by place and number of the load."""
     taken: dict[int, list[tuple[int, int, int]]] = {}  # by call: depth, place and number
-    labels = {*dis.findlabels(code.co_code)}  # type: ignore[arg-type] # the text itself
+    labels = {*dis.findlabels(code.co_code)}  # type: ignore[arg-type] # bytes
     joins = {at for at, step in enumerate(steps) if not labels.isdisjoint(step[:2])}
     for place, (_, _, op, arg) in enumerate(steps):
         for nth in range(_LOCALS.get(op, op in _NAMES)):
@@ -135,7 +135,7 @@ def _arguments(code: CodeType, steps: list[_Step]) -> dict[tuple[int, int], _Arg
     found: dict[tuple[int, int], _Argument] = {}
     for call, loads in taken.items():
         _, _, op, count = steps[call]
-        names = steps[call - 1]  # of keywords; in 3.12 their instruction stands before the call
+        names = steps[call - 1]  # of keywords; in 3.12 a separate instruction
         by_name = code.co_consts[names[3]] if op == _CALL_KW or names[2] == _KEYWORDS else ()
         ats = (*range(count - len(by_name)), *by_name)[::-1]
         callee = next((at for depth, at, _ in loads if depth >= count + (op == _CALL_KW)), None)
@@ -151,9 +151,9 @@ def _arguments(code: CodeType, steps: list[_Step]) -> dict[tuple[int, int], _Arg
 def _find_taker(
     steps: list[_Step], joins: Collection[int], place: int, above: int
 ) -> tuple[int, int]:
-    """Return the place of the call that takes a value from the stack, and how much is above it.
+    """Return the place of the call that pops a value, and how many are above it.
 
-    Zeros if something else takes it, after a jump, or where jumps lead to.
+    Returns zeros if another instruction pops it, or if a jump or the target of one comes first.
     """
     for at in range(place, len(steps)):
         _, _, op, arg = steps[at]
@@ -169,7 +169,7 @@ def _find_taker(
 
 
 def _steps(code: CodeType) -> Iterator[_Step]:
-    """Yield each instruction: the offsets where it and its operation begin, operation, argument."""
+    """Yield the instructions: start, offset of the operation, operation and argument."""
     text = code.co_code
     begin, extended = 0, 0
     for offset in range(0, len(text), 2):
@@ -186,7 +186,7 @@ def _steps(code: CodeType) -> Iterator[_Step]:
 
 
 def _follow(code: CodeType, steps: list[_Step], place: int, name: str) -> tuple[str, str]:
-    """Return which part of a name's value the steps after its load read, and what they call."""
+    """Return the part of a name's value that is read after its load, and the call."""
     place += 1
     while name == SHELL and place < len(steps) and steps[place][2] in _CALLED:
         place += 1
@@ -210,19 +210,19 @@ def _follow(code: CodeType, steps: list[_Step], place: int, name: str) -> tuple[
 
 
 def words_in(code: CodeType) -> set[str]:
-    """Return the words in code's texts: a library may take them for names, as a query does."""
+    """Return the words in string constants. A library may use them as names."""
     texts = (const for const in code.co_consts if isinstance(const, str))
     return {word for text in texts for word in _WORD.findall(text)}
 
 
 def names_in(code: CodeType) -> set[str]:
-    """Return the names that code, and what is nested in it, may look up."""
+    """Return the names that code and its nested code may look up."""
     nested = (const for const in code.co_consts if isinstance(const, CodeType))
     return {*code.co_names}.union(*map(names_in, nested))
 
 
 def names_at(code: CodeType, places: set[int]) -> set[str]:
-    """Return the names of variables, attributes and modules in instructions at offsets."""
+    """Return the names of variables, attributes and modules at offsets."""
     return {
         code.co_names[arg >> _SHIFTS.get(op, 0)]
         for begin, offset, op, arg in _steps(code)

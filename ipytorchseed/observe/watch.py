@@ -1,9 +1,9 @@
-"""Watches code of the notebook while a cell runs: what it reads and sets, and what of it runs.
+"""Watches the notebook's code while a cell runs: what it reads, sets and runs.
 
-Python tells of each code object that begins to run, once. Of the notebook's own, and of no other,
-it also tells of each instruction, once for each cell; loops run at full speed. So everything that
-runs with the notebook's variables is seen, whoever runs it: a library that calls a function of the
-user's, ``exec``, ``%time``, a thread.
+Python reports each code object once, when it first starts. For the notebook's code only, it also
+reports each instruction once per cell, so loops run at full speed. Everything that runs with the
+notebook's variables is observed, whatever runs it: a library that calls a function of the user,
+``exec``, ``%time`` or a thread.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ipytorchseed.observe.uses import Use, find_uses
 from ipytorchseed.reads.entropy import TAILS
 from ipytorchseed.reads.resolution import public_name
 
+# Tool numbers without a conventional owner; the first free one is used.
 _TOOLS = (4, 3)
-"""Numbers of tools without a conventional owner; the first free one is used."""
 
 _monitoring: Any = getattr(sys, "monitoring", None)
 _DISABLE = getattr(_monitoring, "DISABLE", None)
@@ -31,15 +31,15 @@ OnFirstRead = Callable[[str], object]
 
 
 class Seen:
-    """What was seen of one run.
+    """The record of one run.
 
     Attributes:
-        uses: Variables, each with the uses in the order in which they were met first.
+        uses: Variables, each with its uses, ordered by first occurrence.
         codes: The code that ran.
-        places: The offsets of its instructions that ran.
-        called: Functions of ``reads.entropy`` that it called, as one would import them.
+        places: The offsets of the instructions that ran.
+        called: Functions of ``reads.entropy`` that it called, by public name.
         forked: Whether this process was forked.
-        failed: Whether some code could not be watched, for an error of ours.
+        failed: Whether some code could not be watched because of an internal error.
     """
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class Seen:
 
 
 class Watch:
-    """Watches the code that runs with the variables of one notebook. There is one in a process."""
+    """Watches the code that runs with one notebook's variables; one per process."""
 
     def __init__(self) -> None:
         self._tool: int | None = None
@@ -64,14 +64,14 @@ class Watch:
         self._spent: dict[int, CodeType] = {}
 
     def start(self, namespace: Mapping[str, Any], on_read: OnFirstRead) -> bool:
-        """Begin to watch a run.
+        """Start watching a run.
 
         Args:
             namespace: The notebook's variables.
-            on_read: Called with the name of a variable before it is read for the first time.
+            on_read: Called with the name of a variable before its first read.
 
         Returns:
-            Whether there is something to watch with.
+            Whether a tool number was free.
         """
         if not self._take_tool():
             return False
@@ -86,12 +86,12 @@ class Watch:
         return True
 
     def stop(self) -> Seen | None:
-        """End the watch of a run, and return what was seen."""
+        """Stop watching a run, and return its record."""
         seen, self._seen, self._on_read = self._seen, None, None
         return seen
 
     def close(self) -> None:
-        """Give the tool back, and watch nothing any more."""
+        """Release the tool number, and stop watching."""
         if self._tool is None:
             return
         tool, events = self._tool, _monitoring.events
@@ -105,7 +105,7 @@ class Watch:
         self.__init__()  # type: ignore[misc]
 
     def forked(self) -> None:
-        """Record that this process is forked: its child is not seen."""
+        """Record that this process was forked: its child is not observed."""
         if self._seen is not None:
             self._seen.forked = True
 
@@ -126,20 +126,20 @@ class Watch:
         return True
 
     def _arm(self, code: CodeType) -> None:
-        """Make each instruction of code reported once more."""
+        """Enable the report of each instruction of code again."""
         tool, events = self._tool, _monitoring.events
         if tool is not None:
             _monitoring.set_local_events(tool, code, events.NO_EVENTS)
             _monitoring.set_local_events(tool, code, events.INSTRUCTION | events.CALL)
 
     def _begins(self, code: CodeType, _offset: int) -> object:
-        """Record that code begins to run for the first time, if it runs with our variables."""
+        """Record the first start of code, if it runs with the notebook's variables."""
         try:
             frame = sys._getframe(1)  # noqa: SLF001 -- there is no other way
             scope = frame.f_globals
             if scope is not self._namespace:
-                # A function of the notebook's may run on copies of its variables first. A script
-                # that ``%run`` runs has a file.
+                # A function of the notebook may run on copies of its variables first. A script of
+                # ``%run`` has a file.
                 copies = scope.get("__name__") == "__main__" and _is_of_a_cell(code.co_filename)
                 return None if copies else _DISABLE
             return self._meet(code, sets=sets_globally(code) or frame.f_locals is scope)
@@ -159,7 +159,7 @@ class Watch:
             del self._spent[key]
         if self._seen is not None:
             self._seen.codes[key] = code
-        # The code of a text may run again; a function's instructions are reported anyway.
+        # Module code may run again. A function's instructions are reported anyway.
         return None if code.co_name == "<module>" else _DISABLE
 
     def _forget(self, key: int) -> None:
@@ -169,7 +169,7 @@ class Watch:
             self._uses.pop(key, None)
 
     def _runs(self, code: CodeType, offset: int) -> object:
-        """Record an instruction that runs for the first time in this run."""
+        """Record the first execution of an instruction in this run."""
         try:
             key = id(code)
             seen = self._seen
@@ -188,7 +188,7 @@ class Watch:
         return _DISABLE
 
     def _calls(self, _code: CodeType, _offset: int, called: object, _first: object) -> object:
-        """Record a clock or entropy call by its place in code, under any name."""
+        """Record a call of a nondeterministic function, under any name."""
         try:
             name = called.__name__ if type(called) is FunctionType else qualified_name(called)
             if self._seen is not None and name.rpartition(".")[2] in TAILS:
@@ -212,17 +212,17 @@ class Watch:
 
 
 def _is_of_a_cell(file: str) -> bool:
-    """Return whether code is of a cell, by its file: ipykernel gives each its own file."""
+    """Return whether code is of a cell, by its file. ipykernel has one per cell."""
     return file[:1] == "<" or "ipykernel_" in file
 
 
 def sets_globally(code: CodeType) -> bool:
-    """Return whether what a function's code sets by name is global: that of a class body is not."""
+    """Return whether names that code sets are global; those of a class body are not."""
     return bool(code.co_flags & CO_OPTIMIZED)
 
 
+# The watch of this process; None before Python 3.12.
 watch = Watch() if _monitoring is not None else None
-"""The one in this process; None before Python 3.12."""
 
 if watch is not None and hasattr(os, "register_at_fork"):
     os.register_at_fork(before=watch.forked)

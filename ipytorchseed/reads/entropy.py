@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+# Any call is nondeterministic.
 ANY = 99
-"""Asked by any call."""
 
 
 def _calls(given: int, functions: Mapping[str, str]) -> dict[str, int]:
-    """Return the full names of functions, each with the arguments that a call has at most."""
+    """Return the full names of functions, each with its largest number of arguments."""
     return {f"{home}.{name}": given for home, names in functions.items() for name in names.split()}
 
 
+# Functions of databases that queries call, whatever a database calls them.
 QUERY_CLOCK, QUERY_RANDOM = "SQL now()", "SQL random()"
-"""What queries ask the database for, however it calls it."""
 
+# Clocks: a call with at most this many arguments, None not counted, reads the clock.
 CLOCKS: dict[str, int] = {
     QUERY_CLOCK: ANY,
     **_calls(
@@ -37,8 +38,9 @@ CLOCKS: dict[str, int] = {
     **_calls(0, {"time": "asctime ctime gmtime localtime"}),
     "time.strftime": 1,
 }
-"""Clocks: asked by a call with at most so many arguments that are not None."""
 
+# Functions that use the system's entropy if called with at most this many arguments. 0 means
+# without a seed.
 ENTROPY: dict[str, int] = {
     QUERY_RANDOM: ANY,
     **_calls(
@@ -65,14 +67,14 @@ ENTROPY: dict[str, int] = {
         },
     ),
 }
-"""The operating system's randomness, asked likewise: 0 stands for a call without a seed."""
 
+# Those that let numpy seed a generator. It calls ``secrets``, which can be observed.
 NUMPY_SEEDED = frozenset(name for name in ENTROPY if name.startswith("numpy.random."))
-"""Those of them that let numpy seed a generator: ``secrets`` is asked, where that can be heard."""
 
+# The order of a set of objects depends on their addresses.
 BY_PLACE = "object.__hash__"
-"""What the order of a set of objects hangs on: where they lie in memory."""
 
+# Functions that return the state of the process or the machine.
 STANDS: dict[str, int] = {BY_PLACE: ANY} | _calls(
     ANY,
     {
@@ -83,27 +85,27 @@ STANDS: dict[str, int] = {BY_PLACE: ANY} | _calls(
         "tracemalloc": "get_traced_memory",
     },
 )
-"""What tells how the process or the machine stands at the moment."""
 
+# The builtin that asks the user.
 BY_PERSON = "input"
-"""The builtin that asks whoever runs the cell."""
 
+# Functions that ask the user.
 PERSONS: dict[str, int] = {BY_PERSON: ANY, "getpass.getpass": ANY}
-"""What asks likewise."""
 
 _BY_SIZE = {
     "torch": "Tensor BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor"
     " HalfTensor IntTensor LongTensor ShortTensor"
 }
 
+# Functions that return uninitialized memory. Most code sets all of it before it reads it.
 MEMORY: dict[str, int] = _calls(
     ANY, {"numpy": "empty empty_like", "torch": "empty empty_like", "torch.Tensor": "new_empty"}
 ) | _calls(ANY, _BY_SIZE)
-"""What gives memory as it lies: most code sets all of it before it reads it."""
 
+# Those that copy an argument, but take several arguments as sizes.
 SIZED: frozenset[str] = frozenset(_calls(ANY, _BY_SIZE))
-"""Those of them that copy what they are given, unless it is sizes: several arguments."""
 
+# Functions that run another program, whose effects are not recorded.
 PROGRAMS: dict[str, int] = _calls(
     ANY,
     {
@@ -112,28 +114,28 @@ PROGRAMS: dict[str, int] = _calls(
         "subprocess": "Popen call check_call check_output getoutput getstatusoutput run",
     },
 )
-"""What runs another program, of which nothing is recorded."""
 
 NONDETERMINISTIC: dict[str, int] = CLOCKS | ENTROPY | STANDS | PERSONS | MEMORY | PROGRAMS
 
+# The class whose methods all use the system's entropy.
 SYSTEM_RANDOM = "random.SystemRandom"
-"""The class whose every method asks."""
 
+# Functions that give names and paths, which affect few results.
 NAMES: frozenset[str] = frozenset({
     "os.getpid", "tempfile.NamedTemporaryFile", "tempfile.TemporaryDirectory", "tempfile.mkdtemp",
     "tempfile.mkstemp", "uuid.uuid1", "uuid.uuid4", "uuid.uuid6", "uuid.uuid7",
 })  # fmt: skip
-"""Those of them that are asked for names and places, on which few results hang."""
 
 CLOCK_TAILS: frozenset[str] = frozenset(name.rpartition(".")[2] for name in CLOCKS)
 READING_TAILS: frozenset[str] = CLOCK_TAILS | {name.rpartition(".")[2] for name in NAMES}
+# Last parts of the names above, to skip other names quickly.
 TAILS: frozenset[str] = frozenset(name.rpartition(".")[2] for name in NONDETERMINISTIC)
-"""Last parts of the names above, to pass over the others quickly."""
 
+# Functions that read the clock if an argument is ``now`` or ``today``. It then counts as an
+# attribute: ``numpy.datetime64.now``.
 SAYS_WHEN = frozenset({"Timestamp", "datetime64", "to_datetime"})
-"""Functions that read the clock where the text ``now`` or ``today`` is given, which then counts as
-an attribute of theirs: ``numpy.datetime64.now``."""
 
+# The names under which functions and classes are defined, and those that users import.
 ALIASES: dict[str, str] = {
     **{
         f"{home}.{function}.{word}": f'{public}.{function}("{word}")'
@@ -153,43 +155,42 @@ ALIASES: dict[str, str] = {
     "torch.utils.benchmark.utils.timer": "torch.utils.benchmark",
     "timeit.default_timer": "time.perf_counter",
 }
-"""Where functions and classes are defined, and where one would import them from."""
 
+# The builtin that returns the address of an object.
 ADDRESS = "id"
-"""The builtin that tells where an object is in memory."""
 
+# The calls of a value that is computed from addresses only.
 ADDRESSES = frozenset({f"{ADDRESS}()"})
-"""What is made of addresses and nothing else is made of this call."""
 
-PLACES = {BY_PLACE: "objects of a set lie in memory", ADDRESS: "objects lie in memory"}
-"""What an order may hang on, each with a clause that tells it."""
+# What an order may depend on, each as a clause.
+PLACES = {BY_PLACE: "objects of a set are in memory", ADDRESS: "objects are in memory"}
 
+# The builtin whose result depends on the hash seed of the process.
 BY_HASH = "hash"
-"""The builtin whose answer hangs on the hash seed of the process."""
 
 
 def reads_clock(asked: Iterable[str]) -> bool:
-    """Return whether a clock is among what a cell asks."""
+    """Return whether a clock is among nondeterministic calls."""
     return not CLOCKS.keys().isdisjoint(asked)
 
 
 def is_program(name: str) -> bool:
-    """Return whether what is asked is another program: ``!wget``, ``%pip``, ``subprocess.run``."""
+    """Return whether a call runs another program: ``!wget``, ``subprocess.run``."""
     return name.startswith(("!", "%")) or name in PROGRAMS
 
 
 def programs_of(asked: Iterable[str]) -> tuple[str, ...]:
-    """Return the other programs among what a cell asks."""
+    """Return the other programs among nondeterministic calls."""
     return tuple(filter(is_program, asked))
 
 
 def say_programs(names: Iterable[str]) -> str:
-    """Say of a cell that it runs these programs."""
-    return f"runs another program, of which nothing is recorded: {', '.join(names)}"
+    """Return a clause that says that a cell runs these programs."""
+    return f"runs another program, whose effects are not recorded: {', '.join(names)}"
 
 
 def sentence(name: str) -> str:
-    """Say why what a cell asks may answer differently each time."""
+    """Return a sentence that says why a call may be different every time."""
     if is_program(name):
         return f"the cell {say_programs((name,))}"
     if name == BY_PLACE:

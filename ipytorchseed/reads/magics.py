@@ -1,4 +1,4 @@
-"""Tells which code, files and programs a call of an IPython magic runs."""
+"""Finds the code, files and programs that a call of an IPython magic runs."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _NAMED_OPTION = lazy_pattern(r"\s*-[fmTDs]\s+\S+\s*")
 _BETWEEN_WORDS = lazy_pattern(r"[\s;|&<>()'\"=]+")
 _EXPANDED = lazy_pattern(r"\{([^{}]+)\}|\$([a-zA-Z_]\w*)")
 
+# A magic or shell command; used only where the text is not Python.
 _MAGIC = lazy_pattern(
     r"^([ \t]*)(?:[%!?].*|[\w.,][\w., \t]*=[ \t]*[%!]\w.*|[\w.]+\?\??[ \t]*)$", re.MULTILINE
 )
-"""A magic or shell command; only looked for where the text is no Python."""
 
 _HEAD = lazy_pattern(r"%%(\w+)")
 
@@ -47,19 +47,19 @@ def parse_beside_magics(source: str) -> ast.Module:
 
 
 class Magic(Struct):
-    """What the call of a magic does.
+    """The effects of a magic's call.
 
     Attributes:
         body: The code that it runs, or "".
-        cell: Whether that is a cell, which may hold magics of its own.
+        cell: Whether that is a cell, which may contain magics.
         forgets: Whether the names that it sets are lost.
         expressions: Python in the braces of its line.
         writes: Names that it sets.
-        files: Files that it runs, in the notebook or as programs of their own.
-        program: A program of its own that it runs, as users write it: ``!wget``; or "".
-        words: The words of what it gives to a program: some may be names of files.
-        text: Its line, as users write it: ``%seed 42``, ``!ls``; ``= !ls`` where what
-            that prints is kept.
+        files: Files that it runs, in the notebook or as separate programs.
+        program: A separate program that it runs, as users write it: ``!wget``; or "".
+        words: The words that it passes to a program: some may be names of files.
+        text: Its line, as users write it: ``%seed 42``, ``!ls``; ``= !ls`` where the
+            output is kept.
     """
 
     body: str = ""
@@ -74,7 +74,7 @@ class Magic(Struct):
 
 
 def magic_of(node: ast.Call) -> Magic | None:
-    """Tell what a call of the shell does, or None where it is no such call."""
+    """Return the effects of a call of the shell, or None for another call."""
     func = node.func
     if not (
         isinstance(func, ast.Attribute)
@@ -128,7 +128,7 @@ def _cell_magic(name: str, line: str, body: str) -> Magic:
 
 
 def _run_program(made: Magic, program: str, text: str) -> Magic:
-    """Note a program, and what it is given."""
+    """Record a program and its input."""
     made.program, made.files = program, scripts_of(text.split())
     made.words = _BETWEEN_WORDS.split(text)
     return made
@@ -144,24 +144,26 @@ def _expanded(line: str) -> list[str]:
     return [braced or name for braced, name in _EXPANDED.findall(line)]
 
 
+# The key in an output's metadata that marks it as ours, not the cell's.
 MARK = "ipytorchseed"
-"""The key in an output's metadata that marks it as ours: it is no output of the cell."""
 
+# The beginnings of comments and of our magics.
 _COMMANDS = lazy_pattern(r"%(?:why|rng|seed|deterministic|replay|check)(?![\w%])|#")
-"""How lines begin that only ask or command us, and comments."""
 
+# Our line magics that change nothing, without the percent sign.
 _LOOKS = lazy_pattern(r"(?:why|rng|replay|check)(?!\w)|seed\s+log(?!\w)")
-"""Those of our line magics that only look, without the percent sign."""
 
 
 def only_asks(source: str) -> bool:
-    """Return whether a cell only asks or commands us, as ``%why`` and ``%seed`` do."""
+    """Return whether a cell only runs our magics, such as ``%why`` and ``%seed``."""
     lines = [line.strip() for line in source.splitlines() if line.strip()]
     return all(map(_COMMANDS.match, lines))
 
 
 def looks(name: str, line: str) -> bool:
-    """Return whether a line magic of ours only looks, so that what it shows is no result.
+    """Return whether one of our line magics changes nothing.
+
+    Its output is not a result of the cell.
 
     Args:
         name: The magic, without the percent sign.

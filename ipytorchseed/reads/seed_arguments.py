@@ -1,4 +1,4 @@
-"""Which calls of a cell take a seed and are given none, by the functions that they are of."""
+"""Calls of a cell whose functions take a seed that the call does not give."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from ipytorchseed.introspection.values import is_class, is_module, module_names
 from ipytorchseed.reads.entropy import ENTROPY, NONDETERMINISTIC
 from ipytorchseed.reads.magics import parse_beside_magics
 
+# Names of the argument in libraries. If a function takes two, the second is deprecated.
 SEED_NAMES = ("random_state", "rng", "seed")
-"""What libraries call the argument; of two names, the one that is not deprecated first."""
 
 
 def takes_seed(kind: str, name: str) -> bool:
-    """Return whether a cause may be a call that takes a seed, or one that makes such a call."""
-    is_path = "." in name and name.replace(".", "").isidentifier()  # and no program
+    """Return whether a cause may be a call that takes a seed, or leads to one."""
+    is_path = "." in name and name.replace(".", "").isidentifier()  # not a program
     answers = name in NONDETERMINISTIC and ENTROPY.get(name) != 0
     return kind == "entropy" and is_path and not answers
 
 
+# A call without its seed: its function's text, and the argument's name and position.
 Lacking = tuple[str, str, int]
-"""A call without its seed: the text of its function, and the name and place of the argument."""
 
 
 def without_seed(source: str, namespace: Mapping[str, Any]) -> Iterator[Lacking]:
-    """Yield the calls without their seed, where that is None.
+    """Yield the calls whose seed is missing or None.
 
     No code of the user's or of a library is run.
 
@@ -48,7 +48,10 @@ def without_seed(source: str, namespace: Mapping[str, Any]) -> Iterator[Lacking]
 
 
 def _find(node: ast.expr, namespace: Mapping[str, Any]) -> tuple[Any, bool]:
-    """Return what an expression names, and whether it is a method of an object; None if unknown."""
+    """Return the value of a dotted name, and whether it is a bound method.
+
+    Return None if it is unknown.
+    """
     if isinstance(node, ast.Name):
         return namespace.get(node.id), False
     if not isinstance(node, ast.Attribute):
@@ -61,7 +64,10 @@ def _find(node: ast.expr, namespace: Mapping[str, Any]) -> tuple[Any, bool]:
 
 
 def _places(function: Any, is_method: bool) -> dict[str, int]:  # noqa: ANN401, FBT001 -- of anything
-    """Return the places of parameters that are None by default, of Python functions and classes."""
+    """Return the positions of parameters whose default is None.
+
+    Only for functions and classes written in Python.
+    """
     if is_class(function):
         function, is_method = find_member(function, "__init__"), True
     while type(function) is FunctionType and "__wrapped__" in vars(function):

@@ -1,4 +1,4 @@
-"""The calls and imports that a cell's text writes out, with the arguments that it shows."""
+"""The calls, arguments and imports in the text of a cell."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Variable(Struct, frozen=True):
     name: str
 
 
-# An argument whose value only the run knows.
+# An argument whose value the text does not show.
 UNKNOWN: Any = object()
 
 
@@ -30,12 +30,12 @@ class Call(Struct, frozen=True):
     """A call in a text.
 
     Attributes:
-        name: What is called, as it is written; empty if that is no dotted name.
-        tail: The last part of it, also of a method of a result.
-        root: The variable that it begins with; empty if there is none.
+        name: The dotted name that is called; empty if it is another expression.
+        tail: The last part of the name, also of a method of a result.
+        root: The first part of the name; empty if there is no name.
         given: The arguments by keyword, and from dictionaries in the same text: constants,
             ``Variable`` or ``UNKNOWN``. None if they cannot be listed.
-        takes: Variables that it is given.
+        takes: Variables among its arguments.
         made: Variables and attributes that its statement sets.
     """
 
@@ -48,7 +48,7 @@ class Call(Struct, frozen=True):
 
 
 class Written(Struct, frozen=True):
-    """What a text writes out.
+    """The calls and imports in a text.
 
     Attributes:
         calls: In the order of the text, those of its functions included.

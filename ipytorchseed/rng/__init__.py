@@ -1,1 +1,1 @@
-"""Where random numbers come from: sources, generators, states, digests and draws."""
+"""Random sources and generators: states, digests, seeds and draws."""

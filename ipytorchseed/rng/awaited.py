@@ -1,4 +1,4 @@
-"""A library that is seeded when it is imported, as importing it takes a second or two."""
+"""Seeds a library when it is imported, since its import takes seconds."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ipytorchseed.rng.source import Locate, Source
 class Awaited:
     """The source of a library that was seeded before its import.
 
-    It is a finder in ``sys.meta_path`` from the seeding until the import, at whose end the library
-    is seeded, and the source put where it was put meanwhile.
+    It is a finder in ``sys.meta_path`` from the seeding until the import. When the import ends, it
+    seeds the library, and sets the state that was written to the source since.
 
     Args:
-        module: The module that is waited for.
+        module: The module whose import it waits for.
         name: The name of its source.
-        seeded: Returns the state that a seed gives the source.
-        put: Seeds the library, and then puts the source into a state.
+        seeded: Returns the state of the source after seeding.
+        put: Seeds the library, and then sets the state of the source.
         locate: As in ``Source``.
     """
 
@@ -51,20 +51,20 @@ class Awaited:
         return (self._source,) if self in sys.meta_path else ()
 
     def can_wait(self) -> bool:
-        """Return whether the module is not imported yet, and can be."""
+        """Return whether the module can still be imported."""
         return self._module not in sys.modules and PathFinder.find_spec(self._module) is not None
 
     def seed(self, value: int) -> None:
         """Seed the library once it is imported."""
         self._seed, self._state = value, self._seeded(value)
         if self not in sys.meta_path:
-            sys.meta_path.insert(0, self)  # before the finders of others, which it asks
+            sys.meta_path.insert(0, self)  # before other finders, since it calls them
 
     def _write(self, state: bytes) -> None:
         self._state = state
 
     def cancel(self) -> bool:
-        """Wait no longer; return whether it did."""
+        """Stop waiting; return whether it waited."""
         waited = self in sys.meta_path
         if waited:
             sys.meta_path.remove(self)
@@ -73,7 +73,7 @@ class Awaited:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return what the finders after this one find, to be run by our loader."""
+        """Return the spec that the finders after this one find, with our loader."""
         if name != self._module:
             return None
         for finder in dropwhile(partial(is_not, self), [*sys.meta_path]):
@@ -89,12 +89,12 @@ class Awaited:
         self.cancel()
         try:
             self._put(self._seed, self._state)
-        except Exception as error:  # noqa: BLE001 -- it would be an error of the user's import
+        except Exception as error:  # noqa: BLE001 -- it would reach the user's import
             warnings.warn(f"{self._module} could not be seeded: {in_brief(error)}", stacklevel=2)
 
 
 class _Loader:
-    """Replaces a module's loader until the module's code runs, which sees its own again."""
+    """Replaces a module's loader, and restores it before the module's code runs."""
 
     def __init__(self, loader: Any, then: Callable[[], None]) -> None:
         self._loader = loader

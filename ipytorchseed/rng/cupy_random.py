@@ -1,4 +1,4 @@
-"""CuPy's global generators, one a device, where CuPy is imported already.
+"""CuPy's global generators, one per device, if CuPy is imported.
 
 They can be seeded, but not read: cuRAND's host interface cannot return a generator's state
 (https://docs.nvidia.com/cuda/curand/host-api-overview.html). Their digest is shown as unknown.
@@ -15,7 +15,7 @@ from ipytorchseed.rng.source import Library, Source
 
 
 def _states() -> dict[int, Any]:
-    """Return the ``RandomState`` of each device for which CuPy has made one."""
+    """Return the ``RandomState`` of each device that has one."""
     module = sys.modules.get("cupy.random._generator")
     return getattr(module, "_random_states", {})
 
@@ -35,12 +35,10 @@ def _sources() -> list[Source]:
 
 
 def _seed(value: int) -> None:
-    """Seed the devices that have a generator.
+    """Seed every device.
 
-    The others find the seed when they start.
-
-    CuPy reads ``CUPY_SEED`` when it makes a device's generator; calling ``cupy.random.seed``
-    instead would start CUDA.
+    Devices without a generator get the seed when they start: CuPy then reads ``CUPY_SEED``.
+    Calling ``cupy.random.seed`` would start CUDA.
     """
     os.environ["CUPY_SEED"] = str(value)
     for source in _sources():

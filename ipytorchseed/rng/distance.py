@@ -6,7 +6,7 @@ from ipytorchseed.errors import StateError
 from ipytorchseed.rng import mersenne, numpy_random, python_random, torch_random
 from ipytorchseed.rng.position import UNKNOWN, Position
 
-# Draws that are tried by default (some 20 ms).
+# The number of draws tried by default (some 20 ms).
 NEAR = 5_000_000
 
 
@@ -17,9 +17,9 @@ def draws_between(before: bytes, after: bytes, bound: int = NEAR) -> int | None:
     """Count the draws that lead from one state to another of the same generator.
 
     Args:
-        before: A full state, as any of our ``read`` functions returned it.
+        before: A full state, as returned by any of our ``read`` functions.
         after: A later one.
-        bound: How many draws of a Mersenne Twister to try.
+        bound: The largest number of draws to try for a Mersenne Twister.
 
     Returns:
         The count, or None if ``after`` is not within reach of ``before``.
@@ -46,13 +46,11 @@ def same_stream(one: bytes, other: bytes, bound: int) -> bool:
 
 
 def mark_of(state: bytes) -> tuple[str, int] | None:
-    """Return a short name for a state's place in its stream.
-
-    16 bytes instead of thousands.
+    """Return a short name for a state's position in its stream.
 
     Returns:
-        The first words of the state as 16 hex digits, or the seed of a state without words; and
-        the numbers drawn since those words, or that seed. None for an unknown kind of state.
+        The first words of the state as 16 hex digits, or its seed if it has no words; and the
+        numbers drawn since. None for an unknown kind of state.
     """
     if _is_json(state):
         return None
@@ -62,7 +60,7 @@ def mark_of(state: bytes) -> tuple[str, int] | None:
 
 
 def draws_to(before: bytes, mark: tuple[str, int], bound: int) -> int | None:
-    """Count the draws from a state to a place that ``mark_of`` returned."""
+    """Count the draws from a state to a position that ``mark_of`` returned."""
     begin = mark_of(before)
     if begin is None:
         return None
@@ -76,20 +74,20 @@ def is_fresh(state: bytes) -> bool | None:
     """Return whether a generator was seeded and not drawn from since.
 
     Returns:
-        None if the state does not tell. Multiples of 624 draws look like none; so do 623, as
-        numpy begins there when it takes a seed from the system.
+        None if it is unknown. Multiples of 624 draws look like none. So do 623, since numpy
+        starts there when it takes a seed from the system.
     """
     twister = _twister(state)
     return None if twister is None else twister.used in {mersenne.N - 1, mersenne.N}
 
 
 def is_of_ours(state: bytes) -> bool:
-    """Return whether a state has a form in which we can count draws."""
+    """Return whether we can count draws in a state of this form."""
     return len(state) in _SIZES or _is_json(state)
 
 
 def locate_state(state: bytes) -> Position:
-    """Find the seed and draws behind a state whose kind is reported by its size alone."""
+    """Find the seed and draws of a state whose size alone shows its kind."""
     if len(state) != mersenne.SIZE:
         return UNKNOWN if _is_json(state) else torch_random.locate(state, ())
     placed = numpy_random.locate_legacy(state, ())
@@ -99,7 +97,7 @@ def locate_state(state: bytes) -> Position:
 def _is_json(state: bytes) -> bool:
     """Return whether a state is of a numpy ``Generator``.
 
-    Others may begin with any byte.
+    Other states may begin with any byte.
     """
     return state[:2] == b'{"' and len(state) not in _SIZES
 

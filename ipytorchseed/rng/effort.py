@@ -1,7 +1,4 @@
-"""A budget for searches of positions in a stream.
-
-The draws that they may step over.
-"""
+"""A budget of draws for searches of positions in a stream."""
 
 from __future__ import annotations
 
@@ -10,15 +7,15 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 
-class TooFar(Exception):  # noqa: N818 -- it is what is said, not what went wrong
-    """The budget is spent, and the search has not ended."""
+class TooFar(Exception):  # noqa: N818 -- not an error
+    """The budget was spent before the search ended."""
 
 
 class Effort:
     """A budget of draws to step over; 350,000 take about a millisecond.
 
     Args:
-        draws: How many.
+        draws: The number of draws.
     """
 
     __slots__ = ("left",)
@@ -27,10 +24,10 @@ class Effort:
         self.left = draws
 
     def spend(self, draws: int) -> None:
-        """Count draws that are about to be stepped over.
+        """Take draws from the budget before stepping over them.
 
         Raises:
-            TooFar: There are fewer left.
+            TooFar: Fewer are left.
         """
         if draws > self.left:
             self.left = 0
@@ -43,7 +40,7 @@ _allowed: ContextVar[Effort | None] = ContextVar("effort", default=None)
 
 @contextmanager
 def within(effort: Effort) -> Iterator[None]:
-    """Limit all searches in the block together, in addition to their own bounds."""
+    """Limit all searches in the block to one budget, in addition to their own bounds."""
     token = _allowed.set(effort)
     try:
         yield

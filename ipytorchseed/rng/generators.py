@@ -1,9 +1,7 @@
-"""Generator objects that the user made.
+"""Finds the user's generator objects in a namespace, without running user code.
 
-Found in a namespace, without running the user's code.
-
-Attributes are read from instance dictionaries and slots, never through ``getattr``: no property,
-``__getattr__``, ``__len__``, ``__iter__`` or ``__eq__`` of the user's is called.
+Attributes are read from instance dictionaries and slots, never through ``getattr``. So no property,
+``__getattr__``, ``__len__``, ``__iter__`` or ``__eq__`` of the user is called.
 """
 
 from __future__ import annotations
@@ -26,28 +24,28 @@ from ipytorchseed.rng.source import Kind, digest
 # Attributes or items followed from a name: ``loader.sampler.generator`` is two.
 DEPTH = 2
 
-# Items of a container that are looked at; larger ones hold data, not generators.
+# The largest containers that are searched; larger ones hold data, not generators.
 _FEW = 32
 
 # Attributes and items that are followed at each depth, in the order of the namespace.
 _MOST = 20_000
 
 
-# The table of the types of generators that users make.
+# The types of generators that users make.
 KINDS = (python_random.KIND, numpy_random.LEGACY, numpy_random.KIND, torch_random.KIND)
 
-# The seed last derived for a generator, by its name: a hint for finding its position.
+# The seed last derived for each generator, by name: a hint for finding its position.
 _derived: dict[str, int] = {}
 
 
 class Found(Struct, frozen=True):
-    """A generator object of the user's.
+    """A generator object of the user.
 
     Attributes:
-        name: How one reaches it: ``g``, ``loader.generator``, ``rngs['train']``.
+        name: The expression for it: ``g``, ``loader.generator``, ``rngs['train']``.
         kind: Its row in the table.
         object: The generator; hold it no longer than needed.
-        others: Further names of the same object.
+        others: Other names of the same object.
     """
 
     name: str
@@ -57,7 +55,7 @@ class Found(Struct, frozen=True):
 
     @property
     def type(self) -> str:
-        """As users write it, ``torch.Generator``."""
+        """Its type as users write it, ``torch.Generator``."""
         return self.kind.type
 
     def read(self) -> bytes:
@@ -65,22 +63,22 @@ class Found(Struct, frozen=True):
         return self.kind.read(self.object)
 
     def write(self, state: bytes) -> None:
-        """Put back a state that ``read`` returned."""
+        """Restore a state that ``read`` returned."""
         self.kind.write(self.object, state)
 
     @property
     def digest(self) -> str:
-        """The name of its state."""
+        """The digest of its state."""
         return digest(self.read())
 
     @property
     def position(self) -> Position:
-        """The seed that it began with and its draws since."""
+        """The seed that it started with and its draws since."""
         hints = [_derived[name] for name in (self.name, *self.others) if name in _derived]
         return self.kind.locate(self.object, hints)
 
     def reseed(self, common: int) -> int:
-        """Seed it with a seed derived from a common one and its name; return that seed."""
+        """Seed it with a seed derived from a common seed and its name; return that seed."""
         value = derive_seed(check_seed(common), self.name)
         self.kind.seed(self.object, value)
         _derived[self.name] = value
@@ -91,12 +89,12 @@ def find_generators(namespace: Mapping[str, object]) -> list[Found]:
     """Find the generators in a namespace, up to ``DEPTH`` attributes or items deep.
 
     Args:
-        namespace: Names and objects, such as a notebook's user namespace. Names under which the
-            shell keeps cells and their results are passed over.
+        namespace: Names and objects, such as a notebook's user namespace. The shell's names for
+            cells and their results are skipped.
 
     Returns:
         One entry for each generator, under its shortest name, in the order of the namespace.
-        The hidden generators behind ``random``, ``numpy.random`` and torch's devices are none.
+        Excludes the hidden generators of ``random``, ``numpy.random`` and torch's devices.
     """
     kinds: dict[int, Kind | None] = {}
     types = _types()
@@ -112,14 +110,14 @@ def find_generators(namespace: Mapping[str, object]) -> list[Found]:
         below: list[tuple[str, object]] = []
         for name, value in level:
             made = type(value)
-            if id(made) not in kinds:  # which live as long as their objects do
+            if id(made) not in kinds:  # keeps these alive as long as their objects
                 kinds[id(made)] = _kind_of(made, types)
             kind = kinds[id(made)]
             if kind is not None:
                 holder = _state_holder(value, kind)
                 identity = id(holder)
                 hidden = hidden or _hidden()
-                if identity in hidden or holder is None:  # a class forgot numpy's ``__init__``
+                if identity in hidden or holder is None:  # no call of numpy's ``__init__``
                     continue
                 known = entries.get(identity)
                 if known is None:
@@ -147,13 +145,13 @@ def _types() -> list[tuple[type, Kind]]:
 def _kind_of(made: type, types: list[tuple[type, Kind]]) -> Kind | None:
     for base, kind in types:
         if issubclass(made, base):
-            # SystemRandom asks the operating system for each number: it has no state.
+            # SystemRandom takes each number from the operating system: it has no state.
             return None if issubclass(made, random.SystemRandom) else kind
     return None
 
 
 def _state_holder(generator: object, kind: Kind) -> object:
-    """Return what holds the state.
+    """Return the object that holds the state.
 
     Several numpy ``Generator`` can share one bit generator.
     """
@@ -164,19 +162,19 @@ def is_source(generator: object, kind: Kind) -> bool:
     """Return whether a generator is the hidden one of a source, not the user's.
 
     Args:
-        generator: As found in some value.
-        kind: What it is of.
+        generator: A generator found in a value.
+        kind: Its row in the table.
     """
     return id(_state_holder(generator, kind)) in _hidden()
 
 
 def _hidden() -> set[int]:
-    """Identities of the generators that are sources, not generators of the user's."""
+    """Return the identities of the generators that are sources, not the user's."""
     return {*map(id, hidden_generators())}
 
 
 def hidden_generators() -> list[object]:
-    """Return the generators that are sources; of numpy, also the bit generator in it."""
+    """Return the generators that are sources; for numpy, also the bit generator."""
     found: list[object] = [python_random.hidden(), *torch_random.default_generators().values()]
     if numpy_random.MODULE in sys.modules:
         found += [numpy_random.hidden(), numpy_random.engine(numpy_random.hidden())]
@@ -187,10 +185,10 @@ def hidden_generators() -> list[object]:
 _CLOSED_MODULES = frozenset({"builtins", "torch", "numpy", "pandas", "functools"})
 
 
+# Classes that forward attribute access to one of their attributes: ``env.action_space`` is
+# ``env.env.env.action_space``.
+# https://gymnasium.farama.org/api/wrappers/#gymnasium.Wrapper
 _WRAPPERS = {"gymnasium.core": ("Wrapper", "env")}
-"""Classes that pass on what an attribute of theirs has, so that one need not write the attribute:
-``env.action_space`` for ``env.env.env.action_space``.
-https://gymnasium.farama.org/api/wrappers/#gymnasium.Wrapper"""
 
 
 def _children(name: str, value: Any) -> Iterator[tuple[str, object]]:
@@ -201,7 +199,7 @@ def _children(name: str, value: Any) -> Iterator[tuple[str, object]]:
 
 
 def _unwrapped(value: Any) -> Any:
-    """Return what is in wrappers, however many, or the value itself."""
+    """Return the object inside any number of wrappers, or the value itself."""
     for module, (title, attribute) in _WRAPPERS.items():
         wrapper: Any = getattr(sys.modules.get(module), title, None)
         for _ in range(_FEW if isinstance(wrapper, type) else 0):

@@ -1,4 +1,4 @@
-"""Random streams of other libraries: numba's, and those that can be seeded but not read."""
+"""Random streams of numba, and of libraries that can be seeded but not read."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ipytorchseed.rng.mersenne import Twister, locate
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.source import Library, Source
 
+# The beginning of numba's Mersenne Twister: words used, the words, whether a normal number is
+# cached, that number. Source: ``rnd_state_t`` in
+# https://github.com/numba/numba/blob/main/numba/cpython/randomimpl.py
 _STATE = struct.Struct("<i2496sid")
-"""A Mersenne Twister of numba's, without what follows: words given, the words, whether a normal
-number is cached, that number. Source: ``rnd_state_t`` in
-https://github.com/numba/numba/blob/main/numba/cpython/randomimpl.py"""
 
 
 def _helpers() -> Any:  # a C extension
@@ -25,7 +25,7 @@ def _helpers() -> Any:  # a C extension
 
 
 def _address(which: str) -> int:
-    """Return where this thread's state is, for compiled code that draws from ``np`` or ``py``."""
+    """Return the address of this thread's state of ``np`` or ``py`` in compiled code."""
     return int(getattr(_helpers(), f"rnd_get_{which}_state_ptr")())
 
 
@@ -61,8 +61,9 @@ def _seed_numba(value: int) -> None:
         source.seed(value)
 
 
+# Libraries whose stream cannot be read, each with a function that seeds it through its module.
 _SETTERS: dict[str, Callable[[Any, int], object]] = {
-    # One for each thread. https://docs.opencv.org/4.x/d2/de8/group__core__array.html
+    # One stream per thread. https://docs.opencv.org/4.x/d2/de8/group__core__array.html
     "cv2": lambda cv2, value: cv2.setRNGSeed(ctypes.c_int(value).value),
     # https://docs.dgl.ai/generated/dgl.seed.html
     "dgl": lambda dgl, value: dgl.seed(value),
@@ -73,7 +74,6 @@ _SETTERS: dict[str, Callable[[Any, int], object]] = {
     # https://www.tensorflow.org/api_docs/python/tf/random/set_seed
     "tensorflow": lambda tensorflow, value: tensorflow.random.set_seed(value),
 }
-"""Libraries whose stream cannot be read, each with what seeds it, given its module."""
 
 
 def _unreadable(name: str) -> Library:

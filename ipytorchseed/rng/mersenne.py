@@ -1,13 +1,13 @@
 """Counts the draws of the Mersenne Twister, forwards or backwards from a seed.
 
 Python's ``random``, numpy's legacy generator and torch's CPU generator are one algorithm, MT19937
-(Matsumoto and Nishimura 1998, doi:10.1145/272991.272995): 624 words that are given one by one and
-then all renewed ("twisted"). The position in the stream is how often they were renewed, and how
-many of the present ones were given. Two facts make it exact:
+(Matsumoto and Nishimura 1998, doi:10.1145/272991.272995): 624 words are given one by one, and then
+all are renewed ("twisted"). The position in the stream is the number of renewals, and the number of
+current words given. Two facts make it exact:
 
-* from a known seed one can step forwards, some 400 million draws a second, until the words match;
-* renewing is invertible, and the words that seeding makes obey a recurrence that no other words
-  obey. Stepping backwards until it holds finds the seed itself, no matter who set it.
+* from a known seed, we can step forwards, some 400 million draws a second, until the words match;
+* renewing is invertible, and only the words right after seeding follow a certain recurrence.
+  Stepping backwards until it holds finds the seed, whatever set it.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from ipytorchseed.rng.position import BOUND, Position
 
 N, M = 624, 397
 _WORDS = 4 * N
-_TAIL = struct.Struct("<iBd")  # words given, whether a normal number is cached, that number
-# Bytes of a packed state of python's or numpy's: little-endian, without padding.
+_TAIL = struct.Struct("<iBd")  # words used, whether a normal number is cached, that number
+# The size of a packed state of python or numpy in bytes: little-endian, without padding.
 SIZE = _WORDS + _TAIL.size
 
 _MASK = 0xFFFFFFFF
-# Draws within which an unknown seed is searched backwards (a tenth of a second at most).
+# How many draws to search backwards for an unknown seed (a tenth of a second at most).
 _NEAR = 2_000_000
 
-# Cost of a step back in steps forwards.
+# The cost of a step back, in steps forwards.
 _SLOWER = 12
 
 # How seeding fills the words.
@@ -49,8 +49,8 @@ class Twister(Struct, frozen=True):
 
     Attributes:
         words: The 624 words, as 2496 little-endian bytes.
-        used: How many of them were given, 0 to 624; 624 right after seeding.
-        normal: The normal number that python and numpy may keep for the next call, or None.
+        used: The number of words given, 0 to 624; 624 right after seeding.
+        normal: The normal number that python and numpy may cache for the next call, or None.
     """
 
     words: bytes
@@ -60,22 +60,22 @@ class Twister(Struct, frozen=True):
     def pack(self) -> bytes:
         """Return the state as ``SIZE`` bytes.
 
-        Equal ones mean that all later numbers are equal.
+        If the bytes of two states are equal, so are all later numbers.
         """
         cached = self.normal is not None
         return self.words + _TAIL.pack(self.used, cached, self.normal if cached else 0.0)
 
     @classmethod
     def unpack(cls, state: bytes) -> Twister:
-        """Read what ``pack`` wrote.
+        """Return the state that ``pack`` wrote.
 
         Raises:
-            StateError: It is no state of a Mersenne Twister.
+            StateError: It is not a state of a Mersenne Twister.
         """
         if len(state) != SIZE:
             raise StateError(f"a Mersenne Twister's state has {SIZE} bytes, this one {len(state)}")
         used, cached, normal = _TAIL.unpack_from(state, _WORDS)
-        if not 0 <= used <= N:  # numpy would take it, and read past its words
+        if not 0 <= used <= N:  # numpy would accept it, and read past its words
             raise StateError(f"a Mersenne Twister's position is from 0 to {N}, this one {used}")
         return cls(state[:_WORDS], used, normal if cached else None)
 
@@ -91,7 +91,7 @@ def seeded(seed: int, scheme: Scheme) -> Twister:
     from numpy.random import MT19937
 
     engine = MT19937(0)
-    engine._legacy_seeding(seed)  # noqa: SLF001 -- documented; what RandomState(seed) calls
+    engine._legacy_seeding(seed)  # noqa: SLF001 -- documented; RandomState(seed) calls it
     return Twister(_live_words(engine).raw, N)
 
 
@@ -99,15 +99,15 @@ def distance(origin: Twister, target: Twister, bound: int = BOUND) -> int | None
     """Count the draws that lead from one state to another.
 
     Args:
-        origin: Where to begin.
-        target: Where to arrive.
-        bound: How many draws to try.
+        origin: The first state.
+        target: The second state.
+        bound: The largest number of draws to try.
 
     Returns:
         The number of draws, or None if ``target`` is not within ``bound`` draws.
 
     Raises:
-        TooFar: Only within a limited ``effort``.
+        TooFar: The budget of a limited ``effort`` is spent.
     """
     return steps_to(origin, target.words, target.used, bound)
 
@@ -143,18 +143,18 @@ def steps_to(origin: Twister, goal: bytes, used: int, bound: int) -> int | None:
 
 
 def locate(state: Twister, scheme: Scheme, hints: Iterable[int] = ()) -> Position:
-    """Find the seed that ``state`` comes from, and the draws since.
+    """Find the seed that leads to ``state``, and the draws since.
 
     Args:
-        state: The state to place.
-        scheme: How this generator is seeded.
-        hints: Seeds that it may have begun with, likeliest first.
+        state: The state to locate.
+        scheme: The method of seeding of this generator.
+        hints: Seeds that it may have started with, likeliest first.
 
     Returns:
-        The position. It is ``beyond`` where every way was tried up to its bound.
+        The position. It is ``beyond`` if every search reached its bound.
 
     Raises:
-        TooFar: Only within a limited ``effort``.
+        TooFar: The budget of a limited ``effort`` is spent.
     """
     hints = tuple(dict.fromkeys(hints))
     for reach in (_NEAR // 20, _NEAR):
@@ -177,7 +177,7 @@ def _from_hints(
 
 @lru_cache(maxsize=256)
 def _backwards(state: Twister, scheme: Scheme, reach: int) -> Position | None:
-    """Step back, renewal by renewal, until the words are those that seeding makes."""
+    """Step back, renewal by renewal, until the words are those right after seeding."""
     import numpy as np
 
     words = np.frombuffer(state.words, dtype=np.uint32)
@@ -195,9 +195,9 @@ def _backwards(state: Twister, scheme: Scheme, reach: int) -> Position | None:
 
 
 def _same_but_first_bits(made: bytes, words: Any) -> bool:  # numpy array
-    """Compare all that renewal keeps.
+    """Return whether words are equal in all bits that affect a renewal.
 
-    Of the first word, only the highest bit survives it.
+    Only the highest bit of the first word does.
     """
     import numpy as np
 
@@ -209,12 +209,12 @@ def _untwist(new: Any) -> Any:  # numpy arrays of 624 words
     """Return the words that were renewed to ``new``.
 
     Renewal is ``x[n+624] = x[n+397] ^ A(high bit of x[n], low 31 bits of x[n+1])``, and ``A``, a
-    shift and a conditional exclusive or, can be undone: the highest bit of its result tells
+    shift and a conditional exclusive or, can be undone: the highest bit of its result shows
     whether the condition held.
     """
     import numpy as np
 
-    mixed = np.empty(N + 1, dtype=np.uint32)  # mixed[n + 1]: what went into A for word n
+    mixed = np.empty(N + 1, dtype=np.uint32)  # mixed[n + 1]: the argument of A for word n
     old = np.empty(N, dtype=np.uint32)
 
     def undo(result: Any) -> Any:
@@ -228,7 +228,7 @@ def _untwist(new: Any) -> Any:  # numpy arrays of 624 words
     mixed[split + 1 :] = undo(new[split:] ^ new[:M])
     join(split + 1, N)
     mixed[1 : split + 1] = undo(new[:split] ^ old[M:])
-    mixed[0] = undo(old[N - 1 :] ^ old[M - 1 : M])[0]  # holds where a renewal made these words too
+    mixed[0] = undo(old[N - 1 :] ^ old[M - 1 : M])[0]  # valid if a renewal made these words too
     join(0, split + 1)
     return old
 

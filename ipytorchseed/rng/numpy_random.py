@@ -30,7 +30,7 @@ def hidden() -> RandomState:
 def engine(generator: Any) -> BitGenerator:  # RandomState or Generator
     """Return the bit generator that a ``RandomState`` or ``Generator`` draws from.
 
-    As in all of this module, what a subclass overrides is not called.
+    Like the whole module, it calls no method that a subclass overrides.
     """
     from numpy.random import Generator, RandomState
 
@@ -44,12 +44,12 @@ def _is_twister(engine: BitGenerator) -> bool:
 
 
 def read_legacy(generator: RandomState) -> bytes:
-    """Return the state of a ``RandomState``, its cached normal number included.
+    """Return the state of a ``RandomState``, including its cached normal number.
 
-    As ``mersenne.Twister.pack`` lays it out where it runs on MT19937, else as JSON.
+    Returns the bytes of ``mersenne.Twister.pack`` for MT19937, else JSON.
     """
     bits = engine(generator)
-    with bits.lock:  # which another thread that draws holds as well
+    with bits.lock:  # also held by other threads that draw
         now = _document(generator)
     if not _is_twister(bits):
         return _to_json(now)
@@ -58,10 +58,10 @@ def read_legacy(generator: RandomState) -> bytes:
 
 
 def write_legacy(generator: RandomState, state: bytes) -> None:
-    """Put a ``RandomState`` where ``read_legacy`` found it.
+    """Restore the state of a ``RandomState`` that ``read_legacy`` returned.
 
     Raises:
-        StateError: The state is damaged, or of another bit generator than this one now runs on.
+        StateError: The state is damaged, or is of another bit generator.
     """
     import numpy as np
 
@@ -91,7 +91,7 @@ def seed_legacy(generator: RandomState, value: int) -> None:
 
 
 def locate_legacy(state: bytes, hints: Sequence[int]) -> Position:
-    """Find the seed and draws behind a state that ``read_legacy`` returned."""
+    """Find the seed and draws of a state that ``read_legacy`` returned."""
     if len(state) != mersenne.SIZE:
         return UNKNOWN
     return mersenne.locate(mersenne.Twister.unpack(state), "knuth", tuple(hints))
@@ -103,23 +103,23 @@ def read_generator(generator: Generator) -> bytes:
 
 
 def write_generator(generator: Generator, state: bytes) -> None:
-    """Put a ``Generator`` where ``read_generator`` found it.
+    """Restore the state of a ``Generator`` that ``read_generator`` returned.
 
     Raises:
-        StateError: The state is damaged, or of another bit generator than this one runs on.
+        StateError: The state is damaged, or is of another bit generator.
     """
     bits = engine(generator)
     _put(_from_json(state), bits.state, partial(setattr, bits, "state"))
 
 
 def seed_generator(generator: Generator, value: int) -> None:
-    """Put a ``Generator`` where ``value`` would have it begin."""
+    """Set a ``Generator`` to the state that the seed ``value`` gives it."""
     bits = engine(generator)
     bits.state = _begin(bits, value)
 
 
 def locate_generator(generator: Generator, hints: Sequence[int]) -> Position:
-    """Find the seed and draws behind a ``Generator`` as it stands."""
+    """Find the seed and draws of the present state of a ``Generator``."""
     return odometer.locate(engine(generator), hints)
 
 
@@ -149,7 +149,7 @@ def _document(generator: RandomState) -> Any:  # what `get_state` returns
 
 
 def _put(document: Any, before: Any, put: Callable[[Any], None]) -> None:
-    """Put a state in place, or leave the state ``before`` there and say why."""
+    """Set a state, or restore ``before`` and raise an error."""
     mine, other = before["bit_generator"], document.get("bit_generator")
     if mine != other:
         raise StateError(f"this state is of numpy's {other}, but the generator now runs on {mine}")
@@ -176,7 +176,7 @@ def _from_json(state: bytes) -> dict[str, Any]:
 
     try:
         document = json.loads(state, object_pairs_hook=arrays)
-    except (ValueError, TypeError, OverflowError):  # numpy's, for a list of anything else
+    except (ValueError, TypeError, OverflowError):  # raised by numpy for a list of other values
         document = None
     if not isinstance(document, dict):
         raise StateError(f"these {len(state)} bytes are no state of a numpy generator")

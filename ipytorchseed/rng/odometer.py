@@ -1,8 +1,8 @@
-"""Counting the draws of numpy's other generators, by arithmetic on their states.
+"""Counts the draws of numpy's other generators, by arithmetic on their states.
 
-For each kind: how many raw 64-bit numbers lie between the state that a seed gives and the present
-one. PCG64 is a linear congruential generator, whose steps have a discrete logarithm (O'Neill 2014,
-HMC-CS-2014-0905, section 4.3.1); Philox is a counter; SFC64 carries one.
+It counts raw 64-bit numbers between the state that a seed gives and the present one. PCG64 is a
+linear congruential generator, whose steps have a discrete logarithm (O'Neill 2014,
+HMC-CS-2014-0905, section 4.3.1). Philox is a counter, and SFC64 contains one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ipytorchseed.rng.position import BOUND, UNKNOWN, Position
 if TYPE_CHECKING:
     from numpy.random import BitGenerator
 
-# From here on, the entropy of a SeedSequence is taken to be the system's, not a typed seed.
+# Entropy of a SeedSequence that is at least this large is the system's, not a typed seed.
 _LARGEST_SEED = 2**63
 
 _PCG64_FACTOR = 0x2360ED051FC65DA44385DF649FCCF645
@@ -26,11 +26,11 @@ _MASK128 = 2**128 - 1
 
 
 def locate(engine: BitGenerator, hints: Iterable[int] = ()) -> Position:
-    """Find the seed that a numpy bit generator began with, and its raw draws since.
+    """Find the seed that a numpy bit generator started with, and its raw draws since.
 
     Args:
         engine: The bit generator; it is read, not advanced.
-        hints: Seeds that it may have been given later, likeliest first.
+        hints: Seeds that may have been set later, likeliest first.
     """
     import numpy as np
 
@@ -55,11 +55,11 @@ def locate(engine: BitGenerator, hints: Iterable[int] = ()) -> Position:
 
 
 def count(origin: BitGenerator, now: Any) -> int | None:  # a state of its kind
-    """Count the raw draws that lead from a generator as it stands to a state.
+    """Count the raw draws that lead from the present state of a generator to another.
 
     Args:
         origin: A private generator: it may be advanced.
-        now: What the property ``state`` of another one of its kind returned.
+        now: The property ``state`` of another generator of its kind.
     """
     step = _COUNT.get(type(origin).__name__)
     draws = None if step is None else step(origin, now)
@@ -110,7 +110,7 @@ def _sfc64(origin: Any, now: Any) -> int | None:
     draws = end[3] - begin[3]
     if not 0 <= draws <= BOUND:
         return None
-    origin.random_raw(draws, output=False)  # the counter alone does not tell two streams apart
+    origin.random_raw(draws, output=False)  # the counter does not distinguish two streams
     return draws if [int(word) for word in origin.state["state"]["state"]] == end else None
 
 

@@ -1,24 +1,21 @@
-"""The position of a generator in its stream.
-
-The seed it began with, and the draws since.
-"""
+"""The position of a generator in its stream: its seed and the draws since."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-# Draws that are counted before giving up; a quarter of a second for MT19937.
+# The largest number of draws to count; a quarter of a second for MT19937.
 BOUND = 100_000_000
 
 
 class Position(Struct, frozen=True):
-    """A place in a stream of random numbers.
+    """A position in a stream of random numbers.
 
     Attributes:
-        seed: The seed that the stream began with, or None if it cannot be known.
-        draws: Raw numbers given since, or None if they cannot be known.
-        beyond: True if the count was given up at ``BOUND`` (more draws than that, or
-            a state that this seed never reaches).
+        seed: The seed that the stream started with, or None if unknown.
+        draws: Raw numbers drawn since, or None if unknown.
+        beyond: True if the count stopped at ``BOUND``: there are more draws, or this seed
+            never reaches the state.
     """
 
     seed: int | None = None

@@ -1,7 +1,4 @@
-"""Python's ``random``.
-
-The module's hidden generator, and generators of the user's.
-"""
+"""Python's ``random``: the module's hidden generator, and the user's generators."""
 
 from __future__ import annotations
 
@@ -22,12 +19,12 @@ def hidden() -> random.Random:
     return random._inst  # noqa: SLF001
 
 
-# The attributes of a generator, past any ``__getattribute__`` of a subclass.
+# Reads attributes of a generator without any ``__getattribute__`` of a subclass.
 _attributes = vars(random.Random)["__dict__"].__get__
 
 
 def read(generator: random.Random) -> bytes:
-    """Return the state of ``generator`` as ``mersenne.Twister.pack`` lays it out.
+    """Return the state of ``generator`` in the format of ``mersenne.Twister.pack``.
 
     Methods that a subclass overrides are not called.
     """
@@ -38,19 +35,19 @@ def read(generator: random.Random) -> bytes:
 
 
 def write(generator: random.Random, state: bytes) -> None:
-    """Put ``generator`` where ``read`` found it, also if it is of a subclass."""
+    """Restore the state that ``read`` returned, also for a subclass."""
     found = mersenne.Twister.unpack(state)
     internal = (*array("I", found.words), found.used)
     random.Random.setstate(generator, (_VERSION, internal, found.normal))
 
 
 def seed(generator: random.Random, value: int) -> None:
-    """Seed ``generator``, also if it is of a subclass."""
+    """Seed ``generator``, also for a subclass."""
     random.Random.seed(generator, value)
 
 
 def locate(state: bytes, hints: Sequence[int]) -> Position:
-    """Find the seed and draws behind a state that ``read`` returned."""
+    """Find the seed and draws of a state that ``read`` returned."""
     return mersenne.locate(mersenne.Twister.unpack(state), "array", tuple(hints))
 
 

@@ -29,24 +29,25 @@ _FORMAT = Format(
 
 
 class _States(msgspec.Struct, frozen=True):
-    """What one process holds: full states, by name."""
+    """The full states of one process, by name."""
 
     sources: dict[str, bytes]
     generators: dict[str, bytes]
 
 
 class RandomState:
-    """Every source of random numbers and the given generators, for a checkpoint.
+    """The states of all random sources and of given generators, for a checkpoint.
 
-    It has torch's ``Stateful`` protocol: ``state_dict`` and ``load_state_dict``, of plain bytes and
-    integers. States are kept by rank: in a job of several processes each finds its own again, where
-    each has saved (``torch.distributed.checkpoint``, or a file for each rank).
+    It implements torch's ``Stateful`` protocol: ``state_dict`` and ``load_state_dict``, with plain
+    bytes and integers. States are kept by rank. In a job of several processes, each process
+    restores its own states if it saved them (``torch.distributed.checkpoint``, or one file per
+    rank).
 
     Args:
-        generators: Generators by name, or objects that hold some, such as a ``DataLoader``.
+        generators: Generators by name, or objects that contain some, such as a ``DataLoader``.
 
     Raises:
-        SourceError: An argument neither is a generator nor holds one.
+        SourceError: An argument neither is a generator nor contains one.
 
     Example:
         >>> random_state = its.RandomState(g=g, loader=loader)
@@ -66,29 +67,30 @@ class RandomState:
                 )
 
     def state_dict(self) -> dict[str, Any]:
-        """Return all states as they stand. Nothing is drawn or started.
+        """Return all present states. Nothing is drawn or started.
 
         Returns:
-            The version of the format, and under ``rank0`` (``rank1``, ...) the states as bytes;
-            ``torch.load`` takes them with ``weights_only=True``.
+            The version of the format, and the states as bytes under ``rank0`` (``rank1``, ...).
+            ``torch.load`` accepts them with ``weights_only=True``.
         """
         found = {name: each.read() for name, each in self._found().items()}
         states = _States(dict(snapshot().states), found)
         return {"format": _VERSION, _rank(): msgspec.msgpack.encode(states)}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Put every source and generator back where it stood.
+        """Restore the states of all sources and generators.
 
-        Sources of this machine that the checkpoint does not know stay where they are. With a
-        warning, so do all where it holds the states of other ranks only, and its sources that this
-        machine does not have are left out. A GPU that has not started begins there when it does.
+        Sources of this machine that the checkpoint lacks stay as they are. Sources of the
+        checkpoint that this machine lacks are skipped with a warning. If it has only the states of
+        other ranks, nothing changes, also with a warning. A GPU that has not started gets its state
+        when it starts.
 
         Args:
-            state_dict: What ``state_dict`` returned.
+            state_dict: The return value of ``state_dict``.
 
         Raises:
-            StateError: It is no such state, or its generators are not those that this object was
-                given; nothing was moved.
+            StateError: It is not such a state, or its generators are not those of this object.
+                Nothing was changed.
         """
         states = _unpack(state_dict)
         if states is None:
@@ -117,14 +119,14 @@ def _describe(value: object) -> str:
 
 
 def _rank() -> str:
-    """Name the part of a checkpoint that belongs to this process."""
+    """Return the key of this process in a checkpoint."""
     return f"rank{own_rank() or 0}"
 
 
 def _unpack(state_dict: Mapping[str, Any]) -> _States | None:
     """Return the states of this rank.
 
-    None, with a warning, where only others' are there.
+    Returns None, with a warning, if there are only states of other ranks.
     """
     if not hasattr(state_dict, "keys") or "format" not in state_dict:
         msg = f"a RandomState loads what its state_dict() returned, not {_describe(state_dict)}"
@@ -148,11 +150,12 @@ def _unpack(state_dict: Mapping[str, Any]) -> _States | None:
 
 
 def _restore(states: Mapping[str, bytes], generators: Sequence[tuple[Found, bytes]]) -> None:
-    """Put generators and sources back.
+    """Restore generators and sources.
 
-    Devices that have not started begin there; those that this machine does not have are named.
+    Devices that have not started get their state when they start. Warn of those that this machine
+    does not have.
     """
-    import numpy.random  # noqa: F401 -- not yet imported, it would have no source to put back
+    import numpy.random  # noqa: F401 -- without it, there is no source to restore
 
     present = {source.name: source for source in sources()}
     waiting = {

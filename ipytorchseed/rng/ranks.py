@@ -1,4 +1,4 @@
-"""The rank of this process, and a seed for each rank from a common one."""
+"""Finds the rank of this process, and derives a seed for each rank."""
 
 from __future__ import annotations
 
@@ -11,25 +11,23 @@ from ipytorchseed.rng.seeds import derive_seed
 
 
 def process_group() -> Any:  # a module
-    """Return ``torch.distributed`` where this process is in a group, else None."""
+    """Return ``torch.distributed`` if this process is in a group, else None."""
     distributed: Any = sys.modules.get("torch.distributed")
-    with suppress(Exception):  # half imported, or being torn down
+    with suppress(Exception):  # half imported, or shutting down
         if distributed.is_available() and distributed.is_initialized():
             return distributed
     return None
 
 
 def own_rank() -> int | None:
-    """Return the rank of this process among those that run the same notebook.
+    """Return the rank of this process among those that run the same notebook, or None.
 
-    None without one.
-
-    From ``torch.distributed`` where that is in use, else from a launcher's environment, else the
-    number of the ipyparallel engine. Nothing is imported or started.
+    It is read from ``torch.distributed`` if that is in use, else from a launcher's environment,
+    else it is the number of the ipyparallel engine. Nothing is imported or started.
     """
     group = process_group()
     if group is not None:
-        with suppress(Exception):  # being torn down
+        with suppress(Exception):  # shutting down
             if group.get_world_size() > 1:
                 return int(group.get_rank())
     for name in ("RANK", "LOCAL_RANK"):
@@ -44,10 +42,10 @@ def own_rank() -> int | None:
 
 
 def seed_by_rank(seed: int, rank: int | None) -> int:
-    """Derive the seed of a rank, whatever the number of ranks.
+    """Derive the seed of a rank. It does not depend on the number of ranks.
 
     Args:
         seed: The common seed, from 0 to 2**32-1.
-        rank: The rank; a process that has none counts as rank 0.
+        rank: The rank; None counts as rank 0.
     """
     return derive_seed(seed, f"rank {rank or 0}")

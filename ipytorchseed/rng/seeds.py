@@ -1,4 +1,4 @@
-"""Checks seeds, and derives further seeds from one."""
+"""Checks seeds, and derives seeds from others."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ from xxhash import xxh3_128_digest
 
 from ipytorchseed.errors import SeedError
 
-# Seeds are below this: numpy refuses more, and torch's CPU generator sees 32 bits only.
+# Seeds are below this: numpy rejects more, and torch's CPU generator uses only 32 bits.
 LIMIT = 2**32
 
-# Bits above which an integer is no longer shown whole.
+# Integers with more bits are not shown in full.
 _LONG = 128
 
 
-# Functions told of each seed that a script or a cell applied, and how: ``call`` or ``block``.
+# Functions that are called with each seed applied, and with ``call`` or ``block``.
 listeners: list[Callable[[int, str], object]] = []
 
 
 def tell_seed(seed: int, how: str) -> None:
-    """Return the listeners of a seed that was applied; their errors are ignored."""
+    """Call the listeners with a seed that was applied; ignore their errors."""
     for listener in listeners:
         with suppress(Exception):
             listener(seed, how)
 
 
 def check_seed(value: object) -> int:
-    """Return ``value`` as a plain int, or say why it cannot be a seed.
+    """Return ``value`` as a plain int, or raise an error if it is not a seed.
 
     Args:
         value: An integer from 0 to 2**32-1; numpy's integers and 0-d integer tensors count.
 
     Raises:
-        SeedError: ``value`` is no integer, or outside that range.
+        SeedError: ``value`` is not an integer, or is outside that range.
     """
     if type(value) is int and 0 <= value < LIMIT:
         return value
-    if getattr(value, "shape", None) == ():  # of numpy or torch, holding one number
+    if getattr(value, "shape", None) == ():  # of numpy or torch, with one number
         value = value.item()  # type: ignore[attr-defined]
     if isinstance(value, bool):
         raise SeedError(no_seed(str(value)))
     try:
         seed = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        said = " ".join(reprlib.repr(value).split())  # of one line, and short:
+        said = " ".join(reprlib.repr(value).split())  # one short line
         said = said if len(said) <= 60 else said[:57] + "..."  # noqa: PLR2004
         raise SeedError(no_seed(f"{said} ({type(value).__name__})")) from None
     if not 0 <= seed < LIMIT:
@@ -63,17 +63,17 @@ def check_seed(value: object) -> int:
 
 
 def no_seed(said: str, why: str = "nothing else seeds python, numpy and torch alike") -> str:
-    """Return the message that says what a seed may be, and why a value is none.
+    """Return the message that says why a value is not a seed.
 
     Args:
-        said: What was given instead, as it is shown.
+        said: The value, as the message shows it.
         why: The reason.
     """
     return f"a seed is an integer from 0 to {LIMIT - 1}, not {said}: {why}"
 
 
 def derive_seed(seed: int, key: str) -> int:
-    """Derive the seed that belongs to ``key`` from a common one.
+    """Derive the seed of ``key`` from a common seed.
 
     The streams of two keys are independent: the key becomes the spawn key of a
     ``numpy.random.SeedSequence``, whose design is described in
@@ -94,8 +94,8 @@ def derive_seed(seed: int, key: str) -> int:
 
 
 def fresh_seed() -> int:
-    """Take a new seed, from 0 to 2**32-1, from the operating system.
+    """Return a new seed, from 0 to 2**32-1, from the operating system.
 
-    No source of randomness moves.
+    No random source moves.
     """
     return int.from_bytes(os.urandom(4), "little")

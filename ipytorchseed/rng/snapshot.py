@@ -12,15 +12,15 @@ from ipytorchseed.rng.source import digest, put_all
 from ipytorchseed.rng.table import import_lazy, sources
 
 
-@dataclass(frozen=True, slots=True)  # no Struct of msgspec's leaves a field uncompared
+@dataclass(frozen=True, slots=True)  # a Struct of msgspec compares all fields
 class Snapshot:
     """The states of all sources at one moment.
 
     Attributes:
-        states: Full state by source name. A source that had not started then, or cannot tell
-            its state, is absent.
-        queue: The seeds that waited for devices which had not started. They wait in this process
-            only: a pickle goes without.
+        states: The full state by source name. A source that had not started, or whose state cannot
+            be read, is absent.
+        queue: The seeds queued for devices that had not started. They apply to this process only,
+            so they are not pickled.
     """
 
     states: Mapping[str, bytes] = field(repr=False)
@@ -39,17 +39,17 @@ class Snapshot:
 
 
 def _of_states(states: dict[str, bytes]) -> Snapshot:
-    """Make a snapshot of states that were pickled."""
+    """Create a snapshot from pickled states."""
     return Snapshot(MappingProxyType(states), torch_random.Queue({}))
 
 
 def snapshot() -> Snapshot:
-    """Keep the state of every source.
+    """Return the states of all sources.
 
     Nothing is drawn or started, and no package imported.
 
     Returns:
-        What ``restore`` takes. CUDA's states are in it only if CUDA has started.
+        The argument for ``restore``. It includes CUDA's states only if CUDA has started.
 
     Raises:
         StateError: A source cannot be read.
@@ -64,16 +64,17 @@ def snapshot() -> Snapshot:
 
 
 def restore(snapshot: Snapshot) -> None:
-    """Put every source back where it stood when the snapshot was taken.
+    """Restore the states of a snapshot.
 
-    Sources that are not in the snapshot stay where they are, except devices of torch that
-    started since: they are put where they would have begun.
+    Sources that are not in the snapshot stay as they are. Devices of torch that started since are
+    the exception: they get the state in which they would have started.
 
     Args:
-        snapshot: What ``snapshot()`` returned.
+        snapshot: The return value of ``snapshot()``.
 
     Raises:
-        StateError: A state does not fit its source, or ``snapshot`` is none; nothing was moved.
+        StateError: A state does not fit its source, or ``snapshot`` is not a snapshot. Nothing was
+            changed.
     """
     if not isinstance(snapshot, Snapshot):
         got = type(snapshot).__name__  # type: ignore[unreachable]  # types are not always checked

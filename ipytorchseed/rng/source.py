@@ -1,4 +1,4 @@
-"""The records of the tables of sources and generators: a source, its library, a generator."""
+"""The records in the tables of sources and generators."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ Locate = Callable[[bytes, Sequence[int]], Position]
 
 
 def nowhere(state: bytes, hints: Sequence[int]) -> Position:  # noqa: ARG001
-    """Locate no state: for generators whose algorithm is not known."""
+    """Return an unknown position, for generators whose algorithm is unknown."""
     return UNKNOWN
 
 
 class Source(Struct, frozen=True):
-    """One place that random numbers come from.
+    """One source of random numbers.
 
     Attributes:
         name: As the user sees it: ``python``, ``numpy``, ``torch.cpu``, ``torch.cuda:0``.
-        seed: Begins its stream again from an integer from 0 to 2**32-1.
-        read: Returns the full state as bytes, or None where the library cannot tell it. It
-            neither draws nor starts a device.
-        write: Puts back a state that ``read`` returned.
-        locate: Finds the seed and the draws behind a state, given seeds that are likely.
-        type: Empty: only generators of the user's have one.
+        seed: Seeds its stream with an integer from 0 to 2**32-1.
+        read: Returns the full state as bytes, or None if the library cannot read it. It neither
+            draws nor starts a device.
+        write: Restores a state that ``read`` returned.
+        locate: Finds the seed and the draws of a state, given likely seeds.
+        type: Empty: only the user's generators have one.
     """
 
     name: str
@@ -40,10 +40,10 @@ class Source(Struct, frozen=True):
     type: ClassVar[str] = ""
 
     def state(self) -> bytes | None:
-        """Return the full state, or None where the library cannot tell it.
+        """Return the full state, or None if the library cannot read it.
 
         Raises:
-            StateError: It fails to, as of a GPU after an error.
+            StateError: Reading failed, for example of a GPU after an error.
         """
         try:
             return self.read()
@@ -52,15 +52,15 @@ class Source(Struct, frozen=True):
 
 
 class Kind(Struct, frozen=True):
-    """A row of the table of generator types.
+    """A row in the table of generator types.
 
     Attributes:
-        type: As users write it, ``torch.Generator``.
+        type: The type as users write it, ``torch.Generator``.
         module: The module that must have been imported for such objects to exist.
-        read: Returns the full state of one.
-        write: Puts a state back.
-        seed: Begins its stream again.
-        locate: Finds the seed of one and its draws since.
+        read: Returns the full state of a generator.
+        write: Restores a state.
+        seed: Seeds a generator.
+        locate: Finds the seed of a generator and its draws since.
     """
 
     type: str
@@ -71,7 +71,10 @@ class Kind(Struct, frozen=True):
     locate: Callable[[Any, Sequence[int]], Position]
 
     def source(self, name: str, find: Callable[[], Any], locate: Locate) -> Source:
-        """Return the source whose generator ``find`` returns; ``locate`` is given its state."""
+        """Return the source of the generator that ``find`` returns.
+
+        ``locate`` gets its state.
+        """
         return Source(
             name,
             lambda value: self.seed(find(), value),
@@ -82,32 +85,32 @@ class Kind(Struct, frozen=True):
 
 
 class Waiting(Protocol):
-    """What seeds a library at its import."""
+    """An object that seeds a library at its import."""
 
     @property
     def sources(self) -> Sequence[Source]:
-        """The library's source, if it waits to be seeded."""
+        """Return the library's source, if it waits to be seeded."""
 
     def can_wait(self) -> bool:
-        """Return whether the library is not imported yet, and can be."""
+        """Return whether the library can still be imported."""
 
     def seed(self, value: int) -> None:
         """Seed the library once it is imported."""
 
 
 class Library(Struct, frozen=True):
-    """A row of the table: one library and the sources it has.
+    """A row in the table of libraries.
 
     Attributes:
-        name: What errors and tables call it.
+        name: Its name in errors and tables.
         module: The module that must be in ``sys.modules`` for the sources to exist.
-        seeder: Returns the function that seeds all its sources, also those of devices that have
-            not started (queued); imports the library for it. Returned rather than called, since
-            torch formats the whole call stack at each seeding: every frame between costs.
-        sources: The sources that can be read now, without starting anything.
-        essential: True where seeding imports the library, so that a later import finds it
-            seeded; False where only a library already imported is seeded.
-        awaited: What seeds it at its import, if that may come later.
+        seeder: Imports the library and returns the function that seeds all its sources. Seeds of
+            devices that have not started are queued. It is returned, not called, since torch
+            formats the whole call stack at each seeding, so that every frame costs time.
+        sources: Returns the sources that can be read now, without starting anything.
+        essential: Whether seeding imports the library, so that a later import finds it seeded. Else
+            it is seeded only if it is imported already.
+        awaited: Seeds it at a later import, if that is possible.
     """
 
     name: str
@@ -119,28 +122,28 @@ class Library(Struct, frozen=True):
 
 
 def digest(state: bytes) -> str:
-    """Return the digest of a state: 16 hex digits, the XXH3 hash of all its bytes."""
+    """Return the XXH3 hash of a state as 16 hex digits."""
     return xxh3_64_hexdigest(state)
 
 
 class StateHolder(Protocol):
-    """A source, or a generator of the user's: its state can be read and put back."""
+    """A source or a generator of the user, whose state can be read and restored."""
 
     def read(self) -> bytes | None:
-        """Return its full state, or None if unknown."""
+        """Return the full state, or None if unknown."""
 
     def write(self, state: bytes, /) -> object:
-        """Put back a state that ``read`` returned."""
+        """Restore a state that ``read`` returned."""
 
 
 def put_all(states: Iterable[tuple[StateHolder, bytes]]) -> None:
-    """Put states back: all of them, or none.
+    """Restore all of the states, or none.
 
     Args:
-        states: Each with the source or generator that it is for.
+        states: Pairs of a source or generator and its state.
 
     Raises:
-        StateError: One does not fit; nothing stays moved.
+        StateError: A state does not fit. All previous states were restored.
     """
     before: list[tuple[StateHolder, bytes | None]] = []
     try:
@@ -148,7 +151,7 @@ def put_all(states: Iterable[tuple[StateHolder, bytes]]) -> None:
             before.append((holder, holder.read()))
             holder.write(state)
     except BaseException as error:
-        for holder, was in before:  # the one that failed too: it may have moved
+        for holder, was in before:  # includes the one that failed, which may have moved
             if was is not None:
                 holder.write(was)
         if isinstance(error, StateError) or not isinstance(error, Exception):

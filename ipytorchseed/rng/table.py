@@ -1,7 +1,7 @@
-"""The table of sources: which libraries give random numbers, and how they are seeded.
+"""The table of random sources, and how they are seeded.
 
-Adding a library is adding a row to ``BUILT_IN``, or from outside ``register_source`` or an entry
-point of the group ``ipytorchseed.sources`` that names a ``Source`` or a function returning one.
+To add a library, add a row to ``BUILT_IN``. From outside, call ``register_source``, or define an
+entry point in the group ``ipytorchseed.sources``: a ``Source``, or a function that returns one.
 """
 
 from __future__ import annotations
@@ -45,32 +45,32 @@ ENTRY_POINTS = "ipytorchseed.sources"
 
 _registered: dict[str, Library] = {}
 
+# Objects whose methods are registered sources, by identity. Their content is a random state.
 holders: dict[int, object] = {}
-"""The objects whose methods are registered sources, by identity: their content is a state."""
 
 _recent: deque[int] = deque(maxlen=8)
 
 
 def libraries() -> list[Library]:
-    """List every row: the built-in ones, those of installed plugins, those registered by hand."""
+    """Return all rows: built-in, of installed plugins, and registered."""
     _load_plugins()
     return [*BUILT_IN, *_registered.values()]
 
 
 def sources() -> list[Source]:
-    """List the sources that can be read now. Nothing is imported or started for it."""
+    """Return the sources that can be read now. Nothing is imported or started."""
     _load_plugins()
     return _present()
 
 
 def import_lazy() -> None:
-    """Import the sources that an imported package loads at their first use, as numpy does its own.
+    """Import the sources that imported packages load at first use, such as numpy's.
 
-    Until then they have no state that could be kept; one that came later would not be put back.
+    A source without a state in a snapshot would not be restored from it.
     """
     for library in libraries():
         if library.module.partition(".")[0] in sys.modules and library.module not in sys.modules:
-            with suppress(Exception):  # it is broken: drawing from it will raise
+            with suppress(Exception):  # broken: drawing from it will raise
                 import_module(library.module)
 
 
@@ -85,20 +85,20 @@ def _present() -> list[Source]:
 
 
 def seed(value: int, *, rank: bool = False) -> None:
-    """Seed every source of randomness: python, numpy, torch on all devices, registered ones.
+    """Seed every random source: python, numpy, torch and registered sources.
 
-    numpy and torch are imported if they were not. CUDA is not started: its seed is queued, as
-    torch itself does.
+    Imports numpy and torch if necessary. Seeds torch on all devices. CUDA is not started: its seed
+    is queued, as torch does.
 
     Args:
         value: An integer from 0 to 2**32-1.
-        rank: Whether each of several processes (ranks) gets its own seed, which follows from
-            ``value`` and its rank alone; a process that has none counts as rank 0.
+        rank: Whether each of several processes (ranks) gets its own seed, derived from ``value``
+            and its rank only. A process without a rank counts as rank 0.
 
     Raises:
-        SeedError: ``value`` is none; nothing was seeded.
-        SourceError: A library failed to seed; all others were seeded. Or numpy or torch cannot
-            be imported here; nothing was seeded.
+        SeedError: ``value`` is not a valid seed; nothing was seeded.
+        SourceError: A library failed to seed; all others were seeded. Or numpy or torch cannot be
+            imported; nothing was seeded.
     """
     number = check_seed(value)
     if rank:
@@ -108,14 +108,14 @@ def seed(value: int, *, rank: bool = False) -> None:
 
 
 def seed_all(number: int, *, wait: bool = False) -> None:
-    """Seed every source, as ``seed`` does, without telling the listeners.
+    """Seed every source, as ``seed`` does, without calling the listeners.
 
     Args:
         number: A valid seed.
-        wait: Whether torch is seeded at its import, if it is not imported yet.
+        wait: Whether torch is seeded at its import if it is not imported yet.
 
     Raises:
-        SourceError: As by ``seed``.
+        SourceError: As in ``seed``.
     """
     for library in BUILT_IN:
         if library.essential:
@@ -128,17 +128,19 @@ def seed_all(number: int, *, wait: bool = False) -> None:
             try:
                 seed = library.awaited.seed if library.awaited and waits else library.seeder()
                 seed(number)
-            except Exception as error:  # noqa: BLE001 -- what others registered, or a GPU's
+            except Exception as error:  # noqa: BLE001 -- from registered sources, or a GPU
                 failed.append(f"{library.name!r} ({in_brief(error)})")
     if failed:
         raise SourceError(f"could not seed {', '.join(failed)}; every other source was seeded")
 
 
 def check_folder(module: str) -> None:
-    """Refuse to import a module in a removed folder, where importing torch would end the process.
+    """Raise an error if a module cannot be imported because the folder is gone.
+
+    Importing torch in a removed folder would end the process.
 
     Raises:
-        SourceError: The working folder is gone, and the module is not imported yet.
+        SourceError: The working folder was removed, and the module is not imported yet.
     """
     if module in sys.modules:
         return
@@ -160,7 +162,7 @@ def remember(value: int) -> None:
 
 @contextmanager
 def hints_kept() -> Iterator[None]:
-    """Restore after the block which seeds were applied last."""
+    """Restore the seeds that were applied last after the block."""
     kept = [*_recent]
     try:
         yield
@@ -170,16 +172,16 @@ def hints_kept() -> Iterator[None]:
 
 
 def recent_seeds() -> tuple[int, ...]:
-    """Return the last seeds that were applied to all sources, latest first."""
+    """Return the last seeds that were applied to all sources, newest first."""
     return tuple(_recent)
 
 
 def locate(source: Source, state: bytes) -> Position:
-    """Find the seed and the draws behind a state of ``source``."""
+    """Find the seed and the draws of a state of ``source``."""
     return source.locate(state, recent_seeds())
 
 
-def register_source(  # noqa: PLR0913 -- one for each thing a source can do
+def register_source(  # noqa: PLR0913 -- one for each operation of a source
     name: str,
     *,
     seed: Callable[[int], object],
@@ -188,14 +190,14 @@ def register_source(  # noqa: PLR0913 -- one for each thing a source can do
     draws: Callable[[bytes, bytes], int | None] | None = None,
     module: str = "sys",
 ) -> None:
-    """Add a source of randomness, which is then seeded, shown and restored like the others.
+    """Add a random source, to be seeded, shown and restored like the others.
 
     Args:
-        name: What it is called in every table; not the name of another source.
-        seed: Begins its stream again from an integer from 0 to 2**32-1.
-        read: Returns its full state as bytes, without drawing; None where that is impossible.
-        write: Puts back a state that ``read`` returned.
-        draws: Counts the numbers between two states, or returns None where it cannot.
+        name: Its name in every table; no other source may have it.
+        seed: Seeds its stream with an integer from 0 to 2**32-1.
+        read: Returns its full state as bytes, without drawing; None if that is impossible.
+        write: Restores a state that ``read`` returned.
+        draws: Counts the numbers between two states, or returns None if it cannot.
         module: The module that must have been imported for the source to exist.
 
     Raises:
@@ -232,7 +234,7 @@ def register_source(  # noqa: PLR0913 -- one for each thing a source can do
 
 
 def unregister_source(name: str) -> None:
-    """Take away a source that was added by ``register_source`` or by a plugin.
+    """Remove a source that ``register_source`` or a plugin added.
 
     Raises:
         SourceError: No such source was added.
@@ -247,7 +249,7 @@ def unregister_source(name: str) -> None:
 
 
 def _holders_of(*functions: object) -> list[object]:
-    """Return the objects whose methods the functions are."""
+    """Return the objects of bound methods among functions."""
     found = [getattr(each, "__self__", None) for each in functions]
     return [each for each in found if not isinstance(each, type | ModuleType | None)]
 
@@ -258,7 +260,7 @@ def _add(source: Source, module: str = "sys") -> None:
         each.name for each in _present()
     }
     if not isinstance(name, str) or not name or name in taken:
-        msg = f"a source needs a name of its own, and {name!r} is not: taken are "
+        msg = f"a source needs a unique name, and {name!r} is not: taken are "
         raise SourceError(msg + ", ".join(sorted(taken)))
     _registered[name] = Library(source.name, module, lambda: source.seed, lambda: (source,))
 
@@ -266,8 +268,8 @@ def _add(source: Source, module: str = "sys") -> None:
 def entry_points(group: str) -> Iterable[EntryPoint]:
     """Return the entry points of a group, of packages in folders.
 
-    As ``importlib.metadata.entry_points``, which makes objects of each package and of each of its
-    entry points: that takes four times as long, and hundreds of packages may be there.
+    ``importlib.metadata.entry_points`` takes four times as long, since it creates objects of each
+    package and of each of its entry points. Hundreds of packages may be installed.
     """
     folders = _offering((*sys.path,))
     if not folders:
@@ -275,13 +277,13 @@ def entry_points(group: str) -> Iterable[EntryPoint]:
     from importlib import metadata  # takes long
 
     names = (metadata.Distribution.at(folder).metadata["Name"] for folder in folders)
-    for name in dict.fromkeys(names):  # of one that is there twice, the first on the path counts
+    for name in dict.fromkeys(names):  # of duplicates, the first on the path counts
         yield from metadata.distribution(name).entry_points.select(group=group)
 
 
 @lru_cache(maxsize=1)
 def _offering(_: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the folders of packages that have entry points for us; given ``sys.path``."""
+    """Return the folders of packages that have entry points for us, for ``sys.path``."""
     folders = []
     for folder in _records():
         with suppress(OSError), open(f"{folder}/entry_points.txt", "rb") as file:  # noqa: PTH123 -- see above
@@ -291,46 +293,49 @@ def _offering(_: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _records() -> Iterator[str]:
-    """Yield the folders in which installers keep what they know of packages."""
+    """Yield the folders of package metadata."""
     for place in sys.path:
         with suppress(OSError, TypeError):
-            names = os.listdir(place or ".")  # noqa: PTH208 -- paths take twice as long
+            names = os.listdir(place or ".")  # noqa: PTH208 -- a path takes twice as long
             yield from (f"{place or '.'}/{name}" for name in names if name.endswith("-info"))
 
 
 @lru_cache(maxsize=1)
 def find_plugins() -> tuple[EntryPoint, ...]:
-    """Return the entry points of packages with sources, found once. None is imported."""
+    """Return the entry points of packages with sources, without importing them.
+
+    They are found once.
+    """
     return tuple(entry_points(group=ENTRY_POINTS))
 
 
 @lru_cache(maxsize=1)
 def _load_plugins() -> None:
-    """Add the sources of installed packages, once; a broken one is named and left out."""
+    """Add the sources of installed packages, once. Warn of broken ones."""
     load_each(find_plugins(), _add_made, "source", "unseeded")
 
 
 def _add_made(made: Source | Callable[[], Source | None]) -> None:
     source = made if isinstance(made, Source) else made()
-    if source is not None:  # else it has registered its source itself
+    if source is not None:  # else it registered its source itself
         _add(source)
 
 
 def load_each(
     points: Iterable[EntryPoint], add: Callable[[Any], object], what: str, left: str
 ) -> None:
-    """Load entry points and add what they name; a broken one is named in a warning and left out.
+    """Load and add entry points. Warn of broken ones.
 
     Args:
         points: The entry points.
-        add: Adds what one of them names.
-        what: What it should be.
-        left: What becomes of it if it cannot be loaded.
+        add: Adds the object of an entry point.
+        what: The kind of the object, for the warning.
+        left: The consequence if it cannot be loaded, for the warning.
     """
     for point in points:
         try:
             add(point.load())
-        except Exception as error:  # noqa: BLE001 -- another package's failure must not be ours
+        except Exception as error:  # noqa: BLE001 -- another package is broken
             warnings.warn(
                 f"the {what} {point.name!r} ({point.value}) could not be loaded, and is left "
                 f"{left}: {type(error).__name__}: {error}",

@@ -1,4 +1,4 @@
-"""torch's generators: the default one of every device, and the user's own."""
+"""torch's generators: the default one of every device, and the user's."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ if TYPE_CHECKING:
 _CPU_SIZE = 5056  # CPUGeneratorImplState, aten/src/ATen/CPUGeneratorImpl.cpp
 _CPU_HEAD = struct.Struct("<QiiQ4992s")  # initial seed, left, seeded, next, 624 words as uint64
 _PHILOX = struct.Struct("<QQ")  # seed and offset, aten/src/ATen/cuda/CUDAGeneratorImpl.cpp
+# The size of a state on CPU and on other devices, which shows the kind of device.
 SIZES = (_CPU_SIZE, _PHILOX.size)
-"""Bytes of a state on CPU and on other devices, by which a state's device is recognised."""
 _LAZY = ("cuda", "xpu")  # kinds of device that start on first use, with a generator for each device
 
 
 def read(generator: Generator) -> bytes:
-    """Return the full state of ``generator``, as torch itself lays it out.
+    """Return the full state of ``generator`` in torch's format.
 
-    Methods that a subclass overrides are not called, and modes that watch operations see nothing.
+    Methods that a subclass overrides are not called, and dispatch modes observe nothing.
     """
     torch = sys.modules["torch"]
-    with torch._C.DisableTorchFunction():  # noqa: SLF001 -- as torch's own torch.overrides do
+    with torch._C.DisableTorchFunction():  # noqa: SLF001 -- as torch.overrides does
         state = torch.Generator.get_state(generator)
-        return ctypes.string_at(state.data_ptr(), state.numel())  # no operation that a mode sees
+        return ctypes.string_at(state.data_ptr(), state.numel())  # no operation for a mode
 
 
 def write(generator: Generator, state: bytes) -> None:
-    """Put ``generator`` where ``read`` found it.
+    """Restore a state that ``read`` returned.
 
     Raises:
-        StateError: torch refuses the bytes, as of another device or another version.
+        StateError: torch rejects the bytes, for example of another device or version.
     """
     import torch
 
@@ -64,11 +64,11 @@ def seed(generator: Generator, value: int) -> None:
     torch.Generator.manual_seed(generator, value)
 
 
-def locate(state: bytes, hints: Sequence[int]) -> Position:  # noqa: ARG001 -- the state says it
-    """Find the seed and draws behind a state, which holds both.
+def locate(state: bytes, hints: Sequence[int]) -> Position:  # noqa: ARG001 -- the state has it
+    """Find the seed and draws of a state, which contains both.
 
     On CPU the draws are 32-bit numbers of the Mersenne Twister. On CUDA and XPU they are the
-    Philox offset: what each thread of a kernel has been reserved.
+    Philox offset, which counts the numbers reserved for each thread of a kernel.
     """
     if len(state) == _PHILOX.size:
         return Position(*_PHILOX.unpack(state))
@@ -81,13 +81,13 @@ def locate(state: bytes, hints: Sequence[int]) -> Position:  # noqa: ARG001 -- t
 def _locate_cpu(state: bytes) -> Position:
     begin = _CPU_HEAD.unpack_from(state)[0]
     now = twister(state)
-    assert now is not None  # noqa: S101 -- the caller looked at the size
+    assert now is not None  # noqa: S101 -- the caller checked the size
     draws = mersenne.distance(mersenne.seeded(begin % 2**32, "knuth"), now)
     return Position(begin, draws, beyond=draws is None)
 
 
 def twister(state: bytes) -> mersenne.Twister | None:
-    """Return the Mersenne Twister in a state of the CPU generator; None for another device's."""
+    """Return the Mersenne Twister of a CPU state, or None for another device."""
     if len(state) != _CPU_SIZE:
         return None
     import numpy as np
@@ -98,7 +98,7 @@ def twister(state: bytes) -> mersenne.Twister | None:
 
 
 def mark_of(state: bytes) -> tuple[str, int] | None:
-    """Return a short name for a state's place in its stream; see ``distance.mark_of``."""
+    """Return a short name for a state's position; see ``distance.mark_of``."""
     if len(state) == _PHILOX.size:
         _, offset = _PHILOX.unpack(state)
         return state[:8].hex(), offset
@@ -114,12 +114,12 @@ KIND = Kind(
 
 
 def has_torch() -> bool:
-    """Return whether torch has been imported completely; it is not imported for that."""
+    """Return whether torch has been imported completely, without importing it."""
     return hasattr(sys.modules.get("torch"), "default_generator")
 
 
 def started(kind: str) -> bool:
-    """Return whether devices of a kind (``cuda``, ``xpu``) run already; start none."""
+    """Return whether devices of a kind (``cuda``, ``xpu``) have started; start none."""
     torch = sys.modules.get("torch")
     module = getattr(torch, kind, None)
     return module is not None and bool(module.is_initialized())
@@ -133,7 +133,7 @@ def origin(state: bytes) -> bytes | None:
 
 
 def start(names: Iterable[str]) -> None:
-    """Start the devices whose generators are named and that have not started, where they are."""
+    """Start the devices of named generators, if this machine has them."""
     for kind in _LAZY:
         wanted = any(name.startswith(f"torch.{kind}:") for name in names)
         if wanted and has_torch() and not started(kind):
@@ -143,17 +143,17 @@ def start(names: Iterable[str]) -> None:
 
 
 def queued_write(name: str, state: bytes) -> Callable[[], object] | None:
-    """Return the function that puts the generator of a device that has not started there.
+    """Return a function that queues a state for a device that has not started.
 
     Args:
         name: The name of its source, ``torch.cuda:0``.
-        state: The state in which it begins when it starts.
+        state: The state that the device gets when it starts.
 
     Returns:
-        None where this machine has no such device.
+        None if this machine has no such device.
 
     Raises:
-        StateError: The state is not one of such a device.
+        StateError: The state is not of such a device.
     """
     kind, _, index = name.removeprefix("torch.").partition(":")
     if name != f"torch.{kind}:{index}" or kind not in _LAZY or not re.fullmatch(r"\d{1,4}", index):
@@ -170,7 +170,7 @@ def queued_write(name: str, state: bytes) -> Callable[[], object] | None:
 
 
 def default_generators() -> dict[str, Generator]:
-    """Return the generators of the CPU and of started devices, by the names of their sources."""
+    """Return the generators of the CPU and of started devices, by source name."""
     if not has_torch():
         return {}
     torch = sys.modules["torch"]
@@ -184,7 +184,7 @@ def default_generators() -> dict[str, Generator]:
 
 
 def sources() -> list[Source]:
-    """List the generators that can be read now: those of started devices only."""
+    """Return the sources that can be read now: those of started devices only."""
     return [*starmap(_source, default_generators().items())]
 
 
@@ -201,20 +201,22 @@ def _has_mps() -> bool:
 
 
 def seeder() -> Callable[[int], object]:
-    """Return the function that seeds every device; CUDA and XPU queue the seed until they start.
+    """Return a function that seeds every device.
 
-    A torch built for the CPU alone is spared the queueing, whose cost is a formatted call stack.
+    CUDA and XPU queue the seed until they start.
+
+    For a torch built only for the CPU it skips the queue, which formats the whole call stack.
     """
     import torch
 
-    # torch 2.6 would ask the driver, and raise where there is none.
+    # torch 2.6 would ask the driver, and raise if there is none.
     if torch.__version__ >= "2.7" and torch.accelerator.current_accelerator() is None:
         return torch.default_generator.manual_seed
     return torch.manual_seed
 
 
 def seeded_state(value: int) -> bytes:
-    """Return the state of the CPU's generator that was seeded, without torch."""
+    """Return the state of the CPU's generator after seeding, without torch."""
     import numpy as np
 
     words = np.frombuffer(mersenne.seeded(value, "knuth").words, dtype="<u4").astype("<u8")
@@ -235,7 +237,7 @@ class Queue(Struct, frozen=True):
 
     Attributes:
         fields: The fields of torch's ``_LazySeedTracker``, by kind of device. A kind that had
-            started is absent: its generators have separate states.
+            started is absent, since its generators have separate states.
     """
 
     fields: Mapping[str, dict[str, Any]]
@@ -247,9 +249,9 @@ class Queue(Struct, frozen=True):
         return cls({kind: _copy(tracker) for kind, tracker in waiting.items() if tracker})
 
     def write(self) -> None:
-        """Put the queue back; devices that started since are seeded as it would have seeded them.
+        """Restore the queue, and seed devices that started since with their queued seeds.
 
-        Where no seed was queued, a device takes one from the system, and is left as it is.
+        A device without a queued seed took one from the system, and stays as it is.
         """
         for kind, fields in self.fields.items():
             tracker = _tracker(kind)

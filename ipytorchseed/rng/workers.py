@@ -1,15 +1,15 @@
-"""Seeding the workers of a ``DataLoader``."""
+"""Seeds the workers of a ``DataLoader``."""
 
 from __future__ import annotations
 
 
 def seed_worker(worker_id: int) -> None:  # noqa: ARG001 -- torch calls it with the worker's number
-    """Give a DataLoader worker its own streams: pass it as ``worker_init_fn``.
+    """Give a DataLoader worker its own streams. Pass it as ``worker_init_fn``.
 
-    torch seeds python, numpy and itself in every worker already, each worker differently (numpy
-    since torch 1.9). What it leaves alone, and this seeds too: registered sources, and generator
-    objects that the dataset holds, which are copied into every worker and would otherwise give
-    the same numbers in each. Each such generator gets a seed that follows from the worker's own.
+    torch already seeds python, numpy (since torch 1.9) and itself differently in every worker. This
+    function also seeds registered sources, and generator objects in the dataset. These are copied
+    into every worker and would otherwise give the same numbers in each. Each such generator gets a
+    seed derived from the worker's seed.
 
     Args:
         worker_id: The worker's number, from 0.

@@ -28,17 +28,17 @@ _MIN_SCALE = 1e-9
 COUNT = "count"
 
 
+# The part of a printed text's fingerprint that includes the times in it.
 TIMES = "times"
-"""The part of a printed text that names it with the times in it, which are no content."""
 
 
 def say_same(against: Showing, run: Showing, other: str) -> str:
-    """Say that two runs gave the same result, and whether all that they showed is the same.
+    """Return a clause that says that two runs gave the same result.
 
     Args:
         against: The earlier run.
         run: The later run.
-        other: What the earlier one is called.
+        other: The name of the earlier run.
     """
     times = {each.stdout and each.stdout.parts.get(TIMES) for each in (against, run)}
     if len(times) > 1:
@@ -47,15 +47,15 @@ def say_same(against: Showing, run: Showing, other: str) -> str:
 
 
 def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
-    """Compare everything that two runs made, showed and raised.
+    """Compare the variables, outputs and errors of two runs.
 
     Args:
         against: The earlier run.
         run: The later run.
 
     Returns:
-        What differs. A name that only one of them made counts only if the text was edited and
-        nothing else that they made or showed can be compared.
+        The differences. A name that only one run made counts only if the text was edited and no
+        other variable or output can be compared.
     """
     changes, compared = list[Change](), False
     timed = {*against.timed} & {*run.timed}
@@ -85,7 +85,7 @@ def _is_number(value: Fingerprint | None) -> bool:
 
 
 def find_output_changes(before: Showing, after: Showing) -> tuple[Change, ...]:
-    """Compare what two runs showed and raised."""
+    """Compare the outputs and errors of two runs."""
     changes = [
         _change(what, "", one, other)
         for what, one, other in (
@@ -105,9 +105,9 @@ def find_output_changes(before: Showing, after: Showing) -> tuple[Change, ...]:
 
 
 def _left_equal_parts(against: Run, run: Run, name: str) -> bool:
-    """Return whether two runs left equal parts in what either changed of an object.
+    """Return whether the parts of an object that either run changed are equal.
 
-    Parts that neither changed are no result, even if they differ.
+    Parts that neither changed are not results, even if they differ.
     """
     changed, left = set[str](), list[Fingerprint]()
     for each in (against, run):

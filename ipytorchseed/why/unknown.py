@@ -1,4 +1,4 @@
-"""Values that could only be sampled, and may be causes or changes unnoticed."""
+"""Values that were only sampled, so that they may be unnoticed causes or changes."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from ipytorchseed.why.words import first_of
 
 _UNFOLLOWED = "what so long a text reads and changes"
 
+# Variables, and runs that may have changed one, that a sentence names.
 _NAMED = 3
-"""Variables, and runs that may have changed one, told by name."""
 
+# Kinds of values without content that affects results.
 _NO_CONTENT = frozenset({"lock", "progress bar", "namespace", "function", "class", "method", "rng"})
-"""Kinds of values in which nothing is kept that results hang on."""
 
 
 def unknown_outcome(against: Run, run: Run) -> list[str]:
-    """Name the variables and outputs of two runs that could not be compared.
+    """Return the variables and outputs of two runs that could not be compared.
 
     Args:
         against: The earlier run.
@@ -46,10 +46,10 @@ def _unfollowed(run: Run) -> list[str]:
 
 
 def find_unknown_inputs(evidence: Evidence) -> tuple[Unknown, ...]:
-    """Find what both runs read, without being able to tell whether it was the same.
+    """Find the inputs of both runs that could not be compared in full.
 
-    Each with the runs between that may have changed it: those that are known to have set it, else
-    those whose text names it. Files too.
+    Each has the runs between that may have changed it: those that set it, or else those whose text
+    names it. Includes files.
     """
     found = []
     for name, after in evidence.run.reads.items():
@@ -66,7 +66,10 @@ def find_unknown_inputs(evidence: Evidence) -> tuple[Unknown, ...]:
 
 
 def unseen(earlier: Mapping[str, Fingerprint], later: Mapping[str, Fingerprint]) -> list[str]:
-    """Name the opaque values that two runs read or made: objects of C code, databases, figures."""
+    """Return the names of opaque values in both mappings.
+
+    Opaque values are objects of C code, databases and figures.
+    """
     return [
         name for name, value in later.items()
         if name in earlier and hides(earlier[name]) and hides(value)
@@ -74,12 +77,15 @@ def unseen(earlier: Mapping[str, Fingerprint], later: Mapping[str, Fingerprint])
 
 
 def hides(value: Fingerprint) -> bool:
-    """Return whether a value keeps content that cannot be seen."""
+    """Return whether a value has content that cannot be inspected."""
     return value.kind not in _NO_CONTENT and (value.opaque or "unseen" in value.parts)
 
 
 def say_unseen(against: Run, run: Run, calls: Sequence[Call]) -> str:
-    """Say what is not known of a cell: programs, native code, caches, what cannot be inspected."""
+    """Describe what a cell uses that is not recorded or cannot be inspected.
+
+    These are programs, native code, caches and opaque values.
+    """
     programs = programs_of(run.nondeterministic_calls)
     hidden = unseen(against.reads, run.reads)[:_NAMED]
     said = [f"the cell {say_programs(programs)}"] if programs else []
@@ -101,25 +107,25 @@ def say_unseen(against: Run, run: Run, calls: Sequence[Call]) -> str:
 
 
 def _taker(calls: Sequence[Call], name: str) -> str:
-    """Return the first call, except of builtins, that is given a variable, or nothing."""
+    """Return the first call that takes a variable, except of builtins, or ""."""
     takers = (each.name for each in calls if name in each.takes)
     return next((each for each in takers if each and not hasattr(builtins, each)), "")
 
 
 def say_hidden(names: Sequence[str]) -> str:
-    """Say in a clause of which values the content is not known."""
+    """Return a clause that names values that cannot be inspected."""
     return f"{first_of([f'`{name}`' for name in names], _NAMED, ' and ')} cannot be inspected"
 
 
 def are_pending(unknown: Sequence[Unknown], against: Run, run: Run) -> bool:
-    """Return whether all of some values are unknown as a GPU was still computing them."""
+    """Return whether a GPU was still computing all of the unknown values."""
     sides = [each for one in (against, run) for each in (one.reads, one.writes)]
     names = {name for side in sides for name, value in side.items() if value.kind == PENDING}
     return names.issuperset(each.name for each in unknown)
 
 
 def say(evidence: Evidence, unknown: Sequence[Unknown]) -> str:
-    """Say in a clause which value was only sampled, and which runs may have changed it."""
+    """Return a clause that names sampled values and runs that may have changed them."""
     names = first_of([each.name for each in unknown], _NAMED, " and ")
     if names in {UNSEEN, _UNFOLLOWED}:
         return f"{names} is not recorded in full"

@@ -1,4 +1,4 @@
-"""Scripts of a user's, in their own files, so that lines can be named."""
+"""User scripts in separate files, so that tests can check line numbers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import textwrap
 
 import pytest
 
+# The beginning of each script. Its first own line is the seventh of the file.
 HEAD = """\
 import torch
 import ipytorchseed as its
@@ -15,18 +16,15 @@ def values(n=3):
     return torch.zeros(n), torch.tensor([0]), torch.ones(1)
 
 """
-"""What each script begins with: its own first line is the seventh of the file."""
 
 FIRST = HEAD.count("\n") + 1
 
 
 @pytest.fixture
 def script(tmp_path):
-    """Write a script, and return what runs it.
+    """Write a script, and return a function that runs it with given names.
 
-    A function of the names that it may use.
-
-    Lines are counted from the first one given, which is ``FIRST`` in the file.
+    Lines are counted from the first given line, which is ``FIRST`` in the file.
     """
 
     def write(body, name="script.py"):

@@ -1,6 +1,4 @@
-"""torch's settings as a user changes and reads them.
-
-Lines of code, for tests in any order.
+"""Lines of code that change and read torch's settings, for tests in any order.
 
 A change is a line that a user would type, so that a failing example can be pasted into a shell.
 """
@@ -82,16 +80,16 @@ def _fill(form: str, value: object) -> str:
     return form.format(*value) if several else form.format(value)
 
 
+# The release of torch that added a setting, if newer than the oldest that we support.
 _SINCE = {
     "allow_fp16_accumulation": (2, 7),
     "fp32_precision": (2, 9),
     "reduction = (": (2, 10),
 }
-"""The torch with which a setting came, where that is newer than the oldest that we promise."""
 
 
+# Settings of inductor, whose number grows: this torch may not have them.
 _COMPILED = re.compile(r"_inductor\.config\.(\w+)")
-"""A setting of inductor, which has ever more: whether this torch has it, it tells."""
 
 
 def _known(line: str) -> bool:
@@ -100,19 +98,20 @@ def _known(line: str) -> bool:
     return compiled and all(torch.__version__ >= since for since in new)
 
 
+# Lines that change one setting each.
 CHANGES = tuple(
     line
     for form, values in _FORMS.items()
     for line in (_fill(form, value) for value in values)
     if _known(line)
 )
-"""Lines that change one setting each."""
 
+# Those of the float32 precision family, with old and new names.
 PRECISION_CHANGES = tuple(
     line for line in CHANGES if "fp32_precision" in line or "matmul_precision" in line
 ) + tuple(line for line in CHANGES if "allow_tf32" in line)
-"""Those of the float32 precision family, of old and new names."""
 
+# Expressions of torch's public names that read a flag, by its name in the table.
 READINGS = {
     "torch.use_deterministic_algorithms": "torch.are_deterministic_algorithms_enabled()",
     "torch.use_deterministic_algorithms.warn_only": (
@@ -183,11 +182,10 @@ READINGS = {
         )
     },
 }
-"""How a user reads a flag, by its name in the table: an expression of torch's public names."""
 
 
 def lines(of: tuple[str, ...] = CHANGES, *, at_most: int = 8) -> st.SearchStrategy[list[str]]:
-    """Draw changes, in any order, the same one perhaps twice."""
+    """Draw changes in any order, also repeated."""
     return st.lists(st.sampled_from(of), max_size=at_most)
 
 
@@ -206,7 +204,7 @@ def told(name: str) -> object:
 
 
 def all_told() -> dict[str, object]:
-    """Return what torch tells of every flag."""
+    """Return torch's values of all flags."""
     return {name: told(name) for name in READINGS}
 
 

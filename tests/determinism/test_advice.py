@@ -48,8 +48,8 @@ ON_CPU = {  # what only this release lists as raising: to be done on the CPU
     },
 }.get(RELEASE, set())
 
+# torch's text for operations that have another algorithm only since some release.
 LISTED = {"cumsum": "torch.cumsum", "embedding_dense_backward": "torch.nn.Embedding"}
-"""How torch lists the operations that have another algorithm only since some release."""
 
 SWITCHES_NOW = {
     LISTED[name] for name, since in SWITCHES_SINCE.items() if torch.__version__ >= since
@@ -152,7 +152,7 @@ def test_what_torch_lists_as_switching_is_known():
 
 @pytest.mark.torch_release
 def test_the_docstring_is_read_where_the_lists_stand():
-    """The second begins where the first ends."""
+    """The second starts at the end of the first."""
     assert len(RAISING) > 15
     assert "torch.Tensor.put_" in RAISING
     assert "torch.nn.Conv2d" in SWITCHING - RAISING
@@ -171,7 +171,7 @@ def test_an_entry_is_a_name_in_torch(entry):
 
 @pytest.mark.parametrize("row", ADVICE, ids=lambda row: row.kernel)
 def test_advice_reads_after_instead(row):
-    """It is a clause, of one line, and short."""
+    """It is a short clause on one line."""
     assert not row.instead.endswith(".")
     assert "\n" not in row.instead
     assert row.instead.isascii()
@@ -196,7 +196,7 @@ def test_kernels_of_one_entry_find_one_row():
 
 @pytest.mark.parametrize("kernel", SWITCHES)
 def test_an_operation_that_switches_is_known_by_its_name(kernel):
-    """As a trace has it."""
+    """It is found by the name in a trace."""
     assert has_other_algorithm(kernel)
 
 
@@ -212,13 +212,13 @@ def test_an_operation_switches_from_some_release_on(kernel, monkeypatch):
 
 @pytest.mark.parametrize("kernel", ["mm", "add", "output", "avg_pool3d_backward", "input_put"])
 def test_others_have_no_other_algorithm(kernel):
-    """Also those whose names are alike."""
+    """This includes operations with similar names."""
     assert not has_other_algorithm(kernel)
 
 
 @pytest.mark.parametrize("kernel", [*KERNELS, *sorted(UNLISTED_BY_TORCH)])
 def test_a_kernel_fits_one_row_only(kernel):
-    """The order of rows decides nothing."""
+    """So the order of rows does not matter."""
     assert len([row for row in ADVICE if re.search(row.kernel, kernel.lstrip("_"))]) == 1
 
 
@@ -236,14 +236,14 @@ def test_a_kernel_fits_one_row_only(kernel):
     ],
 )
 def test_an_operation_is_found_by_its_name_in_aten(operation, row):
-    """As a trace has it, whatever underscores it begins with."""
+    """It is found by the name in a trace, with any number of leading underscores."""
     assert hasattr(torch.ops.aten, operation)
     assert row in find_advice(operation).kernel
 
 
 @pytest.mark.parametrize("kernel", OTHERS)
 def test_other_kernels_find_none(kernel):
-    """A name that only resembles gets no advice that was meant for another."""
+    """A similar name does not get the advice for another operation."""
     assert find_advice(kernel) is None
 
 

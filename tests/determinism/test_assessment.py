@@ -1,7 +1,4 @@
-"""The flags of a process judged.
-
-What stands against repeatability, worst first, and the facts.
-"""
+"""Assesses the flags of a process: problems, worst first, and facts."""
 
 from __future__ import annotations
 
@@ -51,14 +48,14 @@ def _flag(**fields):
     ],
 )
 def test_how_a_flag_stands(fields, standing, ok):
-    """By its value, the wanted one, whether it can be changed, and whether it applies."""
+    """It depends on the value, the wanted value, ``late`` and ``applies``."""
     judged = judge(_flag(**fields), HERE)
     assert judged.standing is standing
     assert judged.ok is ok
 
 
 def test_a_judgement_keeps_what_it_was_made_from():
-    """Value, wish and reason are there to be shown."""
+    """Value, wanted value and reason can be shown."""
     judged = judge(_flag(wanted=lambda _: 2, late=lambda _: "read at start"), HERE)
     assert (judged.value, judged.wanted, judged.late) == (1, 2, "read at start")
     assert judge(_flag(), HERE).wanted is ANY
@@ -69,12 +66,12 @@ def test_a_judgement_keeps_what_it_was_made_from():
 
 
 def test_every_row_is_judged_in_the_order_of_the_table():
-    """None is left out, also those that act on nothing here."""
+    """None is left out, including those without effect here."""
     assert [judged.flag for judged in assess().flags] == [*FLAGS]
 
 
 def test_the_flags_of_torch_are_right_inside_a_block_and_not_before():
-    """What a block sets is what the assessment asks for."""
+    """A block sets the flags that the assessment requires."""
     settable = {flag.name for flag in FLAGS if flag.late(Machine.here()) is None}
     before = {judged.flag.name for judged in assess().problems}
     with its.deterministic():
@@ -84,7 +81,7 @@ def test_the_flags_of_torch_are_right_inside_a_block_and_not_before():
 
 
 def test_a_mode_that_only_warns_is_a_problem():
-    """It lets what does not repeat pass."""
+    """It allows nondeterministic operations."""
     with scratch():
         change("torch.use_deterministic_algorithms(True, warn_only=True)")
         problems = [judged.flag.name for judged in assess().problems]
@@ -93,9 +90,9 @@ def test_a_mode_that_only_warns_is_a_problem():
 
 
 def test_problems_come_worst_first():
-    """What can be fixed now stands before what needs a restart.
+    """Flags that can be fixed now come before those that need a restart.
 
-    What is fine is not among them.
+    Flags without problems are not listed.
     """
     late = {"wanted": lambda _: 2, "late": lambda _: "too late"}
     rows = [
@@ -115,7 +112,7 @@ def test_problems_come_worst_first():
     ("hash_seed", "expected"), [("0", "True []"), ("random", "False ['PYTHONHASHSEED']")]
 )
 def test_a_process_that_is_set_up_repeats(hash_seed, expected):
-    """Started with a fixed hash seed and with its flags on, nothing stands against it."""
+    """With a fixed hash seed and the flags on, there are no problems."""
     program = """
 import torch
 from ipytorchseed.determinism.assessment import assess
@@ -150,7 +147,7 @@ def test_the_facts_are_those_of_this_process():
 
 
 def test_a_fact_that_cannot_be_had_is_none(monkeypatch):
-    """A driver that answers with an error leaves its own row unknown, and no other."""
+    """If a driver raises an error, only its row is unknown."""
 
     def explode():
         msg = "the driver is of another version"
@@ -165,6 +162,6 @@ def test_a_fact_that_cannot_be_had_is_none(monkeypatch):
 
 @pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact.name)
 def test_a_fact_says_why_it_may_be_unknown(fact):
-    """There is always a reason to show in the place of a value."""
+    """There is always a reason to show instead of a value."""
     assert fact.unknown
     assert fact.read() is None or fact.read()

@@ -1,4 +1,4 @@
-"""``PYTHONHASHSEED``: the seed that a process uses, whatever the variable says."""
+"""The hash seed that a process uses may differ from ``PYTHONHASHSEED``."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def _told(started_with, change="", options=()):
     ],
 )
 def test_the_seed_at_the_start_is_told(started_with, verdict):
-    """Any fixed one repeats.
+    """Any fixed seed is repeatable.
 
-    A random one is too late to fix, and the way out is named.
+    A random seed is too late to fix, and the remedy is named.
     """
     assert _told(started_with) == verdict
 
@@ -87,7 +87,7 @@ def test_a_variable_that_python_was_told_to_ignore_does_not_count(option):
 
 
 def test_where_the_start_is_not_kept_a_removed_seed_counts_as_random(monkeypatch, tmp_path):
-    """Without Linux's files the present variable is all there is, and it is checked."""
+    """Without Linux's files only the present variable is known, and it is checked."""
     monkeypatch.setattr(environment, "Path", lambda _: tmp_path / "missing")
     monkeypatch.setattr(environment.sys, "flags", SimpleNamespace(hash_randomization=1))
     environment._hash_seed_at_start.cache_clear()
@@ -102,7 +102,7 @@ def test_where_the_start_is_not_kept_a_removed_seed_counts_as_random(monkeypatch
 
 
 def test_a_python_that_cannot_be_asked_leaves_the_seed_random(monkeypatch):
-    """In an embedded interpreter there may be no program to start: no guess is made."""
+    """An embedded interpreter may have no program to start, so the seed is unknown."""
     monkeypatch.setattr(environment.sys, "executable", "/nonexistent/python")
     environment._hash_under.cache_clear()
     try:

@@ -1,4 +1,4 @@
-"""Ctrl-C, at any moment of a block's beginning or end, leaves nothing changed."""
+"""Ctrl-C at any time while a block begins or ends leaves nothing changed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _interrupted(count, action):
     """Run ``action``, and send SIGINT at the n-th line of the package.
 
     Returns:
-        Whether there was an n-th line, and whether ``KeyboardInterrupt`` came out.
+        Whether there was an n-th line, and whether ``KeyboardInterrupt`` was raised.
     """
     left, sent, raised = count, False, False
 
@@ -130,7 +130,7 @@ def test_an_interrupt_at_any_line_of_the_beginning_undoes_it():
 
 
 def test_an_interrupt_while_flags_are_put_back_waits():
-    """It comes out of ``restore_flags`` with every flag as it should be."""
+    """``restore_flags`` raises it after all flags are restored."""
 
     def interrupt(value):
         signal.raise_signal(signal.SIGINT)
@@ -189,7 +189,7 @@ def test_a_block_within_a_block_leaves_the_holding_to_it():
 
 
 def test_an_error_in_the_block_goes_on_and_the_handler_is_put_back():
-    """Holding hides no error, and afterwards Ctrl-C works as before."""
+    """Errors are raised, and afterwards Ctrl-C works as before."""
     handler = signal.getsignal(signal.SIGINT)
     with pytest.raises(ValueError, match="out"), held_interrupts():
         raise ValueError("out")

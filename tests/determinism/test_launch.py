@@ -1,4 +1,4 @@
-"""The variables with which a process starts that shall repeat."""
+"""The environment variables of a repeatable process."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_cublas_is_told_where_this_torch_needs_it(monkeypatch, torch, wanted, st
 
 
 def test_it_says_what_the_table_wants():
-    """No value is written down twice."""
+    """The values come from the table only."""
     machine = Machine.here()
     found = environment.launch_environment(threads=3)
     for flag in environment.FLAGS:
@@ -45,7 +45,7 @@ def test_it_says_what_the_table_wants():
 
 
 def test_a_product_does_not_hang_on_where_an_array_lies(monkeypatch):
-    """Under these variables, the same numbers elsewhere in memory give the same bits."""
+    """With these variables, results do not depend on the address of an array."""
     for name, value in environment.launch_environment(threads=1).items():
         monkeypatch.setenv(name, value)
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Settings of libraries, as they are in the record of a run."""
+"""Settings of libraries in the record of a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.kernel import ROOT
 
 
 def test_format_of_pictures_is_told_where_it_is_set():
-    """Showing the first picture sets what is usual, which is no change."""
+    """Showing the first picture sets the defaults, which is not a change."""
     told = BY_NAME["InlineBackend"].read
     config.InlineBackend.clear_instance()
     try:
@@ -61,7 +61,7 @@ def test_figures_get_their_axes_back():
 
 @pytest.mark.parametrize("set_to", [{}, {"pprint": False, "max_seq_length": 5}])
 def test_formats_of_results_are_told_before_the_first_result(set_to, tmp_path):
-    """As they are once it is shown; what formats results is not made for it."""
+    """They equal those after it is shown, and the formatter is not created for it."""
     code = f"""
 from traitlets.config import Config
 from IPython.core.interactiveshell import InteractiveShell

@@ -25,7 +25,7 @@ def _family():
 @settings(max_examples=300)
 @given(before=lines(PRECISION_CHANGES, at_most=5), inside=lines(PRECISION_CHANGES, at_most=5))
 def test_the_family_is_put_back_from_any_state_to_any_state(before, inside):
-    """All rows read as they did, those that torch refused to tell among them."""
+    """All rows read as before, including unreadable ones."""
     with scratch():
         change(*before)
         saved, told = _family(), all_told()
@@ -37,7 +37,7 @@ def test_the_family_is_put_back_from_any_state_to_any_state(before, inside):
 
 @pytest.mark.parametrize("before", ["", *PRECISION_CHANGES])
 def test_any_one_change_is_undone_after_any_other(before):
-    """Each line, set in a block, is gone after it, whichever line had been set before."""
+    """Each line set in a block is undone after it, whatever was set before."""
     with scratch():
         change(before)
         told = all_told()
@@ -50,7 +50,7 @@ def test_any_one_change_is_undone_after_any_other(before):
 
 @new_names
 def test_a_state_that_torch_refuses_to_tell_is_put_back_as_such():
-    """The family is torn before, fixed inside, and torn again after."""
+    """The family is inconsistent before, consistent inside, and inconsistent after."""
     with scratch():
         change("torch.backends.cuda.matmul.fp32_precision = 'tf32'")
         saved = _family()
@@ -105,7 +105,7 @@ for before, inside in json.loads(sys.argv[1]):
 def afterwards():
     """Run each case with its block and with an empty one; then set the top level.
 
-    Each in its own process: what torch begins with cannot be set again.
+    Each runs in its own process, since torch's initial state cannot be set again.
     """
     pairs = [pair for before, inside in CASES for pair in [(before, inside), (before, "")]]
     done = subprocess.run(
@@ -124,9 +124,9 @@ def test_what_a_block_did_not_touch_keeps_inheriting(afterwards, before, inside)
 
 @new_names
 def test_what_torch_begins_with_inherits(afterwards):
-    """Convolutions on GPU begin with tf32 and follow the level above.
+    """Convolutions on GPU start with tf32 and follow the level above.
 
-    The test above can fail.
+    So the test above can fail.
     """
     untouched = afterwards["", "torch.backends.fp32_precision = 'bf16'"]
     assert untouched["torch.backends.cudnn.conv.fp32_precision"] == "ieee"

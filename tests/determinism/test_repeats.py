@@ -42,7 +42,7 @@ def test_training_repeats_bit_by_bit():
 
 
 def test_training_without_it_differs():
-    """The test above can fail: nothing else here makes training repeat."""
+    """So the test above can fail: nothing else makes training repeatable."""
     assert _train() != _train()
 
 
@@ -60,9 +60,9 @@ SUMS = {
 
 @pytest.mark.parametrize("name", SUMS)
 def test_a_sum_in_any_order_repeats_inside_a_block(name):
-    """A million float32, added by two threads into ten places.
+    """Two threads add a million float32 values into ten places.
 
-    The same bits five times.
+    The bits are the same five times.
     """
     draw = torch.Generator().manual_seed(0)
     values = torch.randn(1_000_000, generator=draw)

@@ -1,7 +1,4 @@
-"""Advice is true.
-
-What it names computes the same, and repeats under deterministic algorithms.
-"""
+"""Replacements compute the same, and are deterministic in strict mode."""
 
 from __future__ import annotations
 
@@ -73,6 +70,7 @@ _LABELS = torch.tensor([[[0, 1], [2, 0]], [[1, 1], [2, 2]]])
 _WHERE = torch.tensor([4, 0, 2])
 _COUNTED = torch.tensor([0, 2, 2, 1, 0])
 
+# The pieces of advice: a kernel's name, the words, code before and after, and an input.
 SAME = {
     "put_": (
         "put_",
@@ -190,8 +188,8 @@ SAME = {
         _drawn(2, 3).abs(),
     ),
 }
-"""What each piece of advice replaces: a kernel's name, its words, before, after, and an input."""
 
+# Advice that computes something else: kernel, words, the call, input shape.
 OTHERWISE = {
     "FractionalMaxPool2d": ("fractional_max_pool2d", "MaxPool2d", nn.MaxPool2d(2), (2, 3, 6, 6)),
     "FractionalMaxPool3d": ("fractional_max_pool3d", "MaxPool3d", nn.MaxPool3d(2), (2, 3, 4, 4, 4)),
@@ -223,8 +221,8 @@ OTHERWISE = {
         (4, 3),
     ),
 }
-"""What does something else and is offered all the same: kernel, words, the call, input shape."""
 
+# Operations that are deterministic on the CPU: kernel, call, an input for two threads.
 ON_CPU = {
     "grid_sample": (
         "grid_sampler_2d_backward_cuda",
@@ -246,7 +244,6 @@ ON_CPU = {
         _drawn(200_000).div(10).exp(),
     ),
 }
-"""What repeats on the CPU: kernel, the call itself, an input large enough for two threads."""
 
 
 def _with_gradient(call, x):
@@ -299,7 +296,7 @@ def test_on_the_cpu_the_operation_repeats(name):
 
 @pytest.mark.filterwarnings("ignore:.*quantized tensor creation.*deprecated")
 def test_a_new_quantized_tensor_has_the_size():
-    """What cannot be resized is made again."""
+    """A tensor that cannot be resized is created again."""
     assert (
         find_advice("quantized_resize_cpu_").instead == "make a new quantized tensor of that size"
     )

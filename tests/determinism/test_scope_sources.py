@@ -1,7 +1,4 @@
-"""What a deterministic block does to the sources.
-
-Seeds them, and on request puts them back.
-"""
+"""A deterministic block seeds the sources, and restores them on request."""
 
 from __future__ import annotations
 
@@ -49,7 +46,7 @@ def _numbers():
 
 @given(seed=st.integers(0, 2**32 - 1))
 def test_a_seed_gives_the_same_numbers_each_time(seed):
-    """Two blocks with one seed draw alike, from python, numpy and torch."""
+    """Two blocks with one seed draw the same from python, numpy and torch."""
     with its.deterministic(seed):
         first = _numbers()
     with its.deterministic(seed):
@@ -59,7 +56,7 @@ def test_a_seed_gives_the_same_numbers_each_time(seed):
 
 
 def test_two_seeds_give_other_numbers():
-    """The seed is used: each library draws otherwise."""
+    """Each library draws other numbers."""
     with its.deterministic(1):
         first = _numbers()
     with its.deterministic(2):
@@ -89,7 +86,7 @@ def test_without_isolation_later_code_sees_the_seed_and_the_draws():
 @pytest.mark.parametrize("seed", [None, 42])
 @given(draws=st.lists(st.sampled_from([*DRAWS]), max_size=6))
 def test_an_isolated_block_leaves_no_trace_in_any_source(seed, draws):
-    """Whatever it draws or seeds, what comes after it draws what it would have drawn."""
+    """Its draws and seeds do not affect later draws."""
     before = _states()
     with its.deterministic(seed, isolate=True):
         for name in draws:
@@ -99,7 +96,7 @@ def test_an_isolated_block_leaves_no_trace_in_any_source(seed, draws):
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
 def test_isolation_holds_after_an_error(error):
-    """Sources are restored on the way out too."""
+    """Sources are restored after an error too."""
     before = _states()
     with pytest.raises(error), its.deterministic(42, isolate=True):
         _draw_and_raise(error)
@@ -126,7 +123,7 @@ def test_isolation_holds_where_beginning_fails(monkeypatch):
 
 
 def test_isolated_blocks_nest():
-    """The inner one gives the outer one its stream back."""
+    """The inner block restores the stream of the outer block."""
     with its.deterministic(1):
         expected = _numbers(), _numbers()
     before = _states()
@@ -150,7 +147,7 @@ def test_isolation_puts_back_the_seeds_that_wait_for_cuda():
 
 
 def test_isolation_holds_under_another_default_device():
-    """Where new tensors lie does not matter to putting back."""
+    """The device of new tensors does not matter."""
     before = _states()
     with torch.device("meta"), its.deterministic(42, isolate=True):
         random.random()
@@ -159,7 +156,7 @@ def test_isolation_holds_under_another_default_device():
 
 
 def test_a_registered_source_is_isolated_too():
-    """Sources of the user's own are seeded and put back like the others."""
+    """The user's sources are seeded and restored like the others."""
     dice = [3]
     its.register_source(
         "dice",
@@ -176,7 +173,7 @@ def test_a_registered_source_is_isolated_too():
 def test_isolation_covers_a_library_that_the_block_imports():
     """Numpy's generator, not loaded before, does not stay seeded.
 
-    It would have begun anywhere.
+    Its state would have been random.
     """
     program = """
 import sys, torch

@@ -1,4 +1,4 @@
-"""The table of flags: complete, explained, and readable whatever the user has set."""
+"""The table of flags is complete, explained, and readable with any user settings."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ TORN = {  # what torch refuses to tell once old and new names of float32 precisi
 
 @pytest.mark.parametrize("name", PROMISED)
 def test_what_is_promised_has_a_row(name):
-    """Everything that a report must speak of is in the table."""
+    """Everything that a report must mention is in the table."""
     assert name in BY_NAME
 
 
@@ -105,13 +105,13 @@ def test_a_row_explains_itself(flag):
 
 @pytest.mark.parametrize("flag", [flag for flag in FLAGS if flag.risk], ids=lambda flag: flag.name)
 def test_a_risk_reads_after_but_for(flag):
-    """What may happen without a flag is a clause, to be in the middle of a sentence."""
+    """The risk without a flag is a clause for the middle of a sentence."""
     assert flag.risk[0].islower()
     assert not flag.risk.endswith(".")
 
 
 def test_a_flag_that_can_be_wrong_says_what_may_happen(monkeypatch):
-    """No row has a wish on any machine without saying what not having it means."""
+    """Each row that may have a wanted value on any machine has a risk."""
     from ipytorchseed.determinism.machine import Machine
 
     monkeypatch.setitem(sys.modules, "flash_attn", object())  # it has a wish only beside this
@@ -140,15 +140,15 @@ def test_every_row_but_two_is_read_as_a_user_reads_it():
     assert BY_NAME.keys() - READINGS.keys() == own
 
 
+# Flags that the installed torch does not have yet.
 LATER = {name for name in READINGS if told(name) is AttributeError}
-"""Flags that the installed torch does not have yet."""
 
 
 @given(changes=lines())
 def test_a_flag_reads_as_torch_tells_it(changes):
-    """Whatever was set, in any order.
+    """The table has torch's value, or ``Unreadable`` if torch raises.
 
-    The table says what torch says, or that torch won't say.
+    The settings and their order do not matter.
     """
     with scratch():
         change(*changes)
@@ -196,7 +196,7 @@ def test_an_error_without_words_is_told_by_its_type():
 
 
 def test_unreadable_values_are_equal():
-    """That torch still refuses is no change, even where its words differ."""
+    """A flag that is still unreadable is unchanged, even if torch's message differs."""
     assert Unreadable("one") == Unreadable("other")
     assert hash(Unreadable("one")) == hash(Unreadable("other"))
     assert Unreadable("one") != "one"

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
+# The prefix of files that a test process and its children create, and that it removes.
 PREFIX = f"lost-{os.getpid()}-"
-"""Of files that a process of tests and its children make, and that it removes."""
 
 
 def in_child(function: Callable[..., Any], *args: Any) -> Any:

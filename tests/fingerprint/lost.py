@@ -35,14 +35,12 @@ if TYPE_CHECKING:
 
 Lost = tuple[Any, "Callable[[], object]"]
 
+# Elements of 8 bytes in each: many pages, so that a shorter file loses some of them.
 COUNT = 32768
-"""Elements of 8 bytes in each: many pages, so that a shorter file loses some of them."""
 
+# Elements of 8 bytes that the allocator gets from the system and returns to it. It does not do so
+# if earlier tests of the process left a hole of that size in its heap.
 LARGE = 32 * 2**20
-"""Elements of 8 bytes for which the allocator asks the system, and gives them back to it.
-
-It does not ask where earlier tests of the process have left as large a hole in its heap.
-"""
 
 MAKERS: dict[str, Callable[[], Lost]] = {}
 
@@ -96,8 +94,8 @@ _libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 _libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 
 
+# Addresses that the system does not choose itself, so that nothing else fills the hole.
 _places = itertools.count(0x1000_0000_0000, 2**24)
-"""Addresses far from where the system puts memory by itself, so that no other fills the hole."""
 
 
 def pages(size: int = 8 * COUNT) -> tuple[int, Callable[[], object]]:
@@ -428,8 +426,8 @@ def quantized_with_lost_scales() -> Lost:
     return torch.quantize_per_channel(plain, scales, points, 0, torch.qint8), lose
 
 
+# Kept alive, because torch would write its reference count to the lost memory.
 _KEPT: list[object] = []
-"""Alive: giving it up, torch itself would write to the lost memory, in which it counts users."""
 
 
 @maker

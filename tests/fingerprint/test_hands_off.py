@@ -20,8 +20,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from ipytorchseed.fingerprint import Memo, fingerprint
 from tests.fingerprint.values import CHANGED, Plain, model, spent, trained
 
+# The methods of the classes below that were called.
 called: list[str] = []
-"""The methods of the classes below that were called."""
 
 METHODS = [
     "__add__", "__array__", "__array_finalize__", "__array_function__", "__array_ufunc__",

@@ -18,6 +18,7 @@ class Point:
         self.__dict__.update(attributes)
 
 
+# Values by their digests.
 KEPT = {
     "a4afbb8b9f6e0627": lambda: [(1, "a"), [2.5, None], (), [], (b"x", True)],
     "b32b801168952773": lambda: [[(1, [2, (3,)])], {"a": (1, 2), "b": [(3,)]}],
@@ -38,7 +39,6 @@ KEPT = {
     "bc6d143af82eb70e": lambda: np.True_,
     "fc14f19a3da13491": lambda: np.datetime64("2020-01-01"),
 }
-"""Values by their digests."""
 
 
 @pytest.mark.parametrize("digest", KEPT)

@@ -372,7 +372,7 @@ def test_a_class_is_known_though_as_many_modules_are_loaded_as_before(monkeypatc
 
 
 def test_a_seed_sequence_counts_the_children_that_it_spawned():
-    """The next child is another; equal sequences are equal."""
+    """The next child differs; equal sequences are equal."""
     seeds, same = np.random.SeedSequence(1), np.random.SeedSequence(1)
     before = fingerprint(seeds)
     assert (before.kind, before.opaque) == ("seed sequence", False)

@@ -21,14 +21,14 @@ from tests.fingerprint.values import spent
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="children are forked")
 cleans = pytest.fixture(autouse=True, scope="module")(removes_files)
 
+# Objects that are never read, lost or not.
 OPAQUE_ANYWAY = {
     *("arrow_buffer", "image_over_array", "multiprocessing_raw", "multiprocessing_array"),
     "polars_file",
 }
-"""What no look goes into, lost or not."""
 
+# Memory that is lost from the start.
 BEYOND = {"beyond_its_base", "beyond_its_base_sparsely"}
-"""What is lost from the beginning."""
 
 
 def _looks(name):

@@ -179,8 +179,8 @@ def _put(key, value):
     return change
 
 
+# A dtype with two numbers per byte, since torch 2.8; torch cannot compute with it.
 _FLOAT4 = getattr(torch, "float4_e2m1fn_x2", torch.uint8)
-"""Two numbers a byte, which torch stores and does not compute with; it came with 2.8."""
 
 
 def _flip(it):
@@ -199,6 +199,7 @@ def _mutate(statement):
     return change
 
 
+# For each kind: a builder, and a change of one thing.
 CHANGED = {
     # Containers
     "list item": (lambda: [1, 2.0, "x"], _put(1, 2.5)),
@@ -338,7 +339,6 @@ CHANGED = {
     "view of items": (lambda: dict.items({"a": 1}), lambda it: gc.get_referents(it)[0].update(a=2)),
     "context variable": (lambda: contextvars.ContextVar("level"), lambda it: it.set(1)),
 }  # fmt: skip
-"""Of each kind: a builder, and a change of one thing."""
 
 
 def row(query):

@@ -16,8 +16,8 @@ from tests.kernel import Kernel
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+# The Python that ``make test-libraries`` makes; without it, that of the tests.
 OWN = Path(sys.prefix, "libraries", "bin", "python")
-"""The Python that ``make test-libraries`` makes; without it, that of the tests."""
 
 PYTHON = str(OWN) if OWN.exists() else sys.executable
 

@@ -435,7 +435,7 @@ def test_connections_that_the_runs_open_are_named(kernel):
 def test_a_program_that_answers_otherwise_is_named_alone(kernel):
     """IPython reads its output in a separate thread, which is not one of the cell's."""
     said = kernel.run("%%deterministic --check\n%%python\nimport os\nprint(os.getpid())").displays
-    assert "runs another program, of which nothing is recorded: %%python" in " ".join(
+    assert "runs another program, whose effects are not recorded: %%python" in " ".join(
         said[-1]["text/plain"].split()
     )
     assert "thread" not in said[-1]["text/plain"]

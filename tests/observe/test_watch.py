@@ -1,4 +1,4 @@
-"""What a cell reads is seen while it runs, no matter who runs its code."""
+"""Reads of a cell are observed while it runs, whatever runs its code."""
 
 from __future__ import annotations
 
@@ -142,16 +142,16 @@ PROBES = {
 
 @pytest.fixture(scope="module")
 def notebook():
-    """Run what the probes begin with."""
+    """Run the code that the probes begin with."""
     yield Notebook()
     watch.close()
 
 
 @pytest.mark.parametrize("probe", PROBES)
 def test_what_is_read_is_seen(notebook, probe):
-    """And nothing else of what the text names.
+    """Other names in the text are not reported.
 
-    Of all that is read, the content is known.
+    The content of all variables read is known.
     """
     cell, read = PROBES[probe]
     notebook.run(BEFORE)
@@ -179,9 +179,9 @@ def test_what_is_read_is_seen(notebook, probe):
     ],
 )
 def test_what_is_set_before_it_is_read_is_seen(notebook, cell, first):
-    """In the order in which things happen, and not in that of the text."""
+    """The order of execution counts, not the order of the text."""
     notebook.run(BEFORE)
-    # The text alone may tell too: then it is none of what the cell reads.
+    # If the text shows it too, it is not an input of the cell.
     run = notebook.run(f"{cell}\nexec('q = a')")
     assert "a" not in first or "a" not in run.observed.read
     assert first or "a" in run.observed.read
@@ -203,7 +203,7 @@ def test_what_is_set_before_it_is_read_is_seen(notebook, cell, first):
 )
 @pytest.mark.filterwarnings("ignore:This process")
 def test_what_cannot_be_seen_is_said(notebook, cell, why):
-    """Then anything may have been read."""
+    """In these cases, anything may have been read."""
     notebook.run(BEFORE)
     run = notebook.run(cell)
     assert why in run.observed.unseen
@@ -310,7 +310,7 @@ def test_code_that_runs_first_on_copies_is_seen_after(notebook):
 
 
 def test_nothing_of_the_users_is_kept_alive(notebook):
-    """Code that nothing else holds dies with the cell that made it."""
+    """Code without other references is freed with its cell."""
     notebook.run("def short():\n    return 1\nshort()")
     code = weakref.ref(notebook.names["short"].__code__)
     notebook.run("del short")
@@ -367,7 +367,7 @@ def _monitored(tool):
     ],
 )
 def test_other_tools_go_on_beside_it(notebook, under):
-    """A profiler, a debugger and coverage see what they see without us, and so do we."""
+    """A profiler, a debugger and coverage work as without us, and so do we."""
     notebook.run(BEFORE)
     for _ in range(2):
         seen = []
@@ -378,7 +378,7 @@ def test_other_tools_go_on_beside_it(notebook, under):
 
 
 def test_who_has_our_number_keeps_it():
-    """Another is taken, or nothing is watched."""
+    """Another number is used, or nothing is watched."""
     watch.close()
     for number in (4, 3):
         sys.monitoring.use_tool_id(number, "another")
@@ -396,7 +396,7 @@ def test_who_has_our_number_keeps_it():
 
 
 def test_closing_leaves_nothing_behind(notebook):
-    """No tool, no events."""
+    """No tool and no events remain."""
     notebook.run(BEFORE)
     code = notebook.names["f"].__code__
     notebook.run("f(2)")
@@ -409,7 +409,7 @@ def test_closing_leaves_nothing_behind(notebook):
 
 
 def test_an_error_in_the_watch_is_none_of_the_cells(notebook, monkeypatch):
-    """The cell goes on, and the record does not claim that all was seen."""
+    """The cell continues, and the record does not claim to be complete."""
     notebook.run(BEFORE)
     monkeypatch.setattr("ipytorchseed.observe.watch.find_uses", lambda *_, **__: 1 / 0)
     run = notebook.run("def fresh():\n    return a\nq = fresh()")
@@ -419,7 +419,7 @@ def test_an_error_in_the_watch_is_none_of_the_cells(notebook, monkeypatch):
 
 
 def test_threads_of_earlier_cells_are_no_danger(notebook):
-    """One that runs on while cells come and go."""
+    """A thread may run during several later cells."""
     notebook.run(f"{BEFORE}\nstop = []\ndef work():\n    while not stop:\n        f(2)")
     thread = threading.Thread(target=notebook.names["work"])
     thread.start()
@@ -433,7 +433,7 @@ def test_threads_of_earlier_cells_are_no_danger(notebook):
 
 
 def test_torch_compile_runs_beside_it(notebook):
-    """What it translates is not run by Python.
+    """Python does not run compiled code.
 
     From then on, anything may have been read.
     """

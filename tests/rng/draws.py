@@ -1,8 +1,8 @@
-"""Ways to draw random numbers: what the property tests mix.
+"""Ways to draw random numbers, mixed by the property tests.
 
-Each function takes a generator and returns what it gave, as something that ``==`` compares. They
-take odd counts, leave a cached normal or half a word behind, and use every width of float and
-integer, for these are what a state forgets if it forgets something.
+Each function takes a generator and returns its numbers, comparable with ``==``. They draw odd
+counts, leave a cached normal number or half a word, and use every width of float and integer:
+an incomplete state would lack these.
 """
 
 from __future__ import annotations
@@ -83,12 +83,12 @@ TORCH: dict[str, Callable[[Any], object]] = {
     "a block": lambda it: torch.rand(623, generator=it).tolist(),
 }
 
+# For each source: the argument for its ways of drawing, and the ways.
 SOURCES: dict[str, tuple[Any, dict[str, Callable[[Any], object]]]] = {
     "python": (random, PYTHON),
     "numpy": (np.random, LEGACY),
     "torch.cpu": (None, TORCH),
 }
-"""For each source: what to hand to its ways of drawing, and those."""
 
 
 def some(ways: dict[str, Callable[[Any], object]]) -> st.SearchStrategy[list[str]]:

@@ -1,4 +1,4 @@
-"""torch is seeded when it is imported, if the seed came before; nobody sees a difference."""
+"""torch is seeded at its import if the seed came before, without visible effects."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_state_is_that_which_torch_gives_its_generator(seed):
 
 
 def test_torch_is_not_imported_and_then_found_seeded():
-    """Its source is there meanwhile, with the state that it will have."""
+    """Until then its source exists, with the state that it will have."""
     before, imported, after, left = _run(
         "seed_all(1, wait=True); seed_all(42, wait=True); before = states()\n"
         "imported = 'torch' in sys.modules\n"
@@ -61,7 +61,7 @@ def test_what_is_put_back_before_the_import_is_found_after_it():
 
 
 def test_who_waits_no_longer_leaves_nothing():
-    """As where the extension is unloaded."""
+    """For example, when the extension is unloaded."""
     assert _run(
         "seed_all(42, wait=True); first = AWAITED.cancel()\n"
         "print(json.dumps([first, AWAITED.cancel(), AWAITED in sys.meta_path, len(AWAITED.sources)]))"

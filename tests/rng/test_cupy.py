@@ -1,6 +1,6 @@
-"""CuPy: seeded if imported, never started, unknown if unknown.
+"""CuPy is seeded if imported, and never started. Its state is unknown.
 
-CuPy needs a GPU. A stand-in with the few names that are looked at takes its place.
+CuPy needs a GPU. It is replaced by a fake with the few names that are used.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("put_back")
 
 
 class RandomState:
-    """What CuPy makes for each device that was used."""
+    """CuPy's generator of a device."""
 
     def __init__(self):
         """Begin unseeded."""
@@ -34,7 +34,7 @@ class RandomState:
 
 @pytest.fixture
 def cupy(monkeypatch):
-    """A CuPy that is imported, with no device used so far; its generators by device."""
+    """The generators, by device, of an imported CuPy that has used no device."""
     states: dict[int, RandomState] = {}
     generator = ModuleType("cupy.random._generator")
     generator._random_states = states
@@ -62,14 +62,14 @@ def test_devices_in_use_are_seeded(cupy):
 
 
 def test_devices_yet_to_be_used_find_the_seed_in_the_environment(cupy):
-    """CuPy reads it when it makes a generator; no device is started for it."""
+    """CuPy reads it when it creates a generator. No device is started."""
     its.seed(42)
     assert os.environ["CUPY_SEED"] == "42"
     assert cupy == {}
 
 
 def test_its_state_is_unknown_and_said_so(cupy):
-    """No digest, no position, and nothing to put back."""
+    """It has no digest and no position, and cannot be restored."""
     cupy[0] = RandomState()
     its.seed(42)
     source = find_source("cupy:0")

@@ -84,7 +84,7 @@ def test_a_digest_covers_the_normal_number_in_stock(name, once, twice):
 
 @given(before=across())
 def test_looking_draws_nothing(before):
-    """The numbers after a look are those that come without it."""
+    """Reading does not change the next numbers."""
     its.seed(7)
     draw(before)
     expected = draw([(name, "a block") for name in SOURCES])
@@ -112,9 +112,9 @@ def test_looking_draws_nothing(before):
 def test_a_state_read_while_another_thread_draws_is_one_that_the_stream_had(
     make, draw_some, read, scheme
 ):
-    """No read falls between two writes of a draw.
+    """A read never happens between two writes of a draw.
 
-    Each state is on the stream, and they go on.
+    Each state that is read is a state of the stream, and later than the one before.
     """
     generator, done = make(42), threading.Event()
 
@@ -142,7 +142,7 @@ def test_a_state_read_while_another_thread_draws_is_one_that_the_stream_had(
 
 
 class Watch:
-    """A mode that notes the operations that pass through it."""
+    """A mode that records operations."""
 
     def __init__(self):
         super().__init__()
@@ -154,13 +154,13 @@ class Watch:
 
 
 class WatchDispatch(Watch, TorchDispatchMode):
-    """Sees what reaches the dispatcher."""
+    """Records operations in the dispatcher."""
 
     __torch_dispatch__ = Watch._pass
 
 
 class WatchFunctions(Watch, TorchFunctionMode):
-    """Sees calls of torch's functions and methods."""
+    """Records calls of torch's functions and methods."""
 
     __torch_function__ = Watch._pass
 

@@ -1,6 +1,6 @@
-"""What two states tell where only their bytes are known.
+"""Draws, seeds and freshness from the bytes of states only.
 
-Whatever byte they begin with.
+The first byte of a state does not matter.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from ipytorchseed.rng import numpy_random, python_random, torch_random
 from ipytorchseed.rng.distance import draws_between, is_fresh, locate_state
 from ipytorchseed.rng.position import UNKNOWN, Position
 
+# Some states begin like JSON: 123 is ``{``, 34 is ``"``.
 SEEDS = [0, 34, 91, 123, 123 + 34 * 256, 379, 2**32 - 1]
-"""Among them those whose bytes begin as JSON does: 123 is ``{``, 34 is ``"``."""
 
 
 def _torch(seed, draws):
@@ -74,7 +74,7 @@ def test_a_new_state_is_known_whatever_the_seed(make, seed):
 
 @pytest.mark.parametrize("state", [b"", b"{", b'{"', b'{"a": 1}', b"[1]", bytes(100)])
 def test_states_of_registered_sources_tell_nothing(state):
-    """Whatever bytes they are."""
+    """Any bytes are possible."""
     assert draws_between(state, state) is None
     assert locate_state(state) == UNKNOWN
     assert is_fresh(state) is None

@@ -21,7 +21,7 @@ def _state(draws):
 
 
 def test_near_places_are_found():
-    """And cost what they are away, so that less is left for the next."""
+    """They cost their distance, which leaves less for the next search."""
     effort = Effort(5_000)
     with within(effort):
         assert torch_random.locate(_state(2_000), ()) == Position(42, 2_000)
@@ -30,7 +30,7 @@ def test_near_places_are_found():
 
 
 def test_far_places_are_given_up():
-    """It is not said that there are none."""
+    """The search does not claim that there are none."""
     for search in (
         lambda: torch_random.locate(_state(FAR), ()),
         lambda: draws_between(_state(0), _state(FAR)),

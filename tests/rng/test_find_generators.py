@@ -65,7 +65,7 @@ class Held(torch.nn.Module):
 
 
 class Items(list):
-    """A list of one's own class."""
+    """A subclass of list."""
 
 
 class Pair(NamedTuple):
@@ -88,7 +88,7 @@ DATA = TensorDataset(torch.arange(4))
     ],
 )
 def test_a_generator_is_found_with_its_type_as_users_write_it(make, type_):
-    """By its variable; nothing else is reported of a plain namespace."""
+    """It has the variable's name. Nothing else is found in a plain namespace."""
     made = make()
     (found,) = find_generators({"x": 1, "g": made, "y": [torch.ones(3)], "z": "text"})
     assert (found.name, found.kind.type, found.others) == ("g", type_, ())
@@ -164,9 +164,9 @@ def test_no_search_goes_deeper_or_through_data(value):
 
 
 def test_names_of_the_shell_are_passed_over():
-    """``_``, ``_5`` and ``__`` repeat what other names hold.
+    """``_``, ``_5`` and ``__`` are other names of results.
 
-    Names of the user's may begin so.
+    The user's names may start with an underscore.
     """
     held = {
         "_": rng(),
@@ -179,7 +179,7 @@ def test_names_of_the_shell_are_passed_over():
 
 
 def test_a_key_that_is_no_name_is_passed_over():
-    """``globals()[5] = ...`` is possible, and so in an object; no reason to fail."""
+    """``globals()[5] = ...`` is possible, also in an object, and must not raise."""
     assert names({5: rng(), "g": rng()}) == ["g"]
     odd = Plain()
     vars(odd)[5] = rng()
@@ -189,9 +189,7 @@ def test_a_key_that_is_no_name_is_passed_over():
 def test_one_object_under_several_names_is_one_entry_under_the_shortest_path():
     """The sampler of a shuffled loader holds the loader's generator.
 
-    A variable comes first.
-
-    What two names reach alike is looked into once.
+    A variable comes first. An object with two names is searched once.
     """
     loader = DataLoader(DATA, shuffle=True, generator=torch.Generator())
     (found,) = find_generators({"loader": loader})
@@ -206,7 +204,7 @@ def test_one_object_under_several_names_is_one_entry_under_the_shortest_path():
 
 
 def test_entries_come_in_the_order_of_the_namespace():
-    """Variables in their order, then what lies deeper."""
+    """Variables come first, in their order, then deeper objects."""
     assert names({"b": Plain(), "c": rng(), "a": rng()}) == ["c", "a", "b.rng"]
 
 
@@ -246,9 +244,9 @@ def test_generators_that_share_a_bit_generator_are_one():
     ids=["python", "numpy", "its engine", "torch", "system", "secrets", "system, subclass"],
 )
 def test_hidden_generators_and_those_without_a_state_are_none(hidden):
-    """The first are sources already.
+    """Hidden generators are sources already.
 
-    ``SystemRandom`` asks the system for every number.
+    ``SystemRandom`` takes every number from the system.
     """
     assert names({"it": hidden, "owner": SimpleNamespace(rng=hidden)}) == []
 
@@ -282,14 +280,14 @@ def test_wide_objects_are_searched_whole():
 
 @pytest.mark.usefixtures("put_back")  # making a layer draws
 def test_a_namespace_without_generators_gives_an_empty_list():
-    """Nor does an empty one."""
+    """So does an empty one."""
     assert find_generators({}) == []
     assert find_generators({"x": 1, "model": torch.nn.Linear(1, 1)}) == []
 
 
 @pytest.mark.parametrize("kind", [np.random.Generator, np.random.RandomState])
 def test_a_generator_that_was_never_initialised_is_none(kind):
-    """A class that forgets numpy's ``__init__`` makes some; there is no state to read."""
+    """A class that does not call numpy's ``__init__`` has no state to read."""
     half = kind.__new__(type("Half", (kind,), {}))
     assert [
         each.name for each in find_generators({"half": half, "r": np.random.default_rng(1)})

@@ -13,8 +13,8 @@ import torch
 
 from ipytorchseed.rng.generators import find_generators
 
+# Names of methods that were called, of the classes below.
 called: list[str] = []
-"""The methods of the classes below that were called."""
 
 HOOKS = [
     "__getattribute__",
@@ -59,7 +59,7 @@ def _hooks(*but):
 
 
 def search(**namespace):
-    """Return the names found, after making sure that nothing was called for it."""
+    """Return the names found, after a check that no method was called."""
     called.clear()
     found = find_generators(namespace)
     described = [(each.name, each.digest, str(each.position)) for each in found]
@@ -80,7 +80,7 @@ def rng():
 
 
 def test_the_check_of_these_tests_can_fail():
-    """A look with ``getattr``, as a careless search has it, is noticed."""
+    """A search with ``getattr`` is detected."""
     touchy = _instance(type("Touchy", (), _hooks()))
     with pytest.raises(AssertionError, match="__getattribute__"):
         touchy.rng  # noqa: B018 -- the look itself
@@ -105,7 +105,7 @@ def test_slots_are_read_past_every_method():
 
 @pytest.mark.parametrize("name", ["rng", "__dict__", "__class__", "generator"])
 def test_properties_are_not_computed(name):
-    """Whatever they are called; a dictionary that is a property stays closed."""
+    """Their names do not matter, and a dictionary that is a property is not read."""
     search(it=object.__new__(type("Computed", (), {name: property(_hook(name))})))
 
 
@@ -130,7 +130,7 @@ def test_containers_are_read_past_every_method(base):
     ],
 )
 def test_a_subclassed_generator_is_read_past_every_method(base, arguments):
-    """Found, digested and placed without a call of what the subclass overrides."""
+    """It is found, digested and located without calls of overridden methods."""
     made = base.__new__(type("Touchy", (base,), _hooks()), *arguments)
     if base is not random.Random:  # whose __init__ calls methods
         base.__init__(made, *arguments)
@@ -138,7 +138,7 @@ def test_a_subclassed_generator_is_read_past_every_method(base, arguments):
 
 
 class Meta(type):
-    """A metaclass that notes and fails every look at the class."""
+    """A metaclass that records every access to the class, and fails."""
 
     def __getattribute__(cls, name):
         """Fail."""
@@ -149,7 +149,7 @@ class Meta(type):
 
 
 def test_classes_are_read_past_their_metaclass():
-    """Neither the class of a value nor a class as a value is asked anything."""
+    """No method is called, of a value's class or of a class as a value."""
     kind = Meta("Touchy", (), {})
     assert search(it=_instance(kind, rng=rng()), kind=kind) == ["it.rng"]
 
@@ -176,7 +176,7 @@ class Lender:
     ids=["module", "module property", "foreign slot", "foreign dictionary", "nothing"],
 )
 def test_odd_classes_are_survived(attributes):
-    """They hold nothing that can be read, and other names are found all the same."""
+    """They contain nothing readable, but other names are still found."""
     odd = object.__new__(type("Odd", (), attributes))
     assert search(odd=odd, g=rng()) == ["g"]
 
@@ -190,7 +190,7 @@ def test_a_class_without_a_module_is_looked_into():
 
 
 def test_keys_are_not_compared_or_hashed():
-    """Keys other than text and numbers are passed over without a look at them."""
+    """Keys other than text and numbers are skipped without using them."""
     touchy = _instance(type("Key", (), _hooks("__hash__", "__eq__")))
     kind = type("Text", (str,), _hooks("__hash__", "__eq__"))
     value = {touchy: rng(), kind("x"): rng(), "plain": rng()}
@@ -198,7 +198,7 @@ def test_keys_are_not_compared_or_hashed():
 
 
 def test_lazy_modules_are_not_loaded():
-    """A module of one's own class, as large libraries have, is left alone."""
+    """Modules of a subclass, which large libraries have, are skipped."""
     kind = type("LazyModule", (type(sys),), {"__getattr__": _hook("__getattr__")})
     lazy = kind("lazy")
     lazy.rng = rng()
@@ -224,7 +224,7 @@ def test_nothing_found_is_kept_alive():
 
 @pytest.mark.parametrize("make", [torch.Generator, random.Random, np.random.RandomState, rng])
 def test_no_kind_of_generator_is_kept_alive(make):
-    """Nor after digest and position were asked for; most cannot be referred to weakly."""
+    """Reading digest and position keeps none alive. Most have no weak references."""
     generator = make()
     before = sys.getrefcount(generator)
     (found,) = find_generators({"g": generator, "again": generator})

@@ -36,7 +36,7 @@ def state_of(generator):
 def test_a_generator_is_fresh_until_it_is_drawn_from(name):
     """With a seed and without one.
 
-    Numpy begins without one at another place than with one.
+    Without a seed, numpy starts at another position.
     """
     generator = SEEDED[name]()
     assert is_fresh(state_of(generator)) is True

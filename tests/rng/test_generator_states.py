@@ -1,4 +1,4 @@
-"""Namespace generators of every kind: read, put back, reseed, place."""
+"""Namespace generators of every kind: read, restore, reseed, locate."""
 
 from __future__ import annotations
 
@@ -71,6 +71,7 @@ ENGINES = [
     np.random.SFC64,
 ]
 
+# Kinds of generator: how to make one, and the ways of drawing from it.
 MADE = {
     "Random": (lambda: random.Random(5), PYTHON),
     "Random, subclass": (lambda: StubbornRandom(5), PYTHON),
@@ -94,7 +95,6 @@ MADE = {
         for engine in ENGINES
     },
 }
-"""Kinds of generator: how to make one, and the ways of drawing from it."""
 
 every_kind = pytest.mark.parametrize(("make", "ways"), MADE.values(), ids=MADE)
 
@@ -107,7 +107,7 @@ def _found(generator):
 @every_kind
 @given(data=st.data())
 def test_a_generator_put_back_gives_the_same_next_numbers(make, ways, data):
-    """Any draws, its state, other draws, and back: the other draws come again."""
+    """After any draws, restoring a state repeats the draws after it."""
     before, after = data.draw(some(ways)), data.draw(some(ways))
     generator = make()
     found = _found(generator)
@@ -123,7 +123,7 @@ def test_a_generator_put_back_gives_the_same_next_numbers(make, ways, data):
 @every_kind
 @given(data=st.data())
 def test_reading_a_generator_draws_nothing(make, ways, data):
-    """Digest and position leave the next numbers as they are."""
+    """Digest and position do not change the next numbers."""
     before = data.draw(some(ways))
     untouched, generator = make(), make()
     for way in before:
@@ -165,7 +165,7 @@ def test_the_position_after_reseeding_names_the_derived_seed(request, make, ways
 @every_kind
 @pytest.mark.parametrize("state", [b"", b"{}", b"[1]", b"\xff" * 2509, b"\xff" * 5056])
 def test_a_damaged_state_is_refused_and_moves_nothing(make, ways, state):
-    """It raises ``StateError``; the generator goes on where it was."""
+    """It raises ``StateError``, and the generator continues."""
     generator = make()
     found = _found(generator)
     before = found.digest
@@ -176,7 +176,7 @@ def test_a_damaged_state_is_refused_and_moves_nothing(make, ways, state):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_state_with_a_part_missing_is_refused_and_moves_nothing(engine):
-    """Also where numpy notices only after it has taken the other parts."""
+    """Also if numpy detects it only after setting the other parts."""
     generator = np.random.Generator(engine(5))
     found = _found(generator)
     document = json.loads(found.kind.read(np.random.Generator(engine(6))))

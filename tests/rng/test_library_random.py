@@ -1,6 +1,6 @@
-"""Streams of other libraries: seeded if they are imported, and read if they can be.
+"""Streams of other libraries are seeded if imported, and read if possible.
 
-Stand-ins with the few names that are asked for take the place of libraries that are not installed.
+Libraries that are not installed are replaced by fakes with the few names that are used.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("put_back")
 
 @pytest.fixture
 def numba(monkeypatch):
-    """The states of a numba that is imported, as memory; seeding fills it as numba does."""
+    """The memory of an imported numba's states. Seeding fills it as numba does."""
     states = {which: ctypes.create_string_buffer(2512) for which in ("np", "py")}
     helpers = ModuleType("numba._helperlib")
 
@@ -49,7 +49,7 @@ def test_numba_is_seeded_and_located(numba):
 
 
 def test_numba_is_put_back_with_its_cached_normal(numba):
-    """Every byte that decides the next numbers."""
+    """All bytes that affect the next numbers are restored."""
     its.seed(42)
     numba["np"][2500:2512] = (1).to_bytes(4, "little") + bytes(range(8))
     before = numba["np"].raw
@@ -62,7 +62,7 @@ def test_numba_is_put_back_with_its_cached_normal(numba):
 
 @pytest.mark.parametrize(("value", "given"), [(42, 42), (2**32 - 1, -1)])
 def test_opencv_is_given_a_signed_integer(monkeypatch, value, given):
-    """As its function takes no other."""
+    """Its function accepts no other."""
     cv2, seeds = ModuleType("cv2"), []
     cv2.setRNGSeed = seeds.append
     monkeypatch.setitem(sys.modules, "cv2", cv2)
@@ -90,7 +90,7 @@ def test_a_stream_that_cannot_be_read_says_so():
 
 
 def test_nothing_is_imported_for_it():
-    """A library that is not there is no source."""
+    """A library that is not imported is not a source."""
     its.seed(42)
     for name in ("cv2", "dgl", "numba", "open3d", "tensorflow"):
         assert name not in sys.modules

@@ -45,6 +45,7 @@ def _torch(seed, draws):
     return generator
 
 
+# A function that makes a generator after some 32-bit draws, and one that locates it.
 KINDS = {
     "python": (_python, lambda it, hints: python_random.locate(python_random.read(it), hints)),
     "numpy": (
@@ -53,7 +54,6 @@ KINDS = {
     ),
     "torch": (_torch, lambda it, hints: torch_random.locate(torch_random.read(it), hints)),
 }
-"""How to make a generator that has given some 32-bit numbers, and how to place it."""
 
 every_kind = pytest.mark.parametrize(("make", "place"), KINDS.values(), ids=KINDS)
 
@@ -61,9 +61,9 @@ every_kind = pytest.mark.parametrize(("make", "place"), KINDS.values(), ids=KIND
 @every_kind
 @given(seed=SEEDS, draws=DRAWS, hints=st.lists(SEEDS, max_size=2))
 def test_seed_and_draws_are_found_whoever_seeded(make, place, seed, draws, hints):
-    """Seeded by the user's own call.
+    """The user seeded it directly.
 
-    Found without a hint, and not misled by wrong ones.
+    The seed is found without a hint, and despite wrong ones.
     """
     assert place(make(seed, draws), hints) == Position(seed, draws)
 
@@ -71,7 +71,7 @@ def test_seed_and_draws_are_found_whoever_seeded(make, place, seed, draws, hints
 @every_kind
 @given(seed=SEEDS, draws=DRAWS)
 def test_a_right_hint_leads_to_the_same_position(make, place, seed, draws):
-    """A hint is a shorter way, not another answer."""
+    """A hint is faster and does not change the result."""
     assert place(make(seed, draws), [7, seed]) == Position(seed, draws)
 
 
@@ -145,7 +145,7 @@ def near(monkeypatch):
 
 @pytest.mark.parametrize("kind", ["python", "numpy"])
 def test_a_generator_seeded_by_the_system_has_no_known_seed(near, kind):
-    """Neither seed nor draws are claimed; with a hint that was tried, it says so."""
+    """Seed and draws are unknown, and ``beyond`` is set if a hint was tried."""
     make, place = _from_system, KINDS[kind][1]
     assert place(make(kind), ()) == Position()
     assert place(make(kind), (42,)) == Position(beyond=True)
@@ -163,7 +163,7 @@ def test_a_generator_seeded_by_the_system_has_no_known_seed(near, kind):
     ids=["text", "40 bits", "float", "list", "SeedSequence"],
 )
 def test_seeds_of_other_forms_are_not_mistaken(near, generator, place):
-    """A seed that is no integer below 2**32 is unknown, never another number."""
+    """A seed that is not an integer below 2**32 is unknown."""
     assert place(generator, ()) == Position()
 
 
@@ -173,7 +173,7 @@ def test_python_takes_a_negative_seed_for_its_absolute_value():
 
 
 def test_an_unseeded_torch_generator_has_its_fixed_first_seed():
-    """All of them begin alike; torch says with which seed."""
+    """All of them start with the same seed, which torch reports."""
     generator = torch.Generator()
     assert KINDS["torch"][1](generator, ()) == Position(generator.initial_seed(), 0)
 
@@ -188,12 +188,10 @@ def test_a_torch_seed_beyond_32_bits_is_shown_as_given_and_counted(seed):
 @every_kind
 @pytest.mark.parametrize("draws", [10_000, 10_001])
 def test_counting_gives_up_past_the_bound(near, make, place, draws):
-    """Up to the bound exactly.
+    """The count is exact up to the bound.
 
-    Past it, unknown and ``beyond``, with a seed only where it is sure.
-
-    torch keeps the seed in its state. Of python and numpy, a state far from a hint may as well
-    come from another seed.
+    Beyond it, draws are unknown and ``beyond`` is set. The seed is known only for torch, whose
+    state contains it. A state of python or numpy far from a hint may have another seed.
     """
     place_is = place(make(42, draws), [42])
     if draws == 10_000:
@@ -236,7 +234,7 @@ def test_the_distance_between_two_states_is_the_draws_between(seed, first, more)
 @given(seed=SEEDS, draws=DRAWS, behind=st.integers(1, 623))
 @example(seed=0, draws=0, behind=1)
 def test_a_state_before_the_seed_has_no_position(seed, draws, behind):
-    """The seed's own words with fewer than 624 given lie before the first draw."""
+    """A seed's words with fewer than 624 used are before the first draw."""
     for scheme in ("knuth", "array"):
         seeded = mersenne.seeded(seed, scheme)
         early = mersenne.Twister(seeded.words, mersenne.N - behind)
@@ -247,6 +245,6 @@ def test_a_state_before_the_seed_has_no_position(seed, draws, behind):
 
 
 def test_a_generator_in_the_namespace_is_placed_without_a_hint():
-    """``%rng`` shows the seed that a user gave to an object of theirs."""
+    """``%rng`` shows the seed that a user gave to an object."""
     namespace = {name: make(7, 11) for name, (make, _) in KINDS.items()}
     assert [found.position for found in find_generators(namespace)] == [Position(7, 11)] * 3

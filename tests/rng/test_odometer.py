@@ -21,7 +21,7 @@ ENGINES = [MT19937, PCG64, PCG64DXSM, Philox, SFC64]
 
 @pytest.fixture(autouse=True)
 def short_way(monkeypatch):
-    """Let MT19937, which is walked, be given up after 10,000 draws."""
+    """Limit the search in MT19937, which counts step by step, to 10,000 draws."""
     monkeypatch.setattr(mersenne.distance, "__defaults__", (10_000,))
 
 
@@ -32,9 +32,9 @@ arithmetic = pytest.mark.parametrize("engine", [PCG64, PCG64DXSM])
 @every_engine
 @given(seed=SEEDS, draws=DRAWS, hints=st.lists(SEEDS, max_size=2))
 def test_seed_and_draws_are_exact(engine, seed, draws, hints):
-    """Raw numbers since the seed that the object was made with.
+    """They count raw numbers since the seed of the object's creation.
 
-    Wrong hints do not mislead.
+    Wrong hints do not matter.
     """
     made = engine(seed)
     made.random_raw(draws)
@@ -44,9 +44,9 @@ def test_seed_and_draws_are_exact(engine, seed, draws, hints):
 @every_engine
 @given(seed=SEEDS, first=SEEDS, draws=DRAWS)
 def test_a_hint_finds_a_seed_given_later(engine, seed, first, draws):
-    """The object remembers the seed it was made with only.
+    """The object keeps only the seed of its creation.
 
-    The later one is found by its hint.
+    A later seed is found through its hint.
     """
     made = engine(first)
     made.state = engine(seed).state
@@ -56,7 +56,7 @@ def test_a_hint_finds_a_seed_given_later(engine, seed, first, draws):
 
 @every_engine
 def test_reading_the_position_draws_nothing(engine):
-    """The engine gives the same next numbers, looked at or not."""
+    """The next numbers do not change."""
     looked, plain = engine(5), engine(5)
     odometer.locate(looked, [1, 5])
     assert looked.random_raw(700).tolist() == plain.random_raw(700).tolist()
@@ -65,7 +65,7 @@ def test_reading_the_position_draws_nothing(engine):
 @arithmetic
 @given(seed=SEEDS, draws=st.integers(0, BOUND))
 def test_long_ways_are_arithmetic(engine, seed, draws):
-    """Any distance up to the bound, without walking it."""
+    """Any distance up to the bound is computed without steps."""
     made = engine(seed)
     made.advance(draws)
     assert odometer.locate(made) == Position(seed, draws)
@@ -74,9 +74,9 @@ def test_long_ways_are_arithmetic(engine, seed, draws):
 @arithmetic
 @given(seed=SEEDS, draws=st.integers(BOUND + 1, 2**127))
 def test_past_the_bound_the_position_is_given_up(engine, seed, draws):
-    """The state says nothing that tells a long way from another stream.
+    """A long distance cannot be distinguished from another stream.
 
-    Unknown, and beyond.
+    So the position is unknown, and ``beyond`` is set.
     """
     made = engine(seed)
     made.advance(draws)
@@ -97,7 +97,7 @@ def test_past_a_smaller_bound_every_engine_gives_up(monkeypatch, engine):
 
 @every_engine
 def test_a_state_before_the_seed_has_no_position(engine):
-    """The way back is no way: from a later state to an earlier one nothing is counted."""
+    """No draws lead from a later state to an earlier one."""
     late = engine(5)
     late.random_raw(7)
     count = odometer._COUNT[engine.__name__]
@@ -117,9 +117,9 @@ def test_another_stream_is_not_taken_for_this_one(engine):
 
 @pytest.mark.parametrize(("engine", "part"), [(PCG64, "inc"), (PCG64DXSM, "inc"), (Philox, "key")])
 def test_the_same_place_in_another_stream_is_another_place(engine, part):
-    """Two streams may be at one state or counter.
+    """Two streams may have the same state or counter.
 
-    What sets them apart is compared too.
+    Their increments or keys are compared too.
     """
     made = engine(5)
     state = made.state
@@ -144,7 +144,7 @@ def test_the_same_place_in_another_stream_is_another_place(engine, part):
     ids=lambda value: "spawned" if isinstance(value, SeedSequence) else str(value),
 )
 def test_a_seed_is_named_only_where_a_person_typed_one(entropy, seed):
-    """What the system gave, and what was spawned, have draws but no seed."""
+    """Generators that the system seeded or that were spawned have draws but no seed."""
     generator = np.random.default_rng(entropy)
     generator.bit_generator.random_raw(3)
     assert locate_generator(generator, ()) == Position(seed, 3)
@@ -169,7 +169,7 @@ def test_the_other_half_of_a_number_is_no_draw():
 
 
 def test_an_engine_of_another_library_is_unknown():
-    """Its steps are not ours to count, even under a name that numpy uses."""
+    """We cannot count its steps, even if it has the name of numpy's engine."""
     foreign = type("PCG64", (PCG64,), {"__module__": "elsewhere"})
     assert odometer.locate(foreign(5), [5]) is UNKNOWN
 

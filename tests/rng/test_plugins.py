@@ -1,4 +1,4 @@
-"""Installed packages add sources by entry points of one group."""
+"""Installed packages add sources through entry points of one group."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from tests.rng.known import find_source
 
 pytestmark = pytest.mark.usefixtures("put_back")
 
+# The module of an installed package with valid and broken sources.
 PACKAGE = """
 from ipytorchseed.rng.source import Source
 
@@ -41,12 +42,11 @@ def hat():
 python = _source("python")
 number = 5
 """
-"""The module of an installed package that offers sources, good and bad."""
 
 
 @pytest.fixture
 def install(tmp_path, monkeypatch):
-    """Let a package be installed that names some of its sources as entry points."""
+    """Return a function that installs a package with entry points for some sources."""
     (tmp_path / "casino.py").write_text(PACKAGE, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
 
@@ -101,7 +101,7 @@ def test_a_source_or_a_function_that_makes_one_is_added(install):
 
 
 def test_plugins_are_loaded_once(install, monkeypatch):
-    """Later looks ask no one."""
+    """Later calls do not load them again."""
     install("casino:coin")
     its.snapshot()
     monkeypatch.setattr(table, "entry_points", None)
@@ -115,11 +115,11 @@ def test_plugins_are_loaded_once(install, monkeypatch):
         ("casino:missing", "AttributeError: "),
         ("no_such_module:source", "ModuleNotFoundError: "),
         ("casino:number", "TypeError: "),
-        ("casino:python", "SourceError: a source needs a name of its own, and 'python' is not"),
+        ("casino:python", "SourceError: a source needs a unique name, and 'python' is not"),
     ],
 )
 def test_a_broken_plugin_is_named_in_a_warning_and_the_others_load(install, broken, why):
-    """The one that fails is left out; nothing is raised."""
+    """The broken plugin is skipped; nothing is raised."""
     install("casino:wheel", broken, "casino:coin")
     name = broken.partition(":")[2]
     message = rf"the source '{name}' \({broken}\) could not be loaded, and is left unseeded: {why}"
@@ -130,7 +130,7 @@ def test_a_broken_plugin_is_named_in_a_warning_and_the_others_load(install, brok
 
 
 def test_a_plugin_whose_name_was_registered_first_is_left_out(install):
-    """What the user registered stays."""
+    """The user's source stays."""
     install("casino:coin")
     its.register_source("coin", seed=int, read=bytes, write=print)
     with pytest.warns(UserWarning, match="'coin' is not"):
@@ -148,14 +148,14 @@ def test_a_plugin_takes_its_name(install):
 
 
 def test_a_plugin_can_be_taken_away_before_anything_else_asked_for_it(install):
-    """By the same name; it does not come back."""
+    """It is removed by its name, and does not come back."""
     install("casino:coin")
     unregister_source("coin")
     assert "coin" not in its.snapshot().digests
 
 
 def test_an_entry_point_may_name_a_function_that_registers_its_source(install, recwarn):
-    """As a script does: nothing else is to be imported from here."""
+    """The function registers it as a script would, without other imports."""
     install("casino:hat", "casino:coin")
     its.seed(42)
     assert not recwarn
@@ -164,7 +164,7 @@ def test_an_entry_point_may_name_a_function_that_registers_its_source(install, r
 
 
 def test_an_entry_point_may_name_any_source_object(install):
-    """What the table keeps is the package's own ``Source``."""
+    """The table keeps the package's ``Source``."""
     install("casino:wheel")
     assert isinstance(find_source("wheel"), Source)
     assert find_source("wheel") is sys.modules["casino"].wheel

@@ -1,4 +1,4 @@
-"""How a position in a stream reads."""
+"""Texts of positions in a stream."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ipytorchseed.rng.position import BOUND, UNKNOWN, Position
     ids=repr,
 )
 def test_a_position_reads_as_seed_and_draws(position, text):
-    """Digits are grouped, and what is not known is said to be."""
+    """Digits are grouped, and unknown parts are called unknown."""
     assert str(position) == text
 
 
@@ -32,5 +32,5 @@ def test_the_bound_that_texts_name_is_the_bound():
 
 
 def test_nothing_known_is_neither_seed_nor_draws():
-    """Nor does it claim that a bound was reached."""
+    """It also does not claim that a bound was reached."""
     assert (UNKNOWN.seed, UNKNOWN.draws, UNKNOWN.beyond) == (None, None, False)

@@ -1,8 +1,6 @@
-"""Devices that have not started.
+"""Unstarted devices are not started, and their queued seeds are restored.
 
-Not started by us, and their waiting seeds kept and put back.
-
-No GPU is needed: what torch holds back is plain Python, and a stand-in plays devices that start.
+No GPU is needed: torch's queue is plain Python, and a fake replaces devices that start.
 """
 
 from __future__ import annotations
@@ -48,7 +46,7 @@ def _waiting(kind):
 
 @every_kind
 def test_seeding_queues_the_seed_and_starts_no_device(gpu_build, kind):
-    """As torch itself does; a later seed takes the place of an earlier one."""
+    """This is what torch does. A later seed replaces an earlier one."""
     its.seed(41)
     (first,) = _waiting(kind)
     its.seed(42)
@@ -59,7 +57,7 @@ def test_seeding_queues_the_seed_and_starts_no_device(gpu_build, kind):
 
 @every_kind
 def test_looking_starts_no_device(gpu_build, kind):
-    """Nor does it touch what waits."""
+    """The queue does not change either."""
     its.seed(42)
     before = _waiting(kind)
     snapshot = its.snapshot()
@@ -72,7 +70,7 @@ def test_looking_starts_no_device(gpu_build, kind):
 
 
 def test_a_torch_built_for_the_cpu_queues_nothing(monkeypatch):
-    """There is no device that the seed could wait for."""
+    """There is no device for the seed."""
     monkeypatch.setattr(torch, "__version__", TorchVersion("2.10.0"))
     monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda *_: None)
     before = [_waiting(kind) for kind in KINDS]
@@ -82,9 +80,9 @@ def test_a_torch_built_for_the_cpu_queues_nothing(monkeypatch):
 
 
 def test_a_torch_that_asks_the_driver_for_its_accelerator_seeds_all(monkeypatch):
-    """As torch 2.6 does, which raises where there is none.
+    """Torch 2.6 does this, and raises if there is none.
 
-    There, seeds are always queued.
+    So seeds are always queued.
     """
     monkeypatch.setattr(torch, "__version__", TorchVersion("2.6.0+cu124"))
     monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda *_: 1 / 0)
@@ -93,7 +91,7 @@ def test_a_torch_that_asks_the_driver_for_its_accelerator_seeds_all(monkeypatch)
 
 @every_kind
 def test_restoring_puts_back_exactly_what_waited(gpu_build, kind):
-    """The very calls, in their order, after the user queued others."""
+    """The same calls are queued, in their order, after the user queued others."""
     devices = getattr(torch, kind)
     devices.manual_seed_all(1)
     devices.manual_seed(2)
@@ -106,13 +104,13 @@ def test_restoring_puts_back_exactly_what_waited(gpu_build, kind):
     its.restore(snapshot)
     assert _waiting(kind) == waiting
     its.seed(43)
-    its.restore(snapshot)  # it is not used up
+    its.restore(snapshot)  # it can be used again
     assert _waiting(kind) == waiting
 
 
 @every_kind
 def test_restoring_an_empty_queue_empties_it(gpu_build, kind):
-    """Where nothing waited, nothing waits again."""
+    """If the queue was empty, it is empty again."""
     vars(getattr(torch, kind)._lazy_seed_tracker).update(
         manual_seed_all_cb=None, manual_seed_cb=None, call_order=[]
     )
@@ -127,10 +125,10 @@ def test_restoring_an_empty_queue_empties_it(gpu_build, kind):
 
 
 class Devices:
-    """Two devices of a kind, and what torch's module for that kind has."""
+    """Two devices of a kind, with the functions of torch's module for it."""
 
     def __init__(self):
-        """Begin as not started, with nothing waiting."""
+        """Create devices that have not started, with an empty queue."""
         self.started = False
         self.default_generators = (torch.Generator(), torch.Generator())
         self._lazy_seed_tracker = SimpleNamespace(
@@ -138,7 +136,7 @@ class Devices:
         )
 
     def is_initialized(self):
-        """Return whether they run."""
+        """Return whether they have started."""
         return self.started
 
     def queue(self, seed):
@@ -152,7 +150,7 @@ class Devices:
         self._lazy_seed_tracker.call_order = [None, (call, [])]
 
     def start(self):
-        """Start, as on first use: what waited is carried out."""
+        """Start, as on first use: run the queue."""
         self.started = True
         for waiting in self._lazy_seed_tracker.call_order:
             if waiting:
@@ -165,7 +163,7 @@ class Devices:
 
 @pytest.fixture(params=KINDS)
 def devices(request, monkeypatch):
-    """Stand-in devices in the place of ``torch.cuda`` or ``torch.xpu``."""
+    """Return fake devices that replace ``torch.cuda`` or ``torch.xpu``."""
     made = Devices()
     monkeypatch.setattr(torch, request.param, made)
     made.kind = request.param
@@ -173,7 +171,7 @@ def devices(request, monkeypatch):
 
 
 def test_a_device_is_a_source_once_it_has_started(devices):
-    """Each by its number, after the CPU."""
+    """Sources are named by device number, after the CPU."""
     before = [source.name for source in torch_random.sources()]
     devices.start()
     added = [f"torch.{devices.kind}:0", f"torch.{devices.kind}:1"]
@@ -191,7 +189,7 @@ def test_started_devices_are_kept_and_put_back(devices):
 
 
 def test_devices_that_started_since_begin_with_the_seed_that_waited(devices):
-    """Restoring puts them where they would have begun after the snapshot."""
+    """Restoring sets the state in which they would have started after the snapshot."""
     devices.queue(42)
     snapshot = its.snapshot()
     devices.start()
@@ -202,7 +200,7 @@ def test_devices_that_started_since_begin_with_the_seed_that_waited(devices):
 
 
 def test_devices_that_started_since_unseeded_are_left_alone(devices):
-    """Where no seed waited, torch takes one from the system: no state is as it was."""
+    """Without a queued seed, torch takes one from the system. It cannot be restored."""
     snapshot = its.snapshot()
     devices.start()
     for generator in devices.default_generators:
@@ -212,7 +210,7 @@ def test_devices_that_started_since_unseeded_are_left_alone(devices):
 
 
 def test_what_waited_for_started_devices_is_nothing_to_keep(devices):
-    """A snapshot of running devices has their states, and leaves the used queue alone."""
+    """A snapshot of started devices has their states, not the used queue."""
     devices.queue(42)
     devices.start()
     snapshot = its.snapshot()
@@ -224,7 +222,7 @@ def test_what_waited_for_started_devices_is_nothing_to_keep(devices):
 
 
 def test_default_generators_of_started_devices_are_not_the_users(devices):
-    """They are sources; in the namespace they are passed over."""
+    """They are sources, and skipped in the namespace."""
     generator = devices.default_generators[1]
     assert [found.name for found in find_generators({"g": generator})] == ["g"]
     devices.start()
@@ -233,11 +231,11 @@ def test_default_generators_of_started_devices_are_not_the_users(devices):
 
 @pytest.mark.parametrize(("seed", "offset"), [(42, 0), (42, 1024), (2**63, 8)])
 def test_a_state_of_a_device_says_seed_and_offset(seed, offset):
-    """On CUDA and XPU the 16 bytes of a Philox state hold both."""
+    """On CUDA and XPU the 16 bytes of a Philox state contain both."""
     assert torch_random.locate(struct.pack("<QQ", seed, offset), ()) == Position(seed, offset)
 
 
 @pytest.mark.parametrize("size", [0, 15, 17, 5055, 5057])
 def test_a_state_of_another_size_is_not_placed(size):
-    """Of a device whose layout is not known."""
+    """The layout of such a device is unknown."""
     assert torch_random.locate(bytes(size), ()) == Position()

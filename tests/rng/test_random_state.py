@@ -24,14 +24,14 @@ pytestmark = [
 
 
 def draw(g=None, rng=None):
-    """Draw from every source, and from generators where given."""
+    """Draw from every source, and from given generators."""
     drawn = [random.random(), random.gauss(0, 1), np.random.rand(), torch.randn(1).item()]
     drawn += [] if g is None else [torch.rand(1, generator=g).item()]
     return drawn + ([] if rng is None else [rng.random()])
 
 
 def generators():
-    """Make a generator of torch's and one of numpy, begun anywhere but at the start."""
+    """Return a generator of torch and one of numpy that have drawn some numbers."""
     g, rng = torch.Generator().manual_seed(3), np.random.default_rng(4)
     torch.rand(5, generator=g)
     rng.random(5)
@@ -39,9 +39,9 @@ def generators():
 
 
 def test_it_comes_back_from_a_file_read_with_weights_only(tmp_path):
-    """Sources and generators go on as they would have.
+    """Sources and generators continue as they would have.
 
-    A new object, generators started from another state.
+    A new object restores them, with generators in other states.
     """
     g, rng = generators()
     random.gauss(0, 1)  # leaves a cached normal behind
@@ -56,7 +56,7 @@ def test_it_comes_back_from_a_file_read_with_weights_only(tmp_path):
 
 
 def test_saving_draws_nothing_and_names_what_is_kept():
-    """Looking moves no source; its text shows what there is."""
+    """Reading moves no source. Its text lists its content."""
     g, rng = generators()
     before = its.snapshot()
     kept = its.RandomState(g=g, rng=rng)
@@ -70,7 +70,7 @@ def test_saving_draws_nothing_and_names_what_is_kept():
 
 
 def test_a_loader_brings_its_generator():
-    """What holds generators may be given instead of them."""
+    """An object with generators is a valid argument."""
     loader = DataLoader(range(8), shuffle=True, generator=torch.Generator().manual_seed(1))
     kept = its.RandomState(loader=loader)
     held = kept.state_dict()
@@ -93,7 +93,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("name", HOSTILE, ids=ascii)
 def test_a_source_that_is_none_is_left_out(name, put_back):
-    """Only the kinds of devices that start late are asked."""
+    """Only kinds of devices that start late are queried."""
     states = {"sources": {name: bytes(16)}, "generators": {}}
     held = {"format": 1, "rank0": msgspec.msgpack.encode(states)}
     with pytest.warns(UserWarning, match="which this process does not have") as told:
@@ -128,7 +128,7 @@ def test_a_gpu_that_has_not_started_begins_there_when_it_does(monkeypatch):
 
 
 def test_a_source_is_put_back_though_its_library_was_not_imported(tmp_path):
-    """A fresh process that loads before it imports numpy goes on as this one does."""
+    """A new process that loads before it imports numpy continues as this one does."""
     torch.save(its.RandomState().state_dict(), tmp_path / "c.pt")
     expected = np.random.rand()
     program = """
@@ -167,7 +167,7 @@ def _with(**changes):
     ],
 )
 def test_what_is_no_random_state_is_refused_in_one_line(state, message):
-    """Foreign, newer, truncated: nothing is moved."""
+    """Foreign, newer or truncated states change nothing."""
     before = its.snapshot()
     with pytest.raises(StateError) as refused:
         its.RandomState().load_state_dict(state)
@@ -177,9 +177,9 @@ def test_what_is_no_random_state_is_refused_in_one_line(state, message):
 
 
 def test_other_generators_than_were_saved_are_refused():
-    """A generator that would silently stay where it is, or be lost, is named.
+    """The error names a generator that would not be restored, or would be lost.
 
-    Nothing is moved.
+    Nothing changes.
     """
     g, rng = generators()
     held = its.RandomState(g=g).state_dict()
@@ -195,7 +195,7 @@ def test_other_generators_than_were_saved_are_refused():
 
 
 def test_what_holds_no_generator_is_refused():
-    """An argument that would keep nothing is an error, not silence."""
+    """An argument without generators is an error."""
     with pytest.raises(SourceError, match="loader is a DataLoader and has no generator"):
         its.RandomState(loader=DataLoader(range(3)))
     with pytest.raises(SourceError, match="g is None and has no generator"):
@@ -203,9 +203,9 @@ def test_what_holds_no_generator_is_refused():
 
 
 def test_states_of_another_rank_are_left_where_they_are(monkeypatch):
-    """Rank 0's file does not put rank 1 where rank 0 stood.
+    """Rank 0's file does not give rank 1 the states of rank 0.
 
-    It says so, and how to do better.
+    A warning says so, and what to do.
     """
     held = its.RandomState().state_dict()
     draw()
@@ -221,7 +221,7 @@ def test_states_of_another_rank_are_left_where_they_are(monkeypatch):
 
 
 def test_distributed_checkpoint_of_one_process(tmp_path):
-    """It is Stateful: dcp saves it and loads it into a new object, generators and all."""
+    """It is Stateful: dcp saves it and loads it into a new object, with generators."""
     g, rng = generators()
     dcp.save({"random": its.RandomState(g=g, rng=rng)}, checkpoint_id=tmp_path)
     expected = draw(g, rng)
@@ -248,7 +248,7 @@ dist.destroy_process_group()
 
 
 def test_distributed_checkpoint_of_two_ranks(tmp_path):
-    """Each rank finds its own states again, out of one checkpoint."""
+    """Each rank restores its own states from one checkpoint."""
     started = [
         subprocess.Popen(
             [sys.executable, "-W", "ignore", "-c", _RANK, str(rank), tmp_path],

@@ -1,4 +1,4 @@
-"""A source that a user registers is seeded, read, restored and placed like the others."""
+"""A registered source is seeded, read, restored and located like the others."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def dice():
 
 
 def test_a_registered_source_is_listed_last(dice):
-    """Under its name, beside the built-in ones."""
+    """It has its name, after the built-in sources."""
     assert [source.name for source in sources()][-1] == "dice"
     assert "dice" in its.snapshot().digests
 
 
 def test_it_is_seeded_with_the_others(dice):
-    """``its.seed`` reaches it, with the seed as a plain int."""
+    """``its.seed`` seeds it, with the seed as a plain int."""
     its.seed(42)
     assert (dice.seeded, dice.count) == (42, 0)
     first = its.snapshot().digests["dice"]
@@ -79,14 +79,14 @@ def test_it_is_seeded_with_the_others(dice):
 
 
 def test_a_bad_seed_does_not_reach_it(dice):
-    """The check comes first."""
+    """The seed is checked first."""
     with pytest.raises(SeedError):
         its.seed(-1)
     assert dice.seeded == 0
 
 
 def test_it_is_restored_with_the_others(dice):
-    """A snapshot holds its state; the same rolls come again."""
+    """A snapshot contains its state, and the same rolls repeat."""
     its.seed(42)
     dice.roll()
     snapshot = its.snapshot()
@@ -96,7 +96,7 @@ def test_it_is_restored_with_the_others(dice):
 
 
 def test_its_draws_are_counted_from_its_last_seeding(dice):
-    """By its own ``draws``.
+    """They are counted by its ``draws``.
 
     Before any seeding by us, and on another stream, they are unknown.
     """
@@ -123,7 +123,7 @@ def test_without_draws_only_the_beginning_is_known():
 
 
 def test_a_source_that_cannot_tell_its_state_is_seeded_all_the_same():
-    """Its ``read`` returns None: it is in no snapshot, and restoring passes it by."""
+    """Its ``read`` returns None: it is in no snapshot, and restoring skips it."""
     made = Dice()
     its.register_source("dice", seed=made.seed, read=lambda: None, write=made.write)
     its.seed(42)
@@ -135,7 +135,7 @@ def test_a_source_that_cannot_tell_its_state_is_seeded_all_the_same():
 
 
 def test_a_source_that_fails_is_named_in_a_line_and_the_others_are_seeded_and_shown():
-    """As a GPU does for good after an error in one of its programs."""
+    """A GPU fails like this after an error in a kernel."""
     made = Dice()
 
     def fail(*_):
@@ -157,7 +157,7 @@ def test_a_source_that_fails_is_named_in_a_line_and_the_others_are_seeded_and_sh
 
 
 def test_a_built_in_source_that_fails_leaves_the_others_seeded(monkeypatch):
-    """Which of them it is decides nothing."""
+    """This is true for each of them."""
 
     def fail(_):
         raise RuntimeError("no device")
@@ -170,7 +170,7 @@ def test_a_built_in_source_that_fails_leaves_the_others_seeded(monkeypatch):
 
 
 def test_a_source_exists_once_its_module_is_imported(monkeypatch):
-    """Until then it is neither seeded nor read."""
+    """Before, it is neither seeded nor read."""
     made = Dice()
     its.register_source(
         "dice", seed=made.seed, read=made.read, write=made.write, module="dice_of_chance"
@@ -199,9 +199,7 @@ def test_a_source_can_be_taken_away_and_added_again(dice):
 def test_a_name_that_is_taken_or_none_is_refused(dice, name):
     """Names of libraries and of sources; the error lists what is taken."""
     before = [library.name for library in table.libraries()]
-    with pytest.raises(
-        SourceError, match=r"a source needs a name of its own.*cupy, .*dice, .*numpy"
-    ):
+    with pytest.raises(SourceError, match=r"a source needs a unique name.*cupy, .*dice, .*numpy"):
         its.register_source(name, seed=dice.seed, read=dice.read, write=dice.write)
     assert [library.name for library in table.libraries()] == before
 

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("put_back")
 
 @given(before=across(), after=across())
 def test_restore_gives_the_same_next_numbers(before, after):
-    """Any draws, a snapshot, other draws, and back: the other draws come again."""
+    """After any draws, restoring a snapshot repeats the draws after it."""
     draw(before)
     snapshot = its.snapshot()
     expected = draw(after)
@@ -63,7 +63,7 @@ def test_numpy_is_kept_before_its_random_numbers_are_imported(kept, back):
 
 @given(before=across(), after=across(), other=st.integers(0, 2**32 - 1))
 def test_restore_undoes_seeding(before, after, other):
-    """A snapshot brings back what stood before ``seed``."""
+    """A snapshot restores the states before ``seed``."""
     draw(before)
     snapshot = its.snapshot()
     expected = draw(after)
@@ -86,7 +86,7 @@ def test_one_source_put_back_leaves_the_others_alone(before, after):
 
 
 def test_a_snapshot_can_be_put_back_many_times():
-    """It is not used up."""
+    """It can be restored again."""
     its.seed(1)
     snapshot = its.snapshot()
     numbers = []
@@ -102,7 +102,7 @@ def test_a_snapshot_can_be_put_back_many_times():
     ids=["fake tensors", "meta as the default device", "inference mode"],
 )
 def test_snapshots_hold_real_states_under_any_mode(mode):
-    """Taking one and putting it back works where tensors are fake, absent or frozen."""
+    """Taking and restoring one works if tensors are fake, absent or frozen."""
     its.seed(1)
     plain = its.snapshot()
     with mode:
@@ -123,7 +123,7 @@ def test_the_legacy_generator_is_put_back_on_another_engine():
     np.random.set_bit_generator(np.random.PCG64(1))
     its.seed(42)
     first = its.snapshot().digests
-    np.random.standard_normal()  # leaves one in stock
+    np.random.standard_normal()  # caches a second one
     snapshot = its.snapshot()
     expected = np.random.standard_normal(3).tolist()
     its.restore(snapshot)
@@ -134,7 +134,7 @@ def test_the_legacy_generator_is_put_back_on_another_engine():
 
 
 def test_a_state_of_another_engine_is_refused():
-    """MT19937's state does not fit PCG64, nor the other way round.
+    """MT19937's state does not fit PCG64, or the reverse.
 
     The error names both.
     """
@@ -160,7 +160,7 @@ def _snapshot(**states):
 
 
 def _changed(name, state):
-    """A whole snapshot of another moment, in which one source's state is ``state``."""
+    """Return another snapshot in which one source's state is ``state``."""
     before = its.snapshot()
     its.seed(6)
     other = its.snapshot()
@@ -211,7 +211,7 @@ def test_a_snapshot_of_more_sources_than_there_are_is_refused_and_nothing_moves(
 
 @pytest.mark.parametrize("value", [None, {}, b"", "snapshot"])
 def test_restore_takes_a_snapshot_only(value):
-    """Anything else is refused by name."""
+    """The error names other types."""
     with pytest.raises(StateError, match=f"not {type(value).__name__}"):
         its.restore(value)
 
@@ -224,7 +224,7 @@ class Hasty:
         self.error = RuntimeError("hasty")
 
     def write(self, state):
-        """Move, and fail unless it is the way back."""
+        """Move, and fail except when restoring."""
         self.state = state
         if state != b"here":
             raise self.error
@@ -232,7 +232,7 @@ class Hasty:
 
 @pytest.mark.parametrize("error", [RuntimeError("hasty"), KeyboardInterrupt()])
 def test_a_source_that_fails_halfway_is_put_back_too(error):
-    """Also where writing is interrupted: the source that failed, and those before it."""
+    """It and those before it are restored, also after an interrupt."""
     hasty = Hasty()
     hasty.error = error
     its.register_source("hasty", seed=print, read=lambda: hasty.state, write=hasty.write)
@@ -246,7 +246,7 @@ def test_a_source_that_fails_halfway_is_put_back_too(error):
 
 
 def test_a_snapshot_shows_its_digests_not_its_bytes():
-    """Printed, it is one line of names and short digests.
+    """Its text is one line of names and short digests.
 
     Its states cannot be changed.
     """
@@ -258,9 +258,9 @@ def test_a_snapshot_shows_its_digests_not_its_bytes():
 
 
 def test_a_snapshot_can_be_pickled():
-    """It is restored in another process as well.
+    """It can be restored in another process.
 
-    Seeds that wait for a GPU are not in it.
+    Queued seeds for a GPU are not in it.
     """
     its.seed(3)
     snapshot = its.snapshot()

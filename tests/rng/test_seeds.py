@@ -1,4 +1,4 @@
-"""What may be a seed, and the seeds that follow from one."""
+"""Valid seeds, and derived seeds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SEEDS = st.integers(0, LIMIT - 1)
 
 
 class Index:
-    """An integer of some library's own."""
+    """An integer type of some library."""
 
     def __index__(self):
         """Return it."""
@@ -44,7 +44,7 @@ class Index:
     ids=lambda value: type(value).__name__,
 )
 def test_integers_from_0_to_2_to_the_32_minus_1_are_seeds(value, seed):
-    """Of any library; what comes back is a plain int."""
+    """They may be of any library. The result is a plain int."""
     assert check_seed(value) == seed
     assert type(check_seed(value)) is int
 
@@ -79,7 +79,7 @@ NOT_SEEDS = [
 def test_anything_else_is_refused_in_one_short_line_and_nothing_is_seeded(value, why):
     """The error names the limit, the value and the reason.
 
-    Sources and hints stay as they are.
+    Sources and hints do not change.
     """
     before = its.snapshot().states, recent_seeds()
     with pytest.raises(SeedError) as caught:
@@ -94,7 +94,7 @@ def test_anything_else_is_refused_in_one_short_line_and_nothing_is_seeded(value,
 
 
 def test_a_seed_error_is_a_value_error_and_one_of_ours():
-    """So it is caught with either."""
+    """``except`` with either catches it."""
     assert issubclass(SeedError, ValueError)
     assert issubclass(SeedError, IPyTorchSeedError)
 
@@ -109,7 +109,7 @@ def test_what_was_seeded_is_remembered_latest_first_and_once():
 
 @pytest.mark.usefixtures("put_back")
 def test_seeding_does_what_the_three_plain_calls_do():
-    """The same numbers as the seed functions of python, numpy and torch."""
+    """It gives the same numbers as the seed functions of python, numpy and torch."""
     its.seed(42)
     ours = [random.random(), np.random.random(), torch.rand(1).item()]
     random.seed(42)
@@ -134,7 +134,7 @@ FROZEN = {
 
 @pytest.mark.parametrize(("common", "key"), FROZEN)
 def test_derived_seeds_never_change(common, key):
-    """A notebook run again in later years, on any machine, derives the same."""
+    """A notebook derives the same seeds years later, on any machine."""
     assert derive_seed(common, key) == FROZEN[common, key]
 
 
@@ -161,7 +161,7 @@ def test_streams_of_neighbouring_keys_are_uncorrelated():
 
 
 def test_the_derived_seed_is_not_the_common_one():
-    """Also where the key is empty."""
+    """This is also true for the empty key."""
     assert all(derive_seed(seed, "") != seed for seed in range(100))
 
 

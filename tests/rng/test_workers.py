@@ -56,7 +56,7 @@ class Noise(Dataset):
 
 
 class Held(Dataset):
-    """Four items, drawn from a generator that the dataset holds."""
+    """Four items, drawn from a generator in the dataset."""
 
     def __init__(self, kind):
         """Make the generator, with a seed."""
@@ -116,9 +116,7 @@ def by_worker(items):
 def test_which_seed_makes_python_random_in_a_dataset_repeat(seed, workers, repeats):
     """In the main process it is ``random.seed``.
 
-    In a worker, whom torch seeds, torch's.
-
-    ``its.seed`` holds for both.
+    In a worker it is torch's seed. ``its.seed`` sets both.
     """
     runs = []
     for _ in range(2):
@@ -138,7 +136,7 @@ def test_two_workers_do_not_give_the_same_numbers(draw):
 
 
 def test_a_generator_made_in_a_worker_without_a_seed_never_repeats():
-    """The operating system seeds it: no seed of ours or torch's reaches it."""
+    """The operating system seeds it. Seeds of ours or torch's do not affect it."""
     runs = []
     for _ in range(2):
         its.seed(42)
@@ -155,7 +153,7 @@ held = pytest.mark.parametrize("kind", ["numpy", "legacy", "python", "torch"])
 
 @held
 def test_a_generator_that_the_dataset_holds_gives_the_same_in_each_worker(kind):
-    """It is copied into each; so the numbers repeat within the epoch, and in the next."""
+    """It is copied into each, so the numbers repeat within the epoch, and in the next."""
     its.seed(42)
     first, second = by_worker(loader(Held(kind), 2))
     assert first == second
@@ -164,7 +162,7 @@ def test_a_generator_that_the_dataset_holds_gives_the_same_in_each_worker(kind):
 
 @held
 def test_seed_worker_gives_it_a_stream_of_its_own_in_each_worker(kind):
-    """Which follows from the main process's seed, and changes from epoch to epoch."""
+    """The stream is derived from the main process's seed, and differs in each epoch."""
     items = loader(Held(kind), 2, worker_init_fn=its.seed_worker)
     its.seed(42)
     first, second = by_worker(items)
@@ -178,7 +176,7 @@ def test_seed_worker_gives_it_a_stream_of_its_own_in_each_worker(kind):
 
 @pytest.mark.parametrize("draw", [from_python, from_numpy, from_torch])
 def test_with_seed_worker_the_sources_still_differ_and_repeat(draw):
-    """It seeds them too, each worker from its own seed."""
+    """It also seeds them, from each worker's seed."""
     items = loader(Noise(draw), 2, worker_init_fn=its.seed_worker)
     its.seed(42)
     first, second = by_worker(items)
@@ -188,7 +186,7 @@ def test_with_seed_worker_the_sources_still_differ_and_repeat(draw):
 
 
 def test_seed_worker_reaches_registered_sources(monkeypatch):
-    """Those that torch does not know, with the worker's own seed."""
+    """It seeds sources that torch does not know, with the worker's seed."""
     seeds = []
     its.register_source("dice", seed=seeds.append, read=lambda: None, write=print)
     torch.manual_seed(2**32 + 7)  # as torch seeds a worker: 64 bits
@@ -203,7 +201,7 @@ def test_seed_worker_reaches_registered_sources(monkeypatch):
 def test_reseeding_does_not_reach_workers_that_stay():
     """With ``persistent_workers`` a second epoch continues the streams.
 
-    Only a new loader, with new workers, begins again.
+    Only a new loader, with new workers, starts again.
     """
     its.seed(42)
     staying = loader(Noise(from_python), 1, persistent_workers=True)
@@ -234,7 +232,7 @@ def test_iterating_a_loader_draws_from_torch_and_making_one_does_not(workers):
 
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_a_loader_with_a_generator_of_its_own_leaves_torch_alone(shuffle):
-    """Order and workers' seeds then come from that generator."""
+    """The order and workers' seeds then come from that generator."""
     own = torch.Generator().manual_seed(1)
     before = own.get_state()
     made = loader(Noise(from_python), 0, generator=own, shuffle=shuffle)

@@ -1,4 +1,4 @@
-"""Generators inside wrappers are named as one reaches them."""
+"""Generators inside wrappers have names that users can write."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("put_back")
 
 @pytest.fixture
 def wrapper(monkeypatch):
-    """The class of a gymnasium that is imported, by which environments are wrapped."""
+    """Return the wrapper class of an imported gymnasium."""
 
     class Wrapper:
         def __init__(self, env):
@@ -28,7 +28,7 @@ def wrapper(monkeypatch):
 
 
 def test_what_is_wrapped_is_named_without_the_wrappers(wrapper):
-    """However many there are; ``--generators`` reseeds it."""
+    """The number of wrappers does not matter. ``--generators`` reseeds it."""
     space = SimpleNamespace(_np_random=random.Random(1))
     env = wrapper(wrapper(wrapper(SimpleNamespace(action_space=space))))
     (found,) = find_generators({"env": env})
@@ -38,7 +38,7 @@ def test_what_is_wrapped_is_named_without_the_wrappers(wrapper):
 
 
 def test_wrappers_of_each_other_end(wrapper):
-    """They hold nothing else."""
+    """They contain nothing else."""
     env = wrapper(None)
     env.env = wrapper(env)
     assert find_generators({"env": env}) == []

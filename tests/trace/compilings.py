@@ -1,6 +1,6 @@
-"""A small real training, eager and compiled, and faults planted in it.
+"""A small real training, eager and compiled, with planted faults.
 
-As a program: records all.
+Run as a program, it records all of them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from torch.nn import functional
 
 import ipytorchseed as its
 
+# The kind of difference to compiled code, and the comment on the eager line. If a layer is left
+# out, the line is that of the first operation fused with its neighbours. For the last operation,
+# only the compiled code is left.
 FAULTS = {
     "eps": ("fused", "# eps"),
     "layer": ("fused", "# residual"),
@@ -22,16 +25,11 @@ FAULTS = {
     "hidden": ("operation", "# hidden"),
     "softmax": ("fused", ""),
 }
-"""How each is to be found beside compiled code, and the comment on the eager line.
-
-Where a layer is left out, the line is that of the first operation that is fused with its neighbours;
-of the last operation of all, nothing but the compiled code is left.
-"""
 
 
 @torch.library.custom_op("ipytorchseed_tests::scaled", mutates_args=())
 def scaled(x: torch.Tensor, state: torch.Tensor) -> torch.Tensor:
-    """Return another result for the same input if a fault is planted."""
+    """Return a different result for the same input if a fault is planted."""
     return x * (1.01 if PLANTED == "hidden" else 1.0)
 
 
@@ -64,7 +62,7 @@ class Net(nn.Module):
 
 
 def record(out: Path, *, compiled: bool, steps: int = 2, threads: int = 1) -> None:
-    """Train for some steps, and evaluate: what comes out last is used by nothing."""
+    """Train for some steps, and evaluate. Nothing uses the last output."""
     torch.set_num_threads(threads)
     torch.manual_seed(0)
     net, x = Net(), torch.randn(8, 4, 8)

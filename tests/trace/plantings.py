@@ -1,6 +1,6 @@
 """Small real trainings, and differences planted in them.
 
-As a program: records the originals.
+Run as a program, it records the originals.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ with its.trace(OUT, summaries=True):
 
 STEPS = 5
 
+# The factor of ``hidden``, which is not an argument.
 FACTOR = [1.0]
-"""What ``hidden`` multiplies by, which no argument tells."""
 
 
 @torch.library.custom_op("ipytorchseed_tests::hidden", mutates_args=())
 def hidden(x: torch.Tensor) -> torch.Tensor:
-    """Give something else for the same input where the factor was changed."""
+    """Return a different result for the same input if the factor was changed."""
     return x * FACTOR[0]
 
 
@@ -78,8 +78,8 @@ class Planting(NamedTuple):
     """A difference.
 
     Attributes:
-        edits: Texts, and what represents them; AT is the step.
-        kind: What it is to be found as; None if runs compute the same.
+        edits: Texts and their replacements; AT is the step.
+        kind: The kind of difference to be found; None if runs compute the same.
         mark: The comment on the line to be found, in B, or in A for ``only-a``.
     """
 

@@ -17,8 +17,8 @@ FILE = "<a cell that is recorded>"
 
 @torch.library.custom_op("ipytorchseed_tests::drift", mutates_args=())
 def drift(x: torch.Tensor) -> torch.Tensor:
-    """Return another result each time."""
-    hidden = vars(linecache)  # where no one looks, nor puts it back
+    """Return a different result each time."""
+    hidden = vars(linecache)  # state that is not recorded or restored
     hidden["calls_of_drift"] = hidden.get("calls_of_drift", 0) + 1
     return x + hidden["calls_of_drift"]
 
@@ -56,7 +56,7 @@ def record(
 
 
 def seen(recording, thread=0) -> list[Seen]:
-    """List what a thread's operations were, without those of torch's own bookkeeping."""
+    """Return a thread's operations, without torch's bookkeeping."""
     tables, rows = recording.tables, recording.threads[thread]
     return [
         Seen(tables.operations.all[number].name.removeprefix("aten::"), *tables.places.all[place])

@@ -1,6 +1,6 @@
-"""Code that inductor compiled.
+"""Traces of code that inductor compiled.
 
-What is fused in it is no difference, and what is wrong is found.
+Fused operations are not a difference, and faults are found.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ compiles_in_a_trace = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def traces(tmp_path_factory):
-    """The training, as it is, compiled, in other threads, and with each fault."""
+    """Return traces: eager, compiled, in other threads, and with each fault."""
     folder = tmp_path_factory.mktemp("compiled")
     subprocess.run(
         [sys.executable, "-m", "tests.trace.compilings", str(folder)],
@@ -43,7 +43,7 @@ def traces(tmp_path_factory):
 
 @compiles_in_a_trace
 def test_compiled_and_eager_runs_agree_within_rounding(traces):
-    """Either way round: what one has alone is fused in the other."""
+    """Operations of only one run are fused in the other, in both directions."""
     for a, b in (("eager", "compiled"), ("compiled", "eager")):
         found = compare(traces(a), traces(b), RTOL)
         assert found.first is None, TraceView(found).text()
@@ -55,18 +55,18 @@ def test_compiled_and_eager_runs_agree_within_rounding(traces):
 
 @compiles_in_a_trace
 def test_compiled_code_is_an_operation_with_what_it_is_given_and_gives(traces):
-    """Also where it was compiled within the trace, and what it changes in place."""
+    """This includes code compiled within the trace, and changes in place."""
     trace = traces("compiled")
     graphs = [at for at in range(len(trace)) if trace.name(at) == "inductor::graph"]
     assert len(graphs) == 2 * 2 + 1
     kinds = [trace.kinds[each] for each in trace.makes.kinds[trace.makes.of(graphs[0])]]
-    assert ("int64", ()) in kinds  # how often batch norm was trained
+    assert ("int64", ()) in kinds  # batch norm's count of batches
     assert not trace.notes
 
 
 @compiles_in_a_trace
 def test_bits_that_differ_are_told_where_they_begin(traces):
-    """Without a tolerance: the operations that are fused into what gives other bits."""
+    """Without a tolerance, the operations fused into the first difference are named."""
     found = compare(traces("eager"), traces("compiled"))
     assert found.first.kind in {"fused", "operation"}
     assert found.first.shown.index < 12
@@ -76,10 +76,7 @@ def test_bits_that_differ_are_told_where_they_begin(traces):
 @compiles_in_a_trace
 @pytest.mark.parametrize("fault", compilings.FAULTS)
 def test_a_fault_is_found_at_its_first_operation(traces, fault):
-    """In the compiled run beside an eager one, and in an eager one.
-
-    Its kind and its line.
-    """
+    """Its kind and line are found in the compiled run and in an eager one."""
     kind, mark = compilings.FAULTS[fault]
     for a, b in ((fault, "compiled"), ("compiled", fault)):
         first = compare(traces(a), traces(b), RTOL).first
@@ -94,7 +91,7 @@ def test_a_fault_is_found_at_its_first_operation(traces, fault):
 
 
 def test_threads_make_no_difference(traces):
-    """Beyond rounding."""
+    """Differences are not larger than rounding."""
     assert compare(traces("eager"), traces("threads"), RTOL).first is None
 
 

@@ -1,4 +1,4 @@
-"""A digest names all that an operation reads of a tensor, and nothing else."""
+"""A digest covers exactly the content that an operation reads of a tensor."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ OTHER = {
 
 @pytest.mark.parametrize("make", SAME.values(), ids=SAME)
 def test_equal_content_has_an_equal_digest(make):
-    """Wherever it lies."""
+    """The address does not matter."""
     digest = digest_of_tensor()
     assert digest(make()) == digest(BASE)
 
 
 @pytest.mark.parametrize("make", OTHER.values(), ids=OTHER)
 def test_other_content_has_another_digest(make):
-    """And the same content the same, each time."""
+    """The same content has the same digest each time."""
     digest = digest_of_tensor()
     assert digest(make()) not in (digest(BASE), UNSEEN)
     assert digest(make()) == digest(make())
 
 
 def test_a_gap_is_no_content():
-    """What lies between the elements belongs to others."""
+    """Memory between the elements belongs to others."""
     digest = digest_of_tensor()
     one, other = torch.zeros(3, 8), torch.ones(3, 8)
     one[:, ::4], other[:, ::4] = 5, 5
@@ -63,7 +63,7 @@ def test_a_gap_is_no_content():
 
 
 def test_a_tensor_whose_memory_is_gone_cannot_be_seen():
-    """As FSDP leaves it."""
+    """FSDP leaves such tensors."""
     freed = torch.ones(4)
     freed.untyped_storage().resize_(0)
     assert digest_of_tensor()(freed) == UNSEEN
@@ -75,7 +75,7 @@ def test_a_tensor_whose_memory_is_gone_cannot_be_seen():
      ([torch.float32], [torch.float64]), ([2, 3], [23])],
 )  # fmt: skip
 def test_numbers_and_words_are_told_apart(one, other):
-    """Also those that Python calls equal, or hashes alike."""
+    """This includes values that are equal or have equal hashes in Python."""
     assert plain_digest(one) != plain_digest(other)
     assert plain_digest(one) == plain_digest([*one])
 
@@ -86,7 +86,7 @@ def _inputs(source, names=None):
 
 
 def test_what_is_written_without_being_read_is_no_input():
-    """The memory under ``fill_`` and ``out=`` may hold anything before."""
+    """The memory of ``fill_`` and ``out=`` may have any content before."""
     names = [{"torch": torch, "x": torch.full((3,), value)} for value in (1.0, 2.0)]
     for source in ("x.fill_(5.0)", "x.copy_(torch.ones(3))", "torch.add(torch.ones(3), 1, out=x)"):
         one, other = (_inputs(source, dict(each)) for each in names)
@@ -103,7 +103,7 @@ def test_what_is_changed_in_place_is_input_and_output():
 
 
 def test_lists_of_tensors_are_read_and_written():
-    """As the optimizers' ``_foreach`` operations take them."""
+    """The optimizers' ``_foreach`` operations take lists."""
     source = "torch._foreach_add_([x, torch.ones(2)], 1)"
     one, other = (_inputs(source, {"torch": torch, "x": torch.full((3,), v)}) for v in (1.0, 2.0))
     assert one[0] != other[0]

@@ -1,7 +1,4 @@
-"""Of two runs, the first operation that made a difference is found.
-
-Others are not accused.
-"""
+"""Finds the first operation that made two runs differ, and no other."""
 
 from __future__ import annotations
 
@@ -43,7 +40,7 @@ y.sum().backward()
 
 
 def test_the_first_operation_that_differs_is_named():
-    """With its line and its number in the run; what follows from it is not."""
+    """It has its line and its number in the run. Operations after it are not named."""
     found, _ = _twice("x = torch.ones(2)\ny = x * 2\nz = drift(y)\nw = z.exp()\nv = drift(w)")
     assert found.operation.operation.name == "ipytorchseed_tests::drift"
     assert (found.operation.place.line, found.operation.index) == (3, 2)
@@ -51,7 +48,7 @@ def test_the_first_operation_that_differs_is_named():
 
 
 def test_runs_of_unequal_length_are_aligned():
-    """A line that only one run comes to hides nothing, and is not accused."""
+    """A line that only one run reaches is not accused, and does not hide others."""
     source = "for _ in range(n):\n    torch.ones(2).sin()\nz = drift(torch.ones(3))"
     found, _ = _twice(source, {"n": 1}, {"n": 5})
     assert (found.operation.operation.name, found.operation.place.line) == (
@@ -61,7 +58,7 @@ def test_runs_of_unequal_length_are_aligned():
 
 
 def test_a_value_from_outside_is_told_from_an_operation():
-    """The operation that is given another number is not the one to blame."""
+    """The operation with another input is not the cause."""
     found, _ = _twice("x = torch.ones(2)\ny = x * n\nz = y.exp()", {"n": 2.0}, {"n": 3.0})
     assert found.operation is None
     assert (found.entered.operation.name, found.entered.place.line) == ("aten::mul", 2)
@@ -77,7 +74,7 @@ def test_both_are_told_where_both_are():
 
 
 def test_a_draw_from_another_place_in_the_stream_comes_from_outside():
-    """The generator is part of what a draw is given."""
+    """The generator is an input of a draw."""
     generators = [{"g": torch.Generator().manual_seed(seed)} for seed in (1, 2)]
     found, _ = _twice("torch.rand(2, generator=g)", *generators)
     assert found.operation is None
@@ -85,7 +82,7 @@ def test_a_draw_from_another_place_in_the_stream_comes_from_outside():
 
 
 def test_threads_may_come_in_any_order():
-    """Work that another thread does is the same work."""
+    """The same work in another thread is equal."""
     source = """\
 import threading
 def work(k):
@@ -109,15 +106,12 @@ WRITTEN = {
 
 @pytest.mark.parametrize("source", WRITTEN.values(), ids=WRITTEN)
 def test_memory_that_is_written_before_it_is_read_is_no_difference(source):
-    """In whichever way it is written."""
+    """The way of writing does not matter."""
     assert not _twice(source)[0].found
 
 
 def test_memory_that_is_read_before_it_is_written_is_traced_to_where_it_was_given():
-    """``empty`` itself has no input and is compared with nothing.
-
-    Its reader leads to it.
-    """
+    """``empty`` has no input and is not compared. Its reader leads to it."""
     source = "a = torch.ones(2)\nx = torch.empty(1003)\n\ny = x + 1"
     found, tables = _twice(source)
     reader = found.entered
@@ -131,7 +125,7 @@ def test_memory_that_is_read_before_it_is_written_is_traced_to_where_it_was_give
 
 
 def test_a_probe_knows_memory_that_was_never_written_to():
-    """Its place is that of the operation that gave it."""
+    """Its place is the operation that allocated it."""
     probe = Probe()
     source = "a = torch.empty(4)\nd = torch.empty(4)\nd[:2] = 1\nd[2:] = 2\ne = d + 1"
     tables = Tables()
@@ -141,7 +135,7 @@ def test_a_probe_knows_memory_that_was_never_written_to():
 
 
 def test_a_probe_runs_an_operation_again_on_the_same_input():
-    """How many results it gives, and how far they are apart."""
+    """It returns the number of different results, and their distance."""
     source = "x = torch.ones(2)\ny = drift(x)\nz = x * 3"
     found, tables = _twice(source)
     point = found.operation
@@ -164,7 +158,7 @@ def test_a_probe_of_an_operation_in_place_leaves_its_argument_alone():
 
 @pytest.fixture
 def many_threads():
-    """More threads than cores, so that they take turns in another order each time."""
+    """Use more threads than cores, so that their order differs each time."""
     before = torch.get_num_threads()
     torch.set_num_threads(8)
     yield

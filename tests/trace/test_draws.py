@@ -26,7 +26,7 @@ def _drawn(source, **names):
 
 
 def test_a_draw_has_line_source_and_numbers():
-    """As the generator's own state counts them."""
+    """The numbers are counted by the generator's state."""
     assert _drawn("torch.rand(10)\nfor _ in range(3):\n    torch.randperm(5)") == [
         ("torch.cpu", "rand", 1, "", 1, 10),
         ("torch.cpu", "randperm", 3, "", 3, 12),
@@ -34,12 +34,12 @@ def test_a_draw_has_line_source_and_numbers():
 
 
 def test_very_many_numbers_are_counted_too():
-    """Beyond what is tried for each look in passing."""
+    """The count may exceed the limit for quick counts."""
     assert _drawn("torch.rand(6_000_000)")[0][-1] == 6_000_000
 
 
 def test_a_generator_goes_by_its_name():
-    """Also torch's own, given by name; one that no one holds has none."""
+    """This includes torch's default one. A generator without a variable has no name."""
     source = (
         "torch.rand(2, generator=g)\ntorch.rand(2, generator=torch.default_generator)\n"
         "torch.rand(2, generator=torch.Generator())"
@@ -49,14 +49,14 @@ def test_a_generator_goes_by_its_name():
 
 
 def test_a_module_that_draws_is_named():
-    """And one that does not, in evaluation, is not."""
+    """A module that does not draw, in evaluation, is not named."""
     model = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5))
     assert [each[3] for each in _drawn("model(torch.ones(1, 4))", model=model)] == ["model.1"]
     assert _drawn("model.eval()(torch.ones(1, 4))", model=model) == []
 
 
 def test_the_loader_and_its_sampler_are_named():
-    """The base seed that every loader draws is among what is listed."""
+    """The base seed that every loader draws is listed."""
     loader = torch.utils.data.DataLoader([*range(4)], shuffle=True)
     drawn = _drawn("for _ in loader: pass", loader=loader)
     assert {each[3] for each in drawn} == {"DataLoader", "DataLoader's sampler"}
@@ -64,7 +64,7 @@ def test_the_loader_and_its_sampler_are_named():
 
 
 def test_the_first_values_of_layers_are_put_down_to_init():
-    """A layer that is made draws."""
+    """The creation of a layer draws."""
     assert _drawn("layer = nn.Linear(2, 2)") == [
         ("torch.cpu", "uniform_", 1, "torch.nn.init", 2, 6),
     ]
@@ -85,7 +85,7 @@ def _by_line(source, **names):
 
 
 def test_lines_that_draw_from_python_and_numpy_are_found():
-    """In loops, in functions of the cell, and through code that is not the cell's."""
+    """They may be in loops, in functions of the cell, or call other code."""
     far = {"np": np}
     exec(compile("def far():\n    np.random.rand(5)", "<elsewhere>", "exec"), far)  # noqa: S102 -- code in place of a cell
     source = """\
@@ -106,7 +106,7 @@ far()
 
 
 def test_the_last_line_counts_and_nothing_stays():
-    """Neither a trace function nor a look at what comes after."""
+    """No trace function remains, and later code is not observed."""
     assert _by_line("random.random()") == [("python", 2, 1, 2)]
     assert sys.gettrace() is None
 

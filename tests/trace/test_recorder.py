@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("put_back")
 
 
 class Deep(nn.Module):
-    """A network of networks, as a notebook has it."""
+    """A network of networks, as in notebooks."""
 
     def __init__(self):
         super().__init__()
@@ -36,7 +36,7 @@ def _names(**given):
 
 
 def test_a_line_is_that_of_the_cell_however_deep_the_operation_lies():
-    """In a helper of another file, in a function of the cell, in a comprehension."""
+    """It may be in a helper of another file, a function of the cell, a comprehension."""
     helper = {"torch": torch}
     exec(compile("def far(x):\n\n\n\n    return x.exp()", "<elsewhere>", "exec"), helper)  # noqa: S102 -- code in place of a cell
     source = "x = torch.ones(2)\ndef near(x):\n    return x.sin()\n\nnear(x)\n[far(x) for _ in 'a']"
@@ -49,7 +49,7 @@ def test_a_line_is_that_of_the_cell_however_deep_the_operation_lies():
 
 
 def test_a_backward_operation_has_the_line_and_the_module_of_its_forward():
-    """Whatever line calls ``backward``."""
+    """The line that calls ``backward`` does not matter."""
     source = "x = torch.ones(2, 3)\ny = model(x)\nz = y.exp()\n\nz.sum().backward()"
     operations = seen(record(source, _names(model=Deep())))
     back = {each.operation: each for each in operations if each.backward}
@@ -112,7 +112,7 @@ z = x.cos()
 
 @pytest.mark.parametrize("reentrant", [False, True])
 def test_what_a_checkpoint_runs_again_belongs_to_the_backward_pass(reentrant):
-    """With the line of the code that runs again."""
+    """It has the line of the code that runs again."""
     source = f"""\
 from torch.utils.checkpoint import checkpoint
 x = torch.ones(2, requires_grad=True)
@@ -128,7 +128,7 @@ checkpoint(part, x, use_reentrant={reentrant}).sum().backward()
     ("name", "path"), [("model", "model"), ("model.layers[1]", "model.layers.1")]
 )
 def test_a_module_is_named_as_one_reaches_it(name, path):
-    """Also where only a part of the model is called."""
+    """The same name is used if only a part of the model is called."""
     source = f"part = {name}\nmodel.layers[0](torch.ones(3))\npart(torch.ones(1, 3))"
     operations = seen(record(source, _names(model=Deep())))
     modules = {each.module for each in operations if each.line == 3 and each.operation == "addmm"}
@@ -144,7 +144,7 @@ def test_a_module_made_inside_a_function_goes_by_its_class():
 
 
 def test_threads_of_the_cell_are_seen_each_by_itself():
-    """In the order in which they were started."""
+    """They are ordered by their start."""
     source = """\
 import threading
 def work(name):
@@ -188,7 +188,7 @@ torch.func.vmap(torch.func.grad(lambda x: x.cos()))(torch.ones(3))
 
 
 def test_results_and_sources_are_those_without_a_recorder():
-    """Bit by bit."""
+    """They are equal bit by bit."""
     source = (
         "torch.manual_seed(0)\ny = model(torch.rand(4, 3)).sum()\ny.backward()\nz = torch.rand(2)"
     )
@@ -206,7 +206,7 @@ def test_results_and_sources_are_those_without_a_recorder():
 
 
 def test_an_error_of_the_users_comes_through_and_all_is_taken_away():
-    """Modes, hooks of modules, and what watches threads."""
+    """Modes, hooks of modules, and the observation of threads are removed."""
     from torch.nn.modules import module
 
     before = (
@@ -227,7 +227,7 @@ def test_an_error_of_the_users_comes_through_and_all_is_taken_away():
 
 
 def test_a_module_that_raises_is_left_behind():
-    """What is caught in the cell does not put later operations into that module."""
+    """After an error that the cell catches, later operations are not in that module."""
     source = "try:\n    model(torch.ones(5))\nexcept RuntimeError:\n    pass\ntorch.ones(2).sin()"
     last = seen(record(source, _names(model=Deep())))[-1]
     assert last == Seen("sin", 5, "", False)
@@ -268,7 +268,7 @@ class Wrapper(torch.Tensor):
 def test_marks_tell_views_and_draws_and_what_cannot_be_seen():
     """A view reads nothing; a draw depends on its source.
 
-    Another's tensor may hold anything.
+    A tensor of another library may have any content.
     """
     source = "x = torch.rand(4)\ny = x.view(2, 2)\nz = torch.add(wrapped, 1)\nu = x + 1"
     recording = record(source, {"torch": torch, "wrapped": Wrapper(torch.ones(2))})
@@ -299,14 +299,14 @@ got = [batch.tolist() for batch in loader]
 
 
 def test_progress_is_told_now_and_then():
-    """With the number of operations so far."""
+    """It has the number of operations so far."""
     told = []
     record("x = torch.ones(1)\nfor _ in range(3000):\n    x = x + 1", progress=told.append)
     assert told == [1024, 2048]
 
 
 class _Outer(TorchDispatchMode):
-    """Notes what comes to torch, once the recorder has seen it."""
+    """Records operations that reach torch after the recorder."""
 
     def __init__(self):
         super().__init__()
@@ -320,9 +320,9 @@ class _Outer(TorchDispatchMode):
 
 
 def test_lengths_of_ctc_come_as_numbers_as_where_nobody_watches():
-    """As tensors on the CPU, torch's algorithm on a GPU refuses them.
+    """An algorithm of torch on a GPU rejects tensors on the CPU.
 
-    The cell would fail by us.
+    The recorder would make the cell fail.
     """
 
     def given():

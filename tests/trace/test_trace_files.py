@@ -1,7 +1,4 @@
-"""Traces as files.
-
-What they hold, how they are appended, and what becomes of bad ones.
-"""
+"""Trace files: their content, appending, and bad files."""
 
 from __future__ import annotations
 
@@ -47,7 +44,7 @@ def _record(path, steps=3, **options):
 
 
 def test_a_trace_tells_operation_line_module_pass_shapes_and_arguments(tmp_path):
-    """Of each operation that gives values; views are left out."""
+    """Each operation that returns values is included. Views are left out."""
     made = _record(tmp_path / "a.trace")
     read = load(made.path)
     assert len(read) == made.count > 20
@@ -68,7 +65,7 @@ def test_a_trace_tells_operation_line_module_pass_shapes_and_arguments(tmp_path)
 
 
 def test_summaries_are_kept_on_request(tmp_path):
-    """Greatest absolute value, mean and norm."""
+    """They are the largest absolute value, mean and norm."""
     with its.trace(tmp_path / "a", summaries=True):
         torch.tensor([3.0, 4.0]).neg()
         torch.tensor([[True, False]]).logical_not()
@@ -81,10 +78,7 @@ def test_summaries_are_kept_on_request(tmp_path):
 
 
 def test_rounding_is_told_from_more(tmp_path):
-    """What is off by less is passed over and listed.
-
-    The first that is off by more is found.
-    """
+    """Smaller differences are listed, and the first larger one is found."""
     for name, noise, shift in (("a", 0.0, 0.0), ("b", 1e-5, 0.1)):
         x = torch.linspace(1, 2, 50) + noise
         with its.trace(tmp_path / name, summaries=True):
@@ -102,7 +96,7 @@ def test_rounding_is_told_from_more(tmp_path):
 
 
 def test_what_is_nothing_but_rounding_is_no_difference(tmp_path):
-    """As the gradient of a bias in front of a norm, and the steps that are made of it."""
+    """For example, the gradient of a bias before a norm, and the steps from it."""
     for name, noise in (("a", 0.0), ("b", 1e-7)):
         x = torch.linspace(-1, 1, 1000).reshape(20, 50) + noise
         with its.trace(tmp_path / name, summaries=True):
@@ -125,7 +119,7 @@ def test_what_is_nothing_but_rounding_is_no_difference(tmp_path):
     ids=["transposed in memory", "with gaps", "copied"],
 )
 def test_equal_tensors_have_equal_digests_however_they_lie(tmp_path, other):
-    """So that another layout is no difference."""
+    """So another layout is not a difference."""
     x = torch.arange(16.0).reshape(4, 4)
     for name, value in (("a", x), ("b", other(x))):
         with its.trace(tmp_path / name):
@@ -144,7 +138,7 @@ def test_what_lies_where_a_freed_tensor_lay_is_no_part_of_that(tmp_path):
 
 
 def test_threads_are_recorded_each_by_itself(tmp_path):
-    """In the order of their start, also in small interleaved chunks."""
+    """They are ordered by their start, also in small interleaved chunks."""
     with its.trace(tmp_path / "a") as trace:
         torch.ones(2).exp()
         work = threading.Thread(target=lambda: torch.ones(2).sin())
@@ -158,7 +152,7 @@ def test_threads_are_recorded_each_by_itself(tmp_path):
 
 
 def test_memory_is_bounded_and_chunks_stand_alone(tmp_path, monkeypatch):
-    """However small they are, the same is read."""
+    """The content is the same, however small they are."""
     whole = load(_record(tmp_path / "a").path)
     monkeypatch.setattr(file, "_MOST", 5)
     parts = load(_record(tmp_path / "b").path)
@@ -168,7 +162,7 @@ def test_memory_is_bounded_and_chunks_stand_alone(tmp_path, monkeypatch):
 
 
 def test_a_script_goes_on_where_the_disk_is_full(tmp_path, monkeypatch):
-    """It is said once, at the end."""
+    """A warning says so once, at the end."""
 
     def full(*_):
         raise OSError(28, "No space left on device")
@@ -184,7 +178,7 @@ def test_a_script_goes_on_where_the_disk_is_full(tmp_path, monkeypatch):
 
 
 def test_a_forked_process_writes_nothing(tmp_path):
-    """As a DataLoader's worker is."""
+    """A DataLoader's worker is such a process."""
     data = torch.utils.data.TensorDataset(torch.arange(8.0))
     with its.trace(tmp_path / "a"):
         for (batch,) in torch.utils.data.DataLoader(
@@ -197,7 +191,7 @@ def test_a_forked_process_writes_nothing(tmp_path):
 
 
 def test_each_rank_has_a_file_of_its_own(tmp_path, monkeypatch):
-    """As torchrun tells them apart."""
+    """Ranks are distinguished by torchrun's variables."""
     monkeypatch.setenv("RANK", "3")
     monkeypatch.setenv("WORLD_SIZE", "4")
     made = _record(tmp_path / "a.trace")
@@ -206,7 +200,7 @@ def test_each_rank_has_a_file_of_its_own(tmp_path, monkeypatch):
 
 
 def test_a_trace_does_not_go_where_a_link_leads(tmp_path):
-    """Also where nothing is there yet."""
+    """This includes links to missing files."""
     (tmp_path / "link").symlink_to("elsewhere")
     with pytest.raises(TraceError, match="is a link to elsewhere"), its.trace(tmp_path / "link"):
         pass
@@ -214,7 +208,7 @@ def test_a_trace_does_not_go_where_a_link_leads(tmp_path):
 
 
 def test_nothing_but_a_trace_is_replaced(tmp_path):
-    """And what cannot be written is said before the block begins."""
+    """A path that cannot be written is reported before the block starts."""
     script = tmp_path / "train.py"
     script.write_text("x = 1")
     for path in (script, tmp_path, tmp_path / "none" / "a.trace"):
@@ -229,7 +223,7 @@ def test_nothing_but_a_trace_is_replaced(tmp_path):
 
 
 def test_a_killed_process_leaves_what_it_did(tmp_path):
-    """It is read, and the end that is missing is reported."""
+    """The trace is read, and the missing end is reported."""
     script = (
         "import sys, time, torch, ipytorchseed as its\n"
         "with its.trace(sys.argv[1]):\n"
@@ -258,7 +252,7 @@ def _frame(content):
 
 
 def _spoiled(whole, chunk, **fields):
-    """Put a chunk with other fields behind the header of a trace."""
+    """Return a trace whose header is followed by a chunk with other fields."""
     head = whole[: whole.index(b"\n") + 1]
     size = format_.FRAME.unpack(whole[len(head) :][: format_.FRAME.size])[0]
     begin = whole[: len(head) + format_.FRAME.size + size]
@@ -290,7 +284,7 @@ BAD = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_file_is_refused_in_one_line(tmp_path, monkeypatch, name):
-    """And nothing in it is executed."""
+    """Nothing in it is executed."""
     monkeypatch.chdir(tmp_path)
     spoil, told = BAD[name]
     path = tmp_path / "a.trace"
@@ -311,7 +305,7 @@ def test_the_chunk_that_bad_ones_are_made_of_is_a_good_one(tmp_path):
 
 
 def test_a_truncated_file_is_read_as_far_as_it_is_whole(tmp_path, monkeypatch):
-    """Wherever it ends."""
+    """It may end anywhere."""
     monkeypatch.setattr(file, "_MOST", 8)
     whole = _record(tmp_path / "a").path.read_bytes()
     every = load(tmp_path / "a")

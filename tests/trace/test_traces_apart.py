@@ -1,7 +1,4 @@
-"""Two processes, one planted difference.
-
-It is found, with its line, and nothing else is.
-"""
+"""Finds exactly one planted difference between two processes, with its line."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ CASES = [(model, name) for model in MODELS for name in PLANTINGS]
 
 @pytest.fixture(scope="module")
 def originals(tmp_path_factory):
-    """Traces of each training as it is, from its own process."""
+    """Return traces of each unchanged training, each from a separate process."""
     folder = tmp_path_factory.mktemp("originals")
     subprocess.run(
         [sys.executable, "-m", "tests.trace.plantings", str(folder)],
@@ -36,9 +33,9 @@ def originals(tmp_path_factory):
 
 @pytest.mark.parametrize(("model", "name"), CASES, ids=[" ".join(case) for case in CASES])
 def test_what_was_planted_is_found(originals, tmp_path, model, name):
-    """Its kind and its line, in runs of unequal length.
+    """Its kind and line are found in runs of unequal length.
 
-    Nothing if runs compute the same.
+    Nothing is found if runs compute the same.
     """
     planting = PLANTINGS[name]
     at = sum(map(ord, model + name)) % (STEPS - 1)

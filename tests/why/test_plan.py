@@ -218,8 +218,8 @@ def test_what_no_replay_puts_back_is_a_doubt():
     for asked, doubt in (
         ("!date", "In[2] runs another program: !date"),
         ("os.urandom", "In[2] asks os.urandom, which is different every time"),
-        ("object.__hash__", "In[2] depends on where objects of a set lie in memory"),
-        ("id", "In[2] depends on where objects lie in memory"),
+        ("object.__hash__", "In[2] depends on where objects of a set are in memory"),
+        ("id", "In[2] depends on where objects are in memory"),
     ):
         assert _plan(
             _use(2, OLD, OLD, nondeterministic_calls=(asked,)), _use(4, OLD, NEW)

@@ -1,4 +1,4 @@
-"""Finds calls of libraries that do not repeat: see ``determinism.library_calls``."""
+"""Finds nondeterministic calls of libraries: see ``determinism.library_calls``."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from ipytorchseed.why.explanation import Cause, Cleared
 
 
 def find_calls(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
-    """Find calls that do not repeat, in the cell and in what it calls.
+    """Find nondeterministic calls in the cell and in the functions that it calls.
 
     Args:
         evidence: The evidence.
-        others: Whether another cause was found. None is then named, unless experiments prove it.
+        others: Whether another cause was found. The calls are then cleared, unless experiments
+            prove one.
     """
     if evidence.two_cells or not evidence.changed:
         return
@@ -43,7 +44,7 @@ def find_calls(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:  
 
 
 def _runs(evidence: Evidence) -> list[Run]:
-    """Return the run, and those of the cells that made functions which it reaches."""
+    """Return the run, and the runs that defined functions and classes that it uses."""
     reads = evidence.run.reads.items()
     functions = {name for name, value in reads if value.kind in ("function", "class")}
     makers = [run for run in evidence.states.latest(evidence.run) if functions & run.writes.keys()]
@@ -51,7 +52,7 @@ def _runs(evidence: Evidence) -> list[Run]:
 
 
 def _calls(evidence: Evidence, row: Row, name: str, runs: Sequence[Run]) -> Iterator[Call]:
-    """Yield the calls of a row that do not repeat, in the cell and in what made what it uses."""
+    """Yield the nondeterministic calls of a row, also of those that made inputs."""
     tail = name.rpartition(".")[2]
     found = [call for run in runs for call in evidence.states.written(run).calls]
     if name[0].isupper() and not row.on:  # an object that the cell uses
@@ -67,7 +68,7 @@ def _calls(evidence: Evidence, row: Row, name: str, runs: Sequence[Run]) -> Iter
 
 
 def _is_of(evidence: Evidence, row: Row, call: Call) -> bool:
-    """Return whether what is called is the library's, as far as is known."""
+    """Return whether a call is one of the row's library, as far as we know."""
     root = call.root
     runs = [evidence.run, *evidence.states.latest(evidence.run)]
     package = next(
@@ -82,7 +83,10 @@ def _is_of(evidence: Evidence, row: Row, call: Call) -> bool:
 
 
 def _value(evidence: Evidence, value: Any) -> Any:  # noqa: ANN401 -- any constant
-    """Return the value of an argument, also of a variable that held an integer or None."""
+    """Return the value of an argument.
+
+    If it is a variable, the value is known only for integers and None.
+    """
     if not isinstance(value, Variable):
         return value
     held = evidence.run.reads.get(value.name)

@@ -1,4 +1,4 @@
-"""Finds clocks and entropy, which give another answer each time."""
+"""Finds clocks and entropy, whose values are different every time."""
 
 from __future__ import annotations
 
@@ -34,21 +34,20 @@ _FIX = {
     "torch.Tensor.new_empty": "new_zeros",
 }
 
+# Keeps the output of the program ``date``, unless it prints another time than now.
 _DATE = lazy_pattern(
     r"^= !\s*(?:/\S*/)?date\b(?![^\n|;&]*\s(?:-[A-Za-z]*[dfr]|--(?:date|file|reference)))"
 )
-"""Keeps what the program ``date`` prints, unless it is asked for another time than now."""
 
 
 def find_entropy(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
-    """Name what the cell asks, where that can account for the change.
+    """Find the nondeterministic calls of the cell that can explain the change.
 
     Args:
         evidence: The evidence.
-        others: Whether another cause was found. A clock is then not named, nor what tells how the
-            machine stands: cells often measure themselves, which changes nothing else; nor what is
-            asked for names of files and runs. Either is, where more is done with its answers than
-            to print or keep them, or the cell may have seeded from it.
+        others: Whether another cause was found. Clocks, the state of the machine, and names of
+            files and runs are then cleared, if the cell only prints or keeps their values:
+            cells often measure themselves, which changes nothing else.
     """
     variables = {change.name for change in evidence.changed if change.what == "variable"}
     timing = {*evidence.run.timing} & {*evidence.against.timing}
@@ -57,10 +56,10 @@ def find_entropy(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:
         if name == "!date" and not others and variables and does(evidence.run, _DATE):
             message = "the cell keeps what `date` prints, which is different every time"
             yield Cause("entropy", name, message)
-        if name == BY_HASH or name not in both or is_program(name):  # whose answers nobody knows
+        if name == BY_HASH or name not in both or is_program(name):  # values unknown
             continue
         if name in MEMORY:
-            continue  # the business of another finder
+            continue  # see `find_memory`
         measures = name in timing or name in _OF_THE_MOMENT
         if others and measures:
             yield Cleared("entropy", name, "other causes account for the change")
@@ -76,7 +75,7 @@ def find_entropy(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:
 
 
 def find_memory(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
-    """Name what gives memory as it lies, where nothing else explains the change.
+    """Find uninitialized memory, if nothing else explains the change.
 
     Args:
         evidence: The evidence.
@@ -92,9 +91,9 @@ def find_memory(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]: 
 
 
 def find_places(evidence: Evidence) -> Iterator[Cause]:
-    """Name where objects lie in memory, where sets of unknown items gave the same in another order.
+    """Find addresses of objects as a cause, if a set changed the order of its items.
 
-    Within a kernel, nothing but the address of an object hashes differently in another run.
+    Within a kernel, only the hashes of addresses differ between runs.
     """
     both = {*evidence.run.nondeterministic_calls} & {*evidence.against.nondeterministic_calls}
     if evidence.same_kernel and BY_HASH in both and any(map(_is_reordered, evidence.changed)):

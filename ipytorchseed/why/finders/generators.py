@@ -1,4 +1,4 @@
-"""Finds sources and generators that began in another state and that the cell drew from."""
+"""Finds random sources and generators that started in another state."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _IMPORTS = "only the import of a module drew from it"
 
 _STARTS_WORKERS = ("multiprocessing", "concurrent")
 
+# Sources that workers inherit, and the packages that draw from them. Python reseeds its own.
 _DRAWN_BY_WORKERS = {"numpy": "numpy", "torch.cpu": "torch"}
-"""Sources that workers inherit, and the packages through which they draw. Python seeds again."""
 
+# Within so many draws from a seed, the search for a state is certain.
 _FEW = 5_000_000
-"""Draws from a seed within which it is certainly told whether a state is among them."""
 
 
+# The seed of torch's generators by default: c10/core/GeneratorImpl.h.
 _UNSEEDED_TORCH = 67_280_421_310_721
-"""The seed of torch's generators where nobody seeds: c10/core/GeneratorImpl.h."""
 
 
 def find_rng(evidence: Evidence) -> Iterator[Cause | Cleared]:
-    """Find the sources that began elsewhere and were drawn from, not reseeded first."""
+    """Find the sources that started in another state and were used before a reseeding."""
     begins = [run.begun for run in (evidence.against, evidence.run)]
     ends = [run.ended for run in (evidence.against, evidence.run)]
     for name in begins[1]:
@@ -59,7 +59,7 @@ def find_rng(evidence: Evidence) -> Iterator[Cause | Cleared]:
 
 
 def _brought_in(evidence: Evidence, name: str, before: str, after: str) -> Cause | Cleared:
-    """Judge a source that the later run imported: nobody seeded it, if the cell did not."""
+    """Judge a source that the later run imported. Only the cell can have seeded it."""
     if _only_imports(evidence, name):
         return Cleared("rng", name, _IMPORTS)
     if any(evidence.states.is_fresh(each) for each in (before, after)):
@@ -78,7 +78,7 @@ def _brought_in(evidence: Evidence, name: str, before: str, after: str) -> Cause
 
 
 def _is_used(name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]) -> bool:
-    """Return whether either run moved a source or generator that it found."""
+    """Return whether either run moved a source or generator that existed before."""
     return any(
         name in begin and begin[name] != end.get(name)
         for begin, end in zip(begins, ends, strict=True)
@@ -86,19 +86,19 @@ def _is_used(name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]
 
 
 def _unused(evidence: Evidence, name: str, before: str | None, after: str) -> Cleared:
-    """Clear a source that neither run is seen to have moved."""
+    """Clear a source that neither run moved as far as we know."""
     if _only_imports(evidence, name):
         return Cleared("rng", name, _IMPORTS)
     if before is None and may_set_state(evidence.against.actions, name):
-        # The earlier run brought it in, and both left it where the cell seeds it.
+        # The earlier run imported it, and both left it in the state that the cell sets.
         return _cleared(evidence, name, _BY_ITSELF, before, after)
     return Cleared("rng", name, "not used by this cell")
 
 
 def _cleared(evidence: Evidence, name: str, reason: str, before: str | None, after: str) -> Cleared:
-    """Clear a source that a run drew from; it may be the cause all the same if there is no other.
+    """Clear a source that a run used. It may still be the cause if there is no other.
 
-    A cell may draw first and reseed then, and what its code hides may draw.
+    A cell may draw before it reseeds, and code that we cannot see may draw.
     """
     differ = evidence.against.ended.get(name) != evidence.run.ended.get(name)
     early = may_draw_first(evidence.run.actions, name)
@@ -108,7 +108,7 @@ def _cleared(evidence: Evidence, name: str, reason: str, before: str | None, aft
 
 
 def _only_imports(evidence: Evidence, name: str) -> bool:
-    """Return whether only what the runs import drew from a source, in each run that moved it."""
+    """Return whether only imports drew from a source, in each run that moved it."""
     moved = [
         run
         for run in (evidence.against, evidence.run)
@@ -118,7 +118,10 @@ def _only_imports(evidence: Evidence, name: str) -> bool:
 
 
 def _drawn_once(evidence: Evidence, name: str) -> str:
-    """Say that only one of the runs drew from a source; that is then a result of something else."""
+    """Return a clause if only one of the runs drew from a source, else "".
+
+    Another cause then made it draw.
+    """
     drew = [
         run
         for run in (evidence.against, evidence.run)
@@ -131,13 +134,13 @@ def _drawn_once(evidence: Evidence, name: str) -> str:
 def _reseeded(
     evidence: Evidence, name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]
 ) -> str:
-    """Say that the cell puts the source in a state of its own making; nothing where it does not.
+    """Return a clause if the cell sets the state of a source itself, else "".
 
-    Where it certainly did so in one run, the same code did so in the other as well, and other code
-    is itself the reason.
+    If it certainly did so in one run, the same code did so in the other. If the code differs, the
+    code is the cause.
     """
     same_code = evidence.run.code == evidence.against.code
-    if ends[0].get(name) == ends[1].get(name):  # other begins, one end: nothing else leads there
+    if ends[0].get(name) == ends[1].get(name):  # only seeding makes states equal
         runs = zip((evidence.against, evidence.run), begins, ends, strict=True)
         drew, *both = [run for run, begin, end in runs if begin.get(name) != end.get(name)]
         again = both or (same_code and _leaves(evidence, drew, name))
@@ -146,28 +149,28 @@ def _reseeded(
     if not left or same_code or len(left) > 1:
         return _BY_ITSELF if left else ""
     how = _BY_ITSELF if name in left[0].begun else "it came"
-    return f"{how} in {evidence.name(left[0])}"  # where it stood is not why the other differs
+    return f"{how} in {evidence.name(left[0])}"  # so its state before does not explain the other
 
 
 def _leaves(evidence: Evidence, run: Run, name: str) -> bool:
-    """Return whether a run certainly left its source's stream, for one that a seed begins."""
+    """Return whether a run certainly changed a source to the stream of another seed."""
     begin, end = run.begun.get(name), run.ended.get(name)
     if end is None or (begin is not None and evidence.states.draws(begin, end) is not None):
         return False
     now = evidence.states.position(name, end)
     if now is None or now.seed is None or now.draws is None:
-        # Seeded by a number that nobody can find out, if no draws lead there.
+        # If no draws lead there, it was seeded by an unknown number.
         return begin is not None and not evidence.states.leads(begin, end, most_draws(run))
-    if begin is None:  # the run brought it in, as new as it comes
+    if begin is None:  # the run imported it, in its default state
         return now.seed != _UNSEEDED_TORCH
     was = evidence.states.position(name, begin)
-    if was is None:  # too far from any seed to be found: is it one of the few before the end?
+    if was is None:  # too far from any seed to be found; is it shortly before the end?
         return now.draws < _FEW and not evidence.states.leads(begin, end)
     return was.seed != now.seed or (was.draws or 0) > now.draws
 
 
 def drew_more(evidence: Evidence, name: str) -> bool:
-    """Return whether both runs seeded a source alike, and one of them then drew more."""
+    """Return whether both runs set the same seed, and one then drew more."""
     if evidence.run.ended.get(name) == evidence.against.ended.get(name) or not all(
         _leaves(evidence, run, name) for run in (evidence.against, evidence.run)
     ):
@@ -180,7 +183,7 @@ def drew_more(evidence: Evidence, name: str) -> bool:
 
 
 def find_inherited(evidence: Evidence) -> Iterator[Cause]:
-    """Name sources that forked workers begin with: their draws move nothing in the kernel."""
+    """Find sources that forked workers inherit, whose draws the kernel does not see."""
     if not any(map(evidence.uses, _STARTS_WORKERS)):
         return
     begins = [run.begun for run in (evidence.against, evidence.run)]

@@ -14,17 +14,18 @@ from ipytorchseed.why.words import first_of
 
 _TOLD = 3
 
+# Packages whose import does not show that a cell uses the setting: few cells that import ``sys``
+# read its arguments.
 _NO_USERS = {"sys"}
-"""Packages that alone do not use a setting: few cells that import ``sys`` read its arguments."""
 
+# The content of figures, which no other record shows if a cell reads one.
 _FIGURES = "matplotlib.pyplot.figure"
-"""What is drawn in figures, which nothing else tells if a cell looks into one."""
 
 
 def find_libraries(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
-    """Find the settings of libraries that differ and can act on what the cell did.
+    """Find the settings of libraries that differ and can affect the cell.
 
-    Where nothing else is a cause, any that differs may be one: the cell may ask for it.
+    If no other cause was found, any setting that differs may be one, since the cell may read it.
 
     Args:
         evidence: The evidence.
@@ -36,7 +37,7 @@ def find_libraries(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared
     looked_into = any(map(hides, evidence.run.reads.values()))
     acts_on = {
         libraries.NUMBERS: True,
-        libraries.TEXT: shown,  # how numbers are shown: others tell why they changed
+        libraries.TEXT: shown,  # how numbers are shown; other causes explain their change
         libraries.FIGURES: displayed,
         libraries.RIGHTS: not others,
         libraries.LOCAL_TIMES: shown,
@@ -55,7 +56,7 @@ def find_libraries(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared
 
 
 def _shows_other_text(evidence: Evidence) -> bool:
-    """Return whether something that is text, or is shown, differs."""
+    """Return whether a text or an output differs."""
     texts = {name for name, value in evidence.run.writes.items() if value.kind in ("str", "text")}
     return any(change.what != "variable" or change.name in texts for change in evidence.changed)
 

@@ -1,4 +1,4 @@
-"""Finds operations that were seen not to repeat, by ``--check`` or by torch's alert."""
+"""Finds nondeterministic operations that ``--check`` or torch's alert reported."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from ipytorchseed.ledger.records import Operation, Run
 from ipytorchseed.why.evidence import Evidence, is_strict
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 
+# The remedy for an operation that is deterministic under the flags.
 MENDS = "put %%deterministic on top of the cell"
-"""What mends an operation that repeats under deterministic flags."""
 
 
 def find_operations(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
-    """Name operations that were seen not to repeat in this cell.
+    """Find nondeterministic operations that were reported in this cell.
 
     Args:
         evidence: The evidence.
-        others: Whether another cause was found. An alert says only that an operation may not
-            repeat; it is then not named. What a check caught is.
+        others: Whether another cause was found. Operations from alerts are then left out, since
+            an alert only warns. Those that a check caught are not.
     """
     causes: dict[str, Cause] = {}
     cleared: dict[str, Cleared] = {}

@@ -16,22 +16,22 @@ from ipytorchseed.why.evidence import FOLDER, Evidence, does
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.changers import find_setter
 
+# Environment variables that every run records.
 _WATCHED = frozenset(flag.name for flag in environment.FLAGS)
-"""Environment variables that are on record of every run."""
 
 _VERSIONS = frozenset({"torch", "numpy", "python", "cuda", "cudnn"})
 _FACTS = frozenset(fact.name for fact in FACTS)
 _ON_GPU = ("cudnn", "cuda", "CUBLAS", "FLASH_ATTENTION")
+# Flags of attention that also choose the kernel on a CPU: ``select_sdp_backend_cpp`` in
+# https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/transformers/sdp_utils_cpp.cpp
 _ON_CPU_TOO = frozenset(f"torch.backends.cuda.{name}_sdp_enabled" for name in ("flash", "math"))
-"""Flags of attention that also choose the kernel on a CPU: ``select_sdp_backend_cpp`` in
-https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/transformers/sdp_utils_cpp.cpp"""
 _NEVER = frozenset({"CUDA_LAUNCH_BLOCKING", "torch.use_deterministic_algorithms.warn_only"})
 _NOT_COMPUTING = frozenset({*sys.stdlib_module_names, "IPython"})
 _THREADS = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS"})
 
 
 def find_settings(evidence: Evidence) -> Iterator[Cause | Cleared]:
-    """Find the settings that differ and can act on what the cell did."""
+    """Find the settings that differ and can affect the cell."""
     before, after = dict(evidence.against.settings), dict(evidence.run.settings)
     for name in before.keys() ^ after.keys():
         if is_secret(name):  # one that the cell names, set in one of the two kernels only
@@ -55,15 +55,15 @@ def find_settings(evidence: Evidence) -> Iterator[Cause | Cleared]:
 
 
 def is_secret(name: str) -> bool:
-    """Return whether a setting is an environment variable that may hold anything.
+    """Return whether a setting is an environment variable that may hold a secret.
 
-    A receipt does not have its value.
+    Receipts leave out its value.
     """
     return name.isupper() and name not in _WATCHED
 
 
 def _harmless(evidence: Evidence, name: str, moved: set[str]) -> str:  # noqa: C901, PLR0911 -- one reason each
-    """Say why a setting cannot account for the change, or return nothing."""
+    """Return why a setting cannot explain the change, or "" if it can."""
     leader = FLAGS[name].follows if name in FLAGS else ""
     if is_secret(name):  # the cell names it
         return ""
@@ -110,7 +110,7 @@ def _cause(evidence: Evidence, kind: str, name: str, before: Any, after: Any) ->
 
 
 def _called(kind: str, name: str) -> str:
-    """Return what a setting is called in a sentence."""
+    """Return the name of a setting in a sentence."""
     if name in _VERSIONS:
         return f"the {name} version"
     if kind == "flag" or name in _FACTS:
@@ -119,12 +119,12 @@ def _called(kind: str, name: str) -> str:
 
 
 def _say_changed(evidence: Evidence, who: str, what: str, before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
-    """Say who changed a setting, and how; of several facts, those that differ.
+    """Return a sentence: which runs changed a setting, and how.
 
     Args:
         evidence: The evidence.
         who: The runs that changed it; empty if none is known.
-        what: What the setting is called.
+        what: The name of the setting.
         before: Its earlier value.
         after: Its later value.
     """
@@ -139,7 +139,7 @@ def _say_changed(evidence: Evidence, who: str, what: str, before: Any, after: An
 
 
 def _setters(evidence: Evidence, name: str) -> list[Run]:
-    """Find the run whose text sets an environment variable, by the name of it."""
+    """Find the run whose text sets an environment variable."""
     if name in _WATCHED or not evidence.same_kernel:
         return []
     word = re.compile(rf"\b{re.escape(name)}\b")
@@ -152,7 +152,7 @@ def _fix(name: str, value: Any) -> str:  # noqa: ANN401 -- a JSON value
         return ""  # the earlier order of hashes is lost
     if name in _FACTS:
         return f"use {name} {value} again" if name not in ("cpu", "gpu") else ""
-    if is_secret(name):  # which the cell's own code asks for
+    if is_secret(name):  # which the cell's code reads
         put = f"del os.environ[{name!r}]" if value is None else f"os.environ[{name!r}] = {value!r}"
         return f"import os; {put}"
     if not name.startswith("torch."):

@@ -1,4 +1,4 @@
-"""The last resort: an opaque input that a run has used since."""
+"""Finds opaque inputs that a run has used since, if no other cause is known."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _USED = "used it"
 
 
 def find_unseen(evidence: Evidence) -> Iterator[Cause]:
-    """Find opaque inputs, and the runs that used them."""
+    """Find opaque inputs and the runs that used them."""
     if any(map(is_program, evidence.run.nondeterministic_calls)):
         return
     for name in unseen(evidence.against.reads, evidence.run.reads):
@@ -30,7 +30,7 @@ def find_unseen(evidence: Evidence) -> Iterator[Cause]:
         blame = tuple(Blame(run, MADE if run in bound else _USED) for run in users[-_TOLD:])
         own = all(run.cell == evidence.run.cell for run in users)
         if own and not (blame := _wrote_behind(evidence, name)):
-            continue  # nothing but the cell used it: that is no difference between its runs
+            continue  # only the cell used it, as it did in both runs
         if own:
             who = evidence.doings(blame)
         else:
@@ -42,9 +42,9 @@ def find_unseen(evidence: Evidence) -> Iterator[Cause]:
 
 
 def _wrote_behind(evidence: Evidence, name: str) -> tuple[Blame, ...]:
-    """Name the last run since that wrote a file of the run that made a value.
+    """Return the last run since that wrote a file of the run that made a value.
 
-    A connection to a database is as it was, and what is in the database is not.
+    A connection to a database may be unchanged while the database is not.
 
     Args:
         evidence: The evidence.

@@ -103,7 +103,7 @@ export function drawCurves({ name, box, paths }) {
   return h("figure", null, svg, h("figcaption", { class: "its-dim" }, says));
 }
 
-/** A name of which a line may end after any dot or underscore. @param {string} name */
+/** A name whose line may end after any dot or underscore. @param {string} name */
 export const breakable = (name) => name.split(/(?<=[._])/).flatMap((part) => [part, h("wbr")]);
 
 /** @param {string[]} titles @param {Child[][]} rows */

@@ -76,7 +76,7 @@ def test_a_live_notebook_shows_nothing_twice(trained):
 
 
 def test_states_settings_and_columns(trained):
-    """Every source and generator; settings unfold, worst first, and say what is too late."""
+    """Every source and generator; settings unfold, worst first."""
     inspector = trained.inspector
     cards = inspector.root.locator(".its-now > div")
     assert [text.split("\n")[0] for text in cards.all_inner_texts()] == [

@@ -1,7 +1,7 @@
-"""What holds for every test: it leaves the process as it found it.
+"""Checks that every test leaves the process as it found it.
 
-States are read here with the libraries' own functions, so that the check does not rest on the code
-that it checks.
+States are read with the libraries' functions, so that the check does not depend on the code that it
+checks.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 # --------------------------------------------------------------------------------------------------
-# Nothing of the user's own
+# The user's files
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -166,7 +166,7 @@ def leaves_no_trace() -> Iterator[None]:
 
 
 def everything() -> dict[str, object]:
-    """Return all that a test must leave as it was, by name."""
+    """Return all states that a test must not change, by name."""
     return {
         "python": random.getstate(),
         "numpy": json.dumps(np.random.get_state(legacy=False), default=_bytes_of),
@@ -187,12 +187,12 @@ def everything() -> dict[str, object]:
 
 
 def _bytes_of(array: np.ndarray) -> str:
-    """Return the text of an array, much faster than by a list of its numbers."""
+    """Return the text of an array, much faster than through a list of its numbers."""
     return array.tobytes().hex()
 
 
 def _waiting(devices: Any) -> dict[str, object]:
-    """Copy what torch holds back until these devices start."""
+    """Copy torch's queue for devices that have not started."""
     fields = vars(devices._lazy_seed_tracker)
     return {**fields, "call_order": [*fields["call_order"]]}
 
@@ -203,7 +203,7 @@ def _waiting(devices: Any) -> dict[str, object]:
 
 @pytest.fixture
 def put_back(leaves_no_trace) -> Iterator[None]:
-    """Put sources, and what the package remembers of them, back where they were."""
+    """Restore the sources, and the package's records of them."""
     python, cpu = random.getstate(), torch.get_rng_state()
     engine, numpy = np.random.get_bit_generator(), np.random.get_state(legacy=False)
     waiting = {devices: _waiting(devices) for devices in (torch.cuda, torch.xpu)}

@@ -1,16 +1,12 @@
-"""Kernels forked from a process that has done the slow imports.
+"""Starts kernels faster, as forks of a process that has done the slow imports.
 
-The same kernels, sooner.
+A cold kernel takes seconds to import IPython, the extension and torch. A fork server imports them
+once, and each kernel is a fork of it. Packages that users import are then hidden: a forked kernel
+has neither numpy nor torch in ``sys.modules`` before a cell imports it. The import then shows all
+modules that it would load. The modules of the extension are shown one by one.
 
-A kernel started from nothing spends seconds on importing IPython, the extension, torch and
-the like. A fork server imports them once, and each kernel is a fork of it. What users import is
-then put out of sight: a forked kernel has neither numpy nor torch in ``sys.modules`` before a cell
-imports it, and at once all the modules that the import brings. So is the extension, module by
-module.
-
-A fork differs where it cannot be otherwise: all forks of a server share its seed of string hashes
-and its addresses, and libraries read the environment as they were loaded, so each environment has
-its own server.
+Some differences remain: all forks of a server share its hash seed and its addresses. Libraries read
+the environment when they are loaded, so each environment has its own server.
 """
 
 from __future__ import annotations
@@ -73,7 +69,7 @@ EVERY_KERNEL = ("ipykernel.kernelapp", "ipykernel.debugger", "tornado.platform.a
 class ForkProvisioner(LocalProvisioner):
     """Starts Python's kernels as forks.
 
-    Other kernels, and all else, are as they always are.
+    Other kernels start as usual.
     """
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> dict[str, Any]:
@@ -90,7 +86,7 @@ class ForkProvisioner(LocalProvisioner):
     async def kill(self, restart: bool = False) -> None:
         """End the kernel, and wait for it.
 
-        Else the manager looks again after a tenth of a second.
+        Otherwise the manager checks again after a tenth of a second.
         """
         await super().kill(restart)
         if isinstance(self.process, Forked):
@@ -116,10 +112,7 @@ _starting = threading.Lock()
 
 
 def server_for(env: dict[str, str]) -> ForkServer:
-    """Return the fork server of kernels with such an environment.
-
-    Start it where there is none.
-    """
+    """Return the fork server for an environment; start it if there is none."""
     early = {name: value for name, value in env.items() if not name.startswith(LATE)}
     key = frozenset(early.items())
     with _starting:
@@ -131,7 +124,7 @@ def server_for(env: dict[str, str]) -> ForkServer:
 class ForkServer:
     """A process that is forked.
 
-    When this one ends, it does so too, and its kernels after it.
+    It ends with this process, and its kernels end after it.
 
     Args:
         env: Its environment variables.
@@ -154,8 +147,8 @@ class ForkServer:
         """Fork a kernel.
 
         Args:
-            words: Those of its command line.
-            folder: Where it works.
+            words: The words of its command line.
+            folder: Its working folder.
             env: Its environment variables.
             outputs: Files, or their numbers, for its standard output and standard error.
         """
@@ -171,7 +164,7 @@ class Forked:
     """A forked process: of ``subprocess.Popen``, what a provisioner uses.
 
     Args:
-        told: Where the fork tells its process id, and the server, at its end, its exit code.
+        told: A pipe from which the fork's process id and later its exit code are read.
     """
 
     stdin = stdout = stderr = None
@@ -220,10 +213,10 @@ class Forked:
 
 
 def serve(requests: socket.socket) -> tuple[list[str], str, dict[str, str]]:
-    """Fork for each request, and tell the exit code of each fork.
+    """Fork for each request, and report the exit code of each fork.
 
-    Returns in every fork, with what was requested of it: words of the command line, the folder, the
-    environment. The server itself ends here, once no one is left to request.
+    Returns in every fork, with the request: words of the command line, the folder, the environment.
+    The server ends here when its client is gone.
     """
     with selectors.DefaultSelector() as waiting:
         waiting.register(requests, selectors.EVENT_READ)
@@ -258,7 +251,7 @@ def _tell_end(waiting: selectors.BaseSelector, key: selectors.SelectorKey) -> No
 
 
 def _let_go(waiting: selectors.BaseSelector, outputs: list[int]) -> None:
-    """In a fork, take its own outputs and close what is the server's."""
+    """In a fork, use its outputs and close the server's files."""
     for ours, theirs in enumerate(outputs, start=1):
         os.dup2(theirs, ours)
         os.close(theirs)
@@ -301,9 +294,9 @@ def main() -> None:
 
 
 def end() -> NoReturn:
-    """Do what Python does at its end, except that no module is taken apart.
+    """Exit as Python does, but without clearing modules.
 
-    That would touch, and so copy, all that was imported: it takes longer than most kernels run.
+    That would copy the memory of all modules, which takes longer than most kernels run.
     """
     threading._shutdown()
     atexit._run_exitfuncs()

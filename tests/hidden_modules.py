@@ -1,4 +1,4 @@
-"""Modules that were executed and stay hidden until they are imported."""
+"""Hides executed modules until they are imported."""
 
 from __future__ import annotations
 
@@ -65,12 +65,11 @@ EXTENSION = (
 
 
 class HiddenExtension(MetaPathFinder, Loader):
-    """Modules of the extension and IPython's magics, and what they import.
+    """Hides modules of the extension and IPython's magics, and their imports.
 
-    Each comes into sight by itself.
-
-    With it come the modules that it imports as it is executed, so that those which are imported on
-    first use stay out of sight until then. Needs packages that import nothing of ``HIDDEN``.
+    Each module is shown separately, with the modules that it imports when it is executed. Modules
+    that are imported on first use stay hidden until then. Works only for packages that import
+    nothing of ``HIDDEN``.
     """
 
     def __init__(self) -> None:
@@ -91,7 +90,7 @@ class HiddenExtension(MetaPathFinder, Loader):
         self._names = {name: {**vars(module)} for name, module in self._modules.items()}
 
     def hide(self) -> None:
-        """Put them out of sight, again those that came into sight since."""
+        """Hide the modules, also those that were shown since."""
         for name, module in self._modules.items():
             package, _, own = name.rpartition(".")
             holder = self._modules.get(package) or sys.modules.get(package)
@@ -139,11 +138,11 @@ class HiddenExtension(MetaPathFinder, Loader):
 
 
 class Brought:
-    """All that an import brings.
+    """The effects of an import.
 
     Attributes:
-        modules: The modules of packages that are put out of sight, by name.
-        inside: Those of them that are in a package which was there before.
+        modules: The modules of hidden packages, by name.
+        inside: Those in a package that was imported before.
         filters: Filters of warnings.
         variables: Environment variables.
     """
@@ -161,7 +160,7 @@ class Brought:
         self.variables = {name: os.environ[name] for name in {*os.environ} - {*variables}}
 
     def hide(self) -> None:
-        """Put it out of sight."""
+        """Hide the modules."""
         for name in self.inside:
             package, _, own = name.rpartition(".")
             vars(sys.modules[package]).pop(own, None)
@@ -186,13 +185,13 @@ class Brought:
 
 
 def _forget_warnings() -> None:
-    """Make warnings forget what they remember of filters that were others."""
+    """Clear the caches of warnings, which depend on earlier filters."""
     with warnings.catch_warnings():
         pass
 
 
 class HiddenLibraries(MetaPathFinder, Loader):
-    """Imported modules that are out of sight until somebody imports them."""
+    """Hides imported modules until they are imported."""
 
     def __init__(self) -> None:
         self._kept = {name: Brought(name) for name in USERS}
@@ -200,10 +199,7 @@ class HiddenLibraries(MetaPathFinder, Loader):
             brought.hide()
 
     def renew(self) -> None:
-        """Begin the libraries' own generators again, as each import does.
-
-        With its own seeds.
-        """
+        """Reseed the libraries' generators randomly, as each import does."""
         kept = {name: each for part in self._kept.values() for name, each in part.modules.items()}
         if random := kept.get("numpy.random"):  # some versions import it on first use
             random.get_bit_generator().state = random.MT19937().state
@@ -218,11 +214,11 @@ class HiddenLibraries(MetaPathFinder, Loader):
         return spec
 
     def _brings(self, module: str) -> str | None:
-        """Return the import that brings a module, if it is out of sight."""
+        """Return the import that loads a module, if it is hidden."""
         return next((name for name, each in self._kept.items() if module in each.modules), None)
 
     def create_module(self, spec: ModuleSpec) -> Any:
-        """Bring a module back, and with it all that its import brought."""
+        """Show a module, and all modules that its import loads."""
         name = self._brings(spec.name)
         found = self._kept[name].modules[spec.name]
         self._spec = found.__spec__
@@ -236,5 +232,5 @@ class HiddenLibraries(MetaPathFinder, Loader):
             brought.show()
 
     def exec_module(self, module: Any) -> None:
-        """Leave it as it was, except the mark that an import has left on it."""
+        """Leave the module unchanged, except for the mark that an import set on it."""
         module.__spec__ = self._spec

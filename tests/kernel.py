@@ -49,7 +49,7 @@ def files_of_ours(text: str) -> set[str]:
 
 @dataclass(frozen=True)
 class Failure:
-    """An error as the front end gets it.
+    """An error in the front end.
 
     Attributes:
         ename: The error's class.
@@ -64,7 +64,7 @@ class Failure:
 
 @dataclass
 class Reply:
-    """All that came back from one execution.
+    """The messages from one execution.
 
     Attributes:
         status: ``ok`` or ``error``, as the reply says.
@@ -98,7 +98,7 @@ class Reply:
         return self.results[-1]["text/plain"] if self.results else None
 
     def take(self, message: Mapping[str, Any]) -> None:
-        """Add what one message of the kernel tells."""
+        """Add the content of one message of the kernel."""
         content, kind = message["content"], message["msg_type"]
         if kind == "stream":
             text = _ANSI.sub("", content["text"])
@@ -130,19 +130,19 @@ class Reply:
 
 
 class Kernel:
-    """Its own Python kernel, which keeps its files in a folder of the test's.
+    """A Python kernel with its files in a folder of the test.
 
     Args:
-        folder: Where it works and keeps what it keeps.
+        folder: The folder for its work and its files.
         *arguments: Further words on its command line.
-        cold: Start it from nothing. Else it is a fork of a process that has done its imports,
-            where the system can: the same to a user, and a second or two sooner.
-        python: What runs it; another one than that of the tests is always started cold.
+        cold: Start a new process. Otherwise it is a fork of a process that has done its
+            imports, if the system can: the same for a user, but some seconds faster.
+        python: The interpreter; another one than that of the tests is always started cold.
         **env: Further environment variables.
 
     Attributes:
         ledger: The file in which it records its runs.
-        attended: Whether somebody is there to be asked, as a front end says of each cell.
+        attended: Whether a user can answer questions, which a front end reports with each cell.
     """
 
     attended = True
@@ -190,19 +190,19 @@ class Kernel:
         self.stop()
 
     def start(self) -> None:
-        """Start it, and wait until it listens."""
+        """Start the kernel, and wait until it listens."""
         self._manager.start_kernel(cwd=str(self._folder), env=self._env)
         self._connect()
 
     def stop(self) -> None:
-        """End it for good."""
+        """Stop the kernel."""
         self._client.stop_channels()
         self._manager.shutdown_kernel(now=True)
         if self._sockets is not None:
             self._sockets.cleanup()
 
     def restart(self) -> None:
-        """End it and start a new one in the same folder."""
+        """Stop the kernel and start a new one in the same folder."""
         self._client.stop_channels()
         self._manager.restart_kernel(now=True)
         self._connect()
@@ -245,9 +245,9 @@ class Kernel:
             cell_id: The notebook's id of the cell, if the front end sends one.
             silent: Run it without output and history.
             store_history: Count it.
-            metadata: What else the front end says of it.
-            interrupt_at: Interrupt once it has printed this. What it does then must come back to
-                Python often: a signal just before one long sleep is seen only at its end.
+            metadata: Metadata from the front end.
+            interrupt_at: Interrupt after it has printed this. Its code must return to Python often:
+                a signal just before one long sleep is handled only at its end.
         """
         sent = {"cellId": cell_id} if cell_id else {}
         ident = self._send(code, {**sent, **(metadata or {})}, silent, store_history)
@@ -288,25 +288,25 @@ class Kernel:
         return replies[0], replies[1]
 
     def record(self, code: str, *args: Any, **kwargs: Any) -> tuple[Reply, list[Run]]:
-        """Run a cell as ``run`` does; return what came back, and the runs that it left."""
+        """Run a cell as ``run`` does; return the reply and the new records of runs."""
         before = {run.id for run in self.runs()} if self.ledger.exists() else set()
         reply = self.run(code, *args, **kwargs)
         return reply, [run for run in self.runs() if run.id not in before]
 
     def value(self, expression: str) -> Any:
-        """Evaluate a literal expression between cells: no event of a cell is fired for it."""
+        """Evaluate a literal expression between cells, without events of a cell."""
         ident = self._send("", {}, True, False, it=expression)
         told = self._answer(ident)["content"]["user_expressions"]["it"]
         assert told["status"] == "ok", told
         return ast.literal_eval(told["data"]["text/plain"])
 
     def runs(self) -> list[Run]:
-        """Return what it has recorded so far, the oldest run first."""
+        """Return the recorded runs so far, the oldest first."""
         with Ledger.open(self.ledger, read_only=True) as ledger:
             return [*ledger.runs()][::-1]
 
     def post(self, code: str) -> None:
-        """Make a cell run without waiting for any answer."""
+        """Run a cell without waiting for an answer."""
         self._send(code, {}, silent=False, store_history=True)
 
     def send(self, kind: str, content: Mapping[str, Any]) -> None:
@@ -314,11 +314,11 @@ class Kernel:
         self._client.shell_channel.send(self._client.session.msg(kind, dict(content)))
 
     def complete(self, code: str) -> list[str]:
-        """List what Tab offers at the end of ``code``."""
+        """Return the completions at the end of ``code``."""
         return self._answer(self._client.complete(code))["content"]["matches"]
 
     def inspect(self, code: str) -> str:
-        """Return what Shift+Tab shows at the end of ``code``."""
+        """Return the help of Shift+Tab at the end of ``code``."""
         content = self._answer(self._client.inspect(code))["content"]
         return _ANSI.sub("", content["data"].get("text/plain", ""))
 
@@ -355,10 +355,7 @@ class Kernel:
 
 @pytest.fixture
 def new_kernel(tmp_path: Path) -> Iterator[Kernel]:
-    """A kernel for one test, which keeps its files in the test's folder.
-
-    The extension is loaded.
-    """
+    """Return a kernel with the extension, for one test, in the test's folder."""
     with Kernel(tmp_path) as kernel:
         assert kernel.run("%load_ext ipytorchseed").status == "ok"
         yield kernel

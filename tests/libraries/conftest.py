@@ -16,7 +16,7 @@ from tests.kernel import Kernel
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# The Python that ``make test-libraries`` makes; without it, that of the tests.
+# The Python of ``make test-libraries``, or else that of the tests.
 OWN = Path(sys.prefix, "libraries", "bin", "python")
 
 PYTHON = str(OWN) if OWN.exists() else sys.executable
@@ -30,7 +30,7 @@ class Notebook:
         self._count = 0
 
     def run(self, code: str, cell: str = "") -> str | None:
-        """Run a cell that must not fail; return what it shows as its result."""
+        """Run a cell that must not fail; return its result as shown."""
         self._count += 1
         reply = self.kernel.run(code, cell or f"cell {self._count}")
         assert reply.status == "ok", reply.error
@@ -46,7 +46,7 @@ class Notebook:
         return json.loads(self.kernel.run("%why --json").stdout)
 
     def causes(self) -> list[tuple[str, str]]:
-        """Return kind and name of each cause that ``%why`` names."""
+        """Return kind and name of each cause in ``%why``."""
         return [(each["kind"], each["name"]) for each in self.why()["causes"]]
 
 

@@ -2,7 +2,7 @@
 
 
 def test_a_backend_that_is_off_is_named(notebook):
-    """Who turned it off, and how it is turned on again."""
+    """The answer names the cell that turned it off, and how to turn it on."""
     book = notebook("torch")
     book.run(
         "import torch\nq = torch.rand(2, 4, 64, 32, generator=torch.Generator().manual_seed(0))"

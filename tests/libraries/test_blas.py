@@ -1,8 +1,8 @@
-"""The number of threads decides in which order BLAS adds."""
+"""The number of threads affects the order of sums in BLAS."""
 
 
 def test_another_limit_of_threads_is_named(notebook):
-    """Who set it; restoring it gives the earlier result."""
+    """The answer names the cell that set it. Restoring it gives the earlier result."""
     book = notebook("threadpoolctl")
     book.run("import numpy as np, threadpoolctl\nx = np.random.default_rng(0).random(10**6)")
     asked = "total = float(x @ x)"

@@ -1,4 +1,4 @@
-"""An object fills a cache while it is used, and numbers things by it."""
+"""An object fills a cache during use, and numbers things by it."""
 
 COLLATOR = """
 class Collator:
@@ -13,7 +13,7 @@ collate = Collator()
 
 
 def test_a_cache_that_another_cell_filled_is_named(notebook):
-    """Part by part."""
+    """The answer names the parts."""
     book = notebook("torch")
     book.run(COLLATOR)
     book.run("ids = collate(['a', 'b'])\nids", "asked")

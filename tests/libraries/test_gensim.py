@@ -1,4 +1,4 @@
-"""gensim trains with threads that race, unless it is told to use one."""
+"""gensim trains with threads that race, unless it uses one."""
 
 SENTENCES = """
 from gensim.models import Word2Vec
@@ -12,7 +12,7 @@ model.wv["w1"][:3].tolist()
 
 
 def test_two_workers_are_named(notebook):
-    """Nothing that is recorded differs."""
+    """No recorded input differs."""
     book = notebook("gensim")
     book.run(SENTENCES)
     book.until_changed(ASKED.format(2))
@@ -22,7 +22,7 @@ def test_two_workers_are_named(notebook):
 
 
 def test_one_worker_repeats(notebook):
-    """As the message says."""
+    """The remedy in the message works."""
     book = notebook("gensim")
     book.run(SENTENCES)
     assert len({book.run(ASKED.format(1), "asked") for _ in range(3)}) == 1

@@ -1,4 +1,4 @@
-"""OpenCV draws from a stream that can be seeded, and not read."""
+"""OpenCV draws from a stream that can be seeded but not read."""
 
 POINTS = """
 import cv2, numpy as np
@@ -12,7 +12,7 @@ float(centers.sum())
 
 
 def test_what_draws_from_it_is_named(notebook):
-    """With the command that seeds it."""
+    """The answer gives the command that seeds it."""
     book = notebook("cv2")
     book.run(POINTS)
     book.until_changed(ASKED)
@@ -22,7 +22,7 @@ def test_what_draws_from_it_is_named(notebook):
 
 
 def test_it_is_seeded(notebook):
-    """As the message says."""
+    """The command in the message works."""
     book = notebook("cv2")
     book.run(POINTS)
     shown = set()

@@ -9,7 +9,7 @@ ASKED = 'keys = frame.group_by("key").agg(pl.col("value").sum())["key"].to_list(
 
 
 def test_groups_in_any_order_are_named(notebook):
-    """With the argument that keeps the order."""
+    """The answer names the argument that keeps the order."""
     book = notebook("polars")
     book.run(FRAME)
     book.until_changed(ASKED)
@@ -19,7 +19,7 @@ def test_groups_in_any_order_are_named(notebook):
 
 
 def test_groups_in_order_are_not(notebook):
-    """The call is the same, and something else made the difference."""
+    """The call is the same, and has another cause."""
     book = notebook("polars")
     book.run(FRAME)
     asked = ASKED.replace('("key")', '("key", maintain_order=True)')

@@ -1,10 +1,10 @@
-"""Pyro keeps parameters that no variable holds."""
+"""Pyro keeps parameters without variables."""
 
 ASKED = "loss = (pyro.param('w', torch.tensor(1.0)) * 3).item()\nloss"
 
 
 def test_who_changed_its_store_is_named(notebook):
-    """With the names of the parameters, and no digest of them."""
+    """The answer has the names of the parameters, without digests."""
     book = notebook("pyro")
     book.run(
         "import torch, pyro\npyro.param('w', torch.tensor(1.0))\npyro.param('v', torch.tensor(1.0));"
@@ -18,7 +18,7 @@ def test_who_changed_its_store_is_named(notebook):
 
 
 def test_experiments_leave_its_store_as_it_was(notebook):
-    """Also the numbers that a cell writes into it."""
+    """This includes numbers that a cell writes into it."""
     book = notebook("pyro")
     book.run("import torch, pyro\npyro.param('w', torch.tensor(1.0));\nrate = 2")
     asked = "with torch.no_grad():\n    pyro.param('w').mul_(rate)\npyro.param('w').item()"

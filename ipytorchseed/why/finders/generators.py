@@ -153,7 +153,7 @@ def _reseeded(
 
 
 def _leaves(evidence: Evidence, run: Run, name: str) -> bool:
-    """Return whether a run certainly changed a source to the stream of another seed."""
+    """Return whether a run certainly reseeded a source or set its state."""
     begin, end = run.begun.get(name), run.ended.get(name)
     if end is None or (begin is not None and evidence.states.draws(begin, end) is not None):
         return False

@@ -12,7 +12,7 @@ from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.passes import Pass, Records, Runs
 from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.reads.magics import only_asks
+from ipytorchseed.reads.own_lines import only_asks
 from ipytorchseed.receipts.privacy import Places, reveal
 from ipytorchseed.receipts.reading import match
 from ipytorchseed.receipts.record import Receipt, completed

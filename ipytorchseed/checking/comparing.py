@@ -24,7 +24,7 @@ from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import programs_of, reads_clock
-from ipytorchseed.reads.magics import only_asks
+from ipytorchseed.reads.own_lines import only_asks
 from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.session.states import EitherStates
 from ipytorchseed.why.changes import find_changes

@@ -13,7 +13,7 @@ from typing import Any
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import ADDRESS
-from ipytorchseed.reads.magics import MARK
+from ipytorchseed.reads.own_lines import MARK
 from ipytorchseed.session import noise
 from ipytorchseed.session.noise import STAMP, is_markup, without_noise
 

@@ -34,7 +34,7 @@ from ipytorchseed.reads.entropy import (
     reads_clock,
     sentence,
 )
-from ipytorchseed.reads.magics import only_asks
+from ipytorchseed.reads.own_lines import only_asks
 from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.finders.inputs import READING

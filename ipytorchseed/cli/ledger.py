@@ -152,7 +152,7 @@ def export(*, notebook: str, output: IO[bytes]) -> None:
     cell text and no contents of variables; `check --against` and `%why --against` compare with
     it.
     """
-    from ipytorchseed.reads.magics import only_asks
+    from ipytorchseed.reads.own_lines import only_asks
     from ipytorchseed.receipts.privacy import Places
     from ipytorchseed.receipts.writing import write
     from ipytorchseed.session.states import LedgerStates

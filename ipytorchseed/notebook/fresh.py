@@ -17,7 +17,7 @@ from IPython.display import display
 
 from ipytorchseed.checking.background import Request
 from ipytorchseed.notebook.state import State
-from ipytorchseed.reads.magics import MARK
+from ipytorchseed.reads.own_lines import MARK
 from ipytorchseed.render.notebook_check import Fresh, NotebookCheckView
 
 # Seconds between two updates of the display.

@@ -64,7 +64,7 @@ def known_runs(session: Session) -> str:
 
 def _results(session: Session) -> Iterator[Run]:
     """Yield the runs of cells that do more than use our magics, latest first."""
-    from ipytorchseed.reads.magics import only_asks
+    from ipytorchseed.reads.own_lines import only_asks
 
     runs = session.ledger.runs(session.notebook, rank=session.rank)
     return (run for run in runs if not only_asks(run.source))

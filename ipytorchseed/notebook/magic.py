@@ -16,7 +16,7 @@ from IPython.display import display
 from ipytorchseed.errors import IPyTorchSeedError, LookupFailure
 from ipytorchseed.notebook.streams import marked
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.magics import looks, only_asks
+from ipytorchseed.reads.own_lines import looks, only_asks
 from ipytorchseed.render.text import escaped, visible
 
 if TYPE_CHECKING:

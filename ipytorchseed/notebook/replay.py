@@ -26,7 +26,7 @@ from ipytorchseed.notebook.rerun import (
 )
 from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.notebook.tracking import Tracking
-from ipytorchseed.reads.magics import only_asks
+from ipytorchseed.reads.own_lines import only_asks
 from ipytorchseed.render.labels import label_of
 from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.why.evidence import run_name

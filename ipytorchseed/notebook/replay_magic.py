@@ -11,7 +11,7 @@ from ipytorchseed.experiment.process import say_restored
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.notebook.state import State, Target
-from ipytorchseed.reads.magics import only_asks
+from ipytorchseed.reads.own_lines import only_asks
 from ipytorchseed.render.replay import PlanView, ReplayView, say_outside
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.session.asking import last_standing, why

@@ -165,12 +165,19 @@ class State:
 
     @property
     def unattended(self) -> bool:
-        """Whether a program such as nbclient runs the cells.
+        """Whether a program runs the cells: as nbclient does, it says that no one can be asked."""
+        return self._allows_input is False
 
-        Its requests do not allow input.
-        """
+    @property
+    def has_front_end(self) -> bool:
+        """Whether a person's front end runs the cells: it answers ``input``; an engine does not."""
+        return self._allows_input is True
+
+    @property
+    def _allows_input(self) -> bool | None:
         message = getattr(self.shell, "parent_header", None) or {}
-        return (message.get("content") or {}).get("allow_stdin") is False
+        answer: bool | None = (message.get("content") or {}).get("allow_stdin")
+        return answer
 
     @property
     def used_scopes(self) -> Scopes | None:

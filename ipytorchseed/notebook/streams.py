@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.interactiveshell import InteractiveShell
 
 from ipytorchseed.introspection.replacing import Replacements
-from ipytorchseed.reads.magics import MARK
+from ipytorchseed.reads.own_lines import MARK
 
 if TYPE_CHECKING:
     from ipytorchseed.session.outputs import Outputs

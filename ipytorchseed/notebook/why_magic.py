@@ -17,7 +17,7 @@ from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, known_runs, rec
 from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.questions import Why
-from ipytorchseed.reads.magics import MARK, only_asks
+from ipytorchseed.reads.own_lines import MARK, only_asks
 from ipytorchseed.receipts.privacy import Places
 from ipytorchseed.receipts.reading import read
 from ipytorchseed.render.why import WhyView
@@ -153,7 +153,7 @@ def show_live(state: State, metadata: Mapping[str, object] | None = None) -> Non
 
     Front ends without widgets show nothing for it.
     """
-    viewer = state.open_viewer()
+    viewer = state.open_viewer() if state.has_front_end else None
     formatter = state.shell.display_formatter
     if viewer is None or formatter is None:
         return

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.magics import only_asks
+from ipytorchseed.reads.own_lines import only_asks
 from ipytorchseed.render.labels import label_of, shown_number
 from ipytorchseed.render.text import WIDTH, set_width, visible, width
 from ipytorchseed.render.values import code

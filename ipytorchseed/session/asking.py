@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.ledger.records import UNDONE, Operation, Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.magics import only_asks
+from ipytorchseed.reads.own_lines import only_asks
 from ipytorchseed.reads.seed_arguments import takes_seed, without_seed
 from ipytorchseed.receipts.privacy import reveal
 from ipytorchseed.receipts.reading import match

@@ -16,7 +16,7 @@ from ipytorchseed.fingerprint.value import PENDING, Fingerprint, forms
 from ipytorchseed.ledger.records import FileRead, Run
 from ipytorchseed.reads.dependencies import look_up
 from ipytorchseed.reads.effects import Effects
-from ipytorchseed.reads.magics import only_asks
+from ipytorchseed.reads.own_lines import only_asks
 from ipytorchseed.reads.patches import place_of
 from ipytorchseed.reads.writers import written_to
 from ipytorchseed.rng.distance import is_fresh

@@ -15,7 +15,7 @@ from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.reads.actions import may_set_state
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ENTROPY, sentence
-from ipytorchseed.reads.magics import only_asks
+from ipytorchseed.reads.own_lines import only_asks
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.seeds import LIMIT
 from ipytorchseed.session.identity import FileCell

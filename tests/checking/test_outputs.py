@@ -10,7 +10,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from ipytorchseed.checking.grading import compare_outputs
-from ipytorchseed.reads.magics import MARK
+from ipytorchseed.reads.own_lines import MARK
 
 
 def stream(text, name="stdout"):

@@ -10,7 +10,8 @@ from ipytorchseed.determinism.table import FLAGS
 
 IMPORTS = """
 import calendar, csv, decimal, locale, logging, os, random, sys, time, warnings, argparse
-import numpy, pandas, polars, sklearn, torch, torch._inductor.config
+import mpmath, numpy, pandas, polars, sklearn, threadpoolctl, torch, torch._inductor.config
+import torch._dynamo.config
 import matplotlib.pyplot as plt, matplotlib_inline.config
 """.strip()
 
@@ -80,6 +81,10 @@ CHANGES = {
     "calendar.setfirstweekday": "calendar.setfirstweekday(6)",
     "csv.register_dialect": "csv.register_dialect('mine', delimiter=';')",
     "decimal.getcontext": "decimal.getcontext().prec = 5",
+    "mpmath.mp.prec": "mpmath.mp.prec = 99",
+    "threadpoolctl.threadpool_limits": "threadpoolctl.threadpool_limits(1, 'blas')",
+    "torch._dynamo.config": "torch._dynamo.config.suppress_errors = True",
+    "polars.Config.engine": "polars.Config.set_engine_affinity('streaming')",
     "sys.argv": "sys.argv.append('--more')",
     "sklearn.set_config": "sklearn.set_config(assume_finite=True)",
     "sklearn.set_config.display": "sklearn.set_config(display='text')",
@@ -118,6 +123,17 @@ FIXED = {
     "torch.num_interop_threads": "can be set once, before anything runs",
     "torch.inference_mode_enabled": "set around a block only, and named where it is left on",
     "torch._inductor.config.numerics": "of torch 2.14",
+    **dict.fromkeys(
+        (
+            "accelerate.state.AcceleratorState",
+            "jax.config",
+            "keras.config",
+            "keras.src.backend.common.global_state",
+            "mlflow.active_run",
+            "pyro.get_param_store",
+        ),
+        "of a library that is not imported here",
+    ),
 }
 
 
@@ -126,7 +142,7 @@ def read() -> dict[str, str]:
     numpy, pandas, torch = (sys.modules[name] for name in ("numpy", "pandas", "torch"))
     pyplot = sys.modules["matplotlib.pyplot"]
     rows = {flag.name: flag.read() for flag in FLAGS}
-    rows |= {each.name: each.read(sys.modules.get(each.package)) for each in SETTINGS}
+    rows |= _read_libraries()
     raw = {
         "sys.argv": sys.argv,
         "numpy.set_printoptions": numpy.get_printoptions(),
@@ -140,10 +156,15 @@ def read() -> dict[str, str]:
     return {name: repr((value, raw.get(name))) for name, value in rows.items()}
 
 
+def _read_libraries() -> dict[str, object]:
+    loaded = (each for each in SETTINGS if not each.package or each.package in sys.modules)
+    return {each.name: each.read(sys.modules.get(each.package)) for each in loaded}
+
+
 def set_to(recorded: dict[str, object]) -> list[str]:
     """Set the rows of libraries to recorded values; return those that did not change."""
-    now = {each.name: each.read(sys.modules.get(each.package)) for each in SETTINGS}
+    now = _read_libraries()
     restore_libraries(recorded)
-    found = {each.name: each.read(sys.modules.get(each.package)) for each in SETTINGS}
+    found = _read_libraries()
     assert found != now
     return sorted(name for name in found if found[name] != recorded[name])

@@ -147,7 +147,7 @@ def test_a_check_does_not_vouch_for_what_a_program_prints(capfd, shell):
     """A check cannot compare it."""
     shell.run_cell("%%deterministic --check\nimport os\nos.system('date +%N')")
     told = " ".join(capfd.readouterr().out.split())
-    assert "Not looked at whole: what its programs printed" in told
+    assert "Not compared in full: what its programs printed" in told
 
 
 def test_each_knows_a_cell_by_its_text(shell, capsys):

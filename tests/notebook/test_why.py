@@ -307,7 +307,7 @@ def test_what_makes_an_answer_live_follows_it(kernel):
     reply = kernel.run("%why")
     (shown,), (view,) = reply.displays, reply.views
     assert 'data-run="' in shown["text/html"]
-    assert view["metadata"] == {}
+    assert view["metadata"] == {"ipytorchseed": {"what": "why"}}
     kernel.run("%why on")
     reply = kernel.run(DRAW, "draw")
     (line,), (view,) = reply.displays, reply.views

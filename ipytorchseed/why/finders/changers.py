@@ -9,7 +9,7 @@ from pathlib import PurePath
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.why.evidence import Evidence, differ
+from ipytorchseed.why.evidence import Evidence, differ, does
 from ipytorchseed.why.explanation import Blame
 from ipytorchseed.why.value_changes import changed_parts, has_other_name, say_parts
 
@@ -17,6 +17,9 @@ from ipytorchseed.why.value_changes import changed_parts, has_other_name, say_pa
 _VERB = lazy_pattern(
     r"(?:added|appended|changed|froze|no longer|now|removed|switched|the|unfroze)\b"
 )
+
+# Actions that may define functions of modules again.
+_DEFINES = lazy_pattern(r"\b(?:import|reload|setattr|patch|exec)|^%|\.\w+=")
 
 # For the only run between two looks, if it is not known to have done anything with the value.
 AS_IT_CHANGED = "ran as it changed"
@@ -50,7 +53,7 @@ def find_changers(evidence: Evidence, name: str) -> list[Blame]:
     for run in [*evidence.history, evidence.run]:
         seen = run.reads.get(name)
         if seen is not None:
-            by = _may_have_changed(unwatched, name)
+            by = _may_have_changed(unwatched, name, seen)
             if len(by) == 1 and differ(known, seen):
                 is_new = is_created_by(by[0], name)
                 how = _how(known, seen, is_new=is_new)
@@ -77,7 +80,7 @@ def find_changers(evidence: Evidence, name: str) -> list[Blame]:
     return blame
 
 
-def _may_have_changed(unwatched: list[Run], name: str) -> list[Run]:
+def _may_have_changed(unwatched: list[Run], name: str, seen: Fingerprint) -> list[Run]:
     """Return the runs that may have changed a value between two looks.
 
     Args:
@@ -86,9 +89,12 @@ def _may_have_changed(unwatched: list[Run], name: str) -> list[Run]:
 
     Returns:
         One run if one is known to have changed it, else all.
+        seen: The value at the later look.
     """
     by = [run for run in unwatched if name in run.writes][-1:]
     by = by or [run for run in unwatched if _imported(run, name)][:1]
+    if not by and "." in name and seen.kind in ("class", "function"):  # calls do not change them
+        return [run for run in unwatched if does(run, _DEFINES)]
     return by or unwatched
 
 

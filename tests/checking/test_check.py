@@ -394,8 +394,9 @@ def test_lines_that_only_look_never_fail_a_check(tmp_path):
     ]
 
 
-def test_a_program_that_runs_a_notebook_gets_the_line_of_one_that_looks(tmp_path):
+def test_a_program_that_runs_a_notebook_gets_the_line_of_one_that_looks(tmp_path, monkeypatch):
     """With nbconvert, the line is shown and later cells run; other lines still fail."""
+    monkeypatch.setenv("IPYTORCHSEED_DATA_DIR", str(tmp_path))
     path = book(tmp_path / "left", "%load_ext ipytorchseed", "%why 5", "%replay 3\nx = 1", "x")
     node = nbformat.read(path, as_version=4)
     with forking():

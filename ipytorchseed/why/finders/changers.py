@@ -86,10 +86,10 @@ def _may_have_changed(unwatched: list[Run], name: str, seen: Fingerprint) -> lis
     Args:
         unwatched: The runs between the two.
         name: The value's name.
+        seen: The value at the later look.
 
     Returns:
         One run if one is known to have changed it, else all.
-        seen: The value at the later look.
     """
     by = [run for run in unwatched if name in run.writes][-1:]
     by = by or [run for run in unwatched if _imported(run, name)][:1]

@@ -165,12 +165,12 @@ class State:
 
     @property
     def unattended(self) -> bool:
-        """Whether a program runs the cells: as nbclient does, it says that no one can be asked."""
+        """Whether a program such as nbclient runs the cells: no input is possible."""
         return self._allows_input is False
 
     @property
     def has_front_end(self) -> bool:
-        """Whether a person's front end runs the cells: it answers ``input``; an engine does not."""
+        """Whether a front end runs the cells that can answer ``input``."""
         return self._allows_input is True
 
     @property

@@ -248,7 +248,7 @@ def _remove_file(site: Site) -> Iterator[Edits]:
     No file is deleted that a cell of this run wrote.
     """
     path = PurePath(site.own_file(site.name))
-    why = f"removes {path}, which the run before left behind"
+    why = f"removes {path}, which the previous run left behind"
     call = f"pathlib.Path({path.as_posix()!r}).unlink(missing_ok=True)"
     writers = site.writers
     for code in site.until if path.name else ():

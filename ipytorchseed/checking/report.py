@@ -168,7 +168,7 @@ def _cells(verdict: Verdict) -> Iterator[str]:
     yield f"✗ {path}: {first.cell.name} is the first to differ{how}"
     yield from _cell(first)
     if origin is not first:
-        yield "  It begins in an earlier cell:"
+        yield "  The difference starts in an earlier cell:"
         yield from _cell(origin, shown=True)
     yield from _others(verdict)
     yield from _unmended(verdict)
@@ -276,7 +276,7 @@ def _others(verdict: Verdict) -> Iterator[str]:
     if shown or silent:
         yield ""
     if shown:
-        yield wrap(f"differ too: {', '.join(shown)}", first="  ")
+        yield wrap(f"also different: {', '.join(shown)}", first="  ")
     if silent:
         words = f"show the same, leave other values behind: {', '.join(silent)}"
         yield wrap(words, first="  ")

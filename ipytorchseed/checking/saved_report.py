@@ -79,7 +79,7 @@ def _next_steps(verdict: SavedVerdict) -> Iterator[str]:
     places = [each.cell.name for each in verdict.cells if each.outputs is Found.UNKNOWN]
     if places:
         yield f"Never run in the file, but run here: {', '.join(places)}."
-    yield "Whether it repeats at all: ipytorchseed check without --saved."
+    yield "To check whether it repeats at all, run ipytorchseed check without --saved."
 
 
 def _cell(cell: SavedCell) -> Iterator[str]:

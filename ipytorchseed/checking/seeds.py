@@ -216,7 +216,7 @@ def _seeded(call: Call, name: str, seed: str) -> Edit:
     if renamed and isinstance(node.func, ast.Attribute):
         end = code.end(node.func)
         splices.insert(0, Splice(end - len(node.func.attr), end, renamed))
-    why = f"gives {label_of(ast.unparse(node.func), 40)} a seed, which it took from the system"
+    why = f"gives {label_of(ast.unparse(node.func), 40)} a seed, instead of one from the system"
     return Edit(code.cell, "generator", why, tuple(splices))
 
 

@@ -58,8 +58,8 @@ class _CheckCommand(click.Command):
 @option("--runs", "N", "Fresh kernels for each notebook.", Whole(2, MOST_RUNS), default=2)
 @option("--seed", "N", "Seed python, numpy and torch with N before the first cell.", Seed())
 @flag("--rerun", "One kernel, every cell a second time, last first: is each safe to run again?")
-@flag("--strict", "Cells that show the same and leave other values behind are a difference, too.")
-@flag("--fix", "Write the few edits that make a notebook repeat, if they do; in fresh kernels.")
+@flag("--strict", "Count cells with the same output but other variables as a difference.")
+@flag("--fix", "Write the few edits that make a notebook repeat, if it repeats with them.")
 @flag("--diff", "Show these edits, and write nothing; also with --fix.")
 @flag(
     "--tag", "With --fix or --diff: mark cells that no edit mends with the tag ipytorchseed-varies."
@@ -69,7 +69,7 @@ class _CheckCommand(click.Command):
 @option(
     "--rtol",
     "R",
-    "With --saved, take numbers for the same that differ by at most R times the larger one.",
+    "With --saved, treat numbers as equal if they differ by at most R times the larger one.",
     Number(min=0),
 )
 @written(
@@ -86,12 +86,12 @@ class _CheckCommand(click.Command):
 )
 @in_json()
 @written(
-    "--junit", "Also write it as JUnit XML, as CI systems read it.", "a JUnit report", is_junit
+    "--junit", "Also write the report as JUnit XML, for CI systems.", "a JUnit report", is_junit
 )
 @option(
     "--timeout",
     "S",
-    "Seconds that a cell may take; no limit where none is given.",
+    "Seconds that a cell may take; no limit by default.",
     Number(min=0, min_open=True),
 )
 @option(

@@ -108,7 +108,7 @@ def _head(dtype: Any, shape: tuple[int, ...]) -> bytes:
 
 
 def _write_objects(plain: Any, walk: Walk) -> Bytes:
-    """Digest an array of Python objects, without a copy of it."""
+    """Digest an array of Python objects without copying it."""
     hasher = xxh3_128()
     for span in walk.spans(plain.size):
         hasher.update((yield from write_batch(plain.flat[span].tolist(), walk)))

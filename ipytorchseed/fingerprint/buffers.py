@@ -96,7 +96,7 @@ def split(array: Any, size: int, most: int = CHUNK) -> Iterator[Any]:
 
 
 def chunks(view: memoryview) -> Iterator[memoryview]:
-    """Split a memory into chunks, between which the clock is checked."""
+    """Split a memoryview into chunks; the clock is checked between them."""
     for start in range(0, len(view), CHUNK):
         yield view[start : start + CHUNK]
 

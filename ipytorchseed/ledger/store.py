@@ -200,10 +200,10 @@ class Ledger(Reader):
         return self._database.write(lambda connection: put_seed(connection, entry), otherwise=0)
 
     def save(self, notebook: str, name: str, states: Mapping[str, bytes]) -> None:
-        """Save states under a name, across restarts, until the name is used again.
+        """Save states under a name. They survive restarts, until the name is used again.
 
         Args:
-            notebook: Each notebook has its own names.
+            notebook: The notebook that the name belongs to.
             name: Any text.
             states: The full state of each source, by the source's name.
         """

@@ -58,7 +58,7 @@ class FreshRun:
         finally:
             self.stop()
 
-    def stop(self, why: str = "The fresh run was stopped. %check begins again.") -> None:
+    def stop(self, why: str = "The fresh run was stopped. Run %check to start again.") -> None:
         """Stop the run and its kernels, if it is in progress.
 
         Args:

@@ -140,7 +140,7 @@ def public_name(value: Any) -> str:  # noqa: ANN401
 
 
 def _name_of_method(value: types.MethodType) -> str:
-    """Return the name of a bound method: that in its module, or that in its class."""
+    """Return the dotted name of a bound method: in its module, or else in its class."""
     owner: Any = value.__self__
     name = qualified_name(value.__func__).rpartition(".")[2]
     kind = owner if is_class(owner) else type(owner)

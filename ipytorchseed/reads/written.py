@@ -61,7 +61,7 @@ class Written(Struct, frozen=True):
 
 @lru_cache(maxsize=256)
 def written(source: str) -> Written:
-    """Return the calls and imports of a cell; none if it does not parse."""
+    """Return the calls and imports of a cell; empty if it does not parse."""
     tree = parse_text(_COMMANDS.sub("", source))
     if tree is None:
         return Written()

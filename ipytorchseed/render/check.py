@@ -76,7 +76,7 @@ class CheckView(View):
         if checked.first_only:
             return "The cell's first run differs from the others, which agree."
         if checked.entry is not None or checked.suspects:
-            return "The cell does not repeat, and not because of an operation of torch's."
+            return "The cell does not repeat, but not because of a torch operation."
         return "The cell does not repeat."
 
     @staticmethod
@@ -125,7 +125,7 @@ class CheckView(View):
         if entry is not None:
             line = "" if entry.line is None else f" on line {entry.line}"
             what = (
-                "draws from a generator that stood elsewhere"
+                "draws from a generator that was in another state"
                 if entry.draws
                 else "is the first operation that was given other values; they came from outside"
                 " torch"
@@ -146,7 +146,7 @@ class CheckView(View):
         said = [f"In traced runs of {many(checked.operations, 'operation')} it repeated."]
         for each in checked.unproven:
             line = "" if each.line is None else f" on line {each.line}"
-            said.append(f"{each.operation}{line} may not repeat; it was not caught at it.")
+            said.append(f"{each.operation}{line} may not repeat; it repeated in the traced runs.")
         return said
 
     @property

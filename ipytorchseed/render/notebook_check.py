@@ -73,7 +73,7 @@ class NotebookCheckView(View):
         if verdict is None:
             return "", ""
         ended = verdict.get("error") or verdict.get("unreached", {}).get("reason", "")
-        ends = f"the file ends early, as {ended}" if ended else ""
+        ends = f"the run ends early, because {ended}" if ended else ""
         first = verdict["first_divergence"]
         if first is not None:
             differs = f"{self._name(first)} is the first to differ"

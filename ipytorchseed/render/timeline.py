@@ -56,7 +56,7 @@ class Field(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The field as text: ``02bb→7c19``, or a dot if nothing moved."""
+        """The field as text: ``02bb→7c19``; if nothing moved, the code or a dot."""
         if self.after is not None and self.before != self.after:
             return f"{self.code}→{code(self.after)}"
         return (self.other and self.code) or "·"

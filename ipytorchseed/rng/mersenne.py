@@ -258,7 +258,7 @@ def _array_start() -> list[int]:
 def _array_seed(words: list[int]) -> int | None:
     """Invert ``init_by_array`` for a key of one word.
 
-    Python's seeds from 0 to 2**32-1.
+    Python uses such keys for seeds from 0 to 2**32-1.
     """
     before = {
         i: ((words[i] + i) ^ (_spread(words[i - 1]) * 1566083941)) & _MASK for i in range(3, 8)

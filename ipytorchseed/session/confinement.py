@@ -52,7 +52,7 @@ def is_confined(dependencies: Dependencies, patched: Collection[str]) -> bool:
 
     Args:
         dependencies: The dependencies of its code.
-        patched: Attributes of packages that earlier cells set, and that any code may call.
+        patched: Package attributes that earlier cells set; any code may call them.
     """
     return (
         dependencies.complete

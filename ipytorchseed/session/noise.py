@@ -188,7 +188,7 @@ def cleaner(kind: str) -> Callable[[str], str] | None:
 
 
 def is_script(kind: str) -> bool:
-    """Return whether a MIME type is that of scripts."""
+    """Return whether a MIME type denotes a script."""
     return kind.endswith("/javascript") or kind.startswith("application/vnd.bokehjs_")
 
 

@@ -148,7 +148,7 @@ def test_what_is_told_of_the_first_cell(there, tmp_path):
     )
     assert "the torch version is 2." in said
     assert "try: torch.manual_seed(42)" in said
-    assert "differ too: In[4] (torch)" not in said
+    assert "also different: In[4] (torch)" not in said
     told = json.loads(report.as_json([verdict]))["notebooks"][0]
     assert [each["outputs"] for each in told["cells"]] == [
         "same", "different", "same", "rounding", "same",

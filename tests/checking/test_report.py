@@ -149,7 +149,7 @@ def test_a_later_difference_with_another_origin_has_its_cause_named():
     again = replace(SHOWN, cell=cells[2])
     asks = replace(SHOWN, cell=cells[3], causes=(replace(asked, name="os.getpid"),))
     said = report.explanation(replace(DIFFERS, cells=(LATER, SHOWN, made, named, again, asks)))
-    assert "differ too: In[6] (uuid.uuid4 in In[5]), In[7], In[8] (os.getpid)" in said
+    assert "also different: In[6] (uuid.uuid4 in In[5]), In[7], In[8] (os.getpid)" in said
 
 
 def test_what_could_not_be_seen_is_named_where_nothing_else_is():

@@ -24,7 +24,7 @@ FRESH = {
     "differs": Fresh(verdict=VERDICT, changes=["stdout: 1 → 2"], edits=["+seed(<42>)"], note="why"),
     "same": Fresh(verdict=SAME),
     "ends": Fresh(verdict={**SAME, "error": "In[2] raises NameError: x"}),
-    "stopped": Fresh(note="The fresh run was stopped. %check begins again."),
+    "stopped": Fresh(note="The fresh run was stopped. Run %check to start again."),
 }
 
 

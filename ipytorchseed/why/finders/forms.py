@@ -129,7 +129,8 @@ def _shared(
         holds = "is" if again else "is now"
         message = f"`{name}` {holds} {again}the same object as `{others[0]}`, or a view of it"
     else:
-        message = f"`{name}` {again}holds one object in several places: a change in one is in all"
+        message = f"`{name}` {again}holds one object in several places: "
+        message += "a change in one place appears in all"
     names = {name, *others}
     makers = [run for run in evidence.history if not names.isdisjoint(run.writes)]
     blame = tuple(Blame(run, MADE) for run in makers[-1:])

@@ -81,7 +81,7 @@ def _harmless(evidence: Evidence, name: str, moved: set[str]) -> str:  # noqa: C
         packages = {*evidence.run.packages, *evidence.against.packages} - _NOT_COMPUTING
         return "" if packages else "the cell computes with no library"
     if name in _THREADS and torch and not evidence.uses("numpy") and _same_threads(evidence):
-        return "torch has as many threads"
+        return "torch has the same number of threads"
     if name == "numpy" or name in _THREADS or name == "MKL_CBWR":
         return "" if torch or evidence.uses("numpy") else "not used by this cell"
     if not torch:

@@ -45,7 +45,8 @@ def put_back(states: Mapping[str, bytes], found: Sequence[Found]) -> Restored:
     """
     import_lazy()
     torch_random.start(states)
-    holders: dict[str, Source | Found] = {source.name: source for source in sources()}
+    known_now = (source for source in sources() if source.read() is not None)
+    holders: dict[str, Source | Found] = {source.name: source for source in known_now}
     for each in found:
         known = (name for name in (each.name, *each.others) if name in states)
         name = next(known, each.name)

@@ -93,7 +93,8 @@ def maps_files() -> bool:
     except OSError:
         return True
     mapped = [each.split(maxsplit=5) for each in lines]
-    named = [(each[1], each[5]) for each in mapped if len(each) == 6 and each[5][0] == "/"]  # noqa: PLR2004
+    paths = [each for each in mapped if len(each) == 6 and each[5][0] == "/"]  # noqa: PLR2004
+    named = [(each[1], each[5].removesuffix(" (deleted)")) for each in paths]
     code = {path for allowed, path in named if "x" in allowed}
     data = {path for _, path in named if not path.endswith(_INDEX)} - code
     return any(not path.startswith(_INSTALLED) for path in data)

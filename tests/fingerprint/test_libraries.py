@@ -10,7 +10,7 @@ import functools
 import importlib
 import io
 import json
-import sqlite3
+import subprocess
 import sys
 import unicodedata
 from types import ModuleType
@@ -26,7 +26,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegresso
 from sklearn.linear_model import SGDClassifier
 from sklearn.neighbors import KNeighborsRegressor
 
-from ipytorchseed.fingerprint import fingerprint, opaque, same, table
+from ipytorchseed.fingerprint import fingerprint, meter, opaque, same, table
 from ipytorchseed.introspection.anatomy import anatomy, attributes
 from tests.fingerprint.child import in_child
 from tests.fingerprint.values import spent
@@ -138,26 +138,33 @@ def test_a_large_table_is_sampled(kind):
     assert in_child(_sampled, kind) == [True, False, None]
 
 
-def _beside(path, *, mapped):
-    if mapped:
-        held = np.memmap(f"{path}/numbers", np.uint8, "w+", shape=9)
-    else:
-        held = sqlite3.connect(f"{path}/ledger")
-        held.execute("pragma journal_mode = wal")
-        held.execute("create table run (id)")
-    return held is not None, fingerprint(pl().Series(["a"])).parts.get("unseen")
+@pytest.fixture(autouse=True)
+def _no_mapped_files(monkeypatch):
+    """Ignore the files that earlier tests in this process may have mapped."""
+    monkeypatch.setattr(meter, "maps_files", lambda: False)
 
 
-def test_texts_may_lie_in_a_file_that_is_mapped(tmp_path):
-    """While the user has mapped any, they are not read.
+_BESIDE = """
+import sqlite3, sys
+import numpy as np, polars as pl
+from ipytorchseed.fingerprint import fingerprint
+if sys.argv[2] == "mapped":
+    held = np.memmap(f"{sys.argv[1]}/numbers", np.uint8, "w+", shape=9)
+else:
+    held = sqlite3.connect(f"{sys.argv[1]}/ledger")
+    held.execute("pragma journal_mode = wal")
+    held.execute("create table run (id)")
+print(fingerprint(pl.Series(["a"])).parts.get("unseen"))
+"""
 
-    SQLite's own are no such files.
-    """
-    mapped, beside_a_ledger = (
-        in_child(functools.partial(_beside, mapped=each), str(tmp_path)) for each in (True, False)
+
+@pytest.mark.parametrize(("what", "unseen"), [("mapped", "polars.String"), ("ledger", "None")])
+def test_texts_may_lie_in_a_file_that_is_mapped(tmp_path, what, unseen):
+    """While the user has mapped any, they are not read. SQLite's own are no such files."""
+    done = subprocess.run(
+        [sys.executable, "-c", _BESIDE, tmp_path, what], capture_output=True, text=True, check=True
     )
-    assert mapped == [True, "polars.String"]
-    assert beside_a_ledger == [True, None]
+    assert done.stdout.strip() == unseen
 
 
 def _forked():

@@ -160,7 +160,7 @@ print(fingerprint(pl.Series(["a"])).parts.get("unseen"))
 
 @pytest.mark.parametrize(("what", "unseen"), [("mapped", "polars.String"), ("ledger", "None")])
 def test_texts_may_lie_in_a_file_that_is_mapped(tmp_path, what, unseen):
-    """While the user has mapped any, they are not read. SQLite's own are no such files."""
+    """They are not read while the user has mapped any, except for SQLite's."""
     done = subprocess.run(
         [sys.executable, "-c", _BESIDE, tmp_path, what], capture_output=True, text=True, check=True
     )

@@ -9,7 +9,6 @@ import ctypes
 import sys
 from types import ModuleType
 
-import polars as pl
 import pytest
 
 import ipytorchseed as its
@@ -17,6 +16,7 @@ from ipytorchseed.errors import StateError
 from ipytorchseed.rng import mersenne
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.table import locate, sources
+from tests.fingerprint.child import in_child
 from tests.rng.known import find_source
 
 pytestmark = pytest.mark.usefixtures("put_back")
@@ -70,23 +70,35 @@ def test_opencv_is_given_a_signed_integer(monkeypatch, value, given):
     assert seeds == [given]
 
 
-def test_polars_is_seeded():
-    """The same seed, the same sample."""
+def _sample_twice():
+    import polars as pl  # its threads would not follow later tests into forked processes
+
     numbers = pl.Series(range(1000))
     found = []
     for _ in range(2):
         its.seed(42)
         found.append(numbers.sample(5).to_list())
-    assert found[0] == found[1]
+    return found
+
+
+def test_polars_is_seeded():
+    """The same seed, the same sample."""
+    first, second = in_child(_sample_twice)
+    assert first == second
+
+
+def _unreadable():
+    import polars as pl  # noqa: F401 -- as above
+
+    source = find_source("polars")
+    with pytest.raises(StateError, match="polars can be seeded, but not restored"):
+        source.write(b"")
+    return [source.state() is None, "polars" in its.snapshot().digests]
 
 
 def test_a_stream_that_cannot_be_read_says_so():
     """It has no state in a snapshot, and none can be put back."""
-    source = find_source("polars")
-    assert source.state() is None
-    assert "polars" not in its.snapshot().digests
-    with pytest.raises(StateError, match="polars can be seeded, but not restored"):
-        source.write(b"")
+    assert in_child(_unreadable) == [True, False]
 
 
 def test_nothing_is_imported_for_it():

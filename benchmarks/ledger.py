@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.table import MICRO, MILLI, Row
 from ipytorchseed.fingerprint.value import Fingerprint
-from ipytorchseed.ledger.records import GeneratorState, Run
+from ipytorchseed.ledger.records import Outputs, Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.rng.source import digest
 
@@ -68,14 +68,13 @@ class Notebook:
             started=time.time() if started is None else started,
             seconds=0.25,
             status="ok",
-            before=_digests(before),
-            after=_digests(self.now),
-            generators_before={"g": GeneratorState("torch.Generator", "0123456789abcdef")},
-            generators_after={"g": GeneratorState("torch.Generator", "0123456789abcdef")},
+            before={**_digests(before), "g": "0123456789abcdef"},
+            after={**_digests(self.now), "g": "0123456789abcdef"},
+            generators={"g": "torch.Generator"},
             settings=SETTINGS,
             reads={f"input_{each}": _value(cell, each) for each in range(5)},
             writes={f"made_{each}": _value(cell, each, number) for each in range(3)},
-            stdout=Fingerprint(f"{number:016x}", "text", "3 lines"),
+            outputs=Outputs(stdout=Fingerprint(f"{number:016x}", "text", "3 lines")),
             packages=("numpy", "torch"),
             code=f"{cell:016x}",
         )

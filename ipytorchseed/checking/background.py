@@ -131,10 +131,7 @@ def _receipt(request: Request, path: Path) -> Any:  # noqa: ANN401 -- a Receipt,
     with Ledger.open(Path(request.ledger), read_only=True) as ledger:
         runs = completed([run for run in map(ledger.run, request.runs) if run is not None])
         there, here = (Places.here(str(each)) for each in (request.path, path))
-        told = [
-            found_at(replace(conceal(run, there), receipt=_NAME, kernel=_NAME), here)
-            for run in runs
-        ]
+        told = [found_at(replace(conceal(run, there), kernel=_NAME), here) for run in runs]
         return Receipt(_NAME, tuple(told), find_stands(runs, lambda: LedgerStates(ledger)))
 
 

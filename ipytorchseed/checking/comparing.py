@@ -139,8 +139,8 @@ class Pair:
             changes,
             causes,
             programs,
-            run.wrote,
-            connected=run.connected,
+            run.outside.wrote,
+            connected=run.outside.connected,
             unseen=unseen,
         )
 
@@ -218,10 +218,11 @@ class Pair:
         Outputs are compared here. The records are not enough: they lack pixels, for example.
         """
         marks = Fingerprint(f"{against.id}", "display"), Fingerprint(f"{run.id} again", "display")
-        return (
-            replace(against, displays=(*against.displays, marks[0])),
-            replace(run, displays=(*run.displays, marks[1])),
+        first, second = (
+            replace(each, outputs=replace(each.outputs, displays=(*each.outputs.displays, mark)))
+            for each, mark in zip((against, run), marks, strict=True)
         )
+        return first, second
 
     def _causes(self, against: Run, run: Run, states: HistoryLookup) -> tuple[Cause, ...]:
         """Return the causes that ``%why`` finds."""
@@ -340,7 +341,9 @@ def _variables_apart(against: Run, run: Run, shown: tuple[Change, ...]) -> tuple
         run: The later one.
         shown: The differences in the outputs.
     """
-    numbers = not shown and against.result is not None and against.result.kind in _NUMBERS
+    numbers = (
+        not shown and against.outputs.result is not None and against.outputs.result.kind in _NUMBERS
+    )
     kinds = {"variable", "result"} if numbers else {"variable"}
     return tuple(change for change in find_changes(against, run) if change.what in kinds)
 
@@ -359,6 +362,8 @@ def _moved_apart(against: Run, run: Run, states: HistoryLookup) -> tuple[Change,
     """
     changes = []
     for name, ended in run.after.items():
+        if name in run.generators:
+            continue
         began, was = run.before.get(name), against.before.get(name)
         end_before = against.after.get(name)
         if end_before in (None, ended) or ended == began:
@@ -369,9 +374,9 @@ def _moved_apart(against: Run, run: Run, states: HistoryLookup) -> tuple[Change,
             seeded = began == was or not states.leads(began, ended, most_draws(run))
         if seeded:
             changes.append(_source(states, name, end_before or "", ended))
-    made = run.generators_after.keys() - run.generators_before.keys() - run.writes.keys()
-    for name in sorted(made & against.generators_after.keys()):
-        was, now = (each.generators_after[name].digest for each in (against, run))
+    made = (run.generators.keys() & run.after.keys()) - run.before.keys() - run.writes.keys()
+    for name in sorted(made & against.after.keys()):
+        was, now = against.after[name], run.after[name]
         if was != now:
             changes.append(_source(states, name, was, now))
     changes += [Change("source", name, _HOLDS) for name in _holders_apart(against, run)]

@@ -148,7 +148,8 @@ class Runs:
         states: dict[str, str] = {}
         for run in self.runs:
             for name, digest in run.before.items():
-                states.setdefault(name, digest)
+                if name not in run.generators:
+                    states.setdefault(name, digest)
         return states
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 import time
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any
@@ -196,13 +197,18 @@ def _open(*, read_only: bool, as_json: bool = False) -> Ledger:
 # Runs
 
 
+# What follows the notebook's name in the key of one of several ranks.
+_RANK = re.compile(r", rank \d+$")
+
+
 def _chosen(opened: Ledger, notebook: str | None) -> list[str | None]:
     """Return the notebooks that a name matches; None means all."""
     if notebook is None:
         return [None]
     known = opened.notebooks()
-    found = [name for name in known if name == notebook]
-    found = found or [name for name in known if name.replace("\\", "/").endswith(f"/{notebook}")]
+    files = {name: _RANK.sub("", name).replace("\\", "/") for name in known}
+    found = [name for name in known if notebook in (name, files[name])]
+    found = found or [name for name in known if files[name].endswith(f"/{notebook}")]
     if not found:
         there = ", ".join(known) or "none yet"
         raise UnreadableError(f"no runs of a notebook {notebook!r}; there are: {there}")
@@ -230,8 +236,8 @@ def _as_json(run: Run) -> dict[str, object]:
 
 def _moved(run: Run) -> list[str]:
     """Return the sources and generators that the run moved."""
-    begun = run.begun
-    return [name for name, digest in run.ended.items() if begun.get(name, digest) != digest]
+    begun = run.before
+    return [name for name, digest in run.after.items() if begun.get(name, digest) != digest]
 
 
 def _table(runs: list[Run]) -> str:

@@ -79,8 +79,9 @@ class Check:
     def _finish(self) -> Checked:
         if self._first.empty:
             return Checked(self._runs, notes=tuple(self._notes()))
-        compared = len(self._first.variables) + len(self._first.displays) + len(self._first.sources)
-        compared += sum(each is not None for each in (self._first.result, self._first.stdout))
+        first, outputs = self._first, self._first.outputs
+        compared = len(first.variables) + len(outputs.displays) + len(first.sources)
+        compared += sum(each is not None for each in (outputs.result, outputs.stdout))
         notes = self._notes()
         differences: tuple[Change, ...] = ()
         outcome = self._first
@@ -131,7 +132,7 @@ class Check:
         """Describe what could not be compared."""
         made, first = outcome.variables, self._first.variables
         unknown = [name for name in made if same(first[name], made[name]) is None]
-        unseen = [*unknown[:_NAMED], *not_compared(self._first, outcome)]
+        unseen = [*unknown[:_NAMED], *not_compared(self._first.outputs, outcome.outputs)]
         return [f"not compared in full: {', '.join(unseen)}"] if unseen else []
 
     def _why_only_first(self) -> str:
@@ -152,6 +153,6 @@ class Check:
         for number in (1, 2):
             self._cell.progress(f"with deterministic algorithms, run {number} of 2")
             outcomes.append(self._cell.again(deterministic()))
-            if outcomes[-1].error is not None:
-                return ERROR, outcomes[-1].error
+            if outcomes[-1].outputs.error is not None:
+                return ERROR, outcomes[-1].outputs.error
         return (DIFFERS, "") if find_differences(*outcomes) else (REPEATS, "")

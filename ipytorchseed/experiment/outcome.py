@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.ledger.records import Outputs
 from ipytorchseed.why.changes import find_output_changes, results_differ
 from ipytorchseed.why.explanation import Change
 from ipytorchseed.why.value_changes import how_far
@@ -17,26 +19,18 @@ class Outcome(Struct, frozen=True):
 
     Attributes:
         variables: The variables that it made or may have changed, by name.
-        result: Its last expression, if it showed one.
-        stdout: What it printed, if anything.
-        displays: What it displayed, in order.
+        outputs: What it showed.
         sources: The final state of each source and generator, by name.
-        error: The error that ended it, as one line.
-        shown: How its last expression was shown.
     """
 
     variables: Mapping[str, Fingerprint] = {}
-    result: Fingerprint | None = None
-    stdout: Fingerprint | None = None
-    displays: tuple[Fingerprint, ...] = ()
+    outputs: Outputs = Outputs()
     sources: Mapping[str, str] = {}
-    error: str | None = None
-    shown: Fingerprint | None = None
 
     @property
     def empty(self) -> bool:
         """Whether there is nothing to compare."""
-        return not (self.variables or self.result or self.stdout or self.displays or self.error)
+        return not self.variables and replace(self.outputs, shown=None) == Outputs()
 
 
 def find_differences(before: Outcome, after: Outcome) -> tuple[Change, ...]:
@@ -51,7 +45,7 @@ def find_differences(before: Outcome, after: Outcome) -> tuple[Change, ...]:
         one, other = before.variables.get(name), after.variables.get(name)
         if results_differ(one, other):
             found.append(Change("variable", name, how_far(one, other)))
-    found += find_output_changes(before, after)
+    found += find_output_changes(before.outputs, after.outputs)
     found += [
         Change("source", name, "was left in another state")
         for name in dict.fromkeys([*before.sources, *after.sources])

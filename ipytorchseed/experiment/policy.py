@@ -57,8 +57,8 @@ def find_objection(runs: Sequence[Run], plan: Plan, experiments: int, kernel: st
         name = run_name(step.run, kernel)
         if step.outside:
             return f"{name} {', '.join(step.outside)} · %why --prove --yes"
-        if step.run.left:
-            return f"{name} {' and '.join(map(_LEFT.__getitem__, step.run.left))} · %why --prove"
+        if left := step.run.outside.left:
+            return f"{name} {' and '.join(map(_LEFT.__getitem__, left))} · %why --prove"
         if BY_PERSON in step.run.nondeterministic_calls:
             return f"{name} asks for input"
         if step.run.kernel != kernel:

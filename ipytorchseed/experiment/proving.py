@@ -85,11 +85,13 @@ class Experiments(Mixture):
         self._hidden = hidden
         self._run = replace(run, settings=present.settings_of(run))
         self._against = replace(against, settings=present.settings_of(against))
-        moved = {n for n, each in against.begun.items() if each != run.begun.get(n, each)}
-        drawn = {name for name in moved if against.begun[name] != against.ended.get(name)}
-        digests = {against.begun[name] for name in drawn | {cause.name for cause in causes} & moved}
+        moved = {n for n, each in against.before.items() if each != run.before.get(n, each)}
+        drawn = {name for name in moved if against.before[name] != against.after.get(name)}
+        digests = {
+            against.before[name] for name in drawn | {cause.name for cause in causes} & moved
+        }
         kept = digests - present.pruned(digests)
-        self._moved = frozenset(name for name in drawn if against.begun[name] in kept)
+        self._moved = frozenset(name for name in drawn if against.before[name] in kept)
         self._files = present.kept_files(against)
         self._values = [present.kept_values(each) for each in (run, against)]
         originals = present.originals_of(against, run)

@@ -9,12 +9,14 @@ from types import ModuleType
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ipytorchseed.determinism.interrupts import let_through
 from ipytorchseed.experiment.engine import Engine
 from ipytorchseed.experiment.outcome import Outcome
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint
 from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.ledger.records import Outputs
 from ipytorchseed.reads.dependencies import Dependencies
 from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
@@ -26,18 +28,14 @@ class Shown(Struct, frozen=True):
     """The outputs of a run.
 
     Attributes:
-        stdout: Its printed text, if any.
-        displays: What it displayed, in order.
+        outputs: Their record, without the result and the error.
         result: The value of its last expression, or None.
         error: The error that ended it, or None.
-        shown: How the result was shown.
     """
 
-    stdout: Fingerprint | None = None
-    displays: tuple[Fingerprint, ...] = ()
+    outputs: Outputs = Outputs()
     result: object = None
     error: BaseException | None = None
-    shown: Fingerprint | None = None
 
 
 # Runs the cell's code once more inside the given context.
@@ -97,12 +95,13 @@ class RepeatedCell:
         memo = Memo()
         return Outcome(
             variables={name: _value(names[name], memo) for name in sorted(chosen)},
-            result=None if shown.result is None else _value(shown.result, memo),
-            stdout=None if prints_no_result(self.source) else shown.stdout,
-            displays=shown.displays,
+            outputs=replace(
+                shown.outputs,
+                result=None if shown.result is None else _value(shown.result, memo),
+                stdout=None if prints_no_result(self.source) else shown.outputs.stdout,
+                error=None if shown.error is None else one_line(shown.error),
+            ),
             sources=states,
-            error=None if shown.error is None else one_line(shown.error),
-            shown=shown.shown,
         )
 
     def line(self, number: int) -> str:

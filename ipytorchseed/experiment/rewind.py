@@ -85,7 +85,7 @@ def rewind(ledger: Ledger, run: Run, found: Sequence[Found], what: str, *, after
     Raises:
         StateError: All states were pruned, or one does not fit; nothing was changed.
     """
-    digests = run.ended if after else run.begun
+    digests = run.after if after else run.before
     kept = ledger.states(digests.values())
     states = {name: kept[digest] for name, digest in digests.items() if digest in kept}
     if digests and not states:

@@ -102,9 +102,9 @@ def _trial(run: Run, against: Run, cause: Cause, kept: Collection[str]) -> Trial
 
 
 def _trial_of_source(run: Run, against: Run, name: str, kept: Collection[str]) -> Trial | str:
-    if name not in against.begun or name not in run.begun:
+    if name not in against.before or name not in run.before:
         return "its earlier state was not recorded"
-    known = against.begun[name] in kept
+    known = against.before[name] in kept
     return Trial(states=frozenset({name})) if known else "its earlier state is no longer kept"
 
 
@@ -147,12 +147,10 @@ def mixed_run(run: Run, against: Run, trial: Trial) -> Run:
     known = {name for name in trial.settings if name in against.settings or name.isupper()}
     then = {name: against.settings.get(name) for name in known}
     states = {n: digest for n, digest in against.before.items() if n in trial.states}
-    generators = {n: each for n, each in against.generators_before.items() if n in trial.states}
     return replace(
         run,
         source=against.source if trial.text else run.source,
         before={**run.before, **states},
-        generators_before={**run.generators_before, **generators},
         settings={**unset, **run.settings, **then},
     )
 
@@ -200,4 +198,4 @@ def _is_alike(change: Change, known: Run, made: Run) -> bool:
         )
         return one is not None and other is not None and same(one, other) is True
     word = {"result": "result", "stdout": "printed", "display": "displayed"}.get(change.what)
-    return word is None or word not in " ".join(not_compared(known, made))
+    return word is None or word not in " ".join(not_compared(known.outputs, made.outputs))

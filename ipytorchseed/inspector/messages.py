@@ -216,7 +216,7 @@ class MessageHandler:
         """Return the execution counts that the cell of a run may show now."""
         session = self._state.tracking.session
         run = find_run(session, str(question.get("number")))
-        last = last_standing(session, run.notebook, run.cell, rank=run.rank) or run
+        last = last_standing(session, run.notebook, run.cell) or run
         numbers = [each.execution_count for each in (last, run)]
         text = (
             f"{run_name(run, session.kernel)} is `{label_of(run.source)}`, which is not in sight."

@@ -143,10 +143,13 @@ def encode_run(run: Run) -> tuple[bytes, dict[int, bytes]]:
         settings=part(_SETTINGS, run.settings),
         reads={name: value(each) for name, each in run.reads.items()},
         writes={name: value(each) for name, each in run.writes.items()},
-        result=value(run.result),
-        shown=value(run.shown),
-        stdout=value(run.stdout),
-        displays=tuple(map(value, run.displays)),
+        outputs=replace(
+            run.outputs,
+            result=value(run.outputs.result),
+            shown=value(run.outputs.shown),
+            stdout=value(run.outputs.stdout),
+            displays=tuple(map(value, run.outputs.displays)),
+        ),
         id=None,
     )
     return encode((list(parts), Raw(encode(record)))), parts

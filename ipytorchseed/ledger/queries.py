@@ -16,9 +16,6 @@ from ipytorchseed.ledger.records import UNDONE, Run
 # A number above that of every run.
 LATEST = 2**62
 
-# Runs of any rank, and without one.
-ANY = -1
-
 
 class Query(Struct, frozen=True):
     """A selection of runs and their order; all given conditions must hold.
@@ -28,7 +25,6 @@ class Query(Struct, frozen=True):
         cell: Only of this one.
         kernel: Only of this one.
         code: Only with this text, named as ``Run.code`` does.
-        rank: Only of this one; None for runs without one, ``ANY`` for all.
         execution_count: Only with this number in ``In[...]``.
         after: Only with larger numbers.
         up_to: Only with numbers up to this one.
@@ -40,7 +36,6 @@ class Query(Struct, frozen=True):
     cell: str | None = None
     kernel: str | None = None
     code: str | None = None
-    rank: int | None = ANY
     execution_count: int | None = None
     after: int = 0
     up_to: int = LATEST
@@ -61,9 +56,6 @@ class Query(Struct, frozen=True):
         plus = "+" if [*wanted] == ["notebook"] else ""
         where = "".join(f"{plus}{column} = ? AND " for column in wanted)
         values: list[int | None] = [*wanted.values()]
-        if self.rank != ANY:
-            where += "rank IS ? AND "
-            values.append(self.rank)
         order = "DESC" if self.newest_first else "ASC"
         return (
             f"SELECT {columns} FROM runs WHERE {where} id > ? AND id <= ?"  # noqa: S608 -- ours
@@ -82,14 +74,14 @@ def insert(connection: blobs.Connection, run: Run, states: Mapping[str, bytes]) 
     record, parts = encoding.encode_run(run)
     names = map(encoding.key_of_name, (run.notebook, run.kernel, run.cell))
     code = encoding.key_of_name(run.code) if run.code else None
-    row = (*names, run.execution_count, run.started, code, run.rank, compress(record))
+    row = (*names, run.execution_count, run.started, code, compress(record))
     query = (
-        "INSERT INTO runs (notebook, kernel, cell, execution_count, started, code, rank, record)"
-        " VALUES (?,?,?,?,?,?,?,?)"
+        "INSERT INTO runs (notebook, kernel, cell, execution_count, started, code, record)"
+        " VALUES (?,?,?,?,?,?,?)"
     )
     number = int(connection.execute(query, row).lastrowid or 0)
     blobs.put(connection, blobs.PART, parts, number, run.started)
-    digests = {*states, *run.begun.values(), *run.ended.values()}
+    digests = {*states, *run.before.values(), *run.after.values()}
     keys = {
         key: states.get(each)
         for each in digests

@@ -14,7 +14,7 @@ from ipytorchseed.ledger.database import Database
 from ipytorchseed.ledger.encoding import key_of_digest, key_of_name
 from ipytorchseed.ledger.findings import find_findings
 from ipytorchseed.ledger.prune import used_bytes
-from ipytorchseed.ledger.queries import ANY, LATEST, Query
+from ipytorchseed.ledger.queries import LATEST, Query
 from ipytorchseed.ledger.records import Findings, Run, Trace
 from ipytorchseed.ledger.seeds import SeedEntry, find_save, find_seeds, names_of_saves
 from ipytorchseed.ledger.traces import find_traces
@@ -57,58 +57,44 @@ class Reader:
         """Return the run with a number, or None."""
         return self._first(queries.by_number(number))
 
-    def find(
-        self,
-        notebook: str,
-        execution_count: int,
-        kernel: str | None = None,
-        *,
-        rank: int | None = ANY,
-    ) -> Run | None:
+    def find(self, notebook: str, execution_count: int, kernel: str | None = None) -> Run | None:
         """Return the latest run that was ``In[execution_count]``, or None.
 
         Args:
             notebook: Of this notebook.
             execution_count: The number in ``In[...]``.
             kernel: The run of this kernel is preferred to those of earlier ones.
-            rank: Only of this one; None for runs without one.
         """
-        query = Query(notebook=notebook, execution_count=execution_count, rank=rank)
+        query = Query(notebook=notebook, execution_count=execution_count)
         mine = None if kernel is None else self._first(replace(query, kernel=kernel))
         return mine or self._first(query)
 
-    def last_run(
-        self, notebook: str, cell: str, *, before_id: int | None = None, rank: int | None = ANY
-    ) -> Run | None:
+    def last_run(self, notebook: str, cell: str, *, before_id: int | None = None) -> Run | None:
         """Return the latest run of a cell, or the latest before a number; or None."""
-        return next(self.runs(notebook, cell, before_id=before_id, rank=rank, limit=1), None)
+        return next(self.runs(notebook, cell, before_id=before_id, limit=1), None)
 
-    def cells_with_text(
-        self, notebook: str, code: str, kernel: str, *, rank: int | None = ANY
-    ) -> list[str]:
+    def cells_with_text(self, notebook: str, code: str, kernel: str) -> list[str]:
         """Return the cells that had a text in the last other kernel that ran it.
 
         Args:
             notebook: Of this notebook.
             code: The text, named as ``Run.code`` does.
             kernel: The kernel that asks, which is skipped.
-            rank: Only of this one; None for runs without one.
         """
-        query = Query(notebook=notebook, code=code, rank=rank, limit=_ALIKE)
+        query = Query(notebook=notebook, code=code, limit=_ALIKE)
         sql, values = query.sql("id, kernel, cell")
         rows = self._database.read(lambda connection: connection.execute(sql, values).fetchall())
         others = [row for row in rows if row[1] != key_of_name(kernel)]
         cells = {cell: number for number, last, cell in others if last == others[0][1]}
         return [run.cell for number in cells.values() if (run := self.run(number)) is not None]
 
-    def runs(  # noqa: PLR0913 -- each by name
+    def runs(
         self,
         notebook: str | None = None,
         cell: str | None = None,
         kernel: str | None = None,
         *,
         before_id: int | None = None,
-        rank: int | None = ANY,
         limit: int | None = None,
     ) -> Iterator[Run]:
         """Iterate over runs, the newest first, with a few in memory at a time.
@@ -118,32 +104,26 @@ class Reader:
             cell: Only of this one.
             kernel: Only of this one.
             before_id: Only with smaller numbers.
-            rank: Only of this one; None for runs without one.
             limit: At most so many.
         """
         up_to = LATEST if before_id is None else before_id - 1
-        query = Query(notebook=notebook, cell=cell, kernel=kernel, rank=rank, up_to=up_to)
+        query = Query(notebook=notebook, cell=cell, kernel=kernel, up_to=up_to)
         size = _PAGE if limit is None else min(limit, _PAGE)
         return itertools.islice(self._pages(query, size), limit)
 
-    def runs_between(
-        self, notebook: str, after_id: int, up_to_id: int, *, rank: int | None = ANY
-    ) -> Iterator[Run]:
+    def runs_between(self, notebook: str, after_id: int, up_to_id: int) -> Iterator[Run]:
         """Iterate over a notebook's runs, oldest first, with few in memory at a time.
 
         Args:
             notebook: Of this notebook, in all its kernels.
             after_id: From the run after this one.
             up_to_id: Up to and including this run.
-            rank: Only of this one; None for runs without one.
         """
-        return self._pages(_between(notebook, after_id, up_to_id, rank))
+        return self._pages(_between(notebook, after_id, up_to_id))
 
-    def run_ids_between(
-        self, notebook: str, after_id: int, up_to_id: int = LATEST, *, rank: int | None = ANY
-    ) -> list[int]:
+    def run_ids_between(self, notebook: str, after_id: int, up_to_id: int = LATEST) -> list[int]:
         """Return the numbers of the runs in ``runs_between``, without reading them."""
-        query = _between(notebook, after_id, up_to_id, rank)
+        query = _between(notebook, after_id, up_to_id)
         return self._database.read(lambda connection: queries.ids(connection, query))
 
     def notebooks(self) -> list[str]:
@@ -213,5 +193,5 @@ class Reader:
         return self._database.read(lambda connection: queries.select(connection, query))
 
 
-def _between(notebook: str, after_id: int, up_to_id: int, rank: int | None) -> Query:
-    return Query(notebook=notebook, after=after_id, up_to=up_to_id, rank=rank, newest_first=False)
+def _between(notebook: str, after_id: int, up_to_id: int) -> Query:
+    return Query(notebook=notebook, after=after_id, up_to=up_to_id, newest_first=False)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import Fingerprint
 
@@ -15,18 +16,6 @@ Moment = Annotated[float, Meta(ge=0, le=1 << 36)]
 
 # The status of a run by a replay that the user undid. It is never compared.
 UNDONE = "undone"
-
-
-class GeneratorState(Struct, frozen=True):
-    """A namespace generator at one moment.
-
-    Attributes:
-        type: As users write it, ``torch.Generator``.
-        digest: The name of its state.
-    """
-
-    type: str
-    digest: str
 
 
 class FileRead(Struct, frozen=True):
@@ -182,60 +171,91 @@ class Observed(Struct, frozen=True, omit_defaults=True):
     unseen: str = ""
 
 
+class Outputs(Struct, frozen=True, omit_defaults=True):
+    """What a run showed.
+
+    Attributes:
+        result: Its last expression, if it showed one.
+        shown: How that was shown: its text, its HTML.
+        stdout: What it printed, if anything.
+        displays: What it displayed, in order.
+        error: The error that ended it, as one line without addresses.
+    """
+
+    result: Fingerprint | None = None
+    shown: Fingerprint | None = None
+    stdout: Fingerprint | None = None
+    displays: tuple[Fingerprint, ...] = ()
+    error: str | None = None
+
+
+class Outside(Struct, frozen=True, omit_defaults=True):
+    """What a run did that outlives its variables.
+
+    Attributes:
+        wrote: Paths of the files that it wrote, replaced or removed.
+        connected: What it opened a connection or sent to: ``example.org:443``, or the path of a
+            Unix socket.
+        left: What still ran at the end: ``thread``, ``widget``.
+    """
+
+    wrote: tuple[str, ...] = ()
+    connected: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+# Parts of values: of a reading of a clock, or an address, and nothing else; and of what the user
+# put in the place of a package's original.
+READING, REPLACED = "reading", "replaced"
+
+
+def marked(values: Mapping[str, Fingerprint], names: set[str], mark: str) -> dict[str, Fingerprint]:
+    """Return values of which some are marked as ``READING`` or ``REPLACED``."""
+    return {
+        name: replace(value, parts={**value.parts, mark: ""}) if name in names else value
+        for name, value in values.items()
+    }
+
+
 class Run(Struct, frozen=True, omit_defaults=True):
     """One execution of one cell.
 
     Attributes:
-        notebook: The identifier of the notebook.
-        kernel: A name of the kernel's process, new at each start.
+        notebook: The identifier of the notebook; empty for a run of a receipt. If several
+            processes run the same notebook, it ends with the rank of one of them.
+        kernel: A name of the kernel's process, new at each start; or the receipt's file.
         cell: The identifier of the cell.
         source: Its text.
         execution_count: The number in ``In[...]``, or None.
         started: Seconds since 1970, UTC.
         seconds: How long it ran.
         status: ``ok``, ``error`` or ``interrupted``; ``undone`` if a replay ran it and was undone.
-        before: Digest of each source's state when it began.
+        before: Digest of the state of each source and namespace generator when it began.
         after: The same when it ended.
-        generators_before: Each namespace generator when it began, by name.
-        generators_after: The same when it ended.
+        generators: The type of each of the generators, as users write it: ``torch.Generator``.
         settings: Flags, environment, versions and hardware, as JSON values by name.
-        named: Variables that its own text reads.
         reads: What it read, also through functions: value by name, when it began.
         actions: What its code, and code of the user's that it may call, does, in order, as
             ``Dependencies.actions``.
         observed: What it was seen to read while it ran; None before Python 3.12.
-        replaced: Functions of packages that it reads and in whose place the user put others.
         missing: Names that its code may look up and that did not exist: builtins, and unset names.
         writes: What it made or changed: value by name, when it ended.
         in_place: Those of them whose names it did not bind: it changed the objects themselves.
-        result: Its last expression, if it showed one.
-        shown: How that was shown: its text, its HTML.
-        stdout: What it printed, if anything.
-        displays: What it displayed, in order.
-        error: The error that ended it, as one line without addresses.
+        outputs: What it showed.
         files: The files that it read.
         loaded: The files of the user's own modules that it loaded again, by module.
-        wrote: Paths of the files that it wrote, replaced or removed.
-        connected: What it opened a connection or sent to: ``example.org:443``, or the path of a
-            Unix socket.
-        left: What still ran at the end: ``thread``, ``widget``.
+        outside: What it did that outlives its variables.
         between: Sources that moved between the previous run's end and this one's begin, with
             their digests then and now.
         imported: Sources that only imports drew from, or that came with one and were left so.
         seeds: Seeds that commands of ours applied while it ran, and how (``now``, ``each``,
             ``new``, ``scope``).
-        timed: Names that held readings of clocks, or addresses, and nothing else, and that made
-            nothing else: no content.
         nondeterministic_calls: Functions that its code may call and that differ each time (clock,
-            entropy).
-        timing: The clocks among them whose readings it only prints or stores.
+            entropy), and whether their results do more than being printed or stored.
         packages: Packages that its code reaches, such as ``torch`` and ``numpy``.
         code: The name of its text as the interpreter sees it: without comments and layout.
-        rank: Which of several processes that run the same notebook it happened in, from 0; None
-            if there is only one.
         notes: What could not be looked at, in words.
         id: Its number in the ledger; None before it is stored.
-        receipt: The file of the receipt that it was read from; empty for a run of this machine.
     """
 
     notebook: str
@@ -248,49 +268,42 @@ class Run(Struct, frozen=True, omit_defaults=True):
     status: str
     before: Mapping[str, str] = {}
     after: Mapping[str, str] = {}
-    generators_before: Mapping[str, GeneratorState] = {}
-    generators_after: Mapping[str, GeneratorState] = {}
+    generators: Mapping[str, str] = {}
     settings: Mapping[str, Any] = {}
-    named: tuple[str, ...] = ()
     reads: Mapping[str, Fingerprint] = {}
     actions: tuple[str, ...] = ()
     observed: Observed | None = None
-    replaced: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     writes: Mapping[str, Fingerprint] = {}
     in_place: tuple[str, ...] = ()
-    result: Fingerprint | None = None
-    shown: Fingerprint | None = None
-    stdout: Fingerprint | None = None
-    displays: tuple[Fingerprint, ...] = ()
-    error: str | None = None
+    outputs: Outputs = Outputs()
     files: tuple[FileRead, ...] = ()
     loaded: Mapping[str, FileRead] = {}
-    wrote: tuple[str, ...] = ()
-    connected: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
+    outside: Outside = Outside()
     between: Mapping[str, tuple[str, str]] = {}
     imported: tuple[str, ...] = ()
     seeds: tuple[tuple[int, str], ...] = ()
-    timed: tuple[str, ...] = ()
-    nondeterministic_calls: tuple[str, ...] = ()
-    timing: tuple[str, ...] = ()
+    nondeterministic_calls: Mapping[str, bool] = {}
     packages: tuple[str, ...] = ()
     code: str = ""
-    rank: int | None = None
     notes: tuple[str, ...] = ()
     id: int | None = None
-    receipt: str = ""
 
     @property
-    def begun(self) -> dict[str, str]:
-        """The digests of all sources and generators at the start, by name."""
-        return {**self.before, **_digests(self.generators_before)}
+    def receipt(self) -> str:
+        """The file of the receipt that it was read from; empty for a run of this machine."""
+        return "" if self.notebook else self.kernel
 
     @property
-    def ended(self) -> dict[str, str]:
-        """The same at the end."""
-        return {**self.after, **_digests(self.generators_after)}
+    def timed(self) -> list[str]:
+        """Variables that held readings of clocks, or addresses, and nothing else: no content."""
+        values = {**self.reads, **self.writes}
+        return [name for name, value in values.items() if READING in value.parts]
+
+    @property
+    def replaced(self) -> list[str]:
+        """What it reads of packages and the user put in the place of the original."""
+        return [name for name, value in self.reads.items() if REPLACED in value.parts]
 
     def lasts_at(self, moment: float) -> bool:
         """Return whether it was running at a moment, by a file's clock."""
@@ -306,7 +319,3 @@ class Run(Struct, frozen=True, omit_defaults=True):
 _TICK = 0.01
 
 _ASK_WHEN = frozenset({"fstat", "getctime", "getmtime", "lstat", "stat"})
-
-
-def _digests(generators: Mapping[str, GeneratorState]) -> dict[str, str]:
-    return {name: state.digest for name, state in generators.items()}

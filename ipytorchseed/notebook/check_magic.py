@@ -55,7 +55,7 @@ def line(target: Target, word: str | None, *, now: bool, yes: bool, as_json: boo
     file, saved, note = _read(path if hasattr(state.shell, "kernel") else Path())
     restart = Restart(session, state.shell.user_ns, file, saved)
     last = restart.last_runs
-    wrote = {name for run in last.values() for name in run.wrote}
+    wrote = {name for run in last.values() for name in run.outside.wrote}
     outside = sorted(name for name in wrote if _is_outside(Path(name), path.parent.resolve()))
     if outside and not (note or yes):
         named = first_of(outside, 3)

@@ -39,7 +39,7 @@ from ipytorchseed.render.values import pick
 from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
 from ipytorchseed.rng.table import seed_all
 from ipytorchseed.session.asking import why
-from ipytorchseed.session.outputs import Outputs, outputs_of
+from ipytorchseed.session.outputs import OutputWatch, outputs_of
 from ipytorchseed.trace.draws import LineDraws
 from ipytorchseed.trace.recorder import Recorder
 from ipytorchseed.why.words import many, say_effects
@@ -54,8 +54,8 @@ class _Under(Struct, eq=False):
 
     run: Run
     check: Check
-    outputs: Outputs
-    recorded: Outputs | None
+    outputs: OutputWatch
+    recorded: OutputWatch | None
     capture: OutputCapture
     progress: Progress
     before: Snapshot | None
@@ -169,7 +169,9 @@ class Checks(Struct, eq=False):
             result: The result of the run that ended.
             record: Its record, if it has one.
         """
-        effects = [] if record is None else say_effects(record.wrote, record.connected)
+        effects = (
+            [] if record is None else say_effects(record.outside.wrote, record.outside.connected)
+        )
         for under in [under for under in self._under if under.ended]:
             self._under.remove(under)
             try:

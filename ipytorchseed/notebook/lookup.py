@@ -42,17 +42,20 @@ def find_run(session: Session, word: str) -> Run:
         run = session.ledger.run(int(named.group(1)))
     elif named:
         count = int(named.group(2) or named.group(3))
-        run = session.ledger.find(session.notebook, count, session.kernel, rank=session.rank)
+        run = session.ledger.find(session.shelf, count, session.kernel)
     if run is None:
         raise LookupFailure(f"no run {quoted(word)} is recorded; {known_runs(session)}")
-    if run.notebook == session.notebook and run.rank != session.rank:
-        ranks = f"{_of_rank(run.rank)}, and this process {_of_rank(session.rank)}"
+    whose = _whose(session, run.notebook)
+    if whose and run.notebook != session.shelf:
+        ranks = f"{whose}, and this process {_whose(session, session.shelf)}"
         raise LookupFailure(f"#{run.id} is {ranks}: name a run of this process")
     return run
 
 
-def _of_rank(rank: int | None) -> str:
-    return "of no rank" if rank is None else f"of rank {rank}"
+def _whose(session: Session, shelf: str) -> str:
+    """Return the rank of a key of this notebook, in words; empty for another notebook's."""
+    found = re.fullmatch(rf"{re.escape(session.notebook)}(?:, (rank \d+))?", shelf)
+    return "" if found is None else f"of {found.group(1) or 'no rank'}"
 
 
 def known_runs(session: Session) -> str:
@@ -66,7 +69,7 @@ def _results(session: Session) -> Iterator[Run]:
     """Yield the runs of cells that do more than use our magics, latest first."""
     from ipytorchseed.reads.own_lines import only_asks
 
-    runs = session.ledger.runs(session.notebook, rank=session.rank)
+    runs = session.ledger.runs(session.shelf)
     return (run for run in runs if not only_asks(run.source))
 
 

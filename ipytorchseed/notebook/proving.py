@@ -24,7 +24,7 @@ from ipytorchseed.experiment.process import say_restored
 from ipytorchseed.experiment.proving import Experiments
 from ipytorchseed.experiment.search import Search
 from ipytorchseed.fingerprint import Budget
-from ipytorchseed.ledger.records import Finding, Findings, Run
+from ipytorchseed.ledger.records import READING, Finding, Findings, Run, marked
 from ipytorchseed.notebook.progress import Progress
 from ipytorchseed.notebook.replay import Player
 from ipytorchseed.notebook.rerun import left_as_before
@@ -239,7 +239,7 @@ class Proofs:
             for each in said.changed
             if each.what == "variable" and each.name not in made and each.name in names
         }
-        return replace(run, writes={**run.writes, **looks}, timed=(*run.timed, *said.run.timed))
+        return replace(run, writes=marked({**run.writes, **looks}, {*said.run.timed}, READING))
 
 
 def _not_restored(experiments: Experiments) -> dict[int, Finding]:

@@ -123,7 +123,7 @@ class Player:
         run = self.run(again, number, begin, quiet=quiet)
         if run is None or run.status != "ok":
             name = run_name(again, self.tracking.session.kernel)
-            said = "it was not recorded" if run is None else run.error
+            said = "it was not recorded" if run is None else run.outputs.error
             raise RerunError(f"{name} failed when it ran again ({said})")
         return run
 
@@ -219,7 +219,7 @@ class Replays:
         self._what = run_name(plan.target, tracking.session.kernel)
         self._before, self._results = engine, (results, self._last_results())
         self._runs = (*runs,)
-        files = sorted({PurePath(path).name for run in runs for path in run.wrote})
+        files = sorted({PurePath(path).name for run in runs for path in run.outside.wrote})
         self._stays = (*engine.shared, *files)
         return runs[-1], self._stays
 

@@ -91,7 +91,7 @@ def find_plan(state: State, wanted: Run) -> Plan:
 
 def _causes(session: Session, wanted: Run) -> tuple[Cause, ...]:
     """Return the causes for a cell's latest result, if a replay restores all of them."""
-    latest = last_standing(session, wanted.notebook, wanted.cell, rank=wanted.rank)
+    latest = last_standing(session, wanted.notebook, wanted.cell)
     if latest is None or latest.id == wanted.id:
         return ()
     said = why(session, latest, wanted)

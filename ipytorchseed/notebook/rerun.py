@@ -25,7 +25,7 @@ from ipytorchseed.experiment.repeating import Shown
 from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.notebook.errors import raised
 from ipytorchseed.notebook.seeding import Seeding
-from ipytorchseed.session.outputs import Outputs
+from ipytorchseed.session.outputs import OutputWatch
 from ipytorchseed.studies.body import Body
 
 # Methods of a shell that show errors.
@@ -40,7 +40,7 @@ def run_code(
     shell: InteractiveShell,
     text: str,
     file: str,
-    like: Outputs,
+    like: OutputWatch,
     around: AbstractContextManager[object],
 ) -> Shown:
     """Run the code of a cell as the shell does.
@@ -84,7 +84,7 @@ def _execute(shell: InteractiveShell, text: str, file: str) -> BaseException | N
     return raised(result)
 
 
-def shown_by(outputs: Outputs, result: object, error: BaseException | None = None) -> Shown:
+def shown_by(outputs: OutputWatch, result: object, error: BaseException | None = None) -> Shown:
     """Return what a run showed.
 
     Args:
@@ -93,7 +93,7 @@ def shown_by(outputs: Outputs, result: object, error: BaseException | None = Non
         error: The error that ended it, or None.
     """
     result = outputs.content(result)
-    return Shown(outputs.stdout(), outputs.displays, result, error, outputs.shown)
+    return Shown(outputs.record(), result, error)
 
 
 @contextmanager
@@ -111,7 +111,7 @@ def _show_nothing(*_: object, **__: object) -> None:
 
 @contextmanager
 def hushed(
-    running: InteractiveShell, outputs: Outputs, results: list[object], file: str | None = None
+    running: InteractiveShell, outputs: OutputWatch, results: list[object], file: str | None = None
 ) -> Iterator[None]:
     """Redirect what code shows to ``outputs`` and ``results``, and disable input.
 
@@ -233,7 +233,7 @@ class _Stream(io.TextIOBase):
 class _Publisher(DisplayPublisher):
     """Receives displays instead of the front end."""
 
-    def __init__(self, outputs: Outputs) -> None:
+    def __init__(self, outputs: OutputWatch) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._outputs = outputs
 
@@ -292,7 +292,7 @@ def make_body(running: Any, source: str, stays: list[str] | None = None) -> Body
     return Body(
         text,
         namespace=running.user_ns,
-        run=partial(run_code, running, text, running.compile.cache(text), Outputs()),
+        run=partial(run_code, running, text, running.compile.cache(text), OutputWatch()),
         hidden=frozenset(running.user_ns_hidden),
         stays=stays,
     )

@@ -201,7 +201,7 @@ def _log(target: Target) -> None:
     for entry in entries[-_SHOWN:]:
         where = entry.kernel, entry.execution_count
         if where not in runs and entry.execution_count is not None:
-            run = session.ledger.find(session.notebook, entry.execution_count, entry.kernel)
+            run = session.ledger.find(session.shelf, entry.execution_count, entry.kernel)
             if run is not None and run.kernel == entry.kernel:
                 runs[where] = run
     note = "" if session.config.tracking else f"Seeds are not logged now: {TRACKING_OFF}"

@@ -14,7 +14,7 @@ from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.reads.own_lines import MARK
 
 if TYPE_CHECKING:
-    from ipytorchseed.session.outputs import Outputs
+    from ipytorchseed.session.outputs import OutputWatch
 
 # Methods that write around ``Out[...]`` in a terminal; the result is recorded as a result.
 _HOOKS = ("write_output_prompt", "finish_displayhook")
@@ -23,23 +23,23 @@ _HOOKS = ("write_output_prompt", "finish_displayhook")
 _TRACEBACK = "_showtraceback"
 
 
-def _printed(outputs: Outputs, text: str) -> None:
+def _printed(outputs: OutputWatch, text: str) -> None:
     outputs.printed(str.__str__(text))  # without code of a subclass
 
 
-def _piped(outputs: Outputs, text: str) -> None:
+def _piped(outputs: OutputWatch, text: str) -> None:
     outputs.piped(str.__str__(text))
 
 
-def _displayed(outputs: Outputs, bundle: Any) -> None:  # noqa: ANN401 -- whatever is displayed
+def _displayed(outputs: OutputWatch, bundle: Any) -> None:  # noqa: ANN401 -- whatever is displayed
     outputs.displayed(bundle)
 
 
-def _resulted(outputs: Outputs, bundle: Any) -> None:  # noqa: ANN401 -- as above
+def _resulted(outputs: OutputWatch, bundle: Any) -> None:  # noqa: ANN401 -- as above
     outputs.resulted(bundle)
 
 
-def _passed_by(outputs: Outputs) -> None:
+def _passed_by(outputs: OutputWatch) -> None:
     outputs.passed_by()
 
 
@@ -56,7 +56,7 @@ class OutputCapture:
         find: Returns the outputs to record to; None if nothing is recorded now.
     """
 
-    def __init__(self, shell: InteractiveShell, find: Callable[[], Outputs | None]) -> None:
+    def __init__(self, shell: InteractiveShell, find: Callable[[], OutputWatch | None]) -> None:
         self._shell: Any = shell
         self._publisher: Any = shell.display_pub
         self._hook: Any = shell.displayhook

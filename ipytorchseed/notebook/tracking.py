@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ipytorchseed.notebook.config import IPyTorchSeed
     from ipytorchseed.notebook.runs import Runs
     from ipytorchseed.session.identity import Identity
-    from ipytorchseed.session.outputs import Outputs
+    from ipytorchseed.session.outputs import OutputWatch
     from ipytorchseed.session.pending import Pending
     from ipytorchseed.session.session import Session
 
@@ -373,7 +373,7 @@ class Tracking:
         except OSError:  # the folder was removed
             return os.environ.get("PWD", "")
 
-    def _outputs(self) -> Outputs | None:
+    def _outputs(self) -> OutputWatch | None:
         pending = None if self._session is None else self._session.pending
         unheard = pending is None or self._runs.beside or pending is self._unheard
         return None if unheard or pending is None else pending.outputs

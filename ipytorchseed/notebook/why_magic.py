@@ -208,11 +208,11 @@ def run_named(session: Session, word: str) -> Run:
         LookupFailure: There is none; the message suggests a name or names the last runs.
     """
     key = session.identity.key_of(word)
-    run = last_standing(session, session.notebook, key, rank=session.rank)
+    run = last_standing(session, session.shelf, key)
     if run is None or run.source.strip() == word:  # without an id, a cell is identified by its text
         run = last_setting(session, word) or run
     if run is None:
-        recent = session.ledger.runs(session.notebook, rank=session.rank, limit=_NEAR)
+        recent = session.ledger.runs(session.shelf, limit=_NEAR)
         known = {name for each in recent for name in (each.cell, *each.writes)}
         meant = did_you_mean(word, known | {*_SWITCH, _ALL})
         if meant:
@@ -262,7 +262,7 @@ def own_run(session: Session, word: str) -> Run:
         LookupFailure: There is none, or it belongs to a different notebook.
     """
     run = find_run(session, word)
-    if run.notebook != session.notebook:
+    if run.notebook != session.shelf:
         raise LookupFailure(f"{word} is a run of another notebook: ask there")
     return run
 

@@ -53,10 +53,12 @@ class Written(Struct, frozen=True):
     Attributes:
         calls: In the order of the text, those of its functions included.
         imports: The package that each imported name comes from.
+        names: The names that it reads.
     """
 
     calls: tuple[Call, ...] = ()
     imports: Mapping[str, str] = {}
+    names: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=256)
@@ -73,7 +75,10 @@ def written(source: str) -> Written:
         made = frozenset(map(dotted_name, targets))
         inner = (node for node in nodes_in(statement) if isinstance(node, ast.Call))
         calls += [_call(node, options, made) for node in inner]
-    return Written(tuple(calls), dict(_imports(nodes)))
+    names = frozenset(
+        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    )
+    return Written(tuple(calls), dict(_imports(nodes)), names)
 
 
 def _call(node: ast.Call, options: Mapping[str, Any], made: frozenset[str]) -> Call:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import getpass
 import os.path as paths
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import sep
 from typing import Any
 
@@ -18,9 +18,9 @@ from msgspec.structs import replace
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.fingerprint.value import Fingerprint
-from ipytorchseed.ledger.records import FileRead, Run
+from ipytorchseed.ledger.records import FileRead, Outputs, Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.receipts.record import VALUES, each_text, each_value
+from ipytorchseed.receipts.record import SHOWN, VALUES, each_text, each_value
 from ipytorchseed.why.evidence import FOLDER
 from ipytorchseed.why.finders.settings import is_secret
 
@@ -116,26 +116,38 @@ def conceal(run: Run, places: Places) -> Run:
         run: The run, from the ledger.
         places: Those of this machine.
     """
-    shown = {name: getattr(run, name) for name in VALUES}
+
+    def hidden(record: Run | Outputs, names: Iterable[str]) -> dict[str, Any]:
+        held = {name: getattr(record, name) for name in names}
+        return {
+            name: each_value(values, lambda each: _value(each, places))
+            for name, values in held.items()
+            if values is not None
+        }
+
+    error = run.outputs.error
     files = tuple(file for file in run.files if not file.is_folder)
+    hid = _with_paths(replace(run, files=files), places.hide)
     return replace(
-        _with_paths(replace(run, files=files), places.hide),
+        hid,
         notebook="",
         kernel="",
         cell=cell_name(run.cell),
         source="",
         notes=(),
         actions=(),
-        connected=(),
         id=None,
         settings={name: _setting(name, each, places) for name, each in run.settings.items()},
-        **{
-            name: each_value(held, lambda each: _value(each, places))
-            for name, held in shown.items()
-            if held is not None
-        },
-        error=None if run.error is None else _error(run.error),
-        nondeterministic_calls=tuple(map(places.scrub, run.nondeterministic_calls)),  # programs
+        **hidden(run, VALUES),
+        outputs=replace(
+            run.outputs,
+            **hidden(run.outputs, SHOWN),
+            error=None if error is None else _error(error),
+        ),
+        outside=replace(hid.outside, connected=()),
+        nondeterministic_calls={
+            places.scrub(name): is_used for name, is_used in run.nondeterministic_calls.items()
+        },  # also programs
     )
 
 
@@ -157,11 +169,14 @@ def reveal(there: Run, here: Run) -> Run:
         parts = {known.get(name, name): told for name, told in each.parts.items()}
         return replace(each, digest=digest, parts=parts)
 
+    outputs, error = there.outputs, here.outputs.error
+    if outputs.error == _error(error or ""):
+        outputs = replace(outputs, error=error)
     return replace(
         there,
         cell=here.cell,
         source=here.source if alike else "",
-        error=here.error if there.error == _error(here.error or "") else there.error,
+        outputs=outputs,
         settings={name: _same_setting(name, each, here) for name, each in there.settings.items()},
         reads={name: value(each, unknown=other_python) for name, each in there.reads.items()},
         writes={
@@ -238,5 +253,5 @@ def _with_paths(run: Run, change: Callable[[str], str]) -> Run:
         run,
         files=tuple(map(moved, run.files)),
         loaded={name: moved(each) for name, each in run.loaded.items()},
-        wrote=tuple(map(change, run.wrote)),
+        outside=replace(run.outside, wrote=tuple(map(change, run.outside.wrote))),
     )

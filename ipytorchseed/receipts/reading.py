@@ -22,6 +22,7 @@ from ipytorchseed.receipts.privacy import Places, cell_name, found_at
 from ipytorchseed.receipts.record import (
     KIND,
     SCHEMA,
+    SHOWN,
     VALUES,
     Receipt,
     StatePosition,
@@ -88,7 +89,7 @@ def _parse(content: bytes, name: str, places: Places) -> Receipt:
     file = msgspec.convert(told, _File)
     values = {key: _value(each) for key, each in file.values.items()}
     runs = [
-        found_at(replace(_run(each, file.settings, values), receipt=name, kernel=name), places)
+        found_at(replace(_run(each, file.settings, values), kernel=name), places)
         for each in file.cells
     ]
     return Receipt(file.notebook, tuple(runs), file.states)
@@ -103,9 +104,10 @@ def _value(told: dict[str, Any]) -> Fingerprint:
 def _run(told: dict[str, Any], settings: dict[str, Any], values: dict[str, Fingerprint]) -> Run:
     told |= {"notebook": "", "kernel": "", "source": ""}
     told["settings"] = {**settings, **told.get("settings", {})}
-    for name in VALUES:
-        if told.get(name) is not None:
-            told[name] = each_value(told[name], partial(_named, values))
+    for names, record in ((VALUES, told), (SHOWN, told.get("outputs", {}))):
+        for name in names:
+            if record.get(name) is not None:
+                record[name] = each_value(record[name], partial(_named, values))
     return msgspec.convert(told, Run)
 
 

@@ -18,8 +18,9 @@ SCHEMA = 1
 # The value of the field ``kind`` in the file.
 KIND = "ipytorchseed receipt"
 
-# The fields of a run that have values; a receipt stores each value once, by digest.
-VALUES = "reads", "writes", "result", "shown", "stdout", "displays"
+# The fields of a run, and of its outputs, that have values; a receipt stores each value once, by
+# digest.
+VALUES, SHOWN = ("reads", "writes"), ("result", "shown", "stdout", "displays")
 
 
 class StatePosition(Struct, frozen=True, omit_defaults=True):

@@ -18,6 +18,7 @@ from ipytorchseed.receipts.privacy import Places, conceal
 from ipytorchseed.receipts.record import (
     KIND,
     SCHEMA,
+    SHOWN,
     VALUES,
     StatePosition,
     completed,
@@ -119,7 +120,7 @@ def find_stands(
         runs: The runs.
         find_states: As for ``write``.
     """
-    moves = [states for run in runs for states in (run.begun, run.ended)]
+    moves = [states for run in runs for states in (run.before, run.after)]
     named = {digest: name for states in moves for name, digest in states.items()}
     found: dict[str, StatePosition] = {}
     for digest, name in named.items():
@@ -141,8 +142,9 @@ def _cell(run: Run, settings: dict[str, Any], values: _Values) -> dict[str, Any]
     told: dict[str, Any] = msgspec.to_builtins(run)
     for name in _ALWAYS_THERE:
         del told[name]
-    for name in VALUES:
-        if name in told:
-            told[name] = each_value(getattr(run, name), values.name)
+    outputs = told.setdefault("outputs", {})
+    for names, record, into in ((VALUES, run, told), (SHOWN, run.outputs, outputs)):
+        for name in into.keys() & {*names}:
+            into[name] = each_value(getattr(record, name), values.name)
     told["settings"] = {n: v for n, v in run.settings.items() if n not in settings}
     return told

@@ -137,10 +137,10 @@ def write_step(before: float, after: float) -> str:
 
 def shown_number(run: Run) -> Shown | None:
     """Return the number that a run showed last, with its label; None if unknown."""
-    series = None if run.result is None else run.result.series
+    series = None if run.outputs.result is None else run.outputs.result.series
     if series is not None and len(series) == 1:
         return Shown(label_of_last(run.source), series[0])
-    numbers = None if run.stdout is None else run.stdout.series
+    numbers = None if run.outputs.stdout is None else run.outputs.stdout.series
     printed = None if numbers is None else _last_print(run.source)
     return None if printed is None or not numbers else _match(printed, numbers, run)
 

@@ -129,7 +129,7 @@ class StateDifference(View):
     ) -> None:
         self.names = run_name(first, kernel), run_name(second, kernel)
         self.rows = []
-        sides = first.begun, second.begun
+        sides = first.before, second.before
         for name in dict.fromkeys([*sides[0], *sides[1]]):
             one, two = (side.get(name) for side in sides)
             pair = [_state(digest, positions) for digest in (one, two)]
@@ -185,8 +185,8 @@ class WhoView(View):
         """
         seen = {draw.source for draw in self.draws}
         run = self.run
-        names = run.generators_before if run.seeds else run.begun
-        moved = [name for name in names if run.ended.get(name) != run.begun[name]]
+        names = [n for n in run.before if n in run.generators] if run.seeds else [*run.before]
+        moved = [name for name in names if run.after.get(name) != run.before[name]]
         return [name for name in moved if name not in seen]
 
     @property

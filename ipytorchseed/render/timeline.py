@@ -181,12 +181,12 @@ def draw_line(run: Run, earlier: Run | None, kernel: str) -> Line:
         earlier: The cell's run before it; or None.
         kernel: The kernel that asks.
     """
-    before, after = run.begun, run.ended
+    before, after = run.before, run.after
     still = not run.between and not run.seeds and before == after
     others: frozenset[str] = frozenset()
     outcome = None
     if earlier is not None and run.status != UNDONE and not only_asks(run.source):
-        first, last = earlier.begun, earlier.ended
+        first, last = earlier.before, earlier.after
         others = frozenset(
             name
             for name, begin in before.items()
@@ -221,8 +221,8 @@ def _only_looks(source: str) -> bool:
 
 def _unparsed(run: Run) -> bool:
     """Return whether a cell, or text that it evaluated first, could not be parsed."""
-    said = (run.error or "").startswith(_UNPARSED)
-    return said and not (run.writes or run.displays or run.stdout)
+    said = (run.outputs.error or "").startswith(_UNPARSED)
+    return said and not (run.writes or run.outputs.displays or run.outputs.stdout)
 
 
 def last_moves(lines: Iterable[Line], now: Mapping[str, str]) -> dict[str, str]:
@@ -259,7 +259,7 @@ def _number(run: Run) -> str:
     shown = shown_number(run)
     if shown is not None:
         return str(shown)
-    values = [run.result] if run.result is not None else [*run.writes.values()]
+    values = [run.outputs.result] if run.outputs.result is not None else [*run.writes.values()]
     numbers = [value.series for value in values if value.series is not None]
     return write_number(numbers[0][0]) if len(numbers) == 1 and len(numbers[0]) == 1 else ""
 

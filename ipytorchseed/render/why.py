@@ -89,7 +89,7 @@ class WhyView(View):
                 other = f"in {other}"
             elif said.run.kernel != said.against.kernel:
                 other = f"before the restart ({other}, {_clock(said.against)})"
-            same = say_same(said.against, said.run, other)
+            same = say_same(said.against.outputs, said.run.outputs, other)
             return f"{name}{self._past}: {same}{self._but}"
         if said.verdict != "explained" and said.unknown:
             named = said.message.startswith(f"{name} ")
@@ -141,7 +141,9 @@ class WhyView(View):
         said = []
         for run in (self.explanation.run, self.explanation.against):
             if run is not None and run.status != "ok":
-                told = (run.error or "").rstrip(": ")  # an error may have a class and no message
+                told = (run.outputs.error or "").rstrip(
+                    ": "
+                )  # an error may have a class and no message
                 error = f" ({shorten(told, _MOST_ERROR)})" if told else ""
                 how = "was interrupted" if run.status == "interrupted" else f"failed{error}"
                 said.append(f"{run_name(run, self.kernel)} {how}.")
@@ -313,7 +315,7 @@ class WhyView(View):
             The digests in the earlier run and in this one; None if it did not exist.
         """
         runs = (self.explanation.against, self.explanation.run)
-        states = [{} if run is None else run.begun for run in runs]
+        states = [{} if run is None else run.before for run in runs]
         return states[0].get(name), states[1].get(name)
 
     def text(self) -> str:

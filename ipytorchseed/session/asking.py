@@ -55,9 +55,9 @@ def why(
         against = run_before(session, run)
     history: list[Run] = _comparable(session, run) if against is None else []
     if against is not None and against.id is not None and run.id is not None:
-        numbers = ledger.run_ids_between(run.notebook, against.id, run.id - 1, rank=run.rank)
+        numbers = ledger.run_ids_between(run.notebook, against.id, run.id - 1)
         begin = numbers[-_HISTORY] - 1 if len(numbers) > _HISTORY else against.id
-        history = [against, *ledger.runs_between(run.notebook, begin, run.id - 1, rank=run.rank)]
+        history = [against, *ledger.runs_between(run.notebook, begin, run.id - 1)]
         if against.kernel == run.kernel:  # other kernels changed nothing in this one
             history = [each for each in history if each.kernel == run.kernel]
         history = [*_standing(history)]
@@ -114,9 +114,7 @@ def why_elsewhere(session: Session, receipt: Receipt, run: Run | None = None) ->
         msg = f"the receipt of {receipt.notebook} has {asked}: neither an id nor a text is the same"
         raise LookupFailure(msg)
     against, run = next((pair for pair in pairs if find_changes(*pair)), pairs[-1])
-    before = session.ledger.runs(
-        run.notebook, kernel=run.kernel, before_id=run.id, rank=run.rank, limit=_HISTORY
-    )
+    before = session.ledger.runs(run.notebook, kernel=run.kernel, before_id=run.id, limit=_HISTORY)
     states = EitherStates(receipt, LedgerStates(session.ledger))
     return explain(run, against, [*before][::-1], states)
 
@@ -137,16 +135,14 @@ def why_all(session: Session) -> tuple[list[Explanation], int]:
 
 def _last_of_each(session: Session) -> list[Run]:
     """Return the last run of each cell of this kernel, oldest first."""
-    runs = session.ledger.runs(
-        session.notebook, kernel=session.kernel, rank=session.rank, limit=_LOOKED_BACK
-    )
+    runs = session.ledger.runs(session.shelf, kernel=session.kernel, limit=_LOOKED_BACK)
     told = completed([*runs][::-1])
     return [*{run.cell: run for run in told if not only_asks(run.source)}.values()]
 
 
 def _earlier_alike(run: Run, runs: Sequence[Run]) -> Run | None:
     """Return the latest earlier run of the cell with the same result, bit for bit."""
-    earlier = (each for each in runs if (each.id or 0) < (run.id or 0) and each.rank == run.rank)
+    earlier = (each for each in runs if (each.id or 0) < (run.id or 0))
     for each in earlier:
         if not (find_changes(each, run) or unknown_outcome(each, run)):
             return each
@@ -155,10 +151,10 @@ def _earlier_alike(run: Run, runs: Sequence[Run]) -> Run | None:
 
 def _comparable(session: Session, run: Run) -> list[Run]:
     """Return a run to compare the first run of a cell with, or nothing."""
-    latest = last_standing(session, run.notebook, run.cell, rank=run.rank)
+    latest = last_standing(session, run.notebook, run.cell)
     if latest is not None and latest.id != run.id:
         return [latest]
-    runs = session.ledger.runs(run.notebook, before_id=run.id, rank=run.rank, limit=_NEAR)
+    runs = session.ledger.runs(run.notebook, before_id=run.id, limit=_NEAR)
     earlier = _standing(runs)
     return [each for each in earlier if not only_asks(each.source)][:1]
 
@@ -213,30 +209,25 @@ def last_setting(session: Session, name: str) -> Run | None:
 def _latest(session: Session) -> Iterator[Run]:
     """Yield the latest runs of this kernel, newest first, then those of all kernels."""
     for kernel in (session.kernel, None):
-        yield from _standing(
-            session.ledger.runs(
-                session.notebook, kernel=kernel, rank=session.rank, limit=_LOOKED_BACK
-            )
-        )
+        runs = session.ledger.runs(session.shelf, kernel=kernel, limit=_LOOKED_BACK)
+        yield from _standing(runs)
 
 
 def run_before(session: Session, run: Run) -> Run | None:
     """Return the previous run of a run's cell, preferably in its kernel, or None."""
     for kernel in (run.kernel, None):
-        earlier = last_standing(session, run.notebook, run.cell, kernel, run.id, rank=run.rank)
+        earlier = last_standing(session, run.notebook, run.cell, kernel, run.id)
         if earlier is not None:
             return earlier
     return None
 
 
-def last_standing(  # noqa: PLR0913 -- as in ``Ledger.runs``
+def last_standing(
     session: Session,
     notebook: str,
     cell: str,
     kernel: str | None = None,
     before_id: int | None = None,
-    *,
-    rank: int | None,
 ) -> Run | None:
     """Return the latest run of a cell that was not undone; None if there is none.
 
@@ -246,12 +237,9 @@ def last_standing(  # noqa: PLR0913 -- as in ``Ledger.runs``
         cell: The cell.
         kernel: Only runs of this kernel.
         before_id: Only runs with smaller numbers.
-        rank: Only runs of this rank.
     """
     for limit in (1, _LOOKED_BACK):  # reading one run is usually enough
-        runs = session.ledger.runs(
-            notebook, cell, kernel, before_id=before_id, rank=rank, limit=limit
-        )
+        runs = session.ledger.runs(notebook, cell, kernel, before_id=before_id, limit=limit)
         for each in _standing(runs):
             return each
     return None

@@ -44,7 +44,7 @@ class Identity:
         return ident in self._keys
 
     def begin(
-        self, ident: str, code: str, saved: Collection[str], ledger: Ledger, rank: int | None
+        self, ident: str, code: str, saved: Collection[str], ledger: Ledger, shelf: str
     ) -> None:
         """Give a key to a cell that is about to run for the first time in this kernel.
 
@@ -53,22 +53,21 @@ class Identity:
             code: The digest of the cell's text.
             saved: Ids in the notebook's file, if the front end uses them.
             ledger: Has the earlier runs.
-            rank: The rank of this process, if several run the notebook.
+            shelf: The key of this process's runs in it.
         """
         known = ident in saved
-        self._keys[ident] = ident if known else self._find(ident, code, saved, ledger, rank)
+        self._keys[ident] = ident if known else self._find(ident, code, saved, ledger, shelf)
 
     def _find(
-        self, ident: str, code: str, saved: Collection[str], ledger: Ledger, rank: int | None
+        self, ident: str, code: str, saved: Collection[str], ledger: Ledger, shelf: str
     ) -> str:
         """Return the key of the cell with this text in an earlier kernel, or a new key."""
-        notebook, kernel = self.notebook, self.kernel
-        taken = {*saved, *self._keys.values()}
+        kernel, taken = self.kernel, {*saved, *self._keys.values()}
         try:
-            alike = ledger.cells_with_text(notebook, code, kernel, rank=rank)
+            alike = ledger.cells_with_text(shelf, code, kernel)
             if len(alike) == 1 and alike[0] not in taken:
                 return alike[0]
-            known = ident in taken or ledger.last_run(notebook, ident, rank=rank)
+            known = ident in taken or ledger.last_run(shelf, ident)
         except LedgerError:  # reported when the run is to be stored
             return ident
         return f"{ident} {kernel}" if known else ident

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from xxhash import xxh3_64
 
 from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.ledger.records import Outputs
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.addresses import shows_addresses
 from ipytorchseed.reads.entropy import reads_clock
@@ -136,14 +137,14 @@ def _as_drawn_over(text: str) -> str:
 _NOTHING = _digest("").hexdigest()
 
 
-def outputs_of(source: str, asks: Iterable[str]) -> Outputs:
+def outputs_of(source: str, asks: Iterable[str]) -> OutputWatch:
     """Return empty outputs for a cell that is about to run.
 
     Args:
         source: Its text.
         asks: Its nondeterministic calls.
     """
-    return Outputs(timed=reads_clock(asks), addressed=shows_addresses(source))
+    return OutputWatch(timed=reads_clock(asks), addressed=shows_addresses(source))
 
 
 def _without_place(value: object) -> object:
@@ -151,7 +152,7 @@ def _without_place(value: object) -> object:
     return None if type(value) is int and not without_addresses(str(value)) else value
 
 
-class Outputs(Struct):
+class OutputWatch(Struct):
     """The outputs of a run so far.
 
     Attributes:
@@ -244,9 +245,26 @@ class Outputs(Struct):
             return [*map(_without_place, result)]  # type: ignore[call-overload] # one of them
         return _without_place(result)
 
-    def fresh(self) -> Outputs:
+    def fresh(self) -> OutputWatch:
         """Return outputs for another run of the cell."""
-        return Outputs(timed=self.timed, addressed=self.addressed)
+        return OutputWatch(timed=self.timed, addressed=self.addressed)
+
+    def record(
+        self,
+        result: Fingerprint | None = None,
+        error: str | None = None,
+        *,
+        printed: bool = True,
+    ) -> Outputs:
+        """Return the record of the outputs.
+
+        Args:
+            result: The value of the last expression, if it has one.
+            error: The error that ended the run, as one line.
+            printed: Whether the printed text counts.
+        """
+        stdout = self.stdout() if printed else None
+        return Outputs(result, self.shown, stdout, self.displays, error)
 
     @property
     def displays(self) -> tuple[Fingerprint, ...]:

@@ -9,11 +9,10 @@ from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget
 from ipytorchseed.fingerprint.value import Fingerprint
-from ipytorchseed.ledger.records import GeneratorState, Run
+from ipytorchseed.ledger.records import REPLACED, Run, marked
 from ipytorchseed.reads.actions import may_set_state
 from ipytorchseed.reads.dependencies import Dependencies
-from ipytorchseed.reads.shell import prints_no_result
-from ipytorchseed.session.outputs import Outputs
+from ipytorchseed.session.outputs import OutputWatch
 from ipytorchseed.session.sources import States
 from ipytorchseed.session.watch import Look
 
@@ -30,7 +29,6 @@ class Pending(Struct):
         states: The state of every source.
         generators: The generators in the namespace.
         settings: Flags, environment, versions and hardware.
-        named: Variables that its text reads.
         dependencies: The places of the values that it reads.
         writes: Names that its code may set.
         inert: As in ``Effects``.
@@ -52,7 +50,6 @@ class Pending(Struct):
     states: States
     generators: Mapping[str, Look]
     settings: Mapping[str, Any]
-    named: frozenset[str]
     dependencies: Dependencies
     writes: set[str]
     inert: bool
@@ -60,7 +57,7 @@ class Pending(Struct):
     confined: bool
     budget: Budget
     between: Mapping[str, tuple[str, str]]
-    outputs: Outputs
+    outputs: OutputWatch
     reads: dict[str, Fingerprint] = {}
     seeds: list[tuple[int, str]] = []
     beside: bool = False
@@ -76,35 +73,26 @@ class Pending(Struct):
             asked: Functions that it called, or may have called, for the time or entropy.
             **ended: Fields that are known only at its end.
         """
-        dependencies, outputs = self.dependencies, self.outputs
-        followed: dict[str, Any] = {
-            name: tuple(sorted(getattr(dependencies, name))) for name in _FOLLOWED
-        }
+        dependencies = self.dependencies
         return Run(
             cell=self.cell,
             source=self.source,
             execution_count=self.execution_count,
             started=self.started,
-            before=self.states.digests,
-            generators_before=records(self.generators),
-            named=tuple(sorted(self.named)),
-            reads=self.reads,
+            before=digests_of(self.states, self.generators),
+            reads=marked(self.reads, dependencies.replaced, REPLACED),
             actions=tuple(dependencies.actions),
-            shown=outputs.shown,
-            stdout=None if prints_no_result(self.source) else outputs.stdout(),
-            displays=outputs.displays,
             between=self.between,
             seeds=tuple(self.seeds),
-            nondeterministic_calls=(*sorted(asked), *(["hash"] if dependencies.hashes else [])),
-            **followed,
+            nondeterministic_calls={
+                name: name not in dependencies.timing
+                for name in (*sorted(asked), *(["hash"] if dependencies.hashes else []))
+            },
+            packages=tuple(sorted(dependencies.packages)),
             **ended,
         )
 
 
-# Fields that dependencies and runs have in common.
-_FOLLOWED = ("packages", "replaced", "timed", "timing")
-
-
-def records(looks: Mapping[str, Look]) -> dict[str, GeneratorState]:
-    """Return the records of generators."""
-    return {name: GeneratorState(look.type, look.digest) for name, look in looks.items()}
+def digests_of(states: States, generators: Mapping[str, Look]) -> dict[str, str]:
+    """Return the digests of sources and generators, by name."""
+    return {**states.digests, **{name: look.digest for name, look in generators.items()}}

@@ -59,12 +59,11 @@ class RecordedKernel:
     def _latest(self) -> list[Run]:
         """The latest runs, and earlier ones if those do not include the target."""
         ledger, target = self._session.ledger, self._target
-        rank, limit = target.rank, _LOOKED_BACK
-        latest = [*ledger.runs(target.notebook, rank=rank, limit=limit)]
+        latest = [*ledger.runs(target.notebook, limit=_LOOKED_BACK)]
         if not latest or (target.id or 0) >= (latest[-1].id or 0):
             return latest
         after = (target.id or 0) + 1
-        return [*latest, *ledger.runs(target.notebook, before_id=after, rank=rank, limit=limit)]
+        return [*latest, *ledger.runs(target.notebook, before_id=after, limit=_LOOKED_BACK)]
 
     @cached_property
     def _mine(self) -> list[Run]:
@@ -147,7 +146,7 @@ class RecordedKernel:
     def writers(self, path: str, reader: Run) -> Iterator[Run]:
         """Yield the runs before a run that wrote a file, newest first, in any kernel."""
         earlier = (run for run in self._latest if (run.id or 0) < (reader.id or 0))
-        return (run for run in earlier if path in run.wrote and not only_asks(run.source))
+        return (run for run in earlier if path in run.outside.wrote and not only_asks(run.source))
 
     def met_before(self, run: Run) -> set[str]:
         """Return the packages that runs before this one used, in this kernel."""

@@ -105,7 +105,7 @@ class Restart:
         self._names = [
             name for name in [*namespace] if session.is_users(name) and not hasattr(builtins, name)
         ]
-        runs = session.ledger.runs(session.notebook, kernel=session.kernel, rank=session.rank)
+        runs = session.ledger.runs(session.shelf, kernel=session.kernel)
         self._runs = [run for run in [*runs][::-1] if run.status != UNDONE]
         if file is None:
             last = {run.cell: run.source for run in self._runs}
@@ -206,7 +206,8 @@ class Restart:
             cell = self._of[run.id]
             above = [each.effects for each in self._cells[: cell.place + 1]]
             actions = [each.lstrip(":") for effects in above for each in effects.actions]
-            for name in sorted(run.before.keys() & run.after.keys() - {*run.imported} - seen):
+            aside = {*run.imported, *run.generators, *seen}
+            for name in sorted(run.before.keys() & run.after.keys() - aside):
                 stood = run.before[name], run.after[name]
                 if stood[0] != stood[1]:
                     seen.add(name)

@@ -19,7 +19,7 @@ from ipytorchseed.introspection.collection import uncollected
 from ipytorchseed.introspection.ownership import is_of_library
 from ipytorchseed.introspection.values import is_scalar, shell_name
 from ipytorchseed.ledger.place import ledger_path
-from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.records import READING, Outside, Run, marked
 from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.observe.asked import not_asked
@@ -31,6 +31,7 @@ from ipytorchseed.reads.entropy import is_program
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.patches import find_at
 from ipytorchseed.reads.seeding import made_in_a_state
+from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.rng.table import import_lazy
 from ipytorchseed.session import hearing
 from ipytorchseed.session.config import Config
@@ -44,7 +45,7 @@ from ipytorchseed.session.named_files import find_inside, find_named, texts_in, 
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.outputs import outputs_of
 from ipytorchseed.session.own_modules import read_there, set_in_packages
-from ipytorchseed.session.pending import Pending, records
+from ipytorchseed.session.pending import Pending, digests_of
 from ipytorchseed.session.settings import Settings
 from ipytorchseed.session.sources import States, StateWatch, with_origins
 from ipytorchseed.session.variables import MOST_NAMES, Variables, foremost
@@ -132,15 +133,10 @@ class Session:
 
     @property
     def shelf(self) -> str:
-        """The key of saved states: the notebook, and the rank if there are several."""
-        return self.notebook if self.rank is None else f"{self.notebook}, rank {self.rank}"
-
-    @property
-    def rank(self) -> int | None:
-        """The rank of this process; None if only one runs the notebook."""
+        """The key of this process's runs and saved states: the notebook, and its rank if any."""
         if self._rank is None:
             self._rank = self._find_rank()
-        return self._rank
+        return self.notebook if self._rank is None else f"{self.notebook}, rank {self._rank}"
 
     def code_of(self, source: str) -> str:
         """Return the digest of a cell's code, which ignores comments and layout."""
@@ -164,7 +160,7 @@ class Session:
         if ident is None:
             return source.strip()
         if not self.identity.knows(ident):
-            told = self.code_of(source), saved(ident), self.ledger, self.rank
+            told = self.code_of(source), saved(ident), self.ledger, self.shelf
             self.identity.begin(ident, *told)
         return self.identity.key_of(ident)
 
@@ -246,7 +242,6 @@ class Session:
             settings=self._settings.facts()
             if effects.inert
             else self._settings.read(source, dependencies.packages, dependencies.variables),
-            named=frozenset(effects.reads) & {*namespace},
             dependencies=dependencies,
             writes=self._users(effects.writes),
             inert=effects.inert,
@@ -351,6 +346,8 @@ class Session:
             budget.charge(began)
             for name, value in there:
                 pending.reads.setdefault(name, self.variables.look(value, budget))
+        pending.reads = marked(pending.reads, dependencies.timed, READING)
+        writes = marked(writes, dependencies.timed, READING)
         bound = written | dependencies.writes | dependencies.sets.keys()
         ours = str(self.ledger.path or ledger_path())
         result = pending.outputs.content(result)
@@ -358,27 +355,31 @@ class Session:
         pending.states = with_origins(pending.states, states, pending.may_seed)
         run = pending.run(
             self._asked(pending, namespace, seen),
-            notebook=self.notebook,
+            notebook=self.shelf,
             kernel=self.kernel,
             seconds=seconds,
             observed=None if seen is None else observed(seen, namespace, pending.reads.keys()),
             status=status,
-            after=states.digests,
-            generators_after=records(generators),
+            after=digests_of(states, generators),
+            generators={
+                name: look.type for name, look in {**pending.generators, **generators}.items()
+            },
             settings=self._settings.learned(pending.settings),
             missing=tuple(sorted(self._users(dependencies.missing))),
             writes=writes,
             in_place=tuple(sorted(writes.keys() - bound)),
-            result=None if result is None else self.variables.result(result, pending.budget),
-            error=None if error is None else without_noise(error[:MOST_ERROR]),
+            outputs=pending.outputs.record(
+                None if result is None else self.variables.result(result, pending.budget),
+                None if error is None else without_noise(error[:MOST_ERROR]),
+                printed=not prints_no_result(pending.source),
+            ),
             files=self._files.read(pending.budget.seconds - pending.budget.used, ours),
-            loaded={name: self._files.look(path, 0.0) for name, path in self._imports.own.items()},
-            wrote=self.written(),
-            connected=self.connected(),
-            left=() if pending.inert else self._leftovers.found(),
+            loaded={name: self._files.look(path, 0.0) for name, path in own.items()},
+            outside=Outside(
+                self.written(), self.connected(), () if pending.inert else self._leftovers.found()
+            ),
             imported=imported,
             code=self.code_of(pending.source),
-            rank=self._rank if pending.inert and self.last is not None else self.rank,
             notes=(
                 *states.notes,
                 *(() if dependencies.complete else (_TOO_MUCH,)),
@@ -387,7 +388,7 @@ class Session:
                 *((_BESIDE,) if pending.beside else ()),
             ),
         )
-        self._ended = run.after
+        self._ended = states.digests
         kept = pending.states.kept | states.kept
         for look in (*pending.generators.values(), *generators.values()):
             kept[look.digest] = look.state

@@ -50,7 +50,7 @@ class LedgerStates:
     def latest(self, run: Run) -> list[Run]:
         """Return the latest runs of a run's notebook, newest first."""
         if self._latest is None:
-            runs = self._ledger.runs(run.notebook, rank=run.rank, limit=_LOOKED_BACK)
+            runs = self._ledger.runs(run.notebook, limit=_LOOKED_BACK)
             self._latest = [run for run in runs if run.status != UNDONE]
         return self._latest
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Protocol
 
 from ipytorchseed.fingerprint.value import Fingerprint, same
-from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.records import Outputs, Run
 from ipytorchseed.why.evidence import differ
 from ipytorchseed.why.explanation import Change
 from ipytorchseed.why.value_changes import changed_parts, how_far
@@ -32,7 +31,7 @@ COUNT = "count"
 TIMES = "times"
 
 
-def say_same(against: Showing, run: Showing, other: str) -> str:
+def say_same(against: Outputs, run: Outputs, other: str) -> str:
     """Return a clause that says that two runs gave the same result.
 
     Args:
@@ -70,13 +69,14 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
         idle = hidden or _left_equal_parts(against, run, name)
         if differ(before, after) and not idle:
             changes.append(_change("variable", name, before, after))
-    compared |= bool(against.result and run.result) or bool(against.stdout and run.stdout)
-    if not (compared or (against.displays and run.displays)) and against.code != run.code:
+    then, now = against.outputs, run.outputs
+    compared |= bool(then.result and now.result) or bool(then.stdout and now.stdout)
+    if not (compared or (then.displays and now.displays)) and against.code != run.code:
         changes += [
             Change("variable", name, "made now" if name in run.writes else "made before, not now")
             for name in names
         ]
-    return (*changes, *find_output_changes(against, run))
+    return (*changes, *find_output_changes(then, now))
 
 
 def _is_number(value: Fingerprint | None) -> bool:
@@ -84,7 +84,7 @@ def _is_number(value: Fingerprint | None) -> bool:
     return value is not None and value.series is not None and len(value.series) == 1
 
 
-def find_output_changes(before: Showing, after: Showing) -> tuple[Change, ...]:
+def find_output_changes(before: Outputs, after: Outputs) -> tuple[Change, ...]:
     """Compare the outputs and errors of two runs."""
     changes = [
         _change(what, "", one, other)
@@ -145,7 +145,7 @@ def _is_sampled(printed: Fingerprint | None) -> bool:
     return printed is not None and printed.kind == "text" and printed.digest == printed.sample
 
 
-def shown_otherwise(before: Showing, after: Showing) -> bool:
+def shown_otherwise(before: Outputs, after: Outputs) -> bool:
     """Return whether two results are shown differently but not known to differ.
 
     A class's own ``__repr__`` or ``_repr_html_`` may read other variables when it is shown, and the
@@ -179,31 +179,7 @@ def count_displays(displays: Sequence[Fingerprint]) -> int:
     return sum(int(each.parts.get(COUNT, 1)) for each in displays)
 
 
-class Showing(Protocol):
-    """What a run, or its final state, showed."""
-
-    @property
-    def result(self) -> Fingerprint | None:
-        """The value of its last expression."""
-
-    @property
-    def shown(self) -> Fingerprint | None:
-        """How that value was shown."""
-
-    @property
-    def stdout(self) -> Fingerprint | None:
-        """What it printed."""
-
-    @property
-    def displays(self) -> Sequence[Fingerprint]:
-        """What it displayed."""
-
-    @property
-    def error(self) -> str | None:
-        """The error that ended it, as one line."""
-
-
-def not_compared(against: Showing, run: Showing) -> tuple[str, ...]:
+def not_compared(against: Outputs, run: Outputs) -> tuple[str, ...]:
     """Return the outputs of two runs that could not be compared, in words.
 
     Args:

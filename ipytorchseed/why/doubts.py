@@ -68,34 +68,33 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
 
 
 def _of_calls(run: Run, name: str) -> Iterator[str]:
-    for asked in run.nondeterministic_calls:
+    for asked, is_used in run.nondeterministic_calls.items():
         if is_program(asked):
             yield f"{name} runs another program: {asked}"
         elif asked in PLACES:
             yield f"{name} depends on where {PLACES[asked]}"
-        elif asked not in {"hash", *run.timing, *MEMORY}:
+        elif is_used and asked not in {"hash", *MEMORY}:
             yield f"{name} asks {asked}, which is different every time"
 
 
 def _of_files(run: Run, present: Present, name: str) -> Iterator[str]:
     for path in sorted(present.changed_files(run)):
-        if path in run.wrote:
+        if path in run.outside.wrote:
             yield f"{PurePath(path).name}, which {name} read and wrote, has changed since"
         elif path.endswith("/"):
             yield f"{PurePath(path).name}/, which {name} listed, holds other files now"
     if not _ASKS_FOR_FILES.isdisjoint(map(last_part, run.actions)):
         read = {file.path for file in run.files}
-        for path in (each for each in run.wrote if each not in read and present.is_file(each)):
+        for path in (
+            each for each in run.outside.wrote if each not in read and present.is_file(each)
+        ):
             yield f"{PurePath(path).name}, which {name} wrote, is there now"
 
 
 def moves(run: Run) -> Iterator[tuple[str, str | None, str | None]]:
     """Yield each source and generator, with its states before and after a run."""
-    for name in run.before.keys() | run.after.keys():
+    for name in run.before.keys() | (run.after.keys() - run.generators.keys()):
         yield name, run.before.get(name), run.after.get(name)
-    for name, state in run.generators_before.items():
-        after = run.generators_after.get(name)
-        yield name, state.digest, None if after is None else after.digest
 
 
 def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
@@ -127,7 +126,7 @@ _ADDS = lazy_pattern(
 
 def _adds_in_any_order(run: Run) -> bool:
     """Return whether a run may have summed in any order on a GPU."""
-    started = any(":" in name for name in run.after)
+    started = any(":" in name for name in run.after.keys() - run.generators.keys())
     trained = any(run.writes[name].kind in ("module", "optimizer") for name in run.in_place)
     return started and not is_strict(run) and (trained or does(run, _ADDS))
 
@@ -135,10 +134,11 @@ def _adds_in_any_order(run: Run) -> bool:
 def _can_affect(run: Run, setting: str, then: Any, now: Any) -> bool:  # noqa: ANN401 -- JSON values
     """Return whether a setting may change what a run makes or shows."""
     if setting == "sys.setrecursionlimit":
-        return bool(run.error) or now < then
+        return bool(run.outputs.error) or now < then
     if BY_NAME[setting].acts_on not in (TEXT, FIGURES):
         return True
-    shown = (run.shown, run.stdout, run.error, *run.displays)
+    outputs = run.outputs
+    shown = (outputs.shown, outputs.stdout, outputs.error, *outputs.displays)
     return any(shown) or any(value.kind in ("str", "text") for value in run.writes.values())
 
 

@@ -118,7 +118,11 @@ class Evidence(Struct, frozen=True):
         """The files that the earlier run made and the later one, of equal code, found."""
         read = {file.path for file in self.run.files if file.size >= 0}
         same_code = self.run.code == self.against.code
-        return read.intersection(self.against.wrote) - {*self.run.wrote} if same_code else set()
+        return (
+            read.intersection(self.against.outside.wrote) - {*self.run.outside.wrote}
+            if same_code
+            else set()
+        )
 
     def uses(self, package: str) -> bool:
         """Return whether the cell's code reaches a package."""

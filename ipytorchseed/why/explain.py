@@ -161,7 +161,10 @@ def _explain_same(
         hidden = unseen(evidence.against.writes, evidence.run.writes) if causes else []
         unknown = tuple(map(Unknown, hidden))
         but = f"; {say_hidden(hidden)}" if hidden else ""
-        verdict, message = "same", f"{say_same(evidence.against, evidence.run, other)}{but}"
+        verdict, message = (
+            "same",
+            f"{say_same(evidence.against.outputs, evidence.run.outputs, other)}{but}",
+        )
     return Explanation(
         evidence.run, evidence.against, verdict, message, cleared=told, unknown=unknown
     )

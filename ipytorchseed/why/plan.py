@@ -77,7 +77,7 @@ def make_plan(target: Run, present: Present, *, writes: bool = True) -> Plan:
         writes: Whether cells that write a file may run again to restore it.
     """
     plan = _Planner(target, present, writes=writes).plan()
-    if not plan.blocked or not target.generators_before:
+    if not plan.blocked or target.generators.keys().isdisjoint(target.before):
         return plan
     reads, apart = dict(target.reads), []
     for name, wanted in target.reads.items():
@@ -105,12 +105,12 @@ def outside_of(run: Run, present: Present) -> tuple[str, ...]:
         present: This kernel.
     """
     programs = [f"runs {name}" for name in run.nondeterministic_calls if is_program(name)]
-    files = [f"writes {PurePath(path).name}" for path in run.wrote]
+    files = [f"writes {PurePath(path).name}" for path in run.outside.wrote]
     effects = present.effects(run)
     files = files or [f"writes files: {name.lstrip(':')}" for name in writing_calls(effects)]
     opened = {name for name, value in run.reads.items() if _is_open(value)}
     files += [f"writes to {name}" for name in present.sends_to(run, opened)]
-    hosts = [f"connects to {name}" for name in run.connected]
+    hosts = [f"connects to {name}" for name in run.outside.connected]
     return (*programs, *files[:_MAX_NAMED], *hosts[:_MAX_NAMED])
 
 
@@ -199,7 +199,7 @@ class _Planner:
         return [
             path
             for path in self._present.changed_files(run)
-            if path not in {*run.wrote, *self._written} and path[-1:] != "/"
+            if path not in {*run.outside.wrote, *self._written} and path[-1:] != "/"
         ]
 
     def _changed_message(self, path: str, reader: Run) -> str:
@@ -220,7 +220,7 @@ class _Planner:
         return name in self._bound or name in self._given_up or self._present.is_bound(name)
 
     def _is_restored(self, name: str, wanted: Fingerprint, reader: Run) -> bool:
-        if (wanted.kind == "rng" and "." not in name) or name in reader.generators_before:
+        if (wanted.kind == "rng" and "." not in name) or name in reader.generators:
             return self._is_bound(name)  # its state is restored with the sources
         now = self._now.get(name) or self._present.last(name)
         if now is None:
@@ -299,7 +299,7 @@ class _Planner:
         )
         if self._can_repeat(maker) and self._prepare(maker):
             made = {name, *(each for each in self._target.reads if each in maker.writes)} - {""}
-            self._written.update(maker.wrote)
+            self._written.update(maker.outside.wrote)
             self._steps.append(self._step(maker, *sorted(made)))
             self._now.update(maker.writes)
             self._bound |= self._present.effects(maker).writes
@@ -342,7 +342,7 @@ class _Planner:
         name = self._name(run)
         if run.status != "ok":
             how = {"interrupted": "was interrupted", UNDONE: "was undone"}.get(
-                run.status, f"failed ({run.error})"
+                run.status, f"failed ({run.outputs.error})"
             )
             return f"{name} {how}: there is no result to bring back"
         moved = {

@@ -32,7 +32,11 @@ def _tier(evidence: Evidence, cause: Cause) -> int:
     by = [each.run.cell == evidence.run.cell for each in cause.blame if each.run is not None]
     if by and all(by):
         return 5
-    return _NAMED if cause.name.partition(".")[0] in evidence.run.named else _REACHED
+    return (
+        _NAMED
+        if cause.name.partition(".")[0] in evidence.states.written(evidence.run).names
+        else _REACHED
+    )
 
 
 def _latest(cause: Cause) -> int:

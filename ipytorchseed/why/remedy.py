@@ -33,7 +33,7 @@ def find_remedy(evidence: Evidence, causes: Sequence[Cause], present: Present | 
     obstacles = [*plan.doubts, *filter(None, (_obstacle(evidence, cause) for cause in causes))]
     obstacles += _unseen(evidence, {cause.name for cause in causes})
     command = f"%replay {run_word(evidence.against, present.kernel)}"
-    if any(step.run.wrote for step in plan.steps[:-1]):
+    if any(step.run.outside.wrote for step in plan.steps[:-1]):
         command += " --yes"
     word, phrase = run_word(evidence.against, present.kernel), evidence.name(evidence.against)
     renamed = not obstacles and word.startswith("#") and word != phrase
@@ -88,9 +88,8 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
     """
     found = [cause.fix for cause in causes if cause.fix and not cause.goes_back]
     found += [root.fix for root in roots if root.fix and root.fix not in found]
-    generators = {*run.generators_before, *run.generators_after}
     for root in roots:
-        if root.kind == "rng" and root.name in generators:
+        if root.kind == "rng" and root.name in run.generators:
             found.append(f"seed `{root.name}` in the cell that draws from it")
         elif root.kind == "rng" and not any(each.startswith("%seed") for each in found):
             found.append("%seed each 42")

@@ -208,9 +208,13 @@ def _makers(evidence: Evidence, cause: Cause) -> Iterator[tuple[Run, Run]]:
 
 def _earlier_writer(evidence: Evidence, maker: Run, path: str) -> Run | None:
     """Return the run of the same cell that wrote a file's earlier content."""
-    wrote = (run for run in evidence.states.latest(evidence.run) if path in run.wrote)
+    wrote = (run for run in evidence.states.latest(evidence.run) if path in run.outside.wrote)
     earlier = next((run for run in wrote if _comes_before(run, evidence.against)), None)
-    if earlier is None or path not in maker.wrote or front_end_id(earlier) != front_end_id(maker):
+    if (
+        earlier is None
+        or path not in maker.outside.wrote
+        or front_end_id(earlier) != front_end_id(maker)
+    ):
         return None
     return replace(earlier, cell=maker.cell)
 

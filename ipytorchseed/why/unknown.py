@@ -38,7 +38,7 @@ def unknown_outcome(against: Run, run: Run) -> list[str]:
         for name, after in run.writes.items()
         if name in earlier and same(earlier[name], after) is None
     ]
-    return [*made, *not_compared(against, run), *_unfollowed(run)]
+    return [*made, *not_compared(against.outputs, run.outputs), *_unfollowed(run)]
 
 
 def _unfollowed(run: Run) -> list[str]:
@@ -57,7 +57,7 @@ def find_unknown_inputs(evidence: Evidence) -> tuple[Unknown, ...]:
         if before is not None and same(before, after) is None:
             between = [run for run in evidence.history if run.cell != evidence.run.cell]
             makers = [run for run in between if name in run.writes]
-            makers = makers or [run for run in between if name in {*run.named, *run.reads}]
+            makers = makers or [run for run in between if name in run.reads]
             found.append(Unknown(name, tuple(makers[-_NAMED:])))
     files = {file.path: file for file in evidence.against.files}
     unknown = [each for each in evidence.run.files if each.path in files]

@@ -48,8 +48,8 @@ def test_everything_stands_where_the_run_began(drawing):
 def test_sources_and_generators_are_named_together(drawing):
     """As ``%rng diff`` lists them."""
     run = drawing[1]
-    assert [*run.begun] == ["python", "numpy", "torch.cpu", "g"]
-    assert run.begun["g"] != run.ended["g"]
+    assert [*run.before] == ["python", "numpy", "torch.cpu", "g"]
+    assert run.before["g"] != run.after["g"]
 
 
 def test_what_is_gone_is_missing_and_what_is_new_is_left(drawing):
@@ -67,7 +67,7 @@ def test_states_that_were_pruned_are_told(drawing, monkeypatch):
     """The others are restored; where none is left, it is an error that says why."""
     notebook, run = drawing
     ledger = notebook.session.ledger
-    full = ledger.states([*run.begun.values()])
+    full = ledger.states([*run.before.values()])
     lost = {each: state for each, state in full.items() if each != run.before["numpy"]}
     monkeypatch.setattr(type(ledger), "states", lambda *_: lost)
     done = back(notebook, run)

@@ -96,7 +96,7 @@ def _states_that_moved(runs: Iterable[Run]) -> set[str]:
     """Return the digests of states of sources that changed in some run."""
     seen: dict[str, set[str]] = {}
     for run in runs:
-        for name, digest in (*run.begun.items(), *run.ended.items()):
+        for name, digest in (*run.before.items(), *run.after.items()):
             seen.setdefault(name, set()).add(digest)
     return {digest for digests in seen.values() if len(digests) > 1 for digest in digests}
 

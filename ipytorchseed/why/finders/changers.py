@@ -103,7 +103,7 @@ def find_shower(evidence: Evidence, name: str) -> list[Blame]:
     mine = [
         run
         for run in evidence.history
-        if run.kernel == evidence.run.kernel and run.result is not None
+        if run.kernel == evidence.run.kernel and run.outputs.result is not None
     ]
     number = name.lstrip("_")
     if number.isdigit():
@@ -138,7 +138,9 @@ def find_module_writers(evidence: Evidence, name: str) -> list[Blame]:
         module = next(found, "").removeprefix("import ").rpartition(".")[0]
     file = f"{module.replace('.', '/')}.py"
     wrote = [
-        run for run in evidence.history if any(path.endswith(f"/{file}") for path in run.wrote)
+        run
+        for run in evidence.history
+        if any(path.endswith(f"/{file}") for path in run.outside.wrote)
     ]
     return [Blame(run, f"wrote {PurePath(file).name}") for run in wrote[-1:]]
 

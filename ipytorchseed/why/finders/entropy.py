@@ -50,9 +50,9 @@ def find_entropy(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:
             cells often measure themselves, which changes nothing else.
     """
     variables = {change.name for change in evidence.changed if change.what == "variable"}
-    timing = {*evidence.run.timing} & {*evidence.against.timing}
-    both = set(evidence.run.nondeterministic_calls) & set(evidence.against.nondeterministic_calls)
-    for name in evidence.run.nondeterministic_calls:
+    then = evidence.against.nondeterministic_calls
+    both = then.keys() & evidence.run.nondeterministic_calls.keys()
+    for name, is_used in evidence.run.nondeterministic_calls.items():
         if name == "!date" and not others and variables and does(evidence.run, _DATE):
             message = "the cell keeps what `date` prints, which is different every time"
             yield Cause("entropy", name, message)
@@ -60,7 +60,7 @@ def find_entropy(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:
             continue
         if name in MEMORY:
             continue  # see `find_memory`
-        measures = name in timing or name in _OF_THE_MOMENT
+        measures = not (is_used or then[name]) or name in _OF_THE_MOMENT
         if others and measures:
             yield Cleared("entropy", name, "other causes account for the change")
         else:

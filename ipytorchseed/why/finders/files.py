@@ -68,7 +68,7 @@ def _recorded_writer(
     heard = [
         Blame(run, _deed(run, file, path, gone=gone))
         for run in evidence.history
-        for path in run.wrote
+        for path in run.outside.wrote
         if path == file.path
         or file.path.startswith(f"{path}/")  # a link to a folder, or a removed folder
         or (file.is_folder and _parent(path) == file.path)
@@ -170,8 +170,8 @@ def find_other_files(evidence: Evidence, others: bool) -> Iterator[Cause | Clear
         if elsewhere:
             yield from elsewhere
             return
-    there = _EXISTS.search(evidence.run.error or "")
-    if there is not None and not _EXISTS.search(evidence.against.error or ""):
+    there = _EXISTS.search(evidence.run.outputs.error or "")
+    if there is not None and not _EXISTS.search(evidence.against.outputs.error or ""):
         path = os.path.join(str(folders[1] or ""), there[1])  # noqa: PTH118 -- they are strings
         yield Cause("file", path, f"{evidence.path(path)} already exists")
         return

@@ -49,12 +49,12 @@ def find_forms(evidence: Evidence) -> Iterator[Cause]:
     Generators within a few steps have their own names and their own finder; those here are deeper,
     or in a module. Set order differs between kernels, so only changes within a kernel count.
     """
-    drew_less = any(drew_more(evidence, name) for name in evidence.run.ended)
+    drew_less = any(drew_more(evidence, name) for name in evidence.run.after)
     for name, after in evidence.run.reads.items():
         before = evidence.against.reads.get(name)
         if before is None:
             continue
-        if after.kind == "rng" and name not in evidence.run.generators_before:
+        if after.kind == "rng" and name not in evidence.run.generators:
             yield from _hidden_generator(evidence, name, before, after)
             continue
         moved, result = _moved(evidence, name, before, after, drew_less=drew_less)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
@@ -32,11 +32,12 @@ _UNSEEDED_TORCH = 67_280_421_310_721
 
 def find_rng(evidence: Evidence) -> Iterator[Cause | Cleared]:
     """Find the sources that started in another state and were used before a reseeding."""
-    begins = [run.begun for run in (evidence.against, evidence.run)]
-    ends = [run.ended for run in (evidence.against, evidence.run)]
-    for name in begins[1]:
-        before, after = (begin.get(name) for begin in begins)
-        if after is None or (before is None and name not in evidence.against.after):
+    begins = [run.before for run in (evidence.against, evidence.run)]
+    ends = [run.after for run in (evidence.against, evidence.run)]
+    for name, after in begins[1].items():
+        before = begins[0].get(name)
+        is_source = name not in evidence.run.generators
+        if before is None and not (is_source and name in evidence.against.after):
             continue
         used = _is_used(name, begins, ends) and not _only_imports(evidence, name)
         if before == after:
@@ -54,7 +55,7 @@ def find_rng(evidence: Evidence) -> Iterator[Cause | Cleared]:
     for name in sorted(ends[1].keys() & ends[0].keys() - begins[1].keys()):
         before, after = ends[0][name], ends[1][name]
         idle = before in (after, begins[0].get(name))
-        if name not in evidence.run.generators_after and not idle:
+        if name not in evidence.run.generators and not idle:
             yield _brought_in(evidence, name, before, after)
 
 
@@ -71,13 +72,13 @@ def _brought_in(evidence: Evidence, name: str, before: str, after: str) -> Cause
     asks = any(not is_program(each) for each in calls)
     if one or (any("seed" in each for each in evidence.run.actions) and asks):
         return Cleared("rng", name, _BY_ITSELF, never_seeded(name, before, after))
-    begin = evidence.against.begun.get(name)
+    begin = evidence.against.before.get(name)
     was = None if begin is None else evidence.states.position(name, begin)
     left = was is not None and is_chosen(was)
     return never_seeded(name, before, after, since_restart=left)
 
 
-def _is_used(name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]) -> bool:
+def _is_used(name: str, begins: list[Mapping[str, str]], ends: list[Mapping[str, str]]) -> bool:
     """Return whether either run moved a source or generator that existed before."""
     return any(
         name in begin and begin[name] != end.get(name)
@@ -100,7 +101,7 @@ def _cleared(evidence: Evidence, name: str, reason: str, before: str | None, aft
 
     A cell may draw before it reseeds, and code that we cannot see may draw.
     """
-    differ = evidence.against.ended.get(name) != evidence.run.ended.get(name)
+    differ = evidence.against.after.get(name) != evidence.run.after.get(name)
     early = may_draw_first(evidence.run.actions, name)
     if early or (differ and not drew_more(evidence, name)):
         return Cleared("rng", name, reason, rng_cause(evidence, name, before, after))
@@ -125,14 +126,14 @@ def _drawn_once(evidence: Evidence, name: str) -> str:
     drew = [
         run
         for run in (evidence.against, evidence.run)
-        if run.begun.get(name) != run.ended.get(name)
+        if run.before.get(name) != run.after.get(name)
     ]
-    known = all(name in run.begun for run in (evidence.against, evidence.run))
+    known = all(name in run.before for run in (evidence.against, evidence.run))
     return f"only {evidence.name(drew[0])} drew from it" if known and len(drew) == 1 else ""
 
 
 def _reseeded(
-    evidence: Evidence, name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]
+    evidence: Evidence, name: str, begins: list[Mapping[str, str]], ends: list[Mapping[str, str]]
 ) -> str:
     """Return a clause if the cell sets the state of a source itself, else "".
 
@@ -148,13 +149,13 @@ def _reseeded(
     left = [run for run in (evidence.against, evidence.run) if _leaves(evidence, run, name)]
     if not left or same_code or len(left) > 1:
         return _BY_ITSELF if left else ""
-    how = _BY_ITSELF if name in left[0].begun else "it came"
+    how = _BY_ITSELF if name in left[0].before else "it came"
     return f"{how} in {evidence.name(left[0])}"  # so its state before does not explain the other
 
 
 def _leaves(evidence: Evidence, run: Run, name: str) -> bool:
     """Return whether a run certainly reseeded a source or set its state."""
-    begin, end = run.begun.get(name), run.ended.get(name)
+    begin, end = run.before.get(name), run.after.get(name)
     if end is None or (begin is not None and evidence.states.draws(begin, end) is not None):
         return False
     now = evidence.states.position(name, end)
@@ -171,12 +172,12 @@ def _leaves(evidence: Evidence, run: Run, name: str) -> bool:
 
 def drew_more(evidence: Evidence, name: str) -> bool:
     """Return whether both runs set the same seed, and one then drew more."""
-    if evidence.run.ended.get(name) == evidence.against.ended.get(name) or not all(
+    if evidence.run.after.get(name) == evidence.against.after.get(name) or not all(
         _leaves(evidence, run, name) for run in (evidence.against, evidence.run)
     ):
         return False
     ends = [
-        evidence.states.position(name, run.ended[name]) for run in (evidence.against, evidence.run)
+        evidence.states.position(name, run.after[name]) for run in (evidence.against, evidence.run)
     ]
     seeds = {None if each is None else each.seed for each in ends}
     return len(seeds) == 1 and None not in seeds
@@ -186,7 +187,7 @@ def find_inherited(evidence: Evidence) -> Iterator[Cause]:
     """Find sources that forked workers inherit, whose draws the kernel does not see."""
     if not any(map(evidence.uses, _STARTS_WORKERS)):
         return
-    begins = [run.begun for run in (evidence.against, evidence.run)]
+    begins = [run.before for run in (evidence.against, evidence.run)]
     for name, package in _DRAWN_BY_WORKERS.items():
         known = evidence.uses(package) and all(name in begin for begin in begins)
         if known and begins[0][name] != begins[1][name]:

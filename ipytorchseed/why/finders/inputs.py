@@ -49,7 +49,7 @@ def find_inputs(evidence: Evidence) -> Iterator[Cause | Cleared]:
             continue  # both imported it: the file finder reports it
         if name in replaced:
             continue  # reported with the package's function that it replaced
-        if name in evidence.run.generators_before or after.kind == "rng":
+        if name in evidence.run.generators or after.kind == "rng":
             continue  # another finder reports its state
         if before is not None and same(before, after) is False:  # no before: the cell made it
             unread = say_unread(evidence, name, before, after)

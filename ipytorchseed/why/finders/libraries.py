@@ -41,7 +41,7 @@ def find_libraries(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared
         libraries.FIGURES: displayed,
         libraries.RIGHTS: not others,
         libraries.LOCAL_TIMES: shown,
-        libraries.ERRORS: evidence.against.error != evidence.run.error,
+        libraries.ERRORS: evidence.against.outputs.error != evidence.run.outputs.error,
     }
     for name, setting in libraries.BY_NAME.items():
         if name not in before or name not in after or before[name] == after[name]:

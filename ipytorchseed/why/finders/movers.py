@@ -60,7 +60,7 @@ def rng_cause(evidence: Evidence, name: str, before: str | None, after: str) -> 
         each.run is None or may_set_state(each.run.actions, name) or each.how.startswith("reseeded")
         for each in blame
     )
-    if not (evidence.same_kernel or seeded) and name in evidence.run.before:
+    if not (evidence.same_kernel or seeded) and name not in evidence.run.generators:
         return never_seeded(name, before, after)
     left_out = (
         ()
@@ -269,7 +269,7 @@ def _blame(evidence: Evidence, name: str) -> list[Blame]:
 
 def _how_created(evidence: Evidence, run: Run | None, name: str, end: str) -> str:
     """Return how a run created a source or generator that did not exist before."""
-    if run is None or name in run.generators_after:
+    if run is None or name in run.generators:
         return "made it"
     if has_seeded(evidence.states, run, name, end):
         return "seeded it"
@@ -287,7 +287,7 @@ def has_seeded(states: HistoryLookup, run: Run, name: str, end: str) -> bool:
     """
     position = states.position(name, end)
     chosen = position is not None and is_chosen(position)
-    asked = not run.error and may_set_state(run.actions, name)
+    asked = not run.outputs.error and may_set_state(run.actions, name)
     return asked or (chosen and any("seed" in each for each in run.actions))
 
 
@@ -312,8 +312,8 @@ def _moves(runs: Sequence[Run], name: str) -> list[tuple[Run | None, str | None,
             moves.append((None, *moved))
         if run is last:
             break
-        begin, end = run.begun.get(name), run.ended.get(name)
-        brought_in = name in run.after or run.writes
+        begin, end = run.before.get(name), run.after.get(name)
+        brought_in = name not in run.generators or run.writes
         if end is not None and begin != end and (begin is not None or brought_in):
             moves.append((run, begin, end))
     return moves
@@ -347,8 +347,8 @@ def _numbers(run: Run | None, name: str, draws: int) -> str:
     """Return how many numbers were drawn, and their size: a call may take several."""
     if not draws:  # one of two made at once: normal numbers, or halves of one
         return "a number that was kept"
-    made = None if run is None else run.generators_after.get(name)
-    bits = " of 32 bits" if (name if made is None else made.type) in _OF_32_BITS else ""
+    kind = name if run is None else run.generators.get(name, name)
+    bits = " of 32 bits" if kind in _OF_32_BITS else ""
     return f"{many(draws, 'number')}{bits}"
 
 

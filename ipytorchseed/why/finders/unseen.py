@@ -57,9 +57,9 @@ def _wrote_behind(evidence: Evidence, name: str) -> tuple[Blame, ...]:
     maker = next(made, None)
     if maker is None:
         return ()
-    files = {*maker.wrote, *(file.path for file in maker.files)}
+    files = {*maker.outside.wrote, *(file.path for file in maker.files)}
     for run in evidence.history[::-1]:
-        wrote = sorted(files.intersection(run.wrote))
+        wrote = sorted(files.intersection(run.outside.wrote))
         if wrote and run.cell != evidence.run.cell and run.kernel == evidence.run.kernel:
             how = f"wrote {PurePath(wrote[0]).name}, with which {evidence.name(maker)} made {name}"
             return (Blame(run, how),)

@@ -14,7 +14,7 @@ READ = """
 import json, sys, time, torch
 from pathlib import Path
 import ipytorchseed as its
-from ipytorchseed.ledger.records import Run
+from ipytorchseed.ledger.records import Outputs, Outside, Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.receipts.privacy import Places
 from ipytorchseed.receipts.reading import read
@@ -23,8 +23,9 @@ from ipytorchseed.trace.loading import load
 
 BAD = "{open('p', 'w')} $(touch p); __import__('os').system('touch p')"
 here = Places.here("a.ipynb")
-run = Run("a.ipynb", "k", BAD, BAD, 1, time.time(), 1.0, "error", error=BAD, wrote=(BAD,), notes=(BAD,),
-          settings={BAD: BAD}, connected=("internal.example:443",))
+run = Run("a.ipynb", "k", BAD, BAD, 1, time.time(), 1.0, "error", outputs=Outputs(error=BAD),
+          outside=Outside(wrote=(BAD,), connected=("internal.example:443",)), notes=(BAD,),
+          settings={BAD: BAD})
 Path("receipt.json").write_bytes(write(BAD, [run], lambda: None, here))
 with its.trace("a.trace"):
     torch.rand(2)
@@ -40,7 +41,7 @@ def read_all():
     load("a.trace")
     its.ranks.read("ranks").text()
     with Ledger.open(Path("ledger.db"), read_only=True) as ledger:
-        assert [each.source for each in ledger.runs("a.ipynb", rank=None)] == [BAD], [*ledger.runs("a.ipynb")]
+        assert [each.source for each in ledger.runs("a.ipynb")] == [BAD], [*ledger.runs("a.ipynb")]
 
 read_all()  # which imports what it needs
 told = []

@@ -11,7 +11,7 @@ from ipytorchseed.experiment.check import Check
 from ipytorchseed.experiment.repeating import RepeatedCell, Shown
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.following import find_dependencies
-from ipytorchseed.session.outputs import Outputs
+from ipytorchseed.session.outputs import OutputWatch
 from ipytorchseed.trace.places import Lines
 
 FILE = "<a cell that is checked>"
@@ -28,7 +28,7 @@ class Cell:
 
     def __call__(self, around) -> Shown:
         """Run it once more."""
-        outputs = Outputs()
+        outputs = OutputWatch()
         self.runs += 1
         self.names["print"] = lambda *words: outputs.printed(f"{' '.join(map(str, words))}\n")
         error = None
@@ -37,7 +37,7 @@ class Cell:
                 exec(compile(self.source, FILE, "exec"), self.names)  # noqa: S102 -- a cell's code
         except Exception as raised:  # noqa: BLE001 -- as a shell would
             error = raised
-        return Shown(outputs.stdout(), error=error)
+        return Shown(outputs.record(), error=error)
 
 
 def check(source: str, names: dict[str, Any], runs: int = 2, **options: Any):

@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from ipytorchseed.experiment.policy import SECONDS, count_fitting, find_objection
+from ipytorchseed.ledger.records import Outside
 from ipytorchseed.reads.entropy import BY_PERSON
 from ipytorchseed.why.explanation import Cause, Cleared, Explanation
 from ipytorchseed.why.plan import Plan, Step
@@ -43,13 +44,13 @@ def test_a_maker_with_effects_outside_the_kernel_does_not_run():
 
 def test_a_cell_that_asks_for_input_does_not_run():
     """Only a person could answer."""
-    asks = replace(MAKER, nondeterministic_calls=(BY_PERSON,))
+    asks = replace(MAKER, nondeterministic_calls={BY_PERSON: True})
     assert objection(asks) == "In[1] asks for input"
 
 
 def test_a_cell_that_leaves_something_running_does_not_run():
     """Each run would leave one more."""
-    leaves = replace(MAKER, left=("thread", "widget"))
+    leaves = replace(MAKER, outside=Outside(left=("thread", "widget")))
     assert objection(leaves) == ("In[1] leaves a thread running and opens a widget · %why --prove")
 
 

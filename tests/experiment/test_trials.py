@@ -11,6 +11,7 @@ from ipytorchseed.ledger.records import FileRead
 from ipytorchseed.why.evidence import FOLDER
 from ipytorchseed.why.experiments import Result
 from ipytorchseed.why.explanation import Cause, Change
+from tests.records import changed
 from tests.render.explanations import SHUFFLED, START, TRAINED, States, run, states, value
 
 
@@ -206,7 +207,7 @@ def test_what_was_not_made_is_not_known_to_be_alike():
     """A run that failed before it set the variable, and a value without comparison."""
     assert compared(replace(EARLIER, writes={})) is Result.OTHER
     assert compared(replace(EARLIER, writes={"y": value("10", exact=False)})) is Result.OTHER
-    assert compared(replace(EARLIER, result=None)) is Result.OTHER
+    assert compared(changed(EARLIER, result=None)) is Result.OTHER
 
 
 def test_nothing_to_compare_is_no_result():

@@ -61,7 +61,7 @@ def test_what_is_returned_is_what_is_shown(kernel):
     assert len(kernel.run("display(shown)\n1").displays) == 2
     assert kernel.run("print(shown)").stdout.startswith("No seed set yet.")
     runs = [kernel.record("ipytorchseed.inspector()")[1][0] for _ in range(2)]
-    assert runs[0].result == runs[1].result
+    assert runs[0].outputs.result == runs[1].outputs.result
 
 
 def test_every_display_is_of_one_widget(kernel):

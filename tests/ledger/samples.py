@@ -8,7 +8,7 @@ import time
 from hypothesis import strategies as st
 
 from ipytorchseed.fingerprint.value import Fingerprint
-from ipytorchseed.ledger.records import FileRead, GeneratorState, Run
+from ipytorchseed.ledger.records import FileRead, Outputs, Run
 from ipytorchseed.rng.source import digest
 
 BEGIN = time.time() - 3600
@@ -92,8 +92,12 @@ values = _records(
     series=series,
 )
 states = st.dictionaries(names, digests, max_size=4)
-generators = st.dictionaries(
-    names, _records(GeneratorState, type=names, digest=digests), max_size=3
+outputs = _records(
+    Outputs,
+    result=st.none() | values,
+    stdout=st.none() | values,
+    displays=st.lists(values, max_size=2).map(tuple),
+    error=st.none() | texts,
 )
 runs = _records(
     Run,
@@ -107,15 +111,11 @@ runs = _records(
     status=st.sampled_from(["ok", "error", "interrupted"]),
     before=states,
     after=states,
-    generators_before=generators,
-    generators_after=generators,
+    generators=st.dictionaries(names, names, max_size=3),
     settings=st.dictionaries(texts, jsons, max_size=4),
     reads=st.dictionaries(names, values, max_size=3),
     writes=st.dictionaries(names, values, max_size=3),
-    result=st.none() | values,
-    stdout=st.none() | values,
-    displays=st.lists(values, max_size=2).map(tuple),
-    error=st.none() | texts,
+    outputs=outputs,
     files=st.lists(
         _records(
             FileRead, path=texts, size=st.integers(-1, 2**50), digest=digests, exact=st.booleans()
@@ -124,7 +124,7 @@ runs = _records(
     ).map(tuple),
     between=st.dictionaries(names, st.tuples(digests, digests), max_size=2),
     seeds=st.lists(st.tuples(st.integers(0, 2**32 - 1), names), max_size=2).map(tuple),
-    nondeterministic_calls=st.lists(names, max_size=2).map(tuple),
+    nondeterministic_calls=st.dictionaries(names, st.booleans(), max_size=2),
     packages=st.lists(names, max_size=2).map(tuple),
     code=st.just("") | digests,
     notes=st.lists(texts, max_size=2).map(tuple),

@@ -127,8 +127,7 @@ def test_notebooks_are_listed_once(ledger):
     [
         (Query(notebook="n", cell="c"), "runs_cell"),
         (Query(notebook="n", execution_count=2), "runs_count"),
-        (Query(notebook="n", code="c", rank=None), "runs_code"),
-        (Query(notebook="n", rank=1), "INTEGER PRIMARY KEY"),
+        (Query(notebook="n", code="c"), "runs_code"),
         (Query(notebook="n"), "INTEGER PRIMARY KEY"),
         (Query(notebook="n", after=5, up_to=9, newest_first=False), "INTEGER PRIMARY KEY"),
     ],

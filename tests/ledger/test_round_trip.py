@@ -61,12 +61,11 @@ def test_every_field_of_a_run_is_kept():
     full = Run(
         "n", "k", "c", "s", 1, 2.0, 3.0, "ok",
         before={"python": "a"}, after={"python": "b"},
-        generators_before={"g": samples.GeneratorState("t", "a")},
-        generators_after={"g": samples.GeneratorState("t", "b")},
-        settings={"flag": True}, reads={"x": value}, writes={"y": value}, result=value,
-        stdout=value, displays=(value,), error="no",
+        generators={"g": "t"},
+        settings={"flag": True}, reads={"x": value}, writes={"y": value},
+        outputs=samples.Outputs(value, value, value, (value,), "no"),
         files=(samples.FileRead("/a", 1, "d", exact=False),),
-        between={"python": ("a", "b")}, seeds=((1, "now"),), nondeterministic_calls=("time.time",), packages=("torch",),
+        between={"python": ("a", "b")}, seeds=((1, "now"),), nondeterministic_calls={"time.time": True}, packages=("torch",),
         code="e", notes=("note",),
     )  # fmt: skip
     with Ledger.in_memory() as ledger:
@@ -76,7 +75,9 @@ def test_every_field_of_a_run_is_kept():
 def test_halves_of_a_character_stay_apart():
     """As text cut in the middle by a library that counts in UTF-16 has them."""
     halves = "\ud800\udc00"
-    run, _ = samples.moved(source=halves, error=halves, settings={halves: halves})
+    run, _ = samples.moved(
+        source=halves, outputs=samples.Outputs(error=halves), settings={halves: halves}
+    )
     with Ledger.in_memory() as ledger:
         assert samples.same(ledger.run(ledger.add(run, {})), run)
 

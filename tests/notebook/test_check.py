@@ -376,7 +376,7 @@ def test_the_run_is_recorded_once_as_it_ran(loaded):
     """The check's own reruns are not in the record."""
     reply, runs = loaded.record("%%deterministic --check 4\nprint('x')\ny = 1", "recorded")
     (run,) = runs
-    assert run.stdout.summary == "1 line"
+    assert run.outputs.stdout.summary == "1 line"
     assert {"y"} <= {*run.writes}
     assert reply.stdout == "x\n"
 

@@ -56,7 +56,7 @@ def test_each_engine_explains_its_own_runs(cluster):
         shown = output["data"]["text/plain"]
         assert "In[3] compared with In[2]" in " ".join(shown.split())
     with Ledger.open(path, read_only=True) as ledger:
-        assert sorted(run.rank for run in ledger.runs()) == [0, 0, 1, 1]
+        assert sorted(run.notebook[-1] for run in ledger.runs()) == ["0", "0", "1", "1"]
 
 
 def test_a_notebook_sees_its_engines_side_by_side(cluster, new_kernel):

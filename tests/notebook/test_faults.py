@@ -424,7 +424,7 @@ def test_code_of_the_user_is_called_no_more_often_than_without_us(tmp_path, opti
         assert kernel.value(GUARD) == {}
         runs = kernel.runs()
         assert runs[-1].status == "error"
-        assert runs[-1].error == "Error: mine"
+        assert runs[-1].outputs.error == "Error: mine"
         assert {"odd", "kept"} <= {*next(run for run in runs if "kept =" in run.source).writes}
 
 

@@ -99,7 +99,7 @@ def test_a_run_inside_a_run_belongs_to_it(kernel):
     _, (run,) = kernel.record(cell)
     assert {"inner", "outer"} <= {*run.writes}
     assert run.before != run.after
-    assert run.stdout.series == (1.0,)
+    assert run.outputs.stdout.series == (1.0,)
     _, (failed,) = kernel.record("get_ipython().run_cell('1 / 0')\nx = 3")
     assert (failed.status, failed.execution_count is None) == ("ok", False)
 
@@ -168,7 +168,7 @@ def test_seeding_each_cell_is_nothing_between(kernel):
     assert [run.between for run in runs] == [{}, {}]
     assert runs[0].before == runs[1].before
     assert [how for _, how in runs[0].seeds] == ["each"]
-    assert runs[0].result.digest == runs[1].result.digest
+    assert runs[0].outputs.result.digest == runs[1].outputs.result.digest
 
 
 def test_a_cell_that_awaits_is_recorded_to_its_end(kernel):
@@ -176,7 +176,7 @@ def test_a_cell_that_awaits_is_recorded_to_its_end(kernel):
     cell = "await asyncio.sleep(0.01)\nprint('done', random.random())\nlate = 1"
     _, (run,) = kernel.record(cell)
     assert run.before != run.after
-    assert run.stdout is not None
+    assert run.outputs.stdout is not None
     assert "late" in run.writes
     assert run.seconds >= 0.01
 
@@ -258,7 +258,7 @@ def test_loaded_late_it_knows_what_was_there(tmp_path):
         kernel.run("xs")
         assert [run.source for run in kernel.runs()] == ["print(1)", "xs"]
         first, second = kernel.runs()
-        assert [*first.generators_before] == ["g"]
+        assert [*first.generators] == ["g"]
         assert first.writes == {}
         assert second.reads["xs"].series == (1.0, 2.0)
 
@@ -271,7 +271,7 @@ def test_switched_on_from_the_command_line_it_sees_the_first_cell(tmp_path):
         kernel.run("2", "three", silent=True)
         first, second = kernel.runs()
         assert (first.cell, first.execution_count, second.cell) == ("one", 1, "two")
-        assert first.stdout is not None
+        assert first.outputs.stdout is not None
         assert second.between == {}
         kernel.run("import torch\n%deterministic on --warn -q")
         cell = "torch.zeros(2).put_(torch.tensor([1]), torch.ones(1));"
@@ -316,4 +316,4 @@ def test_in_a_terminal_a_cell_is_known_by_its_text(tmp_path):
     assert [run.cell for run in runs[:2]] == ["import random", 'print("typed", random.random())']
     assert [run.execution_count for run in runs[:2]] == [2, 3]
     assert {run.notebook for run in runs} == {str(tmp_path)}
-    assert runs[1].stdout.digest == runs[4].stdout.digest
+    assert runs[1].outputs.stdout.digest == runs[4].outputs.stdout.digest

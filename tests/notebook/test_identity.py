@@ -157,10 +157,10 @@ def test_ranks_explain_their_own_runs_only(tmp_path):
             kernel.run("%load_ext ipytorchseed")
         for kernel in (one, two):
             assert last_of(kernel, DRAW, {"cellId": "a"}) == FIRST
-        runs = {run.rank: run.id for run in one.runs() if run.source == DRAW}
-        assert [*runs] == [0, 1]
-        refused = f"#{runs[0]} is of rank 0, and this process of rank 1"
-        for line in (f"%seed rewind #{runs[0]}", f"%why 2 --against #{runs[0]}"):
+        runs = {run.notebook[-1]: run.id for run in one.runs() if run.source == DRAW}
+        assert [*runs] == ["0", "1"]
+        refused = f"#{runs['0']} is of rank 0, and this process of rank 1"
+        for line in (f"%seed rewind #{runs['0']}", f"%why 2 --against #{runs['0']}"):
             assert refused in two.run(line).stderr
         one.run("import random\nrandom.random()", "draw")
         assert last_of(two, DRAW, {"cellId": "a"}) == MOVED
@@ -189,7 +189,7 @@ def test_the_rank_is_that_of_the_process_group(tmp_path):
         assert last_of(two, DRAW, {"cellId": "a"}) == MOVED
         (cause,) = json.loads(two.run("%why a --json").stdout)["causes"]
         assert [blame["execution_count"] for blame in cause["blame"]] == [3]
-        ranks = [run.rank for run in one.runs() if run.source == DRAW]
-        assert sorted(ranks) == [0, 1, 1]
+        ranks = [run.notebook[-1] for run in one.runs() if run.source == DRAW]
+        assert sorted(ranks) == ["0", "1", "1"]
         for kernel in (one, two):
             assert kernel.run("dist.destroy_process_group()").status == "ok"

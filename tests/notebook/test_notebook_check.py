@@ -78,7 +78,7 @@ def test_a_notebook_that_gives_the_same(tmp_path):
         assert printed == "42\n"
         assert (here / "out.txt").stat().st_mtime_ns == written
         assert kernel.run("random.getstate() == state").shown == "True"
-        assert [run.displays for run in kernel.runs()[-4:]] == [()] * 4
+        assert [run.outputs.displays for run in kernel.runs()[-4:]] == [()] * 4
         wait_for_end(here)
 
 

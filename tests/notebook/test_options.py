@@ -89,7 +89,7 @@ def test_one_line_says_what_was_set_and_put_back(kernel, words, line, body):
     (receipt,) = kernel.run(f"%%deterministic {words}\n{body}").receipts
     assert receipt == f"%%deterministic: {line}"
     kernel.run("running = __import__('ipytorchseed.notebook.extension').notebook.extension.running")
-    assert kernel.value("len(running().tracking.session.last.displays)") == 0
+    assert kernel.value("len(running().tracking.session.last.outputs.displays)") == 0
 
 
 def test_where_nothing_had_to_be_set_the_line_says_so(kernel):

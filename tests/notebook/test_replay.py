@@ -46,7 +46,7 @@ def test_it_brings_back_what_a_run_gave(kernel):
         "opt. To undo it: %replay --undo."
     )
     assert [(run.cell, run.execution_count) for run in runs] == [(MAKE[:5], None), (TRAIN[:5], 6)]
-    assert runs[1].result == first.result
+    assert runs[1].outputs.result == first.outputs.result
     assert runs[1].writes["model"].digest == first.writes["model"].digest
     assert runs[1].after["torch.cpu"] == first.after["torch.cpu"]
     assert not runs[0].between
@@ -119,7 +119,7 @@ def test_what_a_result_shows_of_others_comes_back(new_kernel):
     reply, runs = new_kernel.record("%replay 4")
     assert reply.results[-1]["text/html"] == "1, 2"
     assert "is In[4]'s result again, bit for bit" in said(reply)
-    assert runs[-1].shown == new_kernel.runs()[2].shown
+    assert runs[-1].outputs.shown == new_kernel.runs()[2].outputs.shown
     new_kernel.run("a = 7")
     reply, runs = new_kernel.record("%replay 6")
     assert reply.results[-1]["text/html"] == "5, 2"
@@ -567,7 +567,11 @@ def test_another_ranks_run(tmp_path):
         for kernel in (one, other):
             kernel.run("%load_ext ipytorchseed")
             kernel.run("import random\nx = random.random()", "draw")
-        number = next(run.id for run in one.runs() if run.rank == 0 and "random" in run.source)
+        number = next(
+            run.id
+            for run in one.runs()
+            if run.notebook.endswith(", rank 0") and "random" in run.source
+        )
         error = other.run(f"%replay #{number}").error.evalue
         assert f"#{number} is of rank 0, and this process of rank 1" in error
         assert "✓" in said(other.run("%replay 2"))
@@ -703,7 +707,7 @@ def test_what_connects_is_named_first(new_kernel, orders):
     )
     new_kernel.run(send, "cell")
     new_kernel.run(send, "cell")
-    assert new_kernel.runs()[-1].connected == (f"localhost:{port}",)
+    assert new_kernel.runs()[-1].outside.connected == (f"localhost:{port}",)
     outside = f"connects to localhost:{port}. Nothing was run; to run that again"
     assert f"In[2] {outside}, add --yes" in new_kernel.run("%replay 2").error.evalue
     assert f"In[3] {outside} for a proof, add --yes" in new_kernel.run("%why --prove").error.evalue

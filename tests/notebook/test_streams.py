@@ -26,9 +26,9 @@ def test_what_is_printed_is_recorded_without_its_noise(kernel):
         "t = threading.Thread(target=print, args=('c',)); t.start(); t.join()\n!echo d"
     )
     first, second = (kernel.record(cell)[1][0] for _ in range(2))
-    assert first.stdout == second.stdout
-    assert first.stdout.summary == "4 lines"
-    assert kernel.record("print('a', 2)")[1][0].stdout.digest != first.stdout.digest
+    assert first.outputs.stdout == second.outputs.stdout
+    assert first.outputs.stdout.summary == "4 lines"
+    assert kernel.record("print('a', 2)")[1][0].outputs.stdout.digest != first.outputs.stdout.digest
     assert kernel.record("x = 1")[1][0].stdout is None
 
 
@@ -46,7 +46,7 @@ def test_what_programs_print_comes_in_any_order(piped):
     cell = "import subprocess\nprint(1)\nsubprocess.run(['sh', '-c', 'echo 2; echo 3'])\nprint(4);"
     runs = [piped.record(cell)[1][0] for _ in range(5)]
     assert not any(find_changes(runs[0], run) for run in runs)
-    assert not runs[0].stdout.exact
+    assert not runs[0].outputs.stdout.exact
 
 
 def test_what_comes_late_is_not_the_next_cells(piped):
@@ -59,8 +59,8 @@ def test_what_comes_late_is_not_the_next_cells(piped):
             "import os, time\nfor _ in range(40): time.sleep(0.01)",
         )
     )
-    assert before.stdout is None
-    assert not after[1].stdout.exact
+    assert before.outputs.stdout is None
+    assert not after[1].outputs.stdout.exact
     assert not find_changes(before, after[1])
 
 
@@ -72,7 +72,7 @@ def test_what_is_not_shown_is_not_recorded(kernel):
         "print(1, file=sys.stderr)",
     ):
         _, (run,) = kernel.record(cell)
-        assert (run.stdout, run.displays) == (None, ())
+        assert (run.outputs.stdout, run.outputs.displays) == (None, ())
 
 
 def test_a_stream_that_the_user_put_around_ours_is_heard_once(kernel):
@@ -85,12 +85,12 @@ def test_a_stream_that_the_user_put_around_ours_is_heard_once(kernel):
     )
     _, (run,) = kernel.record("print(5)")
     kernel.run("sys.stdout = plain")
-    assert run.stdout.series == (5.0,)
+    assert run.outputs.stdout.series == (5.0,)
     kernel.run(
         "was = sys.stdout.write\nsys.stdout.write = lambda text: was(text.replace('6', '7'))"
     )
     _, (run,) = kernel.record("print(6)")
-    assert len(run.stdout.series) == 1
+    assert len(run.outputs.stdout.series) == 1
     assert vars_of_stdout(kernel) <= {"write"}
 
 
@@ -110,9 +110,9 @@ def test_a_figure_is_recorded_by_its_pixels(kernel):
     """Equal figures are equal, and others differ; no figure stays in memory."""
     kernel.run("%matplotlib inline")
     runs = [kernel.record(FIGURE.format(last=last))[1][0] for last in (2, 2, 3)]
-    assert [len(run.displays) for run in runs] == [1, 1, 1]
-    assert "image/png" in runs[0].displays[0].summary
-    assert runs[0].displays == runs[1].displays != runs[2].displays
+    assert [len(run.outputs.displays) for run in runs] == [1, 1, 1]
+    assert "image/png" in runs[0].outputs.displays[0].summary
+    assert runs[0].outputs.displays == runs[1].outputs.displays != runs[2].outputs.displays
 
 
 def test_widgets_are_shown_as_ever(kernel):
@@ -135,8 +135,8 @@ def test_of_much_output_the_same_is_known_and_the_rest_is_not_claimed(kernel):
     """Megabytes are digested; if the end differs, it may be times and addresses."""
     cell = "for n in range(9): print('x' * 1_000_000)\nprint({})"
     first, again, other = (kernel.record(cell.format(end))[1][0] for end in ("1", "1", "2"))
-    assert first.stdout == again.stdout != other.stdout
-    assert first.stdout.summary == "9,000,011 characters"
+    assert first.outputs.stdout == again.outputs.stdout != other.outputs.stdout
+    assert first.outputs.stdout.summary == "9,000,011 characters"
     told = [why(kernel, run, first) for run in (again, other)]
     assert [each["verdict"] for each in told] == ["same", "unexplained"]
     assert "what was printed is too large to compare in full" in told[1]["message"]
@@ -156,9 +156,9 @@ def test_more_displays_than_are_kept_are_compared(kernel):
     )
     first, again, other = (kernel.record(cell.format(end))[1][0] for end in "aab")
     kernel.run(limit.format(1_000))
-    assert first.displays == again.displays != other.displays
-    assert len(first.displays) == 11
-    assert first.displays[-1].summary == "6 more"
+    assert first.outputs.displays == again.outputs.displays != other.outputs.displays
+    assert len(first.outputs.displays) == 11
+    assert first.outputs.displays[-1].summary == "6 more"
 
 
 HOSTILE = """
@@ -182,7 +182,7 @@ def test_what_is_shown_is_not_asked_and_not_broken(kernel):
     """Texts and bundles may have their own class; the cell runs as without us."""
     reply, (run,) = kernel.record(HOSTILE)
     assert (reply.status, reply.stdout) == ("ok", "named\n")
-    assert run.stdout.summary == "1 line"
+    assert run.outputs.stdout.summary == "1 line"
 
 
 def test_how_a_result_is_shown_is_recorded(kernel):
@@ -195,10 +195,10 @@ def test_how_a_result_is_shown_is_recorded(kernel):
     kernel.run("there = 2")
     reply, (other,) = kernel.record("side")
     assert "<b>2</b>" in reply.results[0]["text/html"]
-    assert first.result == other.result
-    assert first.shown.summary == "text/html, text/plain"
-    assert first.shown == again.shown
-    assert first.shown.digest != other.shown.digest
-    assert other.stdout == first.stdout is not None
+    assert first.outputs.result == other.outputs.result
+    assert first.outputs.shown.summary == "text/html, text/plain"
+    assert first.outputs.shown == again.outputs.shown
+    assert first.outputs.shown.digest != other.outputs.shown.digest
+    assert other.outputs.stdout == first.outputs.stdout is not None
     for cell in ("side;", "x = side", "print(side)"):
         assert kernel.record(cell)[1][0].shown is None

@@ -28,7 +28,7 @@ def test_a_cell_of_a_subshell_changes_nothing_that_is_told_of_the_one_beside_it(
     assert (main.stderr, sub.stderr) == ("", "")
     runs = [run for run in new_kernel.runs() if "sleep" in run.source]
     assert len(runs) == 2
-    assert [run.shown for run in runs] == [runs[0].shown] * 2
+    assert [run.outputs.shown for run in runs] == [runs[0].outputs.shown] * 2
     assert all("at the same time" in run.notes[-1] for run in runs)
     assert not [run for run in new_kernel.runs() if run.source == cell]
 

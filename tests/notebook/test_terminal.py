@@ -281,10 +281,10 @@ def test_results_displays_and_tracebacks_are_no_printed_output(tmp_path, prompt)
     with Ledger.open(tmp_path / NAME, read_only=True) as ledger:
         runs = [run for run in ledger.runs() if run.source.strip() == TWICE]
         failed = [run for run in ledger.runs() if run.source.strip() == FAILS]
-    assert [run.stdout.summary for run in runs] == ["1 line", "1 line"]
-    assert [run.result.summary for run in runs] == ["list of 2", "list of 2"]
-    assert [len(run.displays) for run in runs] == [1, 1]
-    assert {run.stdout.summary for run in failed} == {"1 line"}
+    assert [run.outputs.stdout.summary for run in runs] == ["1 line", "1 line"]
+    assert [run.outputs.result.summary for run in runs] == ["list of 2", "list of 2"]
+    assert [len(run.outputs.displays) for run in runs] == [1, 1]
+    assert {run.outputs.stdout.summary for run in failed} == {"1 line"}
 
 
 def test_a_check_finds_the_line_in_a_terminal_too(shell, capsys):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ipytorchseed.experiment.verdict import Checked, Culprit, Entry
-from ipytorchseed.ledger.records import Draw, GeneratorState, Run, Trace
+from ipytorchseed.ledger.records import Draw, Run, Trace
 from ipytorchseed.render.check import CheckView
 from ipytorchseed.render.rng import WhoView
 from ipytorchseed.why.explanation import Change
@@ -99,10 +99,9 @@ _RUN = Run(
     source="%%deterministic 42 --trace\nrandom.shuffle(names)\nfor x, y in loader:\n"
     "    loss = step(model(x), y)",
     execution_count=7, started=0.0, seconds=1.0, status="ok",
-    before={"python": "a", "numpy": "b", "torch.cpu": "c"},
-    after={"python": "d", "numpy": "e", "torch.cpu": "f"},
-    generators_before={"g": GeneratorState("torch.Generator", "1")},
-    generators_after={"g": GeneratorState("torch.Generator", "2")},
+    before={"python": "a", "numpy": "b", "torch.cpu": "c", "g": "1"},
+    after={"python": "d", "numpy": "e", "torch.cpu": "f", "g": "2"},
+    generators={"g": "torch.Generator"},
 )  # fmt: skip
 
 TRACED = {

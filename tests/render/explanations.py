@@ -8,13 +8,14 @@ from IPython.core.inputtransformer2 import TransformerManager
 from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import Fingerprint
-from ipytorchseed.ledger.records import FileRead, Run
+from ipytorchseed.ledger.records import FileRead
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.writers import written_to
 from ipytorchseed.reads.written import written
 from ipytorchseed.rng.position import Position
 from ipytorchseed.why.explain import explain as _explain
+from tests.records import changed, make_run
 
 transform = TransformerManager().transform_cell
 
@@ -158,7 +159,7 @@ def run(number, source="loss = train(model)", **more):
         "settings": {"torch.num_threads": 2, "python": "3.11.7", "PYTHONHASHSEED": "random"},
         "packages": ("torch",), "actions": actions_of(source),
     }  # fmt: skip
-    return Run(**{**given, **more})
+    return make_run(**{**given, **more})
 
 
 def value(digest, kind="float", summary="", **more):
@@ -241,12 +242,12 @@ def _edited():
 
 
 def _outside():
-    later = replace(
+    later = changed(
         _PLAIN,
         id=6, execution_count=6, writes={"total": number(11.5)}, nondeterministic_calls=("numpy.random.default_rng",),
         files=(FileRead("/home/ada/experiments/2026/measurements with a long name/people.csv", 1204, "77" * 8),),
     )  # fmt: skip
-    earlier = replace(
+    earlier = changed(
         _PLAIN,
         nondeterministic_calls=later.nondeterministic_calls,
         files=(
@@ -267,7 +268,7 @@ def _restarted():
         "python": "3.12.1",
         "torch.num_threads": 8,
     }
-    later = replace(
+    later = changed(
         _PLAIN,
         id=6,
         kernel="j",
@@ -279,13 +280,13 @@ def _restarted():
 
 
 def _unlike(**more):
-    later = replace(_PLAIN, id=6, execution_count=6, **more)
+    later = changed(_PLAIN, id=6, execution_count=6, **more)
     return explain(later, _PLAIN, [_PLAIN], States([_PLAIN, later]))
 
 
 def _not_whole():
     earlier, later = (
-        replace(
+        changed(
             _PLAIN,
             id=number,
             execution_count=number,
@@ -315,10 +316,10 @@ def evil_explanation(evil):
         2, evil, cell=evil, code="a", error=evil, nondeterministic_calls=(evil,), files=(FileRead(evil, 1, "1" * 16),),
         reads={evil: value("01", evil, evil)}, writes={evil: value("01", evil, evil)},
     )  # fmt: skip
-    after = replace(
+    after = changed(
         before, id=4, execution_count=4, code="b", error=None, files=(FileRead(evil, 1, "2" * 16),),
         reads={evil: value("02", evil, evil)}, writes={evil: value("02", evil, evil)},
         source=f"{evil}!", settings={**before.settings, f"torch.{evil}": 1},
     )  # fmt: skip
-    before = replace(before, settings={**before.settings, f"torch.{evil}": evil})
+    before = changed(before, settings={**before.settings, f"torch.{evil}": evil})
     return explain(after, before, [before], States([before, after]))

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.render.labels import shown_number, write_step
 from ipytorchseed.session.outputs import text_value
+from tests.records import changed
 from tests.render.explanations import run
 
 
@@ -15,8 +16,8 @@ def _ran(source, printed=None, result=None, **values):
     number = {name: Fingerprint(name, "float", "", series=(each,)) for name, each in values.items()}
     made = replace(run(3, source), writes=number)
     if result is not None:
-        made = replace(made, result=Fingerprint("r", "float", "", series=(result,)))
-    return made if printed is None else replace(made, stdout=text_value(printed))
+        made = changed(made, result=Fingerprint("r", "float", "", series=(result,)))
+    return made if printed is None else changed(made, stdout=text_value(printed))
 
 
 @pytest.mark.parametrize(

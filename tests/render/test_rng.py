@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from ipytorchseed.ledger.records import GeneratorState
 from ipytorchseed.render.report import Report
 from ipytorchseed.render.rng import RngView, StateDifference, rng_json
 from ipytorchseed.rng.generators import find_generators
@@ -60,8 +59,8 @@ def test_without_runs_it_says_so():
 def test_html_escapes_everything_of_the_users():
     """Cells, names of generators and ids are escaped."""
     hostile = "<script>alert('1')</script>"
-    state = GeneratorState("random.Random", A)
-    runs = [run(1, {}, {}, source=hostile, cell=hostile, generators_after={hostile: state})]
+    generators = {hostile: "random.Random"}
+    runs = [run(1, {}, {hostile: A}, source=hostile, cell=hostile, generators=generators)]
     for view in (RngView(STATUSES["plain"], None, runs, "k"), StateDifference(*runs * 2, {}, "k")):
         assert "<script" not in view.html()
     assert "&lt;script&gt;" in RngView(STATUSES["plain"], None, runs, "k").html()
@@ -88,9 +87,9 @@ def test_two_states_side_by_side():
     first = run(5, {"python": A, "numpy": A}, {})
     second = run(
         9,
-        {"python": A, "numpy": B},
+        {"python": A, "numpy": B, "g": B},
         {},
-        generators_before={"g": GeneratorState("t", B)},
+        generators={"g": "t"},
         kernel="x",
     )
     view = StateDifference(first, second, {A: Position(42, 7)}, "k")

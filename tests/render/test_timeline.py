@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from ipytorchseed.ledger.records import GeneratorState, Run
 from ipytorchseed.render.labels import label_of
 from ipytorchseed.render.timeline import Field, timeline, write_lines
 from ipytorchseed.render.values import code, hue
 from ipytorchseed.why.evidence import run_name
+from tests.records import make_run
 from tests.render.hostile import unseen
 
 A, B, C = "aaaa000000000000", "bbbb000000000000", "cccc000000000000"
@@ -32,7 +32,7 @@ def run(number, before, after, **more):
         "after": after,
         "id": 100 + number,
     }
-    return Run(**{**given_, **more})
+    return make_run(**{**given_, **more})
 
 
 def text(runs, kernel="k"):
@@ -90,7 +90,7 @@ def test_generators_have_columns_beside_sources():
     """Generators that appear later have columns, too."""
     runs = [
         run(1, {"python": A}, {"python": A}),
-        run(2, {"python": A}, {"python": A}, generators_after={"g": GeneratorState("t", B)}),
+        run(2, {"python": A}, {"python": A, "g": B}, generators={"g": "t"}),
     ]
     assert timeline(runs, "k").columns == ("python", "g")
     assert "→bbbb" in text(runs)

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from ipytorchseed.determinism.machine import Fact
 from ipytorchseed.experiment.rewind import Restored
-from ipytorchseed.ledger.records import GeneratorState
 from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.render.check import CheckView
 from ipytorchseed.render.inspection import (
@@ -85,7 +84,9 @@ def views(evil):
     for alerts in ALERTS.values():
         yield AlertTable(poisoned(alerts, evil))
     ran = poisoned(run(1, {"python": A}, {"python": B}, kernel="k"), evil)
-    ran = replace(ran, generators_after={f"g['{evil}']": GeneratorState("random.Random", A)})
+    ran = replace(
+        ran, after={**ran.after, f"g['{evil}']": A}, generators={f"g['{evil}']": "random.Random"}
+    )
     later = replace(ran, id=7, between={evil: (A, B)}, status=f"error{evil}")
     for traces in TRACED.values():
         yield WhoView(ran, poisoned(traces, evil), "k")

@@ -93,8 +93,7 @@ def test_of_many_causes_that_may_matter_three_are_told_and_the_others_named():
 )
 def test_the_answer_ends_with_what_keeps_the_result(cause, keep):
     """It ends with a command or an edit, apart from the way back."""
-    state = run(1, "g", generators_before={"g": None}).generators_before
-    later = replace(LATER, generators_before=state)
+    later = replace(LATER, generators={"g": "torch.Generator"})
     roots = (Root(cause.kind, cause.name, ""),)
     view = _view(cause, roots=roots, run=later)
     assert json.loads(view.to_json())["keep"] == keep

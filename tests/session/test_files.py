@@ -101,7 +101,7 @@ def test_a_file_that_native_code_writes_is_noted_by_its_name(notebook, folder, c
     make, change = "create table a (b)", "insert into a values (1)"
     path = str(folder / "a.db")
     made = notebook.run(cell.format(what=make))
-    assert (made.files, made.wrote) == ((), (path,))
+    assert (made.files, made.outside.wrote) == ((), (path,))
     changed = notebook.run(cell.format(what=change))
     assert (changed.files, changed.wrote) == ((), (path,))
     read = notebook.run("import sqlite3\nn = 'a.db'")
@@ -358,7 +358,7 @@ def test_what_is_made_and_removed_again_is_no_output(notebook, folder):
     """Nothing remains of it. Removing what existed before is recorded."""
     (folder / "there.txt").write_text("x")
     run = notebook.run("p.write_text('a'); p.unlink(); Path('there.txt').unlink()")
-    assert run.wrote == (str(folder / "there.txt"),)
+    assert run.outside.wrote == (str(folder / "there.txt"),)
 
 
 def test_a_folder_that_is_removed_is_noted(notebook, folder):
@@ -371,8 +371,8 @@ def test_a_folder_that_is_removed_is_noted(notebook, folder):
     run = notebook.run(
         "import shutil\nos.makedirs('new/deep')\nshutil.rmtree('new')\nshutil.rmtree('there')"
     )
-    assert str(folder / "there") in run.wrote
-    assert not any("new" in path for path in run.wrote)
+    assert str(folder / "there") in run.outside.wrote
+    assert not any("new" in path for path in run.outside.wrote)
 
 
 def test_a_folder_that_the_cell_makes_is_no_input(notebook, folder):
@@ -387,7 +387,7 @@ def test_a_folder_that_the_cell_makes_is_no_input(notebook, folder):
         "    open(made + '/x').read()\n"
         "os.makedirs('new/deep', exist_ok=True)\nos.listdir('new/deep')"
     )
-    assert (run.files, run.wrote) == ((), ())
+    assert (run.files, run.outside.wrote) == ((), ())
     run = notebook.run("os.makedirs('new/deep', exist_ok=True)\nos.listdir('new/deep')")
     assert [each.path for each in run.files] == [f"{folder}/new/deep/"]
 
@@ -401,7 +401,7 @@ def test_what_compilers_keep_is_not_the_users(notebook, folder, monkeypatch, at)
     cell = f"c = Path({at!r}); (c / 'new.py').write_text('x'); (c / 'old.py').read_text(); {{*c.iterdir()}}"
     run = notebook.run(cell)
     assert notebook.error is None
-    assert (run.files, run.wrote) == ((), ())
+    assert (run.files, run.outside.wrote) == ((), ())
 
 
 def test_a_cell_that_runs_no_code_reads_no_file(notebook, folder):
@@ -411,10 +411,10 @@ def test_a_cell_that_runs_no_code_reads_no_file(notebook, folder):
     before = notebook.run(
         "p.write_text('1'); p.read_text(); open('other', 'w').close(); import own_module"
     )
-    assert before.wrote
+    assert before.outside.wrote
     assert before.loaded
     after = notebook.run("name = 'other'")
-    assert (after.files, after.wrote, dict(after.loaded)) == ((), (), {})
+    assert (after.files, after.outside.wrote, dict(after.loaded)) == ((), (), {})
     assert [each.path for each in notebook.run("open(name).read()").files] == [
         str(folder / "other")
     ]

@@ -8,14 +8,13 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import Struct
 
 from ipytorchseed.fingerprint import same
-from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.ledger.records import Outputs
 from ipytorchseed.session.noise import without_noise
 from ipytorchseed.session.outputs import (
     MOST_TEXT,
-    Outputs,
+    OutputWatch,
     bundle_value,
     outputs_of,
     text_value,
@@ -121,7 +120,7 @@ def test_times_do_not_count_where_the_cell_reads_a_clock(one, two):
     """If the cell reads no clock, they are results and count."""
     assert text_value(one, timed=True).digest == text_value(two, timed=True).digest
     assert text_value(one).digest != text_value(two).digest
-    outputs = Outputs(timed=True)
+    outputs = OutputWatch(timed=True)
     outputs.printed(f"{one}\n")
     assert outputs.stdout() == text_value(f"{one}\n", timed=True)
 
@@ -129,17 +128,13 @@ def test_times_do_not_count_where_the_cell_reads_a_clock(one, two):
 @pytest.mark.parametrize(("one", "two"), TIMES.values(), ids=TIMES)
 def test_that_times_differ_is_known(one, two):
     """They are not content, so a report can say that everything else is the same."""
-    before, after, again = (Shown(text_value(text, timed=True)) for text in (one, two, one))
+    before, after, again = (
+        Outputs(stdout=text_value(text, timed=True)) for text in (one, two, one)
+    )
     assert say_same(before, after, "In[3]") == "same result as In[3], except for the time it shows"
     assert say_same(before, again, "In[3]") == "same result, bit for bit, as In[3]"
-    other = Shown(text_value("loss 0.5", timed=True))
+    other = Outputs(stdout=text_value("loss 0.5", timed=True))
     assert say_same(other, other, "In[3]") == "same result, bit for bit, as In[3]"
-
-
-class Shown(Struct):
-    """Printed text of a run."""
-
-    stdout: Fingerprint
 
 
 def test_blanks_count_where_nothing_was_masked():
@@ -235,7 +230,7 @@ def test_long_texts_are_quick(part):
 
 def shown(*texts, timed=False):
     """Return the record of texts that were printed one after the other."""
-    outputs = Outputs(timed=timed)
+    outputs = OutputWatch(timed=timed)
     for text in texts:
         outputs.printed(text)
     return outputs.stdout()
@@ -249,7 +244,7 @@ def test_much_text_is_digested_as_it_passes():
     """It is neither kept nor copied: ten times as much needs no more memory."""
 
     def peak(times):
-        outputs = Outputs()
+        outputs = OutputWatch()
         piece = "x" * (8 * MOST_TEXT)
         tracemalloc.start()
         for _ in range(times):
@@ -262,7 +257,7 @@ def test_much_text_is_digested_as_it_passes():
     few = peak(2)
     assert few < 8 * MOST_TEXT
     assert peak(20) < 1.2 * few
-    assert Outputs().stdout() is None
+    assert OutputWatch().stdout() is None
 
 
 @given(st.lists(st.integers(0, len(LONG)), max_size=9))
@@ -421,7 +416,7 @@ def test_a_display_calls_nothing_of_the_users():
 
 def displayed(*bundles):
     """Return the records of displays."""
-    outputs = Outputs()
+    outputs = OutputWatch()
     for bundle in bundles:
         outputs.displayed(bundle)
     return outputs.displays
@@ -478,7 +473,7 @@ def test_what_is_printed_beside_something_unseen_is_compared(first, second, alik
     """The output of a program in a terminal is unknown, but the cell's is known."""
     kept = []
     for text in (first, second):
-        outputs = Outputs()
+        outputs = OutputWatch()
         outputs.printed(text)
         outputs.passed_by()
         kept.append(outputs.stdout())
@@ -493,7 +488,7 @@ def test_where_an_object_lies_is_no_content(notebook, cell):
     """The address differs every time, also if other code calls ``id``."""
     notebook.run("kept = [object() for _ in range(100)]")
     first, again = (notebook.run(cell.replace("{}", f"kept[{at}]")) for at in (3, 70))
-    assert first.result == again.result
+    assert first.outputs.result == again.outputs.result
 
 
 def test_a_number_beside_a_place_is_content(notebook):
@@ -501,7 +496,7 @@ def test_a_number_beside_a_place_is_content(notebook):
     notebook.run("kept = []")
     for cell in ("id(kept), {}", "print(id); 10**11 + {}"):
         first, again = (notebook.run(cell.format(number)) for number in (1, 2))
-        assert first.result.digest != again.result.digest
+        assert first.outputs.result.digest != again.outputs.result.digest
 
 
 PRINTED = {

@@ -48,14 +48,10 @@ UNIT = {
     "function _unseen": "tests/why/test_plan.py",
     "function _obstacle": "tests/why/test_plan.py",
     "field between": "tests/render/test_rng.py",
-    "field connected": "tests/why/test_plan.py",
-    "field left": "tests/experiment/test_policy.py",
+    "field outside": "tests/why/test_plan.py",
     "field imported": "tests/why/test_clearing.py",
     "field seeds": "tests/why/test_seeded.py",
-    "field timing": "tests/why/test_plan.py",
-    "field rank": "tests/notebook/test_identity.py",
     "field notes": "tests/render/test_html.py",
-    "field receipt": "tests/receipts/test_receipt.py",
 }
 
 # Mutants that may survive, and why.

@@ -104,11 +104,6 @@ STEPS = {
         "before={**run.before, **states}", "before=run.before",
         f"{PROVE}::test_a_source_that_moved",
     ),
-    "trial generators": _trials(
-        "generators_before={**run.generators_before, **generators}",
-        "generators_before=run.generators_before",
-        f"{PROVE}::test_a_generator_object",
-    ),
     "trial settings": _trials(
         "{**unset, **run.settings, **then}", "{**unset, **run.settings}",
         f"{PROVE}::test_a_flag",
@@ -198,7 +193,7 @@ STEPS = {
         "or _takes(each, states[name])", "or True", REWIND,
     ),
     # What runs without a question, and which experiments are reported and recorded.
-    "policy left": _policy("if step.run.left:", "if False:"),
+    "policy left": _policy("if left := step.run.outside.left:", "if False:"),
     "policy interrupted": _policy('if run.status == "interrupted"', "if False"),
     "policy outside": _policy("if step.outside", "if False"),
     "policy input": _policy("if BY_PERSON in step.run.nondeterministic_calls", "if False"),

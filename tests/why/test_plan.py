@@ -8,11 +8,12 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from ipytorchseed.ledger.records import FileRead, GeneratorState
+from ipytorchseed.ledger.records import FileRead
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.plan import make_plan, outside_of
 from ipytorchseed.why.remedy import find_remedy
+from tests.records import changed
 from tests.render.explanations import AGAIN, START, TRAINED, States, explain, run, states, value
 
 OLD, NEW, OTHER = value("01", "tensor"), value("02", "tensor"), value("03", "tensor")
@@ -110,7 +111,7 @@ def test_generators_inside_of_what_it_read_go_back_with_the_sources():
     uses = [_use(number, each, each) for number, each in ((2, began), (4, moved))]
     assert _plan(*uses).blocked
     known = [
-        replace(each, generators_before={"g": GeneratorState("torch.Generator", "07")})
+        replace(each, before={**each.before, "g": "07"}, generators={"g": "torch.Generator"})
         for each in uses
     ]
     plan = _plan(*known)
@@ -123,13 +124,13 @@ def test_generators_inside_of_what_it_read_go_back_with_the_sources():
 def test_a_cell_that_asks_for_entropy_is_not_run_for_what_it_makes():
     """It would make something else; clocks that it only reads do not matter."""
     for asks, way in ((("os.urandom",), []), (("time.time",), [1, 2])):
-        make = replace(MAKE, nondeterministic_calls=asks)
+        make = changed(MAKE, nondeterministic_calls=asks)
         assert _numbers(make, _use(2, OLD, OLD), SPOIL, _use(4, NEW, NEW)) == way
 
 
 def test_a_run_that_failed_makes_nothing_again():
     """A failed run also has no result to restore."""
-    failed = replace(_use(2, OLD, OLD), status="error", error="ValueError: no")
+    failed = changed(_use(2, OLD, OLD), status="error", error="ValueError: no")
     plan = _plan(MAKE, failed, _use(4, OLD, NEW))
     assert plan.blocked == "In[2] failed (ValueError: no): there is no result to bring back"
 
@@ -171,7 +172,7 @@ def test_a_file_that_changed_is_named():
     last = _use(4, OLD, NEW)
     blocked = "people.csv is not what In[2] read: put it back, then %replay 2"
     assert _plan(MAKE, read, last, states=_Other).blocked == blocked
-    wrote = replace(read, wrote=("/data/people.csv",))
+    wrote = changed(read, wrote=("/data/people.csv",))
     plan = _plan(MAKE, wrote, last, states=_Other)
     assert plan.doubts == ("people.csv, which In[2] read and wrote, has changed since",)
 
@@ -237,10 +238,11 @@ def test_what_no_replay_puts_back_is_a_doubt():
 
 def test_a_clock_that_only_times_is_no_doubt():
     """Its readings are only printed or kept, so they affect no result."""
-    asks = {"nondeterministic_calls": ("time.time",)}
     doubts = [
-        _plan(_use(2, OLD, OLD, **asks, timing=timing), _use(4, OLD, NEW)).doubts
-        for timing in ((), ("time.time",))
+        _plan(
+            _use(2, OLD, OLD, nondeterministic_calls={"time.time": is_used}), _use(4, OLD, NEW)
+        ).doubts
+        for is_used in (True, False)
     ]
     assert doubts == [("In[2] asks time.time, which is different every time",), ()]
 
@@ -312,7 +314,7 @@ def test_why_names_the_way_back():
 
     first, last = _use(2, OLD, OLD), _use(4, NEW, NEW)
     assert mend(MAKE, first, SPOIL, last) == (("%replay 2",), True, "", "%replay 2")
-    asks = replace(MAKE, nondeterministic_calls=("!make",))
+    asks = changed(MAKE, nondeterministic_calls=("!make",))
     doubt = "In[1] runs another program: !make"
     assert mend(asks, first, SPOIL, last) == (("%replay 2",), False, doubt, "%replay 2")
     commands, complete, obstacle, fix = mend(first, SPOIL, last)

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from ipytorchseed.ledger.records import REPLACED, marked
 from ipytorchseed.why.explain import explain
 from tests.render.explanations import States, number, run, value
 
@@ -83,9 +84,8 @@ def test_a_replaced_constant_of_a_module_is_listed_once():
         run(
             7,
             "y = conf.DEPTH",
-            reads={"conf.DEPTH": after},
+            reads=marked({"conf.DEPTH": after}, {"conf.DEPTH"}, REPLACED),
             writes={"y": number(5.0)},
-            replaced=("conf.DEPTH",),
         ),
     ]
     told = explain(runs[2], runs[0], runs[:2], States(runs))

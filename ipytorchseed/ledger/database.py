@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ipytorchseed.errors import LedgerError
-from ipytorchseed.ledger import faults, forks, migrations, place
+from ipytorchseed.ledger import faults, forks, place, schema
 from ipytorchseed.ledger.blobs import Connection
 from ipytorchseed.ledger.faults import Fault
 from ipytorchseed.ledger.permissions import refuse_unsafe
@@ -136,7 +136,7 @@ class Database:
         try:
             connection.execute("BEGIN IMMEDIATE")
             if connection.changed():
-                migrations.refuse_newer(connection, self.path)  # another process may be newer
+                schema.refuse_newer(connection, self.path)  # another process may be newer
             result = do(connection)
             connection.execute("COMMIT")
         except BaseException as error:
@@ -155,7 +155,7 @@ class Database:
         connection = self._ready()
         connection.execute("BEGIN")
         try:
-            migrations.refuse_newer(connection, self.path)
+            schema.refuse_newer(connection, self.path)
             return do(connection)
         finally:
             with suppress(sqlite3.Error):
@@ -185,7 +185,7 @@ class Database:
         while True:
             try:
                 return self._connect()
-            except migrations.OutdatedError as error:
+            except schema.OutdatedError as error:
                 if not self._rename_damaged("old", str(error)):
                     self._disconnect()
                     raise
@@ -207,7 +207,7 @@ class Database:
         path = self.path
         if path is None:
             connection = Connection(":memory:", isolation_level=None, check_same_thread=False)
-            migrations.migrate(connection, None)
+            schema.make(connection, None)
             return connection
         refuse_unsafe(path)
         reading = self._read_only or self._child
@@ -222,8 +222,8 @@ class Database:
         # unchanged.
         careful = self._child or sizes.wal > 0
         connection = self._attach("ro" if careful else "rw")
-        version = migrations.version_of(connection, path)
-        if reading and version < len(migrations.MIGRATIONS):
+        is_made = schema.is_made(connection, path)
+        if reading and not is_made:
             msg = f"the ledger {path} was not made to its end: the next notebook that runs does so"
             raise LedgerError(msg)
         if careful and not reading:
@@ -233,7 +233,7 @@ class Database:
         else:
             for pragma in _PRAGMAS:
                 connection.execute(f"PRAGMA {pragma}").fetchall()
-            migrations.migrate(connection, path)
+            schema.make(connection, path)
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # now all files exist
         refuse_unsafe(path)  # also the files that SQLite and others created meanwhile
         self._files, sizes = place.look(path)

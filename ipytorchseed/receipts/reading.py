@@ -104,7 +104,8 @@ def _value(told: dict[str, Any]) -> Fingerprint:
 def _run(told: dict[str, Any], settings: dict[str, Any], values: dict[str, Fingerprint]) -> Run:
     told |= {"notebook": "", "kernel": "", "source": ""}
     told["settings"] = {**settings, **told.get("settings", {})}
-    for names, record in ((VALUES, told), (SHOWN, told.get("outputs", {}))):
+    outputs = told.get("outputs")
+    for names, record in ((VALUES, told), (SHOWN, outputs if isinstance(outputs, dict) else {})):
         for name in names:
             if record.get(name) is not None:
                 record[name] = each_value(record[name], partial(_named, values))

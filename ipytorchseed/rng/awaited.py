@@ -5,14 +5,12 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from functools import partial
 from importlib.machinery import ModuleSpec, PathFinder
-from itertools import dropwhile
-from operator import is_not
 from types import ModuleType
 from typing import Any
 
 from ipytorchseed.errors import in_brief
+from ipytorchseed.introspection.loaders import find_after, wrap_loader
 from ipytorchseed.rng.source import Locate, Source
 
 
@@ -76,39 +74,15 @@ class Awaited:
         """Return the spec that the finders after this one find, with our loader."""
         if name != self._module:
             return None
-        for finder in dropwhile(partial(is_not, self), [*sys.meta_path]):
-            find = None if finder is self else getattr(finder, "find_spec", None)
-            spec: ModuleSpec | None = None if find is None else find(name, path, target)
-            if spec is not None:
-                if hasattr(spec.loader, "exec_module"):
-                    spec.loader = _Loader(spec.loader, self._imported)  # type: ignore[assignment]
-                return spec
-        return None
+        spec = find_after(self, name, path, target)
+        if spec is not None:
+            wrap_loader(spec, self._run)
+        return spec
 
-    def _imported(self) -> None:
+    def _run(self, loader: Any, module: ModuleType) -> None:
+        loader.exec_module(module)
         self.cancel()
         try:
             self._put(self._seed, self._state)
         except Exception as error:  # noqa: BLE001 -- it would reach the user's import
             warnings.warn(f"{self._module} could not be seeded: {in_brief(error)}", stacklevel=2)
-
-
-class _Loader:
-    """Replaces a module's loader, and restores it before the module's code runs."""
-
-    def __init__(self, loader: Any, then: Callable[[], None]) -> None:
-        self._loader = loader
-        self._then = then
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loader, name)
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        return self._loader.create_module(spec)  # type: ignore[no-any-return]
-
-    def exec_module(self, module: ModuleType) -> None:
-        if module.__spec__ is not None:
-            module.__spec__.loader = self._loader
-        module.__loader__ = self._loader
-        self._loader.exec_module(module)
-        self._then()

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Mapping, Sequence
-from functools import partial
 from importlib.machinery import ModuleSpec
-from itertools import dropwhile
-from operator import is_not
 from types import ModuleType
 from typing import Any
 
+from ipytorchseed.introspection.loaders import find_after, is_imported, wrap_loader
 from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.rng.source import digest
 from ipytorchseed.rng.table import sources
-
-_RELOADS = importlib.reload.__code__
 
 # Packages that draw from numpy's generator only if code calls them to.
 _DRAW_ONLY_IF_ASKED = sys.stdlib_module_names | {
@@ -90,26 +85,19 @@ class ImportWatch:
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return the spec that the other finders find, with its loader wrapped."""
-        frame = sys._getframe(2)  # noqa: SLF001
-        # The second one, if another finder delegates to us.
-        askers = frame.f_code, frame.f_back and frame.f_back.f_code
-        loads = any(it and it.co_name == "_find_and_load_unlocked" for it in askers)
-        if self.inside or not (loads or _RELOADS in askers):
-            return None  # the caller only wants to know whether it can be imported
-        for finder in dropwhile(partial(is_not, self), [*sys.meta_path]):  # earlier ones had none
-            find = None if finder is self else getattr(finder, "find_spec", None)
-            spec: ModuleSpec | None = None if find is None else find(name, path, target)
-            if spec is not None:
-                self.may_draw |= name.partition(".")[0] not in _DRAW_ONLY_IF_ASKED
-                if is_installed_file(spec.origin or ""):
-                    if _runs_modules(spec.loader):
-                        spec.loader = _Loader(spec.loader, self)  # type: ignore[assignment]
-                elif spec.has_location and spec.origin:
-                    self.own[name] = spec.origin
-                return spec
-        return None
+        if self.inside or not is_imported(name):
+            return None
+        spec = find_after(self, name, path, target)
+        if spec is None:
+            return None
+        self.may_draw |= name.partition(".")[0] not in _DRAW_ONLY_IF_ASKED
+        if is_installed_file(spec.origin or ""):
+            wrap_loader(spec, self._run)
+        elif spec.has_location and spec.origin:
+            self.own[name] = spec.origin
+        return spec
 
-    def run(self, loader: Any, module: ModuleType) -> None:  # noqa: ANN401 -- any class
+    def _run(self, loader: Any, module: ModuleType) -> None:  # noqa: ANN401 -- any class
         """Run a module's code with its own loader, and record what that draws."""
         self.inside = True
         before = _states()
@@ -120,37 +108,6 @@ class ImportWatch:
             for name, state in _states().items():
                 if before.get(name) != state:
                     self.steps.setdefault(name, []).append((before.get(name), state))
-
-
-class _Loader:
-    """Replaces a module's loader until the module's code runs."""
-
-    def __init__(self, loader: Any, watch: ImportWatch) -> None:  # noqa: ANN401 -- as above
-        self._loader = loader
-        self._watch = watch
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- as above
-        return getattr(self._loader, name)
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        return self._loader.create_module(spec)  # type: ignore[no-any-return]
-
-    def exec_module(self, module: ModuleType) -> None:
-        if module.__spec__ is not None:
-            module.__spec__.loader = self._loader
-        module.__loader__ = self._loader
-        try:
-            self._watch.run(self._loader, module)
-        except BaseException as error:
-            # Remove our frames.
-            trace = error.__traceback__ and error.__traceback__.tb_next
-            error.__traceback__ = trace and trace.tb_next
-            del trace
-            raise
-
-
-def _runs_modules(loader: object) -> bool:
-    return hasattr(loader, "create_module") and hasattr(loader, "exec_module")
 
 
 def _states() -> dict[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 from ipytorchseed.patterns import lazy_pattern
 
@@ -16,7 +17,6 @@ MOST_ERROR = 10_000
 
 _STAMP = (
     r"(?<!\w)(?:\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
-    r"|\d\d/\d\d/\d\d \d\d:\d\d:\d\d"  # rich
     r"|\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})"  # time.ctime()
 )
 
@@ -29,10 +29,11 @@ _ELEMENT_ID = lazy_pattern(r"""id(?<!\wid)\s*=\s*(["'])([^"']+)\1""")
 # The end of an element's ids, which other names share: ``anim5f…`` and ``_anim_img5f…``.
 _UUID = lazy_pattern(r"[0-9a-f]{32}\Z")
 
-_COUNTED_ID = lazy_pattern(r'"id":"(p\d{4,9})"')
-_SCRIPT_ID = lazy_pattern(
-    r"\b(?:[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|p\d{4,9})\b"
+# Names in scripts that are random, such as those of Bokeh's documents.
+_RANDOM_ID = lazy_pattern(
+    r"\b[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b"
 )
+
 _SCRIPT = lazy_pattern(r"<script\b(?:(?!</?script\b).)*</script>", re.DOTALL)
 
 _DATE = lazy_pattern(r"<dc:date>[^<]*</dc:date>")
@@ -47,8 +48,6 @@ MASK = "\0"
 _CHANGES_EACH_RUN = (
     # a pattern; its replacement; words, one of them in every match
     (r"0x[0-9a-fA-F]{4,}", "0x", "0x"),
-    # shortened by reprlib, as in scikit-learn's diagrams: <Scorer obj...x7fb628ee9a10>
-    (r"(?<=\.\.\.)0?x[0-9a-fA-F]{4,16}(?=>|&gt;)", "", "...x", "...0x"),
     (r"\bat 0x\b", "at", "at 0x"),
     (r"(?<=[<( ])id[= ]\d{6,}", "id", "id=", "id "),
     # IPython's handle of a display that can be updated
@@ -145,13 +144,13 @@ def without_noise(text: str, *, timed: bool = False) -> str:
     return close_gaps(text)
 
 
-def without_ids(text: str) -> str:
-    """Return HTML or SVG with numbers for random ids of elements, and without dates."""
+def without_ids(text: str, *, is_script: bool = False) -> str:
+    """Return HTML, SVG or a script with numbers for random ids, and without dates."""
     text = _DATE.sub("", without_noise(text))
-    if "<script" in text:
-        text = _SCRIPT.sub(lambda script: _without_names(script.group()), text)
+    scripts = [text] if is_script else _SCRIPT.findall(text) if "<script" in text else []
     ids = (name for _, name in _ELEMENT_ID.findall(text))
-    names = list(dict.fromkeys(name[-32:] if _UUID.search(name) else name for name in ids))
+    names = [name[-32:] if _UUID.search(name) else name for name in ids]
+    names = list(dict.fromkeys([*names, *_RANDOM_ID.findall(" ".join(scripts))]))
     if not names:
         return text
     number = {name: f"id-{count}" for count, name in enumerate(names)}
@@ -160,36 +159,15 @@ def without_ids(text: str) -> str:
     return every.sub(lambda found: number.get(found.group(), found.group()), text)
 
 
-def _without_names(script: str) -> str:
-    """Replace random and counted ids in a script by numbers, such as Bokeh's."""
-    counted = set(_COUNTED_ID.findall(script))
-    number: dict[str, str] = {}
-
-    def instead(found: re.Match[str]) -> str:
-        name = found.group()
-        if name[0] == "p" and name not in counted:
-            return name
-        return number.setdefault(name, f"id-{len(number)}")
-
-    return _SCRIPT_ID.sub(instead, script)
-
-
 def cleaner(kind: str) -> Callable[[str], str] | None:
     """Return the function that removes noise from data of a MIME type, or None.
 
     Args:
         kind: The MIME type.
     """
-    if is_markup(kind):
-        return without_ids
-    if is_script(kind):
-        return lambda text: _without_names(without_noise(text))
+    if is_markup(kind) or kind.endswith("/javascript"):
+        return partial(without_ids, is_script=not is_markup(kind))
     return without_noise if kind.startswith("text/") else None
-
-
-def is_script(kind: str) -> bool:
-    """Return whether a MIME type denotes a script."""
-    return kind.endswith("/javascript") or kind.startswith("application/vnd.bokehjs_")
 
 
 def is_markup(kind: str) -> bool:

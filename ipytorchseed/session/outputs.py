@@ -17,7 +17,7 @@ from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.addresses import shows_addresses
 from ipytorchseed.reads.entropy import reads_clock
 from ipytorchseed.session.noise import as_overwritten, cleaner, without_addresses, without_noise
-from ipytorchseed.why.changes import COUNT, TIMES
+from ipytorchseed.why.changes import TIMES
 from ipytorchseed.why.words import many
 
 # Characters of a text that are cleaned; the rest is digested as it is.
@@ -172,8 +172,6 @@ class OutputWatch(Struct):
     _room: int = MOST_TEXT  # how many characters still fit into it
     _size: int = 0
     _shown: list[Fingerprint] = []
-    _more: xxh3_64 | None = None  # a digest of the displays after those
-    _count: int = 0
 
     def passed_by(self) -> None:
         """Record that a program prints directly, so that its text arrives late or never."""
@@ -220,13 +218,12 @@ class OutputWatch(Struct):
 
     def displayed(self, bundle: Mapping[str, Any]) -> None:
         """Record a display; its bundle is not kept, as images are large."""
-        self._count += 1
         value = bundle_value(bundle)
         if len(self._shown) < _MOST_DISPLAYS:
             self._shown.append(value)
         else:
-            self._more = self._more or xxh3_64()
-            _add(self._more, value.digest)
+            both = _digest(self._shown[-1].digest + value.digest).hexdigest()
+            self._shown[-1] = Fingerprint(both, "display", "many more")
 
     def resulted(self, bundle: Mapping[str, Any]) -> None:
         """Record how a result is displayed; methods of its class may read other data."""
@@ -268,14 +265,8 @@ class OutputWatch(Struct):
 
     @property
     def displays(self) -> tuple[Fingerprint, ...]:
-        """The records of displays, in order; beyond a limit, one represents the rest."""
-        if self._more is None:
-            return tuple(self._shown)
-        count = self._count - len(self._shown)
-        rest = Fingerprint(
-            self._more.hexdigest(), "display", f"{count:,} more", parts={COUNT: str(count)}
-        )
-        return (*self._shown, rest)
+        """The records of displays, in order; beyond a limit, the last one is of all the rest."""
+        return tuple(self._shown)
 
     def stdout(self) -> Fingerprint | None:
         """Return the record of the printed text; None if it was empty or only noise."""

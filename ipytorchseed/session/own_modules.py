@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -11,12 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ipytorchseed.introspection.values import is_class, is_function, is_scalar, module_names
-from ipytorchseed.reads.bindings import bound_by, targets_of
 from ipytorchseed.reads.dependencies import Dependencies, look_up
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.following import find_dependencies
-from ipytorchseed.reads.parsing import names_in, nodes_in
-from ipytorchseed.reads.source import parse_file
 
 # Seconds for each character of a module whose code is followed.
 _SECONDS = 1e-6
@@ -79,8 +75,7 @@ def set_in_packages(  # noqa: PLR0913, PLR0917 -- as above
             break
         with suppress(OSError, ValueError, KeyError):
             text = Path(path).read_text(encoding="utf-8")
-            in_time = time.thread_time() + len(text) * _SECONDS < ends
-            if in_time and _may_set_imported(parse_file(path)):
+            if time.thread_time() + len(text) * _SECONDS < ends:
                 codes.append((follow(text), module_names(sys.modules[module])))
     found: dict[str, tuple[str, str]] = {}
     for code, names in codes:
@@ -88,25 +83,3 @@ def set_in_packages(  # noqa: PLR0913, PLR0917 -- as above
             left = max(ends - time.thread_time(), 0.0)
             found |= find_dependencies(code, names, hidden, seconds=left).sets
     return found
-
-
-def _may_set_imported(tree: ast.Module | None) -> bool:
-    """Return whether code may set attributes of what it imports.
-
-    This is much faster than following it.
-    """
-    nodes = [] if tree is None else nodes_in(tree)
-    imports = [each for each in nodes if isinstance(each, ast.Import | ast.ImportFrom)]
-    found = {name for each in imports for part in each.names for name in bound_by(part)}
-    for each in (node for node in nodes if isinstance(node, ast.Assign)):
-        # `F = torch.nn.functional`; calls do not return modules.
-        if not isinstance(each.value, ast.Call) and not found.isdisjoint(names_in(each.value)):
-            found.update(*map(targets_of, each.targets))
-    sets = (each for each in nodes if isinstance(each, ast.Attribute) and _is_set(each))
-    return not found.isdisjoint({"*"}.union(*map(names_in, sets))) or any(
-        isinstance(each, ast.Name) and each.id == "setattr" for each in nodes
-    )
-
-
-def _is_set(attribute: ast.Attribute) -> bool:
-    return not isinstance(attribute.ctx, ast.Load)

@@ -35,7 +35,6 @@ from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.rng.table import import_lazy
 from ipytorchseed.session import hearing
 from ipytorchseed.session.config import Config
-from ipytorchseed.session.confinement import is_confined
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.identity import Identity
 from ipytorchseed.session.importing import ImportWatch
@@ -228,7 +227,6 @@ class Session:
                 with suppress(KeyError):  # the cell creates it
                     self.originals.setdefault(name, find_at(place))
         rebound = self._watch.rebound(namespace)  # since the last run, not by a recorded cell
-        calls = bool(effects.paths or not effects.complete)
         pending = Pending(
             cell=cell,
             source=source,
@@ -245,8 +243,7 @@ class Session:
             dependencies=dependencies,
             writes=self._users(effects.writes),
             inert=effects.inert,
-            calls=calls,
-            confined=not calls or is_confined(dependencies, self._patched),
+            calls=bool(effects.paths or not effects.complete),
             budget=self._budget,
             outputs=outputs_of(source, dependencies.nondeterministic_calls),
             between={
@@ -339,13 +336,7 @@ class Session:
         self._patched |= dependencies.sets
         self._timed = self._timed - written | dependencies.timed
         writes = self.variables.changes(pending, namespace, written, seconds)
-        if own:
-            began = time.thread_time()
-            left = max(budget.seconds - budget.used, 0.0)
-            there = [*read_there(own, effects, namespace, self._hidden, left, dependencies)]
-            budget.charge(began)
-            for name, value in there:
-                pending.reads.setdefault(name, self.variables.look(value, budget))
+        self._read_in_modules(pending, effects, namespace)
         pending.reads = marked(pending.reads, dependencies.timed, READING)
         writes = marked(writes, dependencies.timed, READING)
         bound = written | dependencies.writes | dependencies.sets.keys()
@@ -398,6 +389,19 @@ class Session:
         else:
             self._later(self._maintain)
         return run
+
+    def _read_in_modules(
+        self, pending: Pending, effects: Effects, namespace: Mapping[str, Any]
+    ) -> None:
+        """Fingerprint what the run read in the user's modules that it was the first to import."""
+        own, budget = self._imports.own, pending.budget
+        if own:
+            began = time.thread_time()
+            left = max(budget.seconds - budget.used, 0.0)
+            there = [*read_there(own, effects, namespace, self._hidden, left, pending.dependencies)]
+            budget.charge(began)
+            for name, value in there:
+                pending.reads.setdefault(name, self.variables.look(value, budget))
 
     def _asked(self, pending: Pending, namespace: Mapping[str, Any], seen: Seen | None) -> set[str]:
         """Return the functions that gave the cell entropy that it used, expected or not."""

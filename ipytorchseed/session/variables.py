@@ -13,7 +13,6 @@ from ipytorchseed.fingerprint import Budget, Memo, fingerprint, same
 from ipytorchseed.fingerprint.packing import Packed, pack
 from ipytorchseed.fingerprint.value import PENDING, Fingerprint
 from ipytorchseed.reads.dependencies import is_result, look_up
-from ipytorchseed.session.confinement import leads_nowhere
 from ipytorchseed.session.kept import LARGEST, KeptInputs, is_seen
 from ipytorchseed.session.named_files import texts_of
 from ipytorchseed.session.pending import Pending
@@ -85,8 +84,7 @@ class Variables:
                 value = look_up(place, namespace)
                 places.note(name, value)
                 dependencies.texts.update(texts_of(value))
-                look = pending.reads[name] = self.look(value, pending.budget)
-                pending.confined = pending.confined and leads_nowhere(value, look)
+                pending.reads[name] = self.look(value, pending.budget)
         pending.reads.update(places.shared(pending.reads))
         if self._kept is not None:
             for name, value in pending.reads.items():
@@ -103,7 +101,6 @@ class Variables:
         places = {name: ("", name) for name in named} | pending.dependencies.sets
         looks = {name: self._at(at, namespace, pending.budget) for name, at in places.items()}
         made = {name: value for name, value in looks.items() if value is not None}
-        unchanged = True
         for name, before in pending.reads.items():
             if _is_unchanging(before) or is_result(name):
                 continue
@@ -111,12 +108,9 @@ class Variables:
                 pending.dependencies.names[name], namespace, pending.budget
             )
             alike = None if value is None else same(before, value)
-            unchanged &= alike is True
             if value is not None and (alike is False or value.kind == PENDING):
                 made[name] = value  # a value that a GPU still computes may have changed
-        # Otherwise it changed only the names that it set.
-        touched = pending.calls and not (pending.confined and unchanged)
-        if touched:
+        if pending.calls:  # otherwise it changed only the names that it set
             self._round += 1
         seen = pending.reads | made
         self.too_large = next((name for name, value in seen.items() if _is_too_large(value)), "")
@@ -124,7 +118,7 @@ class Variables:
             self._known.pop(name, None)
             if value.exact and not _is_unchanging(value) and not is_result(name):
                 self._known[name] = Seen(value, self._round, 0.0)
-        if touched:
+        if pending.calls:
             limit = min(max(seconds * _SHARE, _LEAST), _MOST, pending.budget.left)
             made |= self._sweep(namespace, Budget(limit, reread=0))
         return made

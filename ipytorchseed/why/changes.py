@@ -23,10 +23,6 @@ ROUNDING = 1e-5
 # The smallest scale for relative differences: the digits of a near-zero remainder are noise.
 _MIN_SCALE = 1e-9
 
-# The part of a fingerprint that counts the displays it represents.
-COUNT = "count"
-
-
 # The part of a printed text's fingerprint that includes the times in it.
 TIMES = "times"
 
@@ -159,24 +155,19 @@ def shown_otherwise(before: Outputs, after: Outputs) -> bool:
 
 def displays_differ(before: Sequence[Fingerprint], after: Sequence[Fingerprint]) -> bool:
     """Return whether what two runs displayed is known to differ."""
-    if count_displays(before) != count_displays(after):
+    if len(before) != len(after):
         return True
     return any(itertools.starmap(differ, zip(before, after, strict=False)))
 
 
 def _describe_displays(before: Sequence[Fingerprint], after: Sequence[Fingerprint]) -> str:
     """Return the two counts of displays, or how many of equally many differ."""
-    counts = count_displays(before), count_displays(after)
+    counts = len(before), len(after)
     if counts[0] != counts[1]:
         return f"{counts[0]:,} and {counts[1]:,} shown"
     apart = [now for then, now in zip(before, after, strict=False) if differ(then, now)]
     which = apart[0].summary.partition(",")[0] if counts[1] == 1 else ""  # the first MIME type
-    return f"{which or f'{count_displays(apart):,} of {counts[1]:,}'} with other content"
-
-
-def count_displays(displays: Sequence[Fingerprint]) -> int:
-    """Return the number of displays; a fingerprint may represent several."""
-    return sum(int(each.parts.get(COUNT, 1)) for each in displays)
+    return f"{which or f'{len(apart):,} of {counts[1]:,}'} with other content"
 
 
 def not_compared(against: Outputs, run: Outputs) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from ipytorchseed.errors import LedgerError
-from ipytorchseed.ledger import migrations
+from ipytorchseed.ledger import schema
 from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.ledger.store import Ledger
 from tests.ledger import samples
@@ -130,8 +130,7 @@ def test_a_ledger_of_the_old_format_is_set_aside(path):
     """Byte by byte as it was; one who only looks is reported."""
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE things (id)")
-    connection.execute(f"PRAGMA application_id = {migrations._OUTDATED}")
-    connection.execute("PRAGMA user_version = 3")
+    connection.execute(f"PRAGMA user_version = {schema.VERSION - 1}")
     connection.close()
     path.chmod(0o600)
     before = path.read_bytes()
@@ -297,7 +296,7 @@ def test_a_ledger_that_became_newer_is_written_by_no_older_kernel(path):
         with pytest.raises(LedgerError, match="newer ipytorchseed"):
             ledger.run(1)
         assert other.execute("SELECT count(*) FROM runs").fetchone() == (3,)
-        other.execute(f"PRAGMA user_version = {len(migrations.MIGRATIONS)}")
+        other.execute(f"PRAGMA user_version = {schema.VERSION}")
         other.close()
         assert ledger.add(*samples.moved()) == 4
 

@@ -81,7 +81,7 @@ class States:
 
     def writers(self, path, reader):
         """Return the earlier runs that wrote a file, the newest first."""
-        return [run for run in self.runs[::-1] if run.id < reader.id and path in run.wrote]
+        return [run for run in self.runs[::-1] if run.id < reader.id and path in run.outside.wrote]
 
     def effects(self, run):
         """Return the effects of the code."""

@@ -14,6 +14,7 @@ from ipytorchseed.render.report import Report
 from ipytorchseed.render.rng import RngView, StateDifference, rng_json
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.position import Position
+from tests.records import changed
 from tests.render.records import ASSESSMENTS, STATUSES
 from tests.render.test_timeline import A, B, run
 
@@ -109,7 +110,7 @@ def test_two_states_side_by_side():
 def test_runs_that_only_look_or_do_not_parse_are_not_listed(source):
     """They are counted, and listed on demand, or if a source moved meanwhile."""
     fails = {"status": "error", "error": "SyntaxError: expected ':'"} if source == "for x" else {}
-    looked = structs.replace(run(7, {"python": A}, {"python": A}), source=source, **fails)
+    looked = changed(run(7, {"python": A}, {"python": A}), source=source, **fails)
     for runs, everything, listed in (
         ([RUNS[0], looked], False, False),
         ([RUNS[0], looked], True, True),

@@ -103,9 +103,9 @@ def test_a_file_that_native_code_writes_is_noted_by_its_name(notebook, folder, c
     made = notebook.run(cell.format(what=make))
     assert (made.files, made.outside.wrote) == ((), (path,))
     changed = notebook.run(cell.format(what=change))
-    assert (changed.files, changed.wrote) == ((), (path,))
+    assert (changed.files, changed.outside.wrote) == ((), (path,))
     read = notebook.run("import sqlite3\nn = 'a.db'")
-    assert ([each.path for each in read.files], read.wrote) == ([path], ())
+    assert ([each.path for each in read.files], read.outside.wrote) == ([path], ())
 
 
 def test_a_file_that_vanished_otherwise_is_said_to_be_gone(notebook, folder):
@@ -348,9 +348,9 @@ def test_a_folder_that_is_tried_for_temporary_files_is_not_written_to(
     """The kernel tries it before the first cell. What remains there counts."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
-    assert notebook.run("import tempfile\nwhere = tempfile.gettempdir()").wrote == ()
+    assert notebook.run("import tempfile\nwhere = tempfile.gettempdir()").outside.wrote == ()
     assert tempfile.tempdir == str(tmp_path)
-    (made,) = notebook.run("_, name = tempfile.mkstemp()").wrote
+    (made,) = notebook.run("_, name = tempfile.mkstemp()").outside.wrote
     assert Path(made).parent == tmp_path
 
 

@@ -128,7 +128,7 @@ def test_threads_that_print_and_draw_meanwhile_disturb_nobody(kernel):
         "[t.start() for t in threads]\n[t.join() for t in threads];"
     )
     assert sorted(map(int, reply.stdout.split())) == sorted([*range(200)] * 4)
-    assert kernel.runs()[-1].stdout.summary == "800 lines"
+    assert kernel.runs()[-1].outputs.stdout.summary == "800 lines"
 
 
 def test_a_wrong_write_is_the_users_error_and_shows_no_frame_of_ours(kernel):

@@ -158,7 +158,7 @@ def test_the_result_is_recorded(torch_names):
     assert (
         first.outputs.result.digest == second.outputs.result.digest != other.outputs.result.digest
     )
-    assert torch_names.run("None").result is None
+    assert torch_names.run("None").outputs.result is None
 
 
 def test_what_a_failed_cell_did_not_come_to_set_is_not_its_doing(notebook):

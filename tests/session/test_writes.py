@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
+from torch.nn.modules import module
 
 from ipytorchseed.session import variables
 from tests.session.conftest import Notebook
@@ -162,3 +165,44 @@ def test_results_that_the_shell_keeps_are_no_change_of_a_run(notebook):
         "x",
         "y",
     }
+
+
+def test_a_change_after_such_runs_is_still_the_runs_that_made_it(notebook):
+    """The variable was inspected after each of those runs, which did not change it."""
+    notebook.run("pile = [1]\nput = pile.append")
+    for _ in range(3):
+        assert notebook.run("print(1)").in_place == ()
+    assert "pile" in notebook.run("put(2)").in_place
+
+
+def test_a_function_put_in_place_of_a_packages_may_be_called_from_anywhere(
+    torch_names, monkeypatch
+):
+    """It may change anything in a cell that does not name it."""
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    torch_names.run(
+        "import warnings\npile = [1]\nwarnings.showwarning = lambda *_, **__: pile.append(1)"
+    )
+    assert "pile" in torch_names.run("np.log(np.array([-1.0]))").in_place
+
+
+@pytest.mark.parametrize(
+    ("give", "cell"),
+    [
+        ("np.seterrcall(call)\nold = np.seterr(all='call')", "np.log(np.array([-1.0]))"),
+        ("handle = nn.modules.module.register_module_forward_hook(call)",
+         "nn.Linear(2, 1)(torch.ones(2)).sum().item()"),
+    ],
+    ids=["numpy", "torch"],
+)  # fmt: skip
+def test_a_function_given_to_a_package_may_be_called_from_anywhere(torch_names, give, cell):
+    """It may change anything, too."""
+    torch_names.run("pile = [1]\ndef call(*_): pile.append(1)")
+    try:
+        torch_names.run(give)
+        assert "pile" in torch_names.run(cell).in_place
+    finally:
+        np.seterrcall(None)
+        np.seterr(all="warn", under="ignore")
+        module._global_forward_hooks.clear()
+    assert torch_names.run("np.ones(2)").in_place == ()

@@ -301,7 +301,7 @@ def test_what_a_cell_does_outside_is_named():
         ({"wrote": ("/data/out.csv",)}, ("writes out.csv",)),
         ({"source": "torch.save(f(x), 'a.pt')"}, ("writes files: torch.save",)),
     ):
-        target = replace(_use(2, OLD, OLD), **more)
+        target = changed(_use(2, OLD, OLD), **more)
         assert make_plan(target, States([target])).steps[-1].outside == told
 
 
@@ -324,7 +324,7 @@ def test_why_names_the_way_back():
 
 def test_effects_outside_the_kernel_are_listed():
     """These are programs, files and hosts."""
-    acts = replace(
+    acts = changed(
         MAKE,
         nondeterministic_calls=("!make",),
         wrote=("/data/out.csv",),

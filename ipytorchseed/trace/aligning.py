@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from ipytorchseed.trace.divergence import mix
-from ipytorchseed.trace.keys import Keys
+from ipytorchseed.trace.keys import Keys, mix
 
 Pairs = tuple[Any, Any]
 

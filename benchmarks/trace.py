@@ -5,7 +5,6 @@ Beside torch's DebugMode, an empty dispatch mode and nothing.
 
 from __future__ import annotations
 
-import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -17,11 +16,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from benchmarks.table import MILLI, Row, side_by_side
 from ipytorchseed.trace.draws import Draws
+from ipytorchseed.trace.file import Trace
 from ipytorchseed.trace.places import Lines
 from ipytorchseed.trace.recorder import Recorder
-from ipytorchseed.trace.recording import Recording, Tables, Thread
-
-MEGA = 1e6
 
 Step = Callable[[], None]
 
@@ -60,17 +57,18 @@ rows_in, labels = torch.randn(64, 64), torch.randint(0, 10, (64,))
 images = torch.randn(64, 3, 32, 32)
 
 
-def recorder(tables: Tables) -> Recorder:
+def recorder() -> Recorder:
     """Make one as ``%%deterministic --check`` does for a run to be compared."""
     names = globals()
-    return Recorder(tables, Lines(__file__, names), names, draws=Draws(names, count=False))
+    draws = Draws(names, count=False)
+    return Recorder(Lines(__file__, names), names, draws=draws, trace=Trace())
 
 
 def traced(step: Step) -> Step:
     """Return what does a step under a recorder."""
 
     def run() -> None:
-        with recorder(Tables()):
+        with recorder():
             for _ in range(STEPS):
                 step()
 
@@ -109,23 +107,6 @@ def hashing() -> Iterator[None]:
         yield
 
 
-def million() -> float:
-    """Return the megabytes that the records of a million operations take."""
-    tracemalloc.start()
-    recording = Recording(Tables())
-    recording.threads.append(Thread())
-    thread = recording.threads[0]
-    for number in range(1_000_000):
-        thread.operations.append(number % 100)
-        thread.places.append(number % 1000)
-        thread.inputs.append(number)
-        thread.outputs.append(number)
-        thread.marks.append(0)
-    taken, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return taken / MEGA
-
-
 def rows() -> list[Row]:
     """Measure."""
     threads = torch.get_num_threads()
@@ -152,5 +133,4 @@ def rows() -> list[Row]:
         Row("MLP step, traced", each["ours"], each["bare"], "bare", "ms", "none", met=True),
         Row("CNN step, traced", big["ours"], big["bare"], "bare", "ms",
             "at most 1.5 x", big["ours"] <= 1.5 * big["bare"]),
-        Row("a million records", million(), None, "", "MB", "under 200", million() < 200),
     ]  # fmt: skip

@@ -18,12 +18,12 @@ from ipytorchseed.session.files import FileWatch
 from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
-    from ipytorchseed.trace.divergence import Divergence, Point
-    from ipytorchseed.trace.operations import Overload
+    from ipytorchseed.trace.comparison import Comparison
+    from ipytorchseed.trace.format import Where
+    from ipytorchseed.trace.loading import Loaded, Operation
     from ipytorchseed.trace.places import Place
-    from ipytorchseed.trace.probe import Probe
+    from ipytorchseed.trace.probe import Memory, Probe
     from ipytorchseed.trace.recorder import Recorder
-    from ipytorchseed.trace.recording import Recording, Tables
 
 # The most traced runs that are compared with the first one, until one differs.
 _ATTEMPTS = 4
@@ -45,8 +45,13 @@ class _Run(Struct):
     """A traced run: its outcome, its operations, and the files that it read."""
 
     outcome: Outcome
-    recording: Recording | None
+    recorder: Recorder | None
     files: dict[str, FileRead]
+
+    def trace(self) -> Loaded | None:
+        """Return its operations; None without torch."""
+        recorded = None if self.recorder is None else self.recorder.trace
+        return None if recorded is None else recorded.load()
 
 
 class Tracing:
@@ -58,7 +63,6 @@ class Tracing:
 
     def __init__(self, cell: RepeatedCell) -> None:
         self._cell = cell
-        self._tables: Tables | None = None
         self._fill = 0
         self._differ = False
 
@@ -68,26 +72,30 @@ class Tracing:
         Args:
             second: The outcome of the first run on copies.
         """
-        from ipytorchseed.trace.divergence import Divergence, compare
+        from ipytorchseed.trace.comparing import compare
 
         found = Traced()
         first = self._traced("a traced run")
-        last, divergence = first, Divergence()
+        trace = first.trace()
+        last, compared = first, None
         runs = [first]
         for attempt in range(1, _ATTEMPTS + 1):
             last = self._traced(f"a traced run to compare, {attempt} of at most {_ATTEMPTS}")
             runs.append(last)
-            if first.recording is not None and last.recording is not None:
-                divergence = compare(first.recording, last.recording)
+            other = last.trace()
+            if trace is not None and other is not None:
+                compared = compare(trace, other)
             self._differ = bool(find_differences(first.outcome, last.outcome))
-            if divergence.found or self._differ:
+            if self._differ or not (compared is None or compared.equal):
                 break
         found.first_only = not any(find_differences(second, each.outcome) for each in runs)
-        if last.recording is not None:
-            found.operations = last.recording.count
-            found.notes += tuple(last.recording.notes)
-            self._judge(found, divergence, last.recording)
-        if found.culprit is None or divergence.outside_first:
+        if last.recorder is not None:
+            found.operations = last.recorder.count
+            found.notes += tuple(last.recorder.notes)
+        if compared is not None:
+            self._judge(found, compared)
+        first_difference = None if compared is None else compared.first
+        if found.culprit is None or (first_difference is not None and first_difference.outside):
             found.suspects = tuple(self._suspects(first, last))
             # with equal operations, so it depends on the time
             if self._differ and not found.suspects:
@@ -110,114 +118,105 @@ class Tracing:
         finally:
             watch.stop()
         files = {file.path: file for file in watch.read(_FILE_SECONDS, "\0")}
-        return _Run(outcome, None if recorder is None else recorder.recording, files)
+        return _Run(outcome, recorder, files)
 
     def _recorder(self, what: str, probe: Probe | None) -> Recorder:
         from ipytorchseed.trace.draws import Draws
+        from ipytorchseed.trace.file import Trace
         from ipytorchseed.trace.recorder import Recorder
-        from ipytorchseed.trace.recording import Tables
 
         cell = self._cell
-        self._tables = self._tables or Tables()
         # uninitialized memory never has the same bytes twice
         self._fill = (self._fill + 0x35) % 0x7F
         return Recorder(
-            self._tables,
             cell.lines,
             cell.namespace,
             draws=Draws(cell.namespace, count=False),
             probe=probe,
             fill=self._fill,
+            trace=Trace(),
             progress=lambda count: cell.progress(f"{what}: {count:,} operations"),
         )
 
     # -- operations --------------------------------------------------------------------------------
 
-    def _judge(self, found: Traced, divergence: Divergence, recording: Recording) -> None:
+    def _judge(self, found: Traced, compared: Comparison) -> None:
         """Examine the operations that the comparison named."""
-        operation, entered = divergence.operation, divergence.entered
-        if divergence.outside_first and entered is not None:
-            probe = self._look_closer(entered.number, entered.place_number, None, entered.count)
+        first, operation, trace = compared.first, compared.operation, compared.b
+        if first is not None and first.outside:
+            shown = first.shown
+            probe = self._look_closer(trace, shown)
             if probe.unwritten is not None:
-                found.culprit = self._unwritten(probe.unwritten, recording, entered)
+                found.culprit = self._unwritten(probe.unwritten, shown)
                 return
-            line = entered.place.line or None
-            found.entry = Entry(entered.operation.name, line, draws=entered.draws)
+            found.entry = Entry(shown.name, shown.place.line or None, draws=first.draws)
         if operation is not None:
-            found.culprit = self._culprit(operation, self._try_again(operation))
-        elif entered is None:
+            found.culprit = self._culprit(trace, operation.shown)
+        elif first is None:
             if not found.first_only:
-                probe = self._look_closer()
-                probe.finish()
+                probe = self._look_closer(trace)
                 if probe.left and self._differ:
-                    found.culprit = self._unwritten(probe.left[0], recording, None)
+                    found.culprit = self._unwritten(probe.left[0], None)
                     return
-            self._try_alone(found, recording)
+            self._try_alone(found, trace)
 
-    def _look_closer(self, *wanted: int | None) -> Probe:
-        """Trace one more run, with a probe for the operation."""
+    def _look_closer(
+        self, trace: Loaded, shown: Operation | None = None, *, repeats: bool = False
+    ) -> Probe:
+        """Trace one more run, with a probe for an operation of the one before."""
+        from ipytorchseed.trace.places import Place
         from ipytorchseed.trace.probe import Probe
 
-        probe = Probe(*wanted)  # type: ignore[arg-type]  # its first fields
+        probe = Probe()
+        if shown is not None:
+            at = shown.place
+            place = Place(at.line, at.module, at.backward)
+            probe = Probe(shown.name, place, trace.count_earlier(shown.index), repeats)
         self._traced("a traced run to look closer", probe)
         return probe
 
-    def _try_again(self, point: Point) -> Probe:
-        """Run an operation several times on the same input, within one more run."""
-        return self._look_closer(point.number, point.place_number, point.inputs)
-
-    def _culprit(self, point: Point, probe: Probe | None) -> Culprit:
-        short = point.operation.name.rpartition("::")[2]
+    def _culprit(self, trace: Loaded, shown: Operation, *, repeats: bool = True) -> Culprit:
+        """Describe an operation, which is repeated on the same input within one more run."""
+        short = shown.name.rpartition("::")[2]
         advice = find_advice(short)
         known = "switches" if has_other_algorithm(short) else "raises" if advice is not None else ""
+        probe = self._look_closer(trace, shown, repeats=True) if repeats else None
         tried = () if probe is None else ("runs", "results", "apart")
         return self._name(
-            point.operation,
-            point.place,
-            index=point.index,
-            backward=point.place.backward,
+            shown.name,
+            shown.place,
+            index=shown.index,
+            backward=shown.place.backward,
             instead="" if advice is None else advice.instead,
             known=known,
             **{name: getattr(probe, name) for name in tried},
         )
 
-    def _name(self, operation: Overload, place: Place, **about: Any) -> Culprit:
+    def _name(self, operation: str, place: Place | Where, **about: Any) -> Culprit:
         """Return an operation with its place in the cell."""
         line, code = place.line or None, self._cell.line(place.line)
-        return Culprit(operation.name, line, code, module=place.module, **about)
+        return Culprit(operation, line, code, module=place.module, **about)
 
-    def _unwritten(
-        self, source: tuple[int, int], recording: Recording, reader: Point | None
-    ) -> Culprit:
+    def _unwritten(self, memory: Memory, reader: Operation | None) -> Culprit:
         """Return the operation whose uninitialized memory was read."""
-        from ipytorchseed.trace.divergence import find_point
-
-        number, place = source
-        tables = recording.tables
-        point = find_point(recording, number, place)
-        read_by = None if reader is None else (reader.operation.name, reader.place.line)
         return self._name(
-            tables.operations.all[number],
-            tables.places.all[place],
-            index=0 if point is None else point.index,
+            memory.operation,
+            memory.place,
+            index=memory.index,
             unwritten=True,
-            read_by=read_by,
+            read_by=None if reader is None else (reader.name, reader.place.line),
             instead="torch.zeros, or write all of it before it is read",
             known="switches",
         )
 
-    def _try_alone(self, found: Traced, recording: Recording) -> None:
+    def _try_alone(self, found: Traced, trace: Loaded) -> None:
         """Run operations that may not repeat by themselves, as no traced run caught one."""
-        from ipytorchseed.trace.divergence import find_point
-
-        for number, operation in enumerate(recording.tables.operations.all):
-            short = operation.name.rpartition("::")[2]
+        for name in trace.names:
+            short = name.rpartition("::")[2]
             if short.startswith(("index_put", "_index_put", "put")) or find_advice(short):
-                point = find_point(recording, number)
-                if point is None:
-                    continue
-                probe = self._try_again(point) if len(found.unproven) < _ALONE else None
-                culprit = self._culprit(point, probe)
+                shown = trace.operation(trace.find(name))
+                repeats = len(found.unproven) < _ALONE
+                culprit = self._culprit(trace, shown, repeats=repeats)
                 if culprit.results > 1:
                     found.culprit, found.first_only = culprit, False
                     return
@@ -236,7 +235,7 @@ class Tracing:
             for path, file in last.files.items()
             if path not in first.files or first.files[path].digest != file.digest
         ]
-        threads = 0 if last.recording is None else len(last.recording.threads) - 1
+        threads = 0 if last.recorder is None else last.recorder.threads - 1
         uses = ", ".join(sorted(dependencies.packages & _CONCURRENT))
         threads *= not any(map(is_program, asks))  # IPython waits for its output in a thread
         if threads > 0 or uses:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
@@ -40,9 +40,12 @@ from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
 from ipytorchseed.rng.table import seed_all
 from ipytorchseed.session.asking import why
 from ipytorchseed.session.outputs import OutputWatch, outputs_of
-from ipytorchseed.trace.draws import LineDraws
+from ipytorchseed.trace.draws import Draws, LineDraws
 from ipytorchseed.trace.recorder import Recorder
 from ipytorchseed.why.words import many, say_effects
+
+if TYPE_CHECKING:
+    from ipytorchseed.trace.file import TraceFile  # imports numpy
 
 _AS_AFTER = "as after one run of the cell"
 
@@ -229,12 +232,9 @@ class Checks(Struct, eq=False):
     def follow(self, run: Run) -> Recorder:
         """Track which lines operations come from until a run ends, without storing it."""
         from ipytorchseed.trace.recorder import Recorder
-        from ipytorchseed.trace.recording import Tables
 
         names = self._shell.user_ns
-        recorder = Recorder(
-            Tables(), self._locator.cell(run).lines, names, digests=False, keep=False
-        )
+        recorder = Recorder(self._locator.cell(run).lines, names)
         recorder.__enter__()
         run.on_end.append(lambda: recorder.__exit__(None, None, None))
         return recorder
@@ -253,7 +253,6 @@ class Checks(Struct, eq=False):
         from ipytorchseed.trace.draws import Draws, LineDraws
         from ipytorchseed.trace.file import TraceFile
         from ipytorchseed.trace.recorder import Recorder
-        from ipytorchseed.trace.recording import Tables
 
         run = self._runs.current
         if run is None or run.info is None:
@@ -261,44 +260,49 @@ class Checks(Struct, eq=False):
         names = self._shell.user_ns
         cell = self._locator.cell(run)
         draws = Draws(names, count=True)
-        tables, file = Tables(), None
+        file = None
         if path:
             try:
-                file = TraceFile(path, tables, cell.lines, summaries=summaries)
+                file = TraceFile(path, summaries=summaries)
             except TraceError as error:
                 _refuse(str(error))
-        recorder = Recorder(
-            tables, cell.lines, names, digests=file is not None, draws=draws, file=file
-        )
+        recorder = Recorder(cell.lines, names, draws=draws, trace=file)
         by_line = LineDraws(cell.file)
         recorder.__enter__()
-        run.on_end.append(partial(self._end_trace, recorder, by_line, quiet=quiet))
+        run.on_end.append(partial(self._end_trace, recorder, draws, by_line, file, quiet=quiet))
         by_line.attach(sys._getframe(1))  # noqa: SLF001 -- the documented way to it
 
-    def _end_trace(self, recorder: Recorder, by_line: LineDraws, *, quiet: bool) -> None:
+    def _end_trace(
+        self,
+        recorder: Recorder,
+        draws: Draws,
+        by_line: LineDraws,
+        file: TraceFile | None,
+        *,
+        quiet: bool,
+    ) -> None:
         by_line.detach()
         recorder.__exit__(None, None, None)
-        recording, file = recorder.recording, recorder.file
         if file is not None and not quiet:
             click.echo(f"{many(file.count, 'operation')} recorded in {file.path}")
         pending = self._tracking.session.pending
         if pending is not None and pending.execution_count is not None and not quiet:
             click.echo(f"Who drew how much: %rng who {pending.execution_count}")
         if by_line.refused:
-            recording.notes.append(
+            recorder.notes.append(
                 "a debugger is at work: python's and numpy's draws are not known by line"
             )
-        draws = tuple(
+        drawn = tuple(
             Draw(
                 line=each.place.line or None,
                 module=each.place.module or each.by,
                 backward=each.place.backward,
                 **pick(each, "source", "operation", "calls", "numbers"),
             )
-            for each in (*recording.drawn, *by_line.drawn)
+            for each in (*draws.all, *by_line.drawn)
         )
-        notes = tuple(recording.notes)
-        self._found.append(Trace(traced=recorder.count, draws=draws, notes=notes))
+        notes = tuple(recorder.notes)
+        self._found.append(Trace(traced=recorder.count, draws=drawn, notes=notes))
 
     # -- records ------------------------------------------------------------------------------
 

@@ -73,6 +73,11 @@ class Row(Struct, frozen=True):
     expected: str | None = None
 
     @property
+    def key(self) -> tuple[str, str]:
+        """What identifies it in every step."""
+        return self.kind, self.name
+
+    @property
     def groups(self) -> list[list[int]]:
         """The ranks with equal values, the largest group first."""
         return grouped(self.values)
@@ -118,7 +123,8 @@ class Judgement:
         while pending := [each.pending.step for each in self._tracks.values() if each.pending]:
             self._judge(min(pending))
         self._refuse_unknown()
-        self.rows = [*self._rows(self._common)] if self._common else []
+        rows = self._rows(self._common) if self._common else ()
+        self.rows = [row for row in rows if row.kind != "setting" or row.key in self._settled]
         self._judge_distinct()
         self.steps = {number: max(track.step, 0) for number, track in self._tracks.items()}
 
@@ -148,61 +154,47 @@ class Judgement:
         }
         if len(active) > 1:
             looked = all(track.looked == step for track in active.values())
-            if looked:
-                self._judge_settings(step, active)
-            for name in _shared([track.marks for track in active.values()]):
-                self._judge_source(step, name, active)
-            if looked:
-                for kind in _shared([track.values for track in active.values()]):
-                    self._judge_values(step, kind, active)
+            rows = [row for row in self._rows(active) if looked or row.kind == "source"]
+            for row in sorted(rows, key=lambda row: row.kind != "setting"):
+                self._judge_row(row, step, active, rows)
         if len(active) == len(self._tracks):
             self._common = {number: copy(track) for number, track in active.items()}
 
-    def _judge_settings(self, step: int, active: dict[int, Track]) -> None:
-        shown: dict[str, dict[int, str]] = {}
-        parted: dict[str, list[str]] = {}
-        for name in _shared([track.settings for track in active.values()]):
-            key = "setting", name
-            shown[name] = {number: _shown(each.settings[name]) for number, each in active.items()}
-            if key not in self._settled and self._diverges(key, step, shown[name]):
-                parted.setdefault(repr(grouped(shown[name])), []).append(name)
-        for name, *others in parted.values():
-            groups = grouped(shown[name])
-            said = [f"{list_ranks(each)} {shown[name][each[0]]}" for each in reversed(groups)]
+    def _judge_row(self, row: Row, step: int, active: dict[int, Track], rows: list[Row]) -> None:
+        """Judge a row of the table at a step."""
+        if row.key in self._settled or row.expected == "distinct":
+            return
+        groups = row.groups
+        if len(groups) == 1:
+            self._alike[row.key] = step
+        elif row.kind == "source":
+            self._judge_source(row, step, active)
+        elif row.kind == "setting":
+            alike = [each for each in rows if each.kind == "setting" and each.groups == groups]
+            others = [each.name for each in alike if each.key not in self._settled | {row.key}]
+            said = [f"{list_ranks(each)} {row.values[each[0]]}" for each in reversed(groups)]
             more = f" (and so {', '.join(others)})" if others else ""
-            message = f"{name} is not the same: {', '.join(said)}{more}"
-            self._add("setting", name, step, [*chain(*groups[1:])], message)
+            message = f"{row.name} is not the same: {', '.join(said)}{more}"
+            self._add(row, step, [*chain(*groups[1:])], message)
             self._settled.update(("setting", other) for other in others)
+        elif row.kind != "buffers" or not self.synchronised:
+            self._judge_values(row, step, active)
 
-    def _judge_source(self, step: int, name: str, active: dict[int, Track]) -> None:
-        key = "source", name
-        marks = {number: track.marks[name].digest for number, track in active.items()}
-        wish = self._expect.get(name)
-        if key in self._settled or wish == "distinct" or not self._diverges(key, step, marks):
-            return
-        begun = key in self._alike
-        all_apart = len({*marks.values()}) == len(marks)
-        if (wish is None and all_apart) and (
-            seeded(name, active) if begun else not are_in_one_stream(name, active)
+    def _judge_source(self, row: Row, step: int, active: dict[int, Track]) -> None:
+        begun = row.key in self._alike
+        if (row.expected is None and len(row.groups) == len(active)) and (
+            seeded(row.name, active) if begun else not are_in_one_stream(row.name, active)
         ):
-            self._settled.add(key)
-            self.distinct.append(name)
+            self._settled.add(row.key)
+            self.distinct.append(row.name)
             return
-        self._add("source", name, step, *explain(name, step, active, grouped(marks), begun=begun))
+        self._add(row, step, *explain(row.name, step, active, row.groups, begun=begun))
 
-    def _judge_values(self, step: int, kind: str, active: dict[int, Track]) -> None:
-        if (kind, "") in self._settled or (kind == "buffers" and self.synchronised):
-            return
+    def _judge_values(self, row: Row, step: int, active: dict[int, Track]) -> None:
+        kind = row.kind
         parts = [track.values[kind] for track in active.values()]
-        names = [
-            name
-            for name in dict.fromkeys(chain(*parts))
-            if len({part.get(name) for part in parts}) > 1
-        ]
-        if not names:
-            self._alike[kind, ""] = step
-            return
-        name = names[0]
+        every = dict.fromkeys(chain(*parts))
+        name = next(name for name in every if len({part.get(name) for part in parts}) > 1)
         values = {number: str(track.values[kind].get(name)) for number, track in active.items()}
         groups = grouped(values)
         apart = [*chain(*groups[1:])]
@@ -212,10 +204,10 @@ class Judgement:
             who = "no two ranks are alike"
         if all(len(value) < _DIGITS for value in values.values()):
             who = ", ".join(f"{list_ranks(each)}: {values[each[0]]}" for each in reversed(groups))
-        verb = "part" if (kind, "") in self._alike else "differ"
+        verb = "part" if row.key in self._alike else "differ"
         what = f"{kind} {verb}" if kind in {"parameters", "buffers"} else f"`{kind}` {verb}s"
         message = f"{what}, first in {name} ({who})"
-        self._add(kind, name, step, apart if clear else [*active], message)
+        self._add(row, step, apart if clear else [*active], message, name=name)
 
     def _judge_distinct(self) -> None:
         """Find sources that should be distinct at the last common step and are not."""
@@ -230,47 +222,39 @@ class Judgement:
                         f"{many} draw the same {'masks' if masks else 'numbers'}: {row.name} is"
                         f" alike in {list_ranks(group)}, expected distinct"
                     )
-                    self._add("source", row.name, self._tracks[group[0]].step, group, message)
-
-    def _diverges(self, key: tuple[str, str], step: int, values: Mapping[int, str]) -> bool:
-        """Return whether values differ between ranks; if not, remember the step."""
-        if len({*values.values()}) > 1:
-            return True
-        self._alike[key] = step
-        return False
+                    self._add(row, self._tracks[group[0]].step, group, message)
 
     def _add(  # noqa: PLR0913, PLR0917 -- the fields of a finding
         self,
-        kind: str,
-        name: str,
+        row: Row,
         step: int,
         ranks: list[int],
         message: str,
         drew: int | None = None,
         site: Site | None = None,
+        *,
+        name: str = "",
     ) -> None:
-        key = (kind, name) if kind in {"source", "setting"} else (kind, "")
-        self._settled.add(key)
-        after = self._alike.get(key)
-        if kind == "source" and after is not None:
+        self._settled.add(row.key)
+        after = self._alike.get(row.key)
+        if row.kind == "source" and after is not None:
             after = step - 1  # they are compared after each step
         when = None if self.single else step
-        self.findings.append(Finding(kind, name, when, after, ranks, message, drew, site))
+        name = name or row.name
+        self.findings.append(Finding(row.kind, name, when, after, ranks, message, drew, site))
 
     def _rows(self, active: dict[int, Track]) -> Iterator[Row]:
-        def row(kind: str, name: str, values: list[str]) -> Row:
-            expected = self._expect.get(name) if kind == "source" else None
-            return Row(kind, name, dict(zip(active, values, strict=True)), expected)
-
-        tracks = [*active.values()]
+        tracks = active.values()
         for name in _shared([track.marks for track in tracks]):
-            yield row("source", name, [track.marks[name].digest for track in tracks])
+            marks = {number: track.marks[name].digest for number, track in active.items()}
+            yield Row("source", name, marks, self._expect.get(name))
         for kind in _shared([track.values for track in tracks]):
             if any(track.values[kind] for track in tracks):
-                yield row(kind, kind, [_digest(track.values[kind]) for track in tracks])
+                values = {number: _digest(each.values[kind]) for number, each in active.items()}
+                yield Row(kind, kind, values)
         for name in _shared([track.settings for track in tracks]):
-            if ("setting", name) in self._settled:
-                yield row("setting", name, [_shown(track.settings[name]) for track in tracks])
+            settings = {number: _shown(each.settings[name]) for number, each in active.items()}
+            yield Row("setting", name, settings)
 
 
 def expectations(expect: Mapping[str, str] | None) -> dict[str, str]:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from ipytorchseed.render.text import escaped, width, wrap
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View
-from ipytorchseed.trace.comparison import Comparison, FirstDifference, Operation, Span
+from ipytorchseed.trace.comparison import Comparison, FirstDifference, Span
 from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
-    from ipytorchseed.trace.loading import Loaded  # imports numpy
+    from ipytorchseed.trace.loading import Loaded, Operation  # imports numpy
 
 # The most stretches and places that are listed; JSON has more.
 _MOST = 6

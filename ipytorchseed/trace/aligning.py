@@ -1,38 +1,25 @@
 """Pairs the corresponding operations of two traces.
 
 First come operations with equal inputs that occur once in both, in the longest common order:
-patience diff (Bram Cohen). Between them, runs of the same operations at the same places,
-confirmed by the next few that agree; then the rest by ever weaker similarity. Remaining
-operations are paired if they only moved.
+patience diff (Bram Cohen). Between them, runs of the same operations at the same places, then of
+the same operations anywhere. Remaining operations with equal inputs are paired, as they moved.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
-from difflib import SequenceMatcher
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
-from ipytorchseed.trace.divergence import mix
-from ipytorchseed.trace.keys import Keys
+from ipytorchseed.trace.keys import Keys, mix
 
 Pairs = tuple[Any, Any]
 
-
-# Products of the lengths of both sides up to which difflib is used.
-_SMALL = 4096
-
 # How many operations in a row must agree, and the distance within which to search for them.
-_STEPS = ((16, 256), (4, 256), (16, 4096), (16, 65_536), (4, 4096), (1, 256), (1, 65_536))
-
-# How close pairs with equal inputs must be to each other, and how many of them.
-_CLOSE, _COMPANY = 32, 4
-
-# The diagonals that are tried, and how far each is followed.
-_DIAGONALS, _AHEAD = 8, 1024
+_STEPS = ((4, 256), (4, 4096), (1, 65_536))
 
 
 class Alignment(Struct):
@@ -53,15 +40,7 @@ def align(a: Keys, b: Keys) -> Alignment:
     """Pair the operations of two traces."""
     begin = _common(a.anchor, b.anchor)
     pairs: Pairs = (np.arange(begin), np.arange(begin))
-    steps: tuple[tuple[str, Callable[[Any, Any], Pairs]], ...] = (
-        ("anchor", _anchors),
-        ("anchor_anywhere", _anchors),
-        ("exact", _walk),
-        ("placed", _walk),
-        ("shaped", _walk),
-        ("named", _walk),
-    )
-    for name, method in steps:
+    for name, method in (("anchor", _anchors), ("exact", _walk), ("named", _walk)):
         one, other = getattr(a, name), getattr(b, name)
         found = [pairs]
         for (a_from, a_to), (b_from, b_to) in _gaps(pairs, len(one), len(other)):
@@ -98,21 +77,7 @@ def _anchors(x: Any, y: Any) -> Pairs:
     order = np.argsort(left)
     left, right = left[order], right[order]
     kept = _longest_rising(right)
-    left, right = left[kept], right[kept]
-    if len(x) * len(y) > _SMALL:
-        kept = _have_neighbours(left, right)
-        left, right = left[kept], right[kept]
-    return left, right
-
-
-def _have_neighbours(left: Any, right: Any) -> Any:
-    """Return which pairs have others close by.
-
-    In runs that diverged, single ones agree by chance.
-    """
-    apart = np.maximum(np.diff(left, prepend=-_CLOSE), np.diff(right, prepend=-_CLOSE)) >= _CLOSE
-    chain = np.cumsum(apart)
-    return np.bincount(chain)[chain] >= _COMPANY
+    return left[kept], right[kept]
 
 
 def _longest_rising(numbers: Any) -> Any:
@@ -139,33 +104,15 @@ def _longest_rising(numbers: Any) -> Any:
 
 def _walk(x: Any, y: Any) -> Pairs:
     """Pair what agrees along both, step by step."""
-    if len(x) * len(y) <= _SMALL:
-        return _match(x, y)
     grams = {size: (_grams(x, size), _grams(y, size)) for size, _ in _STEPS}
-    i = j = 0
-    found: list[tuple[int, int, int]] = []
-    while True:
-        run = _common(x[i:], y[j:])
-        found.append((i, j, run))
-        i, j = i + run, j + run
-        if i >= len(x) or j >= len(y):
-            break
-        onward = _resync(x, y, i, j, grams)
-        if onward is None:
-            break
+    left, right = [np.empty(0, int)], [np.empty(0, int)]
+    onward: tuple[int, int] | None = (0, 0)
+    while onward is not None:
         i, j = onward
-    runs = [(np.arange(i, i + run), np.arange(j, j + run)) for i, j, run in found]
-    left, right = zip(*runs, strict=True)
-    return np.concatenate(left), np.concatenate(right)
-
-
-def _match(x: Any, y: Any) -> Pairs:
-    """Pair what agrees in short stretches."""
-    if len(x) == len(y) and bool(np.all(x == y)):
-        return np.arange(len(x)), np.arange(len(y))
-    blocks = SequenceMatcher(None, x.tolist(), y.tolist(), autojunk=False).get_matching_blocks()
-    left = [np.arange(each.a, each.a + each.size) for each in blocks]
-    right = [np.arange(each.b, each.b + each.size) for each in blocks]
+        run = _common(x[i:], y[j:])
+        left.append(np.arange(i, i + run))
+        right.append(np.arange(j, j + run))
+        onward = _resync(grams, i + run, j + run)
     return np.concatenate(left), np.concatenate(right)
 
 
@@ -189,56 +136,28 @@ def _grams(x: Any, size: int) -> Any:
     return total
 
 
-def _resync(x: Any, y: Any, i: int, j: int, grams: dict[int, Pairs]) -> tuple[int, int] | None:
+def _resync(grams: dict[int, Pairs], i: int, j: int) -> tuple[int, int] | None:
     """Return where both agree again, or None."""
     for size, far in _STEPS:
         one, other = grams[size]
-        here, there = one[i : i + far], other[j : j + far]
-        _, p, q = np.intersect1d(here, there, return_indices=True)  # the first of each
-        best, onward, tried = 0, None, set()
-        for each in np.argsort(p + q, kind="stable"):
-            skipped, diagonal = int(p[each] + q[each]), int(p[each] - q[each])
-            if diagonal in tried:
-                continue
-            tried.add(diagonal)
-            at = i + int(p[each]), j + int(q[each])
-            run = _common(x[at[0] : at[0] + _AHEAD], y[at[1] : at[1] + _AHEAD])
-            if run and (onward is None or run - skipped > best):
-                best, onward = run - skipped, at
-            if len(tried) == _DIAGONALS:
-                break
-        if onward is not None:
-            return onward
+        _, p, q = np.intersect1d(one[i : i + far], other[j : j + far], return_indices=True)
+        if len(p):
+            nearest = int(np.argmin(p + q))
+            return i + int(p[nearest]), j + int(q[nearest])
     return None
 
 
 def _with_moved(pairs: Pairs, a: Keys, b: Keys) -> Alignment:
-    """Add pairs that moved: with equal inputs, or similar ones close by."""
-    left, right = [pairs[0]], [pairs[1]]
-    free = [np.ones(len(each.named), bool) for each in (a, b)]
-    for side, done in zip(free, pairs, strict=True):
-        side[done] = False
-    gaps = [
-        np.searchsorted(done, np.arange(len(side))).astype(np.uint64)
-        for side, done in zip(free, pairs, strict=True)
+    """Add pairs that moved: with equal inputs."""
+    rest = [
+        np.setdiff1d(np.arange(len(each.anchor)), done, assume_unique=True)
+        for each, done in zip((a, b), pairs, strict=True)
     ]
-    for one, other in (
-        (a.anchor, b.anchor),
-        (a.anchor_anywhere, b.anchor_anywhere),
-        (mix(a.exact + gaps[0]), mix(b.exact + gaps[1])),
-        tuple(
-            mix(each.shaped + gap // np.uint64(_CLOSE // 2))
-            for each, gap in zip((a, b), gaps, strict=True)
-        ),
-    ):
-        rest = [np.flatnonzero(side) for side in free]
-        at_a, at_b = _ranked(one[rest[0]], other[rest[1]])
-        left.append(rest[0][at_a])
-        right.append(rest[1][at_b])
-        free[0][left[-1]] = free[1][right[-1]] = False
-    found_a, found_b = np.concatenate(left), np.concatenate(right)
-    order = np.argsort(found_b, kind="stable")
-    return Alignment(found_a[order], found_b[order], (np.arange(len(order)) < len(pairs[0]))[order])
+    at_a, at_b = _ranked(a.anchor[rest[0]], b.anchor[rest[1]])
+    left = np.concatenate([pairs[0], rest[0][at_a]])
+    right = np.concatenate([pairs[1], rest[1][at_b]])
+    order = np.argsort(right, kind="stable")
+    return Alignment(left[order], right[order], order < len(pairs[0]))
 
 
 def _ranked(x: Any, y: Any) -> Pairs:

@@ -13,7 +13,7 @@ from ipytorchseed.trace.comparison import Bucket, Comparison, FirstDifference, R
 from ipytorchseed.trace.format import STATE, Where
 from ipytorchseed.trace.keys import Keys, keys
 from ipytorchseed.trace.loading import Loaded, Tensors
-from ipytorchseed.trace.spans import Side, find_spans, makers, operation
+from ipytorchseed.trace.spans import Side, find_spans, makers
 from ipytorchseed.trace.summaries import Distances, distances
 
 # Stretches of the run in the plot of the difference.
@@ -197,8 +197,8 @@ class _Comparing:
         apart = float(self.apart[pair])
         return FirstDifference(
             kind=kind,
-            a=operation(self.a, int(self.pairs.a[pair])),
-            b=operation(self.b, int(self.pairs.b[pair])),
+            a=self.a.operation(int(self.pairs.a[pair])),
+            b=self.b.operation(int(self.pairs.b[pair])),
             difference=None if apart != apart else apart,  # noqa: PLR0124 -- NaN
         )
 
@@ -237,7 +237,7 @@ class _Comparing:
             found.setdefault((self.b.name(at), self.b.place(at)), []).append(pair)
         return [
             Rounding(
-                operation=operation(self.b, int(self.pairs.b[held[0]])),
+                operation=self.b.operation(int(self.pairs.b[held[0]])),
                 count=len(held),
                 largest=float(self.apart[held].max()),
             )

@@ -6,34 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from ipytorchseed.trace.compiled import COMPILED
-from ipytorchseed.trace.format import Where
-
 if TYPE_CHECKING:
-    from ipytorchseed.trace.loading import Loaded  # it imports numpy
-
-
-class Operation(Struct, frozen=True):
-    """An operation of a trace.
-
-    Attributes:
-        name: torch's name, ``aten::mm``.
-        index: Its number in the trace, from 0.
-        thread: Its thread, 0 for the first.
-        place: Its place in the code.
-        given: Its tensors in words, then its other arguments.
-    """
-
-    name: str
-    index: int
-    thread: int
-    place: Where
-    given: str
-
-    @property
-    def compiled(self) -> bool:
-        """Whether it is a run of compiled code, or within one."""
-        return self.place.module.endswith(COMPILED)
+    from ipytorchseed.trace.loading import Loaded, Operation  # it imports numpy
 
 
 class Span(Struct):
@@ -85,6 +59,16 @@ class FirstDifference(Struct, frozen=True):
     b: Operation | None
     difference: float | None = None
     span: Span | None = None
+
+    @property
+    def outside(self) -> bool:
+        """Whether the difference did not come from an operation with equal inputs."""
+        return self.kind != "operation"
+
+    @property
+    def draws(self) -> bool:
+        """Whether random numbers were drawn differently."""
+        return self.kind == "draw" or (self.span is not None and self.span.draws)
 
     @property
     def shown(self) -> Operation:

@@ -8,6 +8,7 @@ from traceback import walk_stack
 from types import FrameType
 from typing import Any
 
+from msgspec import Struct
 from xxhash import xxh3_64_intdigest
 
 from ipytorchseed.rng import torch_random
@@ -17,7 +18,6 @@ from ipytorchseed.rng.position import BOUND
 from ipytorchseed.rng.table import sources
 from ipytorchseed.trace.operations import Overload
 from ipytorchseed.trace.places import Lines, Place
-from ipytorchseed.trace.recording import Drawn
 
 # Files of torch that draw for the user, and their names.
 _ASKERS = (
@@ -26,6 +26,31 @@ _ASKERS = (
     ("torch/utils/data/dataset.py", "random_split"),
     ("torch/nn/init.py", "torch.nn.init"),
 )
+
+
+class Drawn(Struct):
+    """What one operation at one place drew from one source.
+
+    Attributes:
+        operation: torch's name, ``aten::bernoulli_``.
+        place: Its place in the code.
+        source: The source or generator.
+        by: The part of torch that drew, if it was not a module of the user: ``DataLoader``.
+        calls: The number of calls.
+        numbers: The number of raw numbers in all; None if they cannot be counted.
+    """
+
+    operation: str
+    place: Place
+    source: str
+    by: str = ""
+    calls: int = 0
+    numbers: int | None = 0
+
+    def add(self, numbers: int | None) -> None:
+        """Count one more draw of so many numbers."""
+        self.calls += 1
+        self.numbers = None if numbers is None or self.numbers is None else self.numbers + numbers
 
 
 class Draws:

@@ -1,4 +1,4 @@
-"""Writes a trace to a file, chunk by chunk, during the run."""
+"""Records a trace during the run, chunk by chunk, in memory or to a file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.errors import TraceError
 from ipytorchseed.fingerprint.native import native
 from ipytorchseed.rng.ranks import process_group
-from ipytorchseed.trace.digests import MASK, UNSEEN, digest_of_tensor, word_of
+from ipytorchseed.trace.digests import MASK, UNSEEN, digest_of_tensor, plain_digest, word_of
 from ipytorchseed.trace.format import (
     FRAME,
     MAGIC,
@@ -33,9 +33,11 @@ from ipytorchseed.trace.format import (
     Kind,
     Where,
 )
-from ipytorchseed.trace.places import Lines
-from ipytorchseed.trace.recording import Tables
+from ipytorchseed.trace.loading import Loaded, gather
+from ipytorchseed.trace.places import Lines, Places
 from ipytorchseed.trace.summaries import summarize
+
+Record = Header | Chunk | End
 
 # Operations in a chunk, above which it is written.
 _MOST = 8192
@@ -50,35 +52,72 @@ _SECONDS = 1.0
 _LONGEST = 120
 
 
-class TraceFile:
-    """A trace that is being written.
+class Trace:
+    """A trace that is being recorded, in memory.
+
+    Attributes:
+        count: The number of operations in it.
+        portable: Whether tensors have equal digests in any memory layout and on any device.
+        summaries: Whether to keep greatest, mean and norm of tensors.
+    """
+
+    portable = summaries = False
+
+    def __init__(self) -> None:
+        self._records: list[Record] = []
+        self.count = 0
+        self._tracks: list[Track] = []
+
+    def track(self, thread: int, places: Places, lines: Lines) -> Track:
+        """Return the track for the operations of a thread.
+
+        Args:
+            thread: The thread's number.
+            places: The places of operations, by number.
+            lines: Finds the code of a place.
+        """
+        track = Track(self, thread, places, lines)
+        self._tracks.append(track)
+        return track
+
+    def write(self, record: Record) -> None:
+        """Append a record."""
+        self._records.append(record)
+
+    def load(self) -> Loaded:
+        """Return the recorded trace, to be compared."""
+        return gather([Header(time.time(), {}, None, self.summaries), *self._records])
+
+    def close(self, notes: Sequence[str]) -> None:
+        """Write the rest, and the end."""
+        for track in self._tracks:
+            track.flush()
+        self.write(End(self.count, [*notes]))
+
+
+class TraceFile(Trace):
+    """A trace that is being written to a file.
 
     Args:
         path: The file. An existing trace is overwritten. Each of several ranks has its own file.
-        tables: The names of what is recorded.
-        lines: Finds the code of a place.
         summaries: Whether to keep greatest, mean and norm of tensors.
 
     Attributes:
         path: The file.
-        count: Operations written so far.
 
     Raises:
         TraceError: The file cannot be written.
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str], tables: Tables, lines: Lines, *, summaries: bool = False
-    ) -> None:
+    portable = True
+
+    def __init__(self, path: str | os.PathLike[str], *, summaries: bool = False) -> None:
+        super().__init__()
         rank = _rank()
         self.path = Path(path)
         if rank is not None:
             self.path = self.path.with_name(f"{self.path.stem}.rank{rank}{self.path.suffix}")
-        self.tables = tables
-        self.lines = lines
         self.summaries = summaries
-        self.count = 0
-        self._tracks: list[Track] = []
         self._lock = threading.Lock()
         self._process = os.getpid()
         try:
@@ -96,13 +135,7 @@ class TraceFile:
             raise TraceError(f"no trace can be written to {path}: {error.strerror}") from None
         self.write(Header(time.time(), _settings(), rank, summaries))
 
-    def track(self, thread: int) -> Track:
-        """Return the track for the operations of a thread."""
-        track = Track(self, thread)
-        self._tracks.append(track)
-        return track
-
-    def write(self, record: Header | Chunk | End) -> None:
+    def write(self, record: Record) -> None:
         """Append a frame."""
         if os.getpid() != self._process:  # a forked worker of a DataLoader
             return
@@ -112,34 +145,34 @@ class TraceFile:
 
     def close(self, notes: Sequence[str]) -> None:
         """Write the rest, and the end."""
-        if self._out.closed:
-            return
         try:
-            for track in self._tracks:
-                track.flush()
-            self.write(End(self.count, [*notes]))
+            super().close(notes)
         finally:
             self._out.close()
 
 
 class Track:
-    """Collects the operations of one thread into chunks of a file.
+    """Collects the operations of one thread into chunks of a trace.
 
     Args:
-        file: The file.
+        trace: The trace.
         thread: The thread's number.
+        places: The places of operations, by number.
+        lines: Finds the code of a place.
 
     Attributes:
         whole: Whether all operations from now on must be in one chunk.
     """
 
-    def __init__(self, file: TraceFile, thread: int) -> None:
+    def __init__(self, trace: Trace, thread: int, places: Places, lines: Lines) -> None:
         from torch.multiprocessing.reductions import StorageWeakRef
 
-        self._file = file
+        self._trace = trace
         self._thread = thread
+        self._places = places
+        self._lines = lines
         self._keep: Any = StorageWeakRef
-        self._digest = digest_of_tensor(portable=True)
+        self._digest = digest_of_tensor(portable=trace.portable)
         self._dtype, self._shape, self._storage = native().dtype, native().shape, native().storage
         self._held: dict[int, int] = {}  # what was last written to a storage
         self._kept: list[object] = []  # weak references to these, which keep no memory alive
@@ -150,7 +183,7 @@ class Track:
         self._index: dict[int, int] = {}
         self._kinds: dict[Any, int] = {}
         self._kind_of, self._summaries = array("I"), array("f")
-        self._calls: dict[tuple[int, int, int], int] = {}
+        self._calls: dict[tuple[str, int, int], int] = {}
         self._words: list[list[Any]] = []
         self._links: dict[int, int] = {}
         self._of, self._reads, self._makes, self._refs = (array("I") for _ in range(4))
@@ -200,7 +233,7 @@ class Track:
         self._meet(found, kind, tensor)
 
     def _meet(self, found: int, kind: Any, tensor: Any = None) -> int:
-        if self._file.summaries:
+        if self._trace.summaries:
             self._summaries.extend(summarize(tensor) if found != UNSEEN else summarize(None))
         self._kind_of.append(self._kinds.setdefault(kind, len(self._kinds)))
         index = self._index[found] = len(self._index)
@@ -208,9 +241,8 @@ class Track:
 
     def add(  # noqa: PLR0913, PLR0917 -- what a dispatch mode has at hand
         self,
-        operation: int,
+        operation: str,
         place: int,
-        plain: int,
         words: list[Any],
         read: list[int],
         state: int | None,
@@ -219,10 +251,9 @@ class Track:
         """Store an operation.
 
         Args:
-            operation: Its number.
+            operation: Its name.
             place: The number of its place.
-            plain: The digest of arguments that are not tensors.
-            words: These arguments.
+            words: Its arguments that are not tensors.
             read: Digests of its input tensors.
             state: Digest of the generator that it drew from.
             made: Digests of its results.
@@ -232,7 +263,7 @@ class Track:
             if state not in index:
                 self._meet(state, STATE)
             read.append(state)
-        call = operation, place, plain
+        call = operation, place, plain_digest(words) if words else 0
         number = self._calls.get(call)
         if number is None:
             number = self._calls[call] = len(self._calls)
@@ -247,17 +278,21 @@ class Track:
         if full and not self.whole:
             self.flush()
 
+    @property
+    def count(self) -> int:
+        """The number of operations in the trace, with those that were not written yet."""
+        return self._trace.count + len(self._of)
+
     def flush(self) -> None:
         """Write what was stored."""
         count = len(self._of)
         if count:
-            self._file.write(self._chunk())
-            self._file.count += count
+            self._trace.write(self._chunk())
+            self._trace.count += count
         self._begin()
 
     def _chunk(self) -> Chunk:
-        tables, where = self._file.tables, self._file.lines.where
-        names: dict[int, int] = {}
+        names: dict[str, int] = {}
         places: dict[int, int] = {}
         calls = [
             Call(
@@ -269,12 +304,12 @@ class Track:
             for (operation, place, plain), words in zip(self._calls, self._words, strict=True)
         ]
         found = []
-        for place in map(tables.places.all.__getitem__, places):
-            file, line, code = where(place.line)
+        for place in map(self._places.all.__getitem__, places):
+            file, line, code = self._lines.where(place.line)
             found.append(Where(file, line, _plain(code), place.module, place.backward))
         return Chunk(
             thread=self._thread,
-            names=[tables.operations.all[each].name for each in names],
+            names=[*names],
             places=found,
             calls=calls,
             kinds=[_kind(each) for each in self._kinds],

@@ -11,7 +11,6 @@ from xxhash import xxh3_64_intdigest
 
 from ipytorchseed.trace.compiled import COMPILED
 from ipytorchseed.trace.digests import UNSEEN
-from ipytorchseed.trace.divergence import mix
 from ipytorchseed.trace.loading import Loaded, Tensors
 
 # Parts of a module's path for a wrapper around it, compiled or distributed.
@@ -107,3 +106,10 @@ def _path(module: str) -> str:
 
 def _number(*words: object) -> int:
     return xxh3_64_intdigest(repr(words).encode("utf-8", "surrogatepass"))
+
+
+def mix(words: Any) -> Any:
+    """Mix the bits of each word with the finalizer of SplitMix64."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))

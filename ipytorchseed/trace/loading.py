@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
 import msgspec
@@ -16,7 +16,19 @@ from msgspec import Struct
 
 from ipytorchseed.errors import TraceError
 from ipytorchseed.foreign import ContentError, Format
-from ipytorchseed.trace.format import FRAME, MAGIC, VERSION, Call, Chunk, End, Header, Kind, Where
+from ipytorchseed.trace.compiled import COMPILED
+from ipytorchseed.trace.format import (
+    FRAME,
+    MAGIC,
+    STATE,
+    VERSION,
+    Call,
+    Chunk,
+    End,
+    Header,
+    Kind,
+    Where,
+)
 
 _FORMAT = Format("trace", TraceError, "record it again with its.trace(FILE)", size=1 << 31)
 
@@ -25,6 +37,8 @@ _LARGEST = 1 << 26
 
 # The most bytes of a decompressed trace, and the most tensors of its operations.
 _MOST_BYTES, _MOST_TENSORS = 1 << 29, 1 << 25
+
+_TOO_MANY = "it holds too many operations to be compared"
 
 _DECODER = msgspec.msgpack.Decoder(Header | Chunk | End)
 
@@ -47,6 +61,29 @@ class Tensors(Struct):
     def of(self, operation: int) -> slice:
         """Return the slice with the tensors of an operation."""
         return slice(int(self.ends[operation - 1]) if operation else 0, int(self.ends[operation]))
+
+
+class Operation(Struct, frozen=True):
+    """An operation of a trace.
+
+    Attributes:
+        name: torch's name, ``aten::mm``.
+        index: Its number in the trace, from 0.
+        thread: Its thread, 0 for the first.
+        place: Its place in the code.
+        given: Its tensors in words, then its other arguments.
+    """
+
+    name: str
+    index: int
+    thread: int
+    place: Where
+    given: str
+
+    @property
+    def compiled(self) -> bool:
+        """Whether it is a run of compiled code, or within one."""
+        return self.place.module.endswith(COMPILED)
 
 
 class Loaded(Struct):
@@ -96,6 +133,32 @@ class Loaded(Struct):
         """Return an operation's name, ``aten::mm``."""
         return self.names[self.call(operation).operation]
 
+    def operation(self, at: int) -> Operation:
+        """Describe an operation."""
+        kinds = [self.kinds[each] for each in self.reads.kinds[self.reads.of(at)].tolist()]
+        words = [f"{kind.dtype}{list(kind.shape)}" for kind in kinds
+                 if kind.dtype not in ("", STATE)]  # fmt: skip
+        text = self.call(at).text
+        return Operation(
+            name=self.name(at),
+            index=at,
+            thread=int(self.threads[at]),
+            place=self.place(at),
+            given=", ".join([*words, text] if text else words),
+        )
+
+    def find(self, name: str) -> int:
+        """Return the first operation with a name."""
+        calls = [self.names[call.operation] == name for call in self.calls]
+        return int(np.flatnonzero(np.array(calls)[self.of])[0])
+
+    def count_earlier(self, operation: int) -> int:
+        """Count earlier operations of the same name, place and thread."""
+        one = self.call(operation)
+        same = [(call.operation, call.place) == (one.operation, one.place) for call in self.calls]
+        chosen = np.array(same)[self.of] & (self.threads == self.threads[operation])
+        return int(np.count_nonzero(chosen[:operation]))
+
 
 def load(path: str | os.PathLike[str]) -> Loaded:
     """Read a trace.
@@ -106,77 +169,84 @@ def load(path: str | os.PathLike[str]) -> Loaded:
         TraceError: It cannot be read, or is not a trace of a known version.
     """
     with _FORMAT.errors(path), _FORMAT.open(path) as file:
-        return _Loading(path, file).loaded()
-
-
-class _Loading:
-    """Gathers the content of chunks into columns."""
-
-    def __init__(self, path: str | os.PathLike[str], file: BinaryIO) -> None:
-        self.path = path
-        self.notes: list[str] = []
-        self._numbers: dict[Any, dict[Any, int]] = {
-            each: {} for each in ("name", "place", "call", "kind")
-        }
-        self._columns: dict[str, list[Any]] = {}
-        self._bytes = self._tensors = 0
-        self._read(file)
-
-    def _read(self, file: BinaryIO) -> None:
         line = file.readline(len(MAGIC) + 16)
         version = line[len(MAGIC) :].strip()
         if not line.startswith(MAGIC) or not version.isdigit():
             raise ContentError("not a trace")
         if int(version) > VERSION:
             raise TraceError(
-                f"{self.path} was written by a newer ipytorchseed (version {int(version)} of the"
+                f"{path} was written by a newer ipytorchseed (version {int(version)} of the"
                 f" format; this one reads version {VERSION}): update this one to read it"
             )
-        records = self._frames(file)
-        header = next(records, None)
-        if not isinstance(header, Header):
-            raise ContentError("a damaged trace: it has no header")
+        return gather(_frames(file), str(path))
+
+
+def _frames(file: BinaryIO) -> Iterator[Header | Chunk | End]:
+    """Read frame after frame; stop at an incomplete one."""
+    total = 0
+    while len(head := file.read(FRAME.size)) == FRAME.size:
+        size, checksum = FRAME.unpack(head)
+        data = file.read(size) if size <= _LARGEST else b""
+        if len(data) < size:
+            return
+        if zlib.crc32(data) != checksum:
+            raise ContentError("a damaged trace: a checksum is wrong")
+        try:
+            inflate = zlib.decompressobj()
+            content = inflate.decompress(data, _LARGEST)
+        except zlib.error as error:
+            raise ContentError(f"a damaged trace: {error}") from None
+        if inflate.unconsumed_tail or not inflate.eof:
+            raise ContentError("a damaged trace: a chunk is too large, or is cut off")
+        total += len(content)
+        if total > _MOST_BYTES:
+            raise ContentError(_TOO_MANY)
+        yield _DECODER.decode(content)
+
+
+def gather(records: Iterable[Header | Chunk | End], path: str = "") -> Loaded:
+    """Gather the records of a trace into columns.
+
+    Args:
+        records: A header, chunks, and an end if the trace is whole.
+        path: The path of its file.
+
+    Raises:
+        ContentError: They contradict each other, or are too many.
+    """
+    rest = iter(records)
+    header = next(rest, None)
+    if not isinstance(header, Header):
+        raise ContentError("a damaged trace: it has no header")
+    gathering = _Gathering(header)
+    notes: list[str] | None = None
+    for record in rest:
+        if isinstance(record, Chunk):
+            gathering.add(record)
+        elif isinstance(record, End):
+            notes = [f"{path}: {note}" for note in record.notes]
+            break
+    loaded = gathering.loaded(path)
+    if notes is None:
+        notes = [
+            f"{path} has no end: its process was stopped. {len(loaded):,} operations are whole"
+        ]
+    loaded.notes = notes
+    return loaded
+
+
+class _Gathering:
+    """Gathers the content of chunks into columns."""
+
+    def __init__(self, header: Header) -> None:
         self.header = header
-        end = None
-        for record in records:
-            if isinstance(record, End):
-                end = record
-                break
-            if isinstance(record, Chunk):
-                self._add(record)
-        count = sum(map(len, self._columns.get("of", [])))
-        if end is None:
-            self.notes.append(
-                f"{self.path} has no end: its process was stopped. {count:,} operations are whole"
-            )
-        else:
-            self.notes += [f"{self.path}: {note}" for note in end.notes]
+        self._numbers: dict[str, dict[Any, int]] = {
+            each: {} for each in ("name", "place", "call", "kind")
+        }
+        self._columns: dict[str, list[Any]] = {}
+        self._tensors = 0
 
-    def _frames(self, file: BinaryIO) -> Iterator[Header | Chunk | End]:
-        """Read frame after frame; stop at an incomplete one."""
-        while len(head := file.read(FRAME.size)) == FRAME.size:
-            size, checksum = FRAME.unpack(head)
-            data = file.read(size) if size <= _LARGEST else b""
-            if len(data) < size:
-                return
-            if zlib.crc32(data) != checksum:
-                raise ContentError("a damaged trace: a checksum is wrong")
-            try:
-                inflate = zlib.decompressobj()
-                content = inflate.decompress(data, _LARGEST)
-            except zlib.error as error:
-                raise ContentError(f"a damaged trace: {error}") from None
-            if inflate.unconsumed_tail or not inflate.eof:
-                raise ContentError("a damaged trace: a chunk is too large, or is cut off")
-            self._bytes += len(content)
-            self._refuse_large()
-            yield _DECODER.decode(content)
-
-    def _refuse_large(self) -> None:
-        if self._bytes > _MOST_BYTES or self._tensors > _MOST_TENSORS:
-            raise ContentError("it holds too many operations to be compared")
-
-    def _add(self, chunk: Chunk) -> None:
+    def add(self, chunk: Chunk) -> None:
         """Append a chunk to the columns.
 
         Raises:
@@ -227,7 +297,8 @@ class _Loading:
         except (IndexError, ValueError, OverflowError):
             raise ContentError("a damaged trace: a chunk contradicts itself") from None
         self._tensors += len(refs)
-        self._refuse_large()
+        if self._tensors > _MOST_TENSORS:
+            raise ContentError(_TOO_MANY)
         for name, values in found.items():
             self._columns.setdefault(name, []).append(values)
 
@@ -235,7 +306,7 @@ class _Loading:
         known = self._numbers[table]
         return known.setdefault(value, len(known))
 
-    def loaded(self) -> Loaded:
+    def loaded(self, path: str) -> Loaded:
         """Return the trace, ordered by thread."""
         self._order()
         columns = self._columns
@@ -255,9 +326,9 @@ class _Loading:
 
         numbers = self._numbers
         return Loaded(
-            path=str(self.path),
+            path=path,
             header=self.header,
-            notes=self.notes,
+            notes=[],
             names=[*numbers["name"]],
             places=[*numbers["place"]],
             calls=[*numbers["call"]],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -44,6 +45,16 @@ class Overload(Struct, frozen=True):
     outs: frozenset[str]
     written_names: tuple[str, ...]
     returns: bool
+
+    @property
+    def silent(self) -> bool:
+        """Whether it computes no values."""
+        return self.view or self.unwritten
+
+    def changes(self, args: tuple[Any, ...], given: Mapping[str, Any]) -> list[Any]:
+        """Return the arguments that a call writes."""
+        found = [args[place] for place in self.written if place < len(args)]
+        return found + [given[name] for name in self.written_names if name in given]
 
 
 def named(name: str) -> Overload:

@@ -45,6 +45,26 @@ class Place(NamedTuple):
     backward: bool
 
 
+class Places:
+    """Numbers the places of a run from 0, in the order of their first occurrence.
+
+    Attributes:
+        all: The places, by number.
+    """
+
+    def __init__(self) -> None:
+        self.all: list[Place] = []
+        self._known: dict[Place, int] = {}
+
+    def of(self, place: Place) -> int:
+        """Return the number of a place."""
+        found = self._known.get(place)
+        if found is None:
+            found = self._known[place] = len(self.all)
+            self.all.append(place)
+        return found
+
+
 class Lines:
     """Finds the line of the cell on the stack.
 

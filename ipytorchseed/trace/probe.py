@@ -12,6 +12,7 @@ from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
 from ipytorchseed.fingerprint.reading import UnreadableError
 from ipytorchseed.trace.digests import digest_of_tensor
 from ipytorchseed.trace.operations import Overload
+from ipytorchseed.trace.places import Place
 
 # How often the operation is repeated on a copy of its input.
 _AGAIN = 8
@@ -24,13 +25,15 @@ class Memory(Struct):
     """Uninitialized memory that an operation such as ``empty`` returned.
 
     Attributes:
-        number: The operation's number.
-        place: Its place's number.
+        operation: The operation's name.
+        place: Its place.
+        index: The number of operations recorded before it.
         left: Bytes that nothing has written to.
     """
 
-    number: int
-    place: int
+    operation: str
+    place: Place
+    index: int
     left: int
 
 
@@ -38,52 +41,53 @@ class Probe(Struct):
     """Repeats one operation, or finds whose uninitialized memory it reads.
 
     Args:
-        number: The number of the operation to look at.
-        place: The number of its place.
-        inputs: The digest of its input; None for the ``count``-th of its kind at its place.
-        count: From 0.
+        operation: The name of the operation to look at.
+        place: Its place.
+        count: How many of the same name come before it at the same place.
+        repeats: Whether to repeat it.
 
     Attributes:
         runs: How often the operation ran on the same input.
         results: How many different results that gave.
         apart: The largest difference between two of its results; None if unknown.
-        unwritten: The number and place of the operation whose memory it read unwritten.
-        left: Memory that was never written to: numbers and places.
+        unwritten: The memory that it read and nothing had written.
     """
 
-    number: int = -1
-    place: int = -1
-    inputs: int | None = None
+    operation: str = ""
+    place: Place | None = None
     count: int = 0
+    repeats: bool = False
     runs: int = 0
     results: int = 0
     apart: float | None = None
-    unwritten: tuple[int, int] | None = None
-    left: list[tuple[int, int]] = []
+    unwritten: Memory | None = None
     _memory: dict[int, Memory] = {}
     _met: int = 0
 
-    def before(  # noqa: PLR0913, PLR0917 -- what the dispatch mode has at hand
+    @property
+    def left(self) -> list[Memory]:
+        """Memory that was never written to."""
+        return [*self._memory.values()]
+
+    def before(
         self,
         func: Any,
-        number: int,
-        place: int,
-        inputs: int,
+        operation: Overload,
+        place: Place,
         args: tuple[Any, ...],
         given: Mapping[str, Any],
     ) -> None:
         """Look at an operation that is about to run."""
-        if number != self.number or place != self.place or self.runs:
+        if operation.name != self.operation or place != self.place:
             return
-        if self.inputs is None:
-            self._met += 1
-            if self._met != self.count + 1:
-                return
-            self.runs = 1
-            self.unwritten = self._source([*args, *given.values()])
-            return
-        if inputs == self.inputs:
-            self._repeat(func, args, given)
+        self._met += 1
+        if self._met == self.count + 1:
+            known = (
+                self._memory.get(_address(each)) for each in _tensors([*args, *given.values()])
+            )
+            self.unwritten = next(filter(None, known), None)
+            if self.repeats:
+                self._repeat(func, args, given)
 
     def _repeat(self, func: Any, args: tuple[Any, ...], given: Mapping[str, Any]) -> None:
         """Run the operation on copies of its input, and compare."""
@@ -116,8 +120,8 @@ class Probe(Struct):
     def after(  # noqa: PLR0913, PLR0917 -- as above
         self,
         operation: Overload,
-        number: int,
-        place: int,
+        place: Place,
+        index: int,
         args: tuple[Any, ...],
         given: Mapping[str, Any],
         result: Any,
@@ -128,30 +132,16 @@ class Probe(Struct):
             for each in _tensors([result]):
                 if at.device(each).type != "meta" and at.layout(each) is at.strided:
                     size = at.numel(each) * at.element_size(each)
-                    self._memory[_address(each)] = Memory(number, place, size)
+                    self._memory[_address(each)] = Memory(operation.name, place, index, size)
             return
         if not self._memory or operation.view:
             return
-        written = [args[index] for index in operation.written if index < len(args)]
-        written += [given[name] for name in operation.written_names if name in given]
-        for each in _tensors([*written, result]):
+        for each in _tensors([*operation.changes(args, given), result]):
             known = self._memory.get(_address(each))
             if known is not None:
                 known.left -= at.numel(each) * at.element_size(each)
                 if known.left <= 0:
                     del self._memory[_address(each)]
-
-    def finish(self) -> None:
-        """Record what was never written."""
-        self.left = [(each.number, each.place) for each in self._memory.values()]
-
-    def _source(self, values: list[Any]) -> tuple[int, int] | None:
-        """Return the operation whose uninitialized memory is read, by number and place."""
-        for each in _tensors(values):
-            known = self._memory.get(_address(each))
-            if known is not None:
-                return known.number, known.place
-        return None
 
 
 def _address(tensor: Any) -> int:

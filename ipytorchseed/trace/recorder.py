@@ -13,13 +13,12 @@ from ipytorchseed.errors import in_brief
 from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.trace.compiled import watch_graphs
 from ipytorchseed.trace.draws import Draws
-from ipytorchseed.trace.places import Lines, ModulePaths, Place
+from ipytorchseed.trace.places import Lines, ModulePaths, Place, Places
 from ipytorchseed.trace.probe import Probe
-from ipytorchseed.trace.recording import Recording, Tables, Thread
 from ipytorchseed.trace.watching import watch_class
 
 if TYPE_CHECKING:
-    from ipytorchseed.trace.file import TraceFile  # which imports numpy
+    from ipytorchseed.trace.file import Trace  # which imports numpy
 
 
 def watch_threads(make: Callable[[], Any], replaced: Replacements) -> None:
@@ -62,41 +61,36 @@ class Recorder(Struct, dict=True, eq=False):
     """Records every torch operation, forward and backward, while entered.
 
     Args:
-        tables: Shared with the recordings to compare with.
         lines: Finds the line of the cell.
         names: The user's namespace, for the names of modules and generators.
-        digests: Whether to digest inputs and results.
         draws: Called for each operation that draws.
         probe: Examines one operation.
         progress: Called regularly with the number of operations so far.
         fill: A byte to fill the uninitialized memory of operations such as ``empty``. Two runs
             with different bytes differ only if it is read before it is written.
-        keep: Whether to keep a record of each operation, or only the last one's place.
-        file: The file for operations, instead of memory.
+        trace: Where to record operations with their inputs and results; None to record none.
 
     Attributes:
-        recording: What was recorded so far.
         place: The place of the last operation.
+        places: All of them.
+        notes: What could not be seen, in words.
     """
 
-    tables: Tables
     lines: Lines
     names: Mapping[str, Any]
-    digests: bool = True
     draws: Draws | None = None
     probe: Probe | None = None
     progress: Callable[[int], None] | None = None
     fill: int | None = None
-    keep: bool = True
-    file: TraceFile | None = None
+    trace: Trace | None = None
     place: Place | None = None
     active: bool = False
 
     def __post_init__(self) -> None:
-        self.recording = Recording(self.tables)
+        self.places = Places()
+        self.notes: list[str] = []
         self.modules = ModulePaths(self.names)
         self._process = os.getpid()
-        self._modes: list[Any] = []
         self._made: list[Any] = []
         self._replaced = Replacements()
 
@@ -105,33 +99,29 @@ class Recorder(Struct, dict=True, eq=False):
         self.active = True
         self.modules.attach()
         watch_threads(lambda: self.watch() if self.active else None, self._replaced)
-        if self.file is not None:
+        if self.trace is not None:
             watch_graphs(self._run_graph, self._replaced)
         mode.__enter__()
-        self._modes.append(mode)
         return self
 
     def __exit__(self, *raised: object) -> None:
         self.active = False
-        while self._modes:
-            self._modes.pop().__exit__(None, None, None)
+        self._made[0].__exit__(None, None, None)
         self._replaced.put_back()
-        while self._made:  # a thread that lives on keeps its mode
-            self._made.pop().let_go()
+        for mode in self._made:  # a thread that lives on keeps its mode
+            mode.let_go()
         self.modules.detach()
-        if self.draws is not None:
-            self.recording.drawn = self.draws.all
-        if self.file is not None:
+        if self.trace is not None:
             try:
-                self.file.close(self.recording.notes)
+                self.trace.close(self.notes)
             except Exception as error:  # noqa: BLE001 -- a full disk: the user's code goes on
                 self._tell(error)
 
     def watch(self) -> Any:  # a TorchDispatchMode
-        """Return the dispatch mode of a further thread, with its own list of operations."""
-        thread, number = Thread(), len(self.recording.threads)
-        self.recording.threads.append(thread)
-        mode = watch_class()(self, thread, None if self.file is None else self.file.track(number))
+        """Return the dispatch mode of a further thread, with its own track."""
+        number = len(self._made)
+        track = self.trace.track(number, self.places, self.lines) if self.trace else None
+        mode = watch_class()(self, track)
         self._made.append(mode)
         return mode
 
@@ -152,12 +142,17 @@ class Recorder(Struct, dict=True, eq=False):
 
     def _tell(self, error: Exception) -> None:
         told = f"recording stopped after {self.count:,} operations: "
-        self.recording.notes.append(f"{told}{in_brief(error)}")
+        self.notes.append(f"{told}{in_brief(error)}")
 
     @property
     def count(self) -> int:
-        """How many operations were recorded so far."""
-        return self.recording.count if self.file is None else self.file.count
+        """How many operations ran so far."""
+        return sum(mode.count for mode in self._made)
+
+    @property
+    def threads(self) -> int:
+        """How many threads were watched: the cell's own, and those that it started."""
+        return len(self._made)
 
     def tick(self) -> None:
         """Report the number of operations so far."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ipytorchseed.trace.aligning import Alignment
-from ipytorchseed.trace.comparison import Operation, Span
+from ipytorchseed.trace.comparison import Span
 from ipytorchseed.trace.compiled import GRAPH
 from ipytorchseed.trace.digests import UNSEEN
 from ipytorchseed.trace.format import STATE
@@ -155,8 +155,8 @@ def find_spans(
         mine, theirs = gaps[0].get(gap, []), gaps[1].get(gap, [])
         span = Span(
             at=int(b.ordered[gap - 1]) + 1 if gap else 0,
-            a=operation(a.trace, mine[0]) if mine else None,
-            b=operation(b.trace, theirs[0]) if theirs else None,
+            a=a.trace.operation(mine[0]) if mine else None,
+            b=b.trace.operation(theirs[0]) if theirs else None,
             count_a=len(mine),
             count_b=len(theirs),
             names_a=_names(a.trace, mine),
@@ -169,20 +169,6 @@ def find_spans(
         for side, held in enumerate((mine, theirs)):
             found.update(((side, each), span) for each in held)
     return spans, found
-
-
-def operation(trace: Loaded, at: int) -> Operation:
-    """Describe an operation."""
-    kinds = [trace.kinds[each] for each in trace.reads.kinds[trace.reads.of(at)].tolist()]
-    words = [f"{each.dtype}{list(each.shape)}" for each in kinds if each.dtype not in ("", STATE)]
-    text = trace.call(at).text
-    return Operation(
-        name=trace.name(at),
-        index=at,
-        thread=int(trace.threads[at]),
-        place=trace.place(at),
-        given=", ".join([*words, text] if text else words),
-    )
 
 
 def _names(trace: Loaded, held: list[int]) -> tuple[str, ...]:

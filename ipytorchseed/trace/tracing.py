@@ -39,23 +39,22 @@ class trace:  # noqa: N801 -- a context manager, written as the function that it
         from ipytorchseed.trace.file import TraceFile
         from ipytorchseed.trace.places import ScriptLines
         from ipytorchseed.trace.recorder import Recorder
-        from ipytorchseed.trace.recording import Tables
 
         if self._recorder is not None:
             raise ScopeError("this trace is under way; make another one inside it")
         names = sys._getframe(1).f_globals  # noqa: SLF001 -- the documented way to it
-        tables, lines = Tables(), ScriptLines(names)
-        file = TraceFile(self._file, tables, lines, summaries=self._summaries)
+        file = TraceFile(self._file, summaries=self._summaries)
         self.path = file.path
-        self._recorder = Recorder(tables, lines, names, draws=Draws(names, count=False), file=file)
+        draws = Draws(names, count=False)
+        self._recorder = Recorder(ScriptLines(names), names, draws=draws, trace=file)
         self._recorder.__enter__()
         return self
 
     def __exit__(self, *raised: object) -> None:
         recorder, self._recorder = self._recorder, None
-        if recorder is None or recorder.file is None:
+        if recorder is None or recorder.trace is None:
             raise ScopeError("this trace was not begun")
         recorder.__exit__(*raised)
-        self.count = recorder.file.count
-        for note in recorder.recording.notes:
+        self.count = recorder.trace.count
+        for note in recorder.notes:
             warnings.warn(f"{self.path}: {note}", stacklevel=2)

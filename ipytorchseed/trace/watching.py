@@ -11,21 +11,9 @@ from typing import TYPE_CHECKING, Any
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
 from ipytorchseed.rng.table import check_folder
 from ipytorchseed.trace.compiled import COMPILED, GRAPH, leave_uncompiled
-from ipytorchseed.trace.digests import UNSEEN as NOT_SEEN
-from ipytorchseed.trace.digests import digest_of_tensor, plain_digest
-from ipytorchseed.trace.operations import Overload, describe, named
-from ipytorchseed.trace.places import Place, Sequence
-from ipytorchseed.trace.recording import (
-    DRAWS,
-    PLAIN,
-    SILENT,
-    UNSEEN,
-    UNWRITTEN,
-    VIEW,
-    Numbers,
-    Tables,
-    Thread,
-)
+from ipytorchseed.trace.digests import plain_digest
+from ipytorchseed.trace.operations import Overload, describe
+from ipytorchseed.trace.places import Place, Places, Sequence
 from ipytorchseed.trace.unwatched import Unwatched
 
 if TYPE_CHECKING:
@@ -80,28 +68,24 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             """Avoid torch's wrapper that excludes us from its compiler: ours costs nothing."""
             return False
 
-        def __init__(self, recorder: Any, thread: Thread, track: Track | None) -> None:
+        def __init__(self, recorder: Any, track: Track | None) -> None:
             # recorder: a Recorder, which imports this file
             super().__init__()  # type: ignore[no-untyped-call]
             self.recorder = recorder
-            self._thread = thread
+            self.count = 0
             self._track = track
-            self._tables: Tables = recorder.recording.tables
             self._lines: Any = recorder.lines
-            self._places: Numbers[Place] = self._tables.places
+            self._places: Places = recorder.places
             self._sequence = Sequence(newest())
             self._stack = recorder.modules.stack()
-            self._known: dict[Any, tuple[Overload, int, int, Any]] = {}
+            self._known: dict[Any, tuple[Overload, Any]] = {}
             self._unwatched = Unwatched()
             self._here: dict[tuple[int, str], int] = {}
-            self._digest = digest_of_tensor() if track is None else track.digest
-            self._result = self._digest if track is None else track.result
-            self._written = self._digest if track is None else track.written
             self._in_graph = False
 
         def let_go(self) -> None:
             """Drop the references to the recorder and to the user's names."""
-            self.recorder, self._lines = _ENDED, None
+            self.recorder, self._lines, self._track = _ENDED, None, None
 
         def begin(self) -> None:
             """Start in the current thread."""
@@ -122,65 +106,52 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             if not recorder.active:
                 return self._unwatched.call_of(func)(*args, **given)
             try:
-                known = self._known.get(func) or self._meet(func)
-                operation, number, marks, call = known
+                operation, call = self._known.get(func) or self._meet(func)
                 node = current_node()
                 caller = here().f_back  # None in a thread of torch's own, as for backward on a GPU
                 place = self._forward(caller) if node is None else self._backward(node, caller)
                 if self._in_graph:
                     place = self._compiled(place)
-                recorder.place = self._places.all[place]
-                began, state = 0, None
+                where = recorder.place = self._places.all[place]
+                track = None if operation.silent else self._track
+                state = None
                 read: list[int] = []
                 words: list[Any] = []
-                plain = 0
-                if recorder.digests and not marks & SILENT:
-                    self._read(operation, args, given, read, words)
-                    plain = plain_digest(words) if words else 0
-                    if NOT_SEEN in read:
-                        marks |= UNSEEN
-                    else:
-                        began = hash((*read, plain)) or 2
+                if track is not None:
+                    self._read(track, operation, args, given, read, words)
                 if operation.draws and recorder.draws is not None:
                     state = recorder.draws.before(args, given)
-                    began = hash((began, state))
                 if recorder.probe is not None:
-                    recorder.probe.before(call, number, place, began, args, given)
+                    recorder.probe.before(call, operation, where, args, given)
             except Exception as error:  # noqa: BLE001 -- the user's code goes on, whatever it was
                 recorder.fail(error)
                 return self._unwatched.call_of(func)(*args, **given)
             result = call(*args, **given)
-            if not (recorder.keep and recorder.active):  # another thread may have ended it
+            if not recorder.active:  # another thread may have ended it
                 return result
             try:
-                if marks & UNWRITTEN and recorder.fill is not None:
+                if operation.unwritten and recorder.fill is not None:
                     _fill(result, operation, recorder.fill)
-                made: list[int] = []
-                if recorder.digests and not marks & SILENT:
-                    self._made(operation, args, given, result, made)
                 if operation.draws and recorder.draws is not None:
-                    recorder.draws.after(operation, self._places.all[place], recorder.lines, caller)
+                    recorder.draws.after(operation, where, recorder.lines, caller)
                 if recorder.probe is not None:
-                    recorder.probe.after(operation, number, place, args, given, result)
-                if self._track is None:
-                    self._thread.add(number, place, began, hash(tuple(made)), marks)
-                    if not len(self._thread) % _TICK:
-                        recorder.tick()
-                elif not marks & SILENT:
-                    self._track.add(number, place, plain, words, read, state, made)
+                    index = 0 if self._track is None else self._track.count
+                    recorder.probe.after(operation, where, index, args, given, result)
+                if track is not None:
+                    made = self._made(track, operation, args, given, result)
+                    track.add(operation.name, place, words, read, state, made)
+                self.count += 1
+                if not self.count % _TICK:
+                    recorder.tick()
             except Exception as error:  # noqa: BLE001 -- as above
                 recorder.fail(error)
             return result
 
-        def _meet(self, func: Any) -> tuple[Overload, int, int, Any]:
+        def _meet(self, func: Any) -> tuple[Overload, Any]:
             """Describe an operation that occurs for the first time."""
             if self.recorder.elsewhere:
                 self.recorder.active = False
-            operation = describe(func)
-            marks = VIEW if operation.view else UNWRITTEN if operation.unwritten else PLAIN
-            marks |= DRAWS if operation.draws else PLAIN
-            number = self._tables.operations.of(operation)
-            found = self._known[func] = operation, number, marks, self._unwatched.call_of(func)
+            found = self._known[func] = describe(func), self._unwatched.call_of(func)
             return found
 
         def _forward(self, caller: FrameType | None) -> int:
@@ -219,17 +190,16 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
         def run_graph(self, graph: Any, inputs: Any, run: Callable[[Any, Any], Any]) -> Any:
             """Record a run of compiled code as one operation, including what it mutates."""
             track = self._track
-            assert track is not None  # noqa: S101 -- it is watched for files alone
+            assert track is not None  # noqa: S101 -- it is watched for traces alone
             read: list[int] = []
             made: list[int] = []
             changed: list[Any] = []
-            number = place = 0
+            place = 0
             try:
-                number = self._tables.operations.of(named(GRAPH))
                 node, caller = current_node(), here().f_back
                 place = self._forward(caller) if node is None else self._backward(node, caller)
                 place = self._compiled(place)
-                self._list(inputs, read, [], self._digest)
+                self._list(inputs, read, [], track.digest)
                 changed = [inputs[each] for each in graph.mutated_input_idxs]
             except Exception as error:  # noqa: BLE001 -- as above
                 self.recorder.fail(error)
@@ -240,14 +210,15 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 self._in_graph = track.whole = outer
             if self.recorder.active:
                 try:
-                    self._list((result, changed), made, [], self._result)
-                    track.add(number, place, 0, [], read, None, made)
+                    self._list((result, changed), made, [], track.result)
+                    track.add(GRAPH, place, [], read, None, made)
                 except Exception as error:  # noqa: BLE001 -- as above
                     self.recorder.fail(error)
             return result
 
-        def _read(
+        def _read(  # noqa: PLR0913, PLR0917 -- what torch passes, and where it goes
             self,
+            track: Track,
             operation: Overload,
             args: tuple[Any, ...],
             given: dict[str, Any],
@@ -257,35 +228,29 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             """Digest the tensors that an operation reads, and list its other arguments."""
             unread, outs = operation.unread, operation.outs
             read = [each for n, each in enumerate(args) if n not in unread] if unread else args
-            self._list(read, found, words, self._digest)
+            self._list(read, found, words, track.digest)
             if given:
                 by_name = [each for name, each in given.items() if name not in outs]
-                self._list(by_name, found, words, self._digest)
+                self._list(by_name, found, words, track.digest)
 
         def _made(
             self,
+            track: Track,
             operation: Overload,
             args: tuple[Any, ...],
             given: dict[str, Any],
             result: Any,
-            found: list[int],
-        ) -> None:
+        ) -> list[int]:
             """Digest what an operation returned or wrote."""
+            found: list[int] = []
             words: list[Any] = []
             if operation.written_names:
-                for place in operation.written:
-                    if place < len(args):
-                        self._list((args[place],), found, words, self._written)
-                for name in operation.written_names:
-                    if name in given:
-                        self._list((given[name],), found, words, self._written)
+                self._list(operation.changes(args, given), found, words, track.written)
             if operation.returns:
-                if isinstance(result, tensor_type):
-                    found.append(self._result(result))
-                else:
-                    self._list((result,), found, words, self._result)
+                self._list((result,), found, words, track.result)
             if words:
                 found.append(plain_digest(words))
+            return found
 
         def _list(
             self, values: Any, found: list[int], words: list[Any], digest: Callable[[Any], int]

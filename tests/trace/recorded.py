@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import torch
 
 from ipytorchseed.trace.draws import Draws
+from ipytorchseed.trace.file import Trace
 from ipytorchseed.trace.places import Lines
 from ipytorchseed.trace.recorder import Recorder
-from ipytorchseed.trace.recording import Tables
 
 FILE = "<a cell that is recorded>"
 
@@ -37,28 +37,26 @@ class Seen(NamedTuple):
     backward: bool
 
 
-def record(
-    source: str, names: dict[str, Any] | None = None, tables: Tables | None = None, **options
-):
-    """Run code under a recorder; return its recording."""
+def record(source: str, names: dict[str, Any] | None = None, **options):
+    """Run code under a recorder; return the recorder."""
     names = {"torch": torch, "drift": drift} if names is None else names
     linecache.cache[FILE] = (len(source), None, source.splitlines(keepends=True), FILE)
     recorder = Recorder(
-        tables or Tables(),
         Lines(FILE, names),
         names,
         draws=Draws(names, count=options.pop("count", False)),
+        trace=Trace(),
         **options,
     )
     with recorder:
         exec(compile(source, FILE, "exec"), names)  # noqa: S102 -- code in place of a cell
-    return recorder.recording
+    return recorder
 
 
-def seen(recording, thread=0) -> list[Seen]:
-    """Return a thread's operations, without torch's bookkeeping."""
-    tables, rows = recording.tables, recording.threads[thread]
+def seen(recorder, thread=0) -> list[Seen]:
+    """Return a thread's operations, without those that compute nothing."""
+    trace = recorder.trace.load()
+    found = [trace.operation(int(at)) for at in (trace.threads == thread).nonzero()[0]]
     return [
-        Seen(tables.operations.all[number].name.removeprefix("aten::"), *tables.places.all[place])
-        for number, place in zip(rows.operations, rows.places, strict=True)
+        Seen(each.name.removeprefix("aten::"), each.place.line, *each.place[3:]) for each in found
     ]

@@ -5,28 +5,31 @@ from __future__ import annotations
 import pytest
 import torch
 
-from ipytorchseed.trace.divergence import compare
+from ipytorchseed.trace.comparing import compare
+from ipytorchseed.trace.places import Place
 from ipytorchseed.trace.probe import Probe
-from ipytorchseed.trace.recording import Tables
 from tests.trace.recorded import drift, record
 
 pytestmark = pytest.mark.usefixtures("put_back")
 
 
 def _twice(source, *given):
-    """Record a source twice, from the same state.
-
-    Return the divergence and the tables.
+    """Record a source twice, from the same state, and compare.
 
     New memory is filled differently in each, as it may be when no one fills it.
     """
-    tables = Tables()
-    recordings = []
+    traces = []
     for number, names in enumerate(given or ({}, {}), 1):
         torch.manual_seed(0)
         given_here = {"torch": torch, "drift": drift, **names}
-        recordings.append(record(source, given_here, tables, fill=number))
-    return compare(*recordings), tables
+        traces.append(record(source, given_here, fill=0x35 * number).trace.load())
+    return compare(*traces)
+
+
+def _probe(shown, count=0, **options):
+    """Return a probe for an operation."""
+    at = shown.place
+    return Probe(shown.name, Place(at.line, at.module, at.backward), count, **options)
 
 
 def test_equal_runs_have_none():
@@ -36,22 +39,22 @@ x = torch.rand(4, 3, requires_grad=True)
 y = torch.nn.functional.dropout(x.t(), 0.5).exp()
 y.sum().backward()
 """
-    assert not _twice(source)[0].found
+    assert _twice(source).equal
 
 
 def test_the_first_operation_that_differs_is_named():
     """It has its line and its number in the run. Operations after it are not named."""
-    found, _ = _twice("x = torch.ones(2)\ny = x * 2\nz = drift(y)\nw = z.exp()\nv = drift(w)")
-    assert found.operation.operation.name == "ipytorchseed_tests::drift"
-    assert (found.operation.place.line, found.operation.index) == (3, 2)
-    assert not found.outside_first
+    found = _twice("x = torch.ones(2)\ny = x * 2\nz = drift(y)\nw = z.exp()\nv = drift(w)")
+    assert found.operation.shown.name == "ipytorchseed_tests::drift"
+    assert (found.operation.shown.place.line, found.operation.shown.index) == (3, 2)
+    assert not found.first.outside
 
 
 def test_runs_of_unequal_length_are_aligned():
     """A line that only one run reaches is not accused, and does not hide others."""
     source = "for _ in range(n):\n    torch.ones(2).sin()\nz = drift(torch.ones(3))"
-    found, _ = _twice(source, {"n": 1}, {"n": 5})
-    assert (found.operation.operation.name, found.operation.place.line) == (
+    found = _twice(source, {"n": 1}, {"n": 5})
+    assert (found.operation.shown.name, found.operation.shown.place.line) == (
         "ipytorchseed_tests::drift",
         3,
     )
@@ -59,26 +62,26 @@ def test_runs_of_unequal_length_are_aligned():
 
 def test_a_value_from_outside_is_told_from_an_operation():
     """The operation with another input is not the cause."""
-    found, _ = _twice("x = torch.ones(2)\ny = x * n\nz = y.exp()", {"n": 2.0}, {"n": 3.0})
+    found = _twice("x = torch.ones(2)\ny = x * n\nz = y.exp()", {"n": 2.0}, {"n": 3.0})
     assert found.operation is None
-    assert (found.entered.operation.name, found.entered.place.line) == ("aten::mul", 2)
+    assert (found.first.shown.name, found.first.shown.place.line) == ("aten::mul", 2)
 
 
 def test_both_are_told_where_both_are():
     """The earlier one first."""
     source = "x = torch.ones(2) * n\ny = drift(torch.ones(3))"
-    found, _ = _twice(source, {"n": 2.0}, {"n": 3.0})
-    assert found.operation.place.line == 2
-    assert found.entered.place.line == 1
-    assert found.outside_first
+    found = _twice(source, {"n": 2.0}, {"n": 3.0})
+    assert found.operation.shown.place.line == 2
+    assert found.first.shown.place.line == 1
+    assert found.first.outside
 
 
 def test_a_draw_from_another_place_in_the_stream_comes_from_outside():
     """The generator is an input of a draw."""
     generators = [{"g": torch.Generator().manual_seed(seed)} for seed in (1, 2)]
-    found, _ = _twice("torch.rand(2, generator=g)", *generators)
+    found = _twice("torch.rand(2, generator=g)", *generators)
     assert found.operation is None
-    assert found.entered.draws
+    assert found.first.draws
 
 
 def test_threads_may_come_in_any_order():
@@ -90,7 +93,7 @@ def work(k):
 for k in order:
     thread = threading.Thread(target=work, args=(k,)); thread.start(); thread.join()
 """
-    assert not _twice(source, {"order": (1, 2)}, {"order": (2, 1)})[0].found
+    assert _twice(source, {"order": (1, 2)}, {"order": (2, 1)}).equal
 
 
 WRITTEN = {
@@ -107,51 +110,53 @@ WRITTEN = {
 @pytest.mark.parametrize("source", WRITTEN.values(), ids=WRITTEN)
 def test_memory_that_is_written_before_it_is_read_is_no_difference(source):
     """The way of writing does not matter."""
-    assert not _twice(source)[0].found
+    assert _twice(source).equal
 
 
 def test_memory_that_is_read_before_it_is_written_is_traced_to_where_it_was_given():
     """``empty`` has no input and is not compared. Its reader leads to it."""
     source = "a = torch.ones(2)\nx = torch.empty(1003)\n\ny = x + 1"
-    found, tables = _twice(source)
-    reader = found.entered
-    assert found.outside_first
-    assert (reader.operation.name, reader.place.line) == ("aten::add", 4)
-    probe = Probe(reader.number, reader.place_number, None, reader.count)
-    record(source, {"torch": torch}, tables, probe=probe)
-    number, place = probe.unwritten
-    assert tables.operations.all[number].name == "aten::empty"
-    assert tables.places.all[place].line == 2
+    found = _twice(source)
+    reader = found.first.shown
+    assert found.first.outside
+    assert (reader.name, reader.place.line) == ("aten::add", 4)
+    probe = _probe(reader, found.b.count_earlier(reader.index))
+    record(source, {"torch": torch}, probe=probe)
+    assert (probe.unwritten.operation, probe.unwritten.place.line) == ("aten::empty", 2)
+    assert probe.unwritten.index == 1
 
 
 def test_a_probe_knows_memory_that_was_never_written_to():
     """Its place is the operation that allocated it."""
     probe = Probe()
     source = "a = torch.empty(4)\nd = torch.empty(4)\nd[:2] = 1\nd[2:] = 2\ne = d + 1"
-    tables = Tables()
-    record(source, {"torch": torch}, tables, probe=probe)
-    probe.finish()
-    assert [tables.places.all[place].line for _, place in probe.left] == [1]
+    record(source, {"torch": torch}, probe=probe)
+    assert [each.place.line for each in probe.left] == [1]
 
 
 def test_a_probe_runs_an_operation_again_on_the_same_input():
     """It returns the number of different results, and their distance."""
     source = "x = torch.ones(2)\ny = drift(x)\nz = x * 3"
-    found, tables = _twice(source)
-    point = found.operation
-    probe = Probe(point.number, point.place_number, point.inputs)
-    record(source, {"torch": torch, "drift": drift}, tables, probe=probe)
+    probe = _probe(_twice(source).operation.shown, repeats=True)
+    record(source, {"torch": torch, "drift": drift}, probe=probe)
     assert (probe.runs, probe.results) == (8, 8)
     assert probe.apart == 7
 
 
+def test_a_probe_finds_the_operation_in_a_loop():
+    """Operations of the same name at the same place are counted."""
+    loop = "for n in range(5):\n    x = torch.ones(2) * n"
+    trace = record(loop).trace.load()
+    last = [trace.operation(n) for n in range(len(trace)) if trace.name(n) == "aten::mul"][-1]
+    assert trace.count_earlier(last.index) == 4
+
+
 def test_a_probe_of_an_operation_in_place_leaves_its_argument_alone():
     """It works on copies."""
-    tables, names = Tables(), {"torch": torch, "x": torch.ones(2)}
-    first = record("x.add_(1)", dict(names, x=torch.ones(2)), tables)
-    thread = first.threads[0]
-    probe = Probe(thread.operations[0], thread.places[0], thread.inputs[0])
-    record("x.add_(1)", names, tables, probe=probe)
+    names = {"torch": torch, "x": torch.ones(2)}
+    shown = record("x.add_(1)", dict(names, x=torch.ones(2))).trace.load().operation(0)
+    probe = _probe(shown, repeats=True)
+    record("x.add_(1)", names, probe=probe)
     assert (probe.runs, probe.results, probe.apart) == (8, 1, None)
     assert torch.equal(names["x"], torch.full((2,), 2.0))
 
@@ -175,6 +180,6 @@ def test_a_real_operation_that_adds_in_any_order_is_found(name, many_threads):
     source = f"for _ in range(40):\n    torch.zeros(500).{name}({arguments}, accumulate=True)"
     torch.manual_seed(0)
     given = {"index": torch.randint(0, 500, (1_000_000,)), "value": torch.randn(1_000_000)}
-    found, _ = _twice(source, given, given)
-    assert found.operation.operation.name == f"aten::{name}"
-    assert found.operation.place.line == 2
+    found = _twice(source, given, given)
+    assert found.operation.shown.name == f"aten::{name}"
+    assert found.operation.shown.place.line == 2

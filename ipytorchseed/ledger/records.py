@@ -17,16 +17,18 @@ Moment = Annotated[float, Meta(ge=0, le=1 << 36)]
 UNDONE = "undone"
 
 
-class GeneratorState(Struct, frozen=True):
+class GeneratorState(Struct, frozen=True, omit_defaults=True):
     """A namespace generator at one moment.
 
     Attributes:
         type: As users write it, ``torch.Generator``.
         digest: The name of its state.
+        library: The package whose object holds it; empty for the user's and the type's own.
     """
 
     type: str
     digest: str
+    library: str = ""
 
 
 class FileRead(Struct, frozen=True):

@@ -107,4 +107,6 @@ _FOLLOWED = ("packages", "replaced", "timed", "timing")
 
 def records(looks: Mapping[str, Look]) -> dict[str, GeneratorState]:
     """Return the records of generators."""
-    return {name: GeneratorState(look.type, look.digest) for name, look in looks.items()}
+    return {
+        name: GeneratorState(look.type, look.digest, look.library) for name, look in looks.items()
+    }

@@ -23,11 +23,13 @@ class Look(Struct, frozen=True):
         type: Its type, as users write it.
         digest: The digest of its state.
         state: Its full state.
+        library: The package whose object holds it.
     """
 
     type: str
     digest: str
     state: bytes
+    library: str = ""
 
 
 class NamespaceWatch:
@@ -112,7 +114,7 @@ class NamespaceWatch:
         }
         for found in find_generators(bearing):
             state = found.read()
-            looks[found.name] = Look(found.type, digest(state), state)
+            looks[found.name] = Look(found.type, digest(state), state, found.library)
         return looks
 
 

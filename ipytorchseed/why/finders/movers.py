@@ -74,6 +74,9 @@ def rng_cause(evidence: Evidence, name: str, before: str | None, after: str) -> 
         said = _say_along_a_seed(evidence, name, blame, was, now)
         message = said or _say_seeded(evidence, name, blame, was, now)
         message = message or _say_moved(evidence, name, blame, was, now)
+    held = evidence.run.generators_before.get(name)
+    if held is not None and held.library:
+        message = message.replace(f"`{name}`", f"{held.library}'s `{name}`", 1)
     return Cause(
         kind="rng",
         name=name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from ipytorchseed.determinism import library_readers as readers
 from ipytorchseed.determinism import library_setters as setters
+from ipytorchseed.determinism.flag import Flag
 from ipytorchseed.determinism.library_calls import Call, known_calls
 from ipytorchseed.determinism.library_setters import Undo
 from ipytorchseed.rng.table import entry_points, load_each
@@ -42,6 +43,7 @@ class Setting(Struct, frozen=True):
         digests: Its name in messages, if its values are digests of objects in a library.
         source: The address of its documentation.
         through: Other packages that use this package.
+        why: What it does to numbers, in a sentence: it is then in the report of settings.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Setting(Struct, frozen=True):
     fits: Callable[[Any], bool] = lambda _: True
     digests: str = ""
     source: str = ""
+    why: str = ""
 
     def can_be(self, value: Any) -> bool:  # JSON values
         """Return whether it can be set to a recorded value."""
@@ -137,19 +140,24 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("sys.argv", "argparse", NUMBERS, readers.read_arguments, "sys.argv = {}", _PARSE,
             keep=setters.keep_arguments, source=f"{_PYTHON}sys.html#sys.argv"),
     Setting("sklearn.set_config", "sklearn", NUMBERS, partial(readers.read_sklearn, shown=False),
-            "sklearn.set_config({})", keep=setters.keep_sklearn, source=_SKLEARN),
+            "sklearn.set_config({})", keep=setters.keep_sklearn, source=_SKLEARN,
+            why="Estimators check, split and return data as these options say."),
     Setting("sklearn.set_config.display", "sklearn", TEXT,
             partial(readers.read_sklearn, shown=True), "sklearn.set_config({})",
             keep=setters.keep_sklearn, source=_SKLEARN),
     Setting("threadpoolctl.threadpool_limits", "threadpoolctl", NUMBERS, readers.read_blas,
             "threadpoolctl.threadpool_limits({}, 'blas')", _CALL_BLAS, write=setters.write_blas,
-            fits=_is_number, source="https://github.com/joblib/threadpoolctl"),
+            fits=_is_number, source="https://github.com/joblib/threadpoolctl",
+            why="Matrix products of numpy and scipy are split among this many threads; another"
+            " number rounds differently."),
     Setting("jax.config", "jax", NUMBERS,
             lambda jax: readers.read_attributes(readers.OF_JAX, jax.config),
-            write=setters.write_jax, source="https://docs.jax.dev/en/latest/config_options.html"),
+            write=setters.write_jax, source="https://docs.jax.dev/en/latest/config_options.html",
+            why="JAX computes and draws random numbers in this precision and by this method."),
     Setting("keras.config", "keras", NUMBERS,
             lambda keras: {name: getattr(keras.config, name)() for name in readers.OF_KERAS},
-            write=setters.write_keras, source="https://keras.io/api/utils/config_utils/"),
+            write=setters.write_keras, source="https://keras.io/api/utils/config_utils/",
+            why="New layers of Keras compute on this backend and in this precision."),
     Setting("keras.src.backend.common.global_state", "keras.src.backend.common.global_state",
             NUMBERS, readers.read_keras_state, through=frozenset({"keras"}),
             keep=setters.keep_keras_state, fits=_is_never,
@@ -170,7 +178,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("torch.backends.mha.fastpath_enabled", "torch", NUMBERS,
             lambda torch: torch.backends.mha.get_fastpath_enabled(),
             "torch.backends.mha.set_fastpath_enabled({})",
-            source=f"{_TORCH}backends.html#module-torch.backends.mha"),
+            source=f"{_TORCH}backends.html#module-torch.backends.mha",
+            why="Transformer layers in eval mode may run in a fused kernel with other rounding."),
     Setting("torch.nn.modules.module.hooks", "torch", NUMBERS, readers.read_module_hooks,
             write=setters.write_module_hooks, keep=setters.keep_module_hooks, fits=_is_empty,
             source=f"{_TORCH}nn.html#global-hooks-for-module"),
@@ -179,7 +188,8 @@ SETTINGS: tuple[Setting, ...] = (
             source=f"{_TORCH}optim.html"),
     Setting("torch.set_flush_denormal", "torch", NUMBERS, lambda _: _SMALLEST[0] * 1.0 == 0.0,
             "torch.set_flush_denormal({})",
-            source=f"{_TORCH}generated/torch.set_flush_denormal.html"),
+            source=f"{_TORCH}generated/torch.set_flush_denormal.html",
+            why="Numbers near zero are replaced by 0 on CPU."),
     Setting("torch.autograd.set_detect_anomaly", "torch", ERRORS,
             lambda torch: torch.is_anomaly_enabled(), "torch.autograd.set_detect_anomaly({})",
             keep=setters.keep_anomaly, source=f"{_TORCH}autograd.html#anomaly-detection"),
@@ -195,12 +205,13 @@ SETTINGS: tuple[Setting, ...] = (
             write=partial(setters.write_pandas, group="display."), keep=setters.keep_pandas,
             source=_PANDAS),
     Setting("pandas.options", "pandas", NUMBERS, readers.read_pandas, write=setters.write_pandas,
-            keep=setters.keep_pandas,
-            source=_PANDAS),
+            keep=setters.keep_pandas, source=_PANDAS,
+            why="Tables are computed with these libraries and types."),
     Setting("polars.Config", "polars", TEXT, readers.read_polars, write=setters.write_polars,
             source=_POLARS),
     Setting("polars.Config.engine", "polars", NUMBERS, readers.read_polars_engine,
-            write=setters.write_polars_engine, source=_POLARS),
+            write=setters.write_polars_engine, source=_POLARS,
+            why="Polars splits its work so, which affects the order of rows and sums."),
     Setting("matplotlib.rcParams", "matplotlib", FIGURES, readers.read_rc, through=_DRAWS,
             write=setters.write_rc, keep=setters.keep_rc,
             source="https://matplotlib.org/stable/users/explain/customizing.html"),
@@ -298,6 +309,28 @@ def read_libraries(packages: Collection[str]) -> dict[str, Any]:
         except Exception:  # noqa: BLE001, S110 -- another version may have it in another place
             pass
     return found
+
+
+def library_flags() -> Iterator[Flag]:
+    """Yield settings of loaded libraries that affect numbers, as rows of reports."""
+    for setting in BY_NAME.values():
+        if not setting.why or setting.package not in sys.modules:
+            continue
+        with suppress(Exception):  # another version may have it in another place
+            held = setting.read(sys.modules[setting.package])
+            values = held if isinstance(held, dict) else {"": held}
+            for name, value in values.items():
+                yield Flag(
+                    name=f"{setting.name}.{name}" if name else setting.name,
+                    get=partial(_same, value),
+                    why=setting.why,
+                    source=setting.source,
+                    set=setting.set,
+                )
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def restore_libraries(saved: Mapping[str, Any]) -> None:

@@ -7,6 +7,7 @@ import enum
 from msgspec import Struct
 
 from ipytorchseed.determinism.flag import ANY, Flag, Unreadable
+from ipytorchseed.determinism.libraries import library_flags
 from ipytorchseed.determinism.machine import FACTS, Fact, Machine
 from ipytorchseed.determinism.table import FLAGS
 
@@ -49,7 +50,7 @@ class Assessment(Struct, frozen=True):
     """Every flag judged, and the versions and hardware.
 
     Attributes:
-        flags: In the order of the table.
+        flags: In the order of the table, then the settings of loaded libraries.
         facts: Rows of versions and hardware with their values; None where unknown.
     """
 
@@ -90,6 +91,6 @@ def assess() -> Assessment:
     """
     machine = Machine.here()
     return Assessment(
-        flags=tuple(judge(flag, machine) for flag in FLAGS),
+        flags=tuple(judge(flag, machine) for flag in (*FLAGS, *library_flags())),
         facts=tuple((fact, fact.read()) for fact in FACTS),
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+import warnings
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,14 @@ from msgspec import Struct
 
 from ipytorchseed.determinism import library_readers as readers
 from ipytorchseed.determinism import library_setters as setters
+from ipytorchseed.determinism.flag import Flag
 from ipytorchseed.determinism.library_calls import Call, known_calls
-from ipytorchseed.determinism.library_setters import Undo
+from ipytorchseed.determinism.library_setters import (
+    Undo,
+    keep_attributes,
+    keep_contents,
+    write_each,
+)
 from ipytorchseed.rng.table import entry_points, load_each
 
 if TYPE_CHECKING:
@@ -36,12 +43,13 @@ class Setting(Struct, frozen=True):
         restore: The call that sets it, with ``{}`` for its value, or for keyword arguments if it
             has several values; empty if no single call does.
         write: Sets it to JSON values, given the package's module; by default ``restore`` does.
-        keep: Returns a function that restores it exactly, given the package's module; by default
-            its value is read now and written later.
+        keep: Returns a function that restores it exactly, given the package's module; by default,
+            or if it returns None, its value is read now and written later.
         fits: Returns whether it can be set to a JSON value; values that represent objects cannot.
         digests: Its name in messages, if its values are digests of objects in a library.
         source: The address of its documentation.
         through: Other packages that use this package.
+        why: What it does to numbers, in a sentence: it is then in the report of settings.
     """
 
     name: str
@@ -51,10 +59,11 @@ class Setting(Struct, frozen=True):
     restore: str = ""
     through: frozenset[str] = frozenset()
     write: Callable[[Any, Any], object] | None = None
-    keep: Callable[[Any], Undo] | None = None
+    keep: Callable[[Any], Undo | None] | None = None
     fits: Callable[[Any], bool] = lambda _: True
     digests: str = ""
     source: str = ""
+    why: str = ""
 
     def can_be(self, value: Any) -> bool:  # JSON values
         """Return whether it can be set to a recorded value."""
@@ -73,7 +82,8 @@ class Setting(Struct, frozen=True):
     def kept(self) -> Undo:
         """Return a function that restores the present value."""
         module = sys.modules.get(self.package)
-        return partial(self.set, self.read(module)) if self.keep is None else self.keep(module)
+        kept = None if self.keep is None else self.keep(module)
+        return partial(self.set, self.read(module)) if kept is None else kept
 
     def statement(self, before: Any, after: Any = None) -> str:  # JSON values
         """Return the statement that restores it; of several values, those that changed."""
@@ -121,97 +131,162 @@ _POLARS = "https://docs.pola.rs/api/python/stable/reference/config.html"
 _PYPLOT = "https://matplotlib.org/stable/api/pyplot_summary.html"
 _IPYTHON = "https://ipython.readthedocs.io/en/stable/config/options/terminal.html"
 
+# Variables of Polars: for showing tables, and for splitting work, which affects the order of rows
+# and sums.
+_POLARS_SHOWS = ("POLARS_FMT_",)
+_POLARS_SPLITS = (
+    "POLARS_ENGINE_AFFINITY", "POLARS_IDEAL_MORSEL_SIZE", "POLARS_STREAMING_CHUNK_SIZE",
+)  # fmt: skip
+
+_OF_JAX = (
+    "jax_default_dtype_bits", "jax_default_matmul_precision", "jax_default_prng_impl",
+    "jax_enable_x64", "jax_numpy_dtype_promotion", "jax_threefry_partitionable",
+)  # fmt: skip
+_OF_KERAS = ("backend", "floatx", "epsilon", "image_data_format")
+
+
+def _write_keras(keras: Any, values: Mapping[str, Any]) -> None:
+    """Set the dtypes and constants of Keras; the backend cannot be changed."""
+    for name in values.keys() - {"backend"}:
+        getattr(keras.config, f"set_{name}")(values[name])
+
+
+def _keep_sklearn(sklearn: Any) -> Undo:
+    return partial(sklearn.set_config, **sklearn.get_config())
+
+
+def _hooks(module: str, source: str) -> Setting:
+    """Return the row for the hooks of all modules, or of all optimizers."""
+    return Setting(
+        f"{module}.hooks",
+        "torch",
+        NUMBERS,
+        partial(readers.read_hooks, module),
+        write=partial(setters.remove_hooks, module),
+        keep=lambda _: setters.keep_hooks(module),
+        fits=_is_empty,
+        source=source,
+    )
+
+
 # All settings except torch's flags and environment variables.
 SETTINGS: tuple[Setting, ...] = (
     Setting("calendar.setfirstweekday", "calendar", NUMBERS,
             lambda calendar: calendar.firstweekday(), "calendar.setfirstweekday({})",
             source=f"{_PYTHON}calendar.html#calendar.setfirstweekday"),
     Setting("csv.register_dialect", "csv", NUMBERS, readers.read_dialects,
-            write=setters.write_dialects, keep=setters.keep_dialects,
+            write=setters.write_dialects,
             source=f"{_PYTHON}csv.html#csv.register_dialect"),
-    Setting("decimal.getcontext", "decimal", NUMBERS, readers.read_decimal,
-            write=setters.write_decimal, keep=setters.keep_decimal,
+    Setting("decimal.getcontext", "decimal", NUMBERS,
+            lambda decimal: readers.read_attributes(
+                ("prec", "rounding", "Emin", "Emax"), decimal.getcontext()
+            ),
+            write=lambda decimal, values: write_each(
+                partial(setattr, decimal.getcontext()), values
+            ),
+            keep=setters.keep_decimal,
             source=f"{_PYTHON}decimal.html#decimal.getcontext"),
     Setting("mpmath.mp.prec", "mpmath", NUMBERS, lambda mpmath: mpmath.mp.prec,
             "mpmath.mp.prec = {}", source="https://mpmath.org/doc/current/contexts.html"),
     Setting("sys.argv", "argparse", NUMBERS, readers.read_arguments, "sys.argv = {}", _PARSE,
-            keep=setters.keep_arguments, source=f"{_PYTHON}sys.html#sys.argv"),
+            keep=lambda _: keep_attributes(sys, "argv"), source=f"{_PYTHON}sys.html#sys.argv"),
     Setting("sklearn.set_config", "sklearn", NUMBERS, partial(readers.read_sklearn, shown=False),
-            "sklearn.set_config({})", keep=setters.keep_sklearn, source=_SKLEARN),
+            "sklearn.set_config({})", keep=_keep_sklearn, source=_SKLEARN,
+            why="Estimators check, split and return data as these options say."),
     Setting("sklearn.set_config.display", "sklearn", TEXT,
             partial(readers.read_sklearn, shown=True), "sklearn.set_config({})",
-            keep=setters.keep_sklearn, source=_SKLEARN),
+            keep=_keep_sklearn, source=_SKLEARN),
     Setting("threadpoolctl.threadpool_limits", "threadpoolctl", NUMBERS, readers.read_blas,
             "threadpoolctl.threadpool_limits({}, 'blas')", _CALL_BLAS, write=setters.write_blas,
-            fits=_is_number, source="https://github.com/joblib/threadpoolctl"),
+            fits=_is_number, source="https://github.com/joblib/threadpoolctl",
+            why="Matrix products of numpy and scipy are split among this many threads; another"
+            " number rounds differently."),
     Setting("jax.config", "jax", NUMBERS,
-            lambda jax: readers.read_attributes(readers.OF_JAX, jax.config),
-            write=setters.write_jax, source="https://docs.jax.dev/en/latest/config_options.html"),
+            lambda jax: readers.read_attributes(_OF_JAX, jax.config),
+            write=lambda jax, values: write_each(jax.config.update, values), source="https://docs.jax.dev/en/latest/config_options.html",
+            why="JAX computes and draws random numbers in this precision and by this method."),
     Setting("keras.config", "keras", NUMBERS,
-            lambda keras: {name: getattr(keras.config, name)() for name in readers.OF_KERAS},
-            write=setters.write_keras, source="https://keras.io/api/utils/config_utils/"),
+            lambda keras: {name: getattr(keras.config, name)() for name in _OF_KERAS},
+            write=_write_keras, source="https://keras.io/api/utils/config_utils/",
+            why="New layers of Keras compute on this backend and in this precision."),
     Setting("keras.src.backend.common.global_state", "keras.src.backend.common.global_state",
             NUMBERS, readers.read_keras_state, through=frozenset({"keras"}),
-            keep=setters.keep_keras_state, fits=_is_never,
+            keep=lambda module: keep_contents(module.GLOBAL_STATE_TRACKER.__dict__),
+            fits=_is_never,
             source="https://keras.io/api/utils/config_utils/"),
     Setting("pyro.get_param_store", "pyro", NUMBERS, readers.read_pyro, keep=setters.keep_pyro,
             fits=_is_never, digests="pyro's parameter store",
             source="https://docs.pyro.ai/en/stable/parameters.html"),
     Setting("accelerate.state.AcceleratorState", "accelerate", NUMBERS, readers.read_accelerator,
-            keep=setters.keep_accelerator, fits=_is_never,
+            keep=lambda accelerate: keep_attributes(
+                accelerate.state.AcceleratorState, "_shared_state"
+            ),
+            fits=_is_never,
             source="https://huggingface.co/docs/accelerate/package_reference/state"),
     Setting("mlflow.active_run", "mlflow.tracking.fluent", ERRORS, readers.read_mlflow,
-            through=frozenset({"mlflow"}), keep=setters.keep_mlflow, fits=_is_never,
+            through=frozenset({"mlflow"}), fits=_is_never,
+            keep=lambda fluent: keep_contents(fluent._active_run_stack.get()),  # noqa: SLF001 -- as read
             source="https://mlflow.org/docs/latest/api_reference/python_api/mlflow.html"),
     Setting("torch._dynamo.config", "torch._dynamo.config", NUMBERS,
-            partial(readers.read_attributes, readers.OF_DYNAMO), through=frozenset({"torch"}),
-            write=setters.write_attributes,
+            partial(readers.read_attributes,
+                    ("assume_static_by_default", "recompile_limit", "suppress_errors")),
+            through=frozenset({"torch"}),
+            write=lambda config, values: write_each(partial(setattr, config), values),
             source="https://github.com/pytorch/pytorch/blob/main/torch/_dynamo/config.py"),
     Setting("torch.backends.mha.fastpath_enabled", "torch", NUMBERS,
             lambda torch: torch.backends.mha.get_fastpath_enabled(),
             "torch.backends.mha.set_fastpath_enabled({})",
-            source=f"{_TORCH}backends.html#module-torch.backends.mha"),
-    Setting("torch.nn.modules.module.hooks", "torch", NUMBERS, readers.read_module_hooks,
-            write=setters.write_module_hooks, keep=setters.keep_module_hooks, fits=_is_empty,
-            source=f"{_TORCH}nn.html#global-hooks-for-module"),
-    Setting("torch.optim.optimizer.hooks", "torch", NUMBERS, readers.read_optimizer_hooks,
-            write=setters.write_optimizer_hooks, keep=setters.keep_optimizer_hooks, fits=_is_empty,
-            source=f"{_TORCH}optim.html"),
+            source=f"{_TORCH}backends.html#module-torch.backends.mha",
+            why="Transformer layers in eval mode may run in a fused kernel with other rounding."),
+    _hooks("torch.nn.modules.module", f"{_TORCH}nn.html#global-hooks-for-module"),
+    _hooks("torch.optim.optimizer", f"{_TORCH}optim.html"),
     Setting("torch.set_flush_denormal", "torch", NUMBERS, lambda _: _SMALLEST[0] * 1.0 == 0.0,
             "torch.set_flush_denormal({})",
-            source=f"{_TORCH}generated/torch.set_flush_denormal.html"),
+            source=f"{_TORCH}generated/torch.set_flush_denormal.html",
+            why="Numbers near zero are replaced by 0 on CPU."),
     Setting("torch.autograd.set_detect_anomaly", "torch", ERRORS,
             lambda torch: torch.is_anomaly_enabled(), "torch.autograd.set_detect_anomaly({})",
-            keep=setters.keep_anomaly, source=f"{_TORCH}autograd.html#anomaly-detection"),
+            keep=lambda torch: partial(
+                torch.autograd.set_detect_anomaly,
+                torch.is_anomaly_enabled(),
+                torch.is_anomaly_check_nan_enabled(),
+            ),
+            source=f"{_TORCH}autograd.html#anomaly-detection"),
     Setting("numpy.set_printoptions", "numpy", TEXT,
             lambda numpy: readers.plain_values(numpy.get_printoptions()),
             "numpy.set_printoptions({})",
-            keep=setters.keep_numpy_printing, source=f"{_NUMPY}set_printoptions.html"),
+            keep=lambda numpy: partial(numpy.set_printoptions, **numpy.get_printoptions()),
+            source=f"{_NUMPY}set_printoptions.html"),
     Setting("torch.set_printoptions", "torch", TEXT,
             lambda torch: readers.plain_values(vars(torch._tensor_str.PRINT_OPTS)),  # noqa: SLF001
-            "torch.set_printoptions({})", keep=setters.keep_torch_printing,
+            "torch.set_printoptions({})",
+            keep=lambda torch: keep_contents(vars(torch._tensor_str.PRINT_OPTS)),  # noqa: SLF001
             source=f"{_TORCH}generated/torch.set_printoptions.html"),
     Setting("pandas.options.display", "pandas", TEXT, readers.read_pandas_display,
             write=partial(setters.write_pandas, group="display."), keep=setters.keep_pandas,
             source=_PANDAS),
     Setting("pandas.options", "pandas", NUMBERS, readers.read_pandas, write=setters.write_pandas,
-            keep=setters.keep_pandas,
-            source=_PANDAS),
-    Setting("polars.Config", "polars", TEXT, readers.read_polars, write=setters.write_polars,
+            keep=setters.keep_pandas, source=_PANDAS,
+            why="Tables are computed with these libraries and types."),
+    Setting("polars.Config", "polars", TEXT, partial(readers.read_variables, _POLARS_SHOWS),
+            write=partial(setters.write_variables, _POLARS_SHOWS),
             source=_POLARS),
-    Setting("polars.Config.engine", "polars", NUMBERS, readers.read_polars_engine,
-            write=setters.write_polars_engine, source=_POLARS),
+    Setting("polars.Config.engine", "polars", NUMBERS,
+            partial(readers.read_variables, _POLARS_SPLITS),
+            write=partial(setters.write_variables, _POLARS_SPLITS), source=_POLARS,
+            why="Polars splits its work so, which affects the order of rows and sums."),
     Setting("matplotlib.rcParams", "matplotlib", FIGURES, readers.read_rc, through=_DRAWS,
             write=setters.write_rc, keep=setters.keep_rc,
             source="https://matplotlib.org/stable/users/explain/customizing.html"),
     Setting("matplotlib.pyplot.figure", "matplotlib.pyplot", FIGURES, readers.read_figures,
             through=_DRAWS | {"matplotlib"},
-            write=setters.write_figures, keep=setters.keep_figures, fits=_is_empty, source=_PYPLOT),
+            write=lambda pyplot, _: pyplot._pylab_helpers.Gcf.figs.clear(),  # noqa: SLF001 -- restored later
+            keep=setters.keep_figures, fits=_is_empty, source=_PYPLOT),
     Setting("InlineBackend", "matplotlib_inline.config", FIGURES, readers.read_inline,
             through=_DRAWS | {"matplotlib"}, write=setters.write_inline,
             source="https://github.com/ipython/matplotlib-inline"),
     Setting("IPython.display_formatter", "", TEXT, readers.read_formatter,
-            write=setters.write_formatter, keep=setters.keep_formatter(readers.read_formatter),
+            write=setters.write_formatter, keep=setters.keep_formatter,
             source=_IPYTHON),
     Setting("locale.setlocale", "locale", TEXT, lambda locale: locale.setlocale(locale.LC_ALL),
             "locale.setlocale(locale.LC_ALL, {})", source=f"{_PYTHON}locale.html#locale.setlocale"),
@@ -219,12 +294,14 @@ SETTINGS: tuple[Setting, ...] = (
             write=setters.write_logs, keep=setters.keep_logs, source=f"{_PYTHON}logging.html"),
     Setting("time.tzname", "", LOCAL_TIMES, readers.read_time_zone, write=setters.write_time_zone,
             source=f"{_PYTHON}time.html#time.tzset"),
-    Setting("os.umask", "os", RIGHTS, readers.read_umask, write=setters.write_umask,
+    Setting("os.umask", "os", RIGHTS, readers.read_umask,
+            write=lambda _, digits: os.umask(int(digits, 8)),
             source=f"{_PYTHON}os.html#os.umask"),
     Setting("numpy.seterr", "numpy", ERRORS, lambda numpy: numpy.geterr(), "numpy.seterr({})",
             source=f"{_NUMPY}seterr.html"),
     Setting("warnings.filters", "", ERRORS, readers.read_warnings,
-            write=setters.write_warnings, keep=setters.keep_warnings,
+            write=setters.write_warnings,
+            keep=lambda _: keep_attributes(warnings, "filters", "showwarning"),
             source=f"{_PYTHON}warnings.html"),
     Setting("sys.setrecursionlimit", "", ERRORS, lambda _: sys.getrecursionlimit(),
             "sys.setrecursionlimit({})", source=f"{_PYTHON}sys.html#sys.setrecursionlimit"),
@@ -298,6 +375,28 @@ def read_libraries(packages: Collection[str]) -> dict[str, Any]:
         except Exception:  # noqa: BLE001, S110 -- another version may have it in another place
             pass
     return found
+
+
+def library_flags() -> Iterator[Flag]:
+    """Yield settings of loaded libraries that affect numbers, as rows of reports."""
+    for setting in BY_NAME.values():
+        if not setting.why or setting.package not in sys.modules:
+            continue
+        with suppress(Exception):  # another version may have it in another place
+            held = setting.read(sys.modules[setting.package])
+            values = held if isinstance(held, dict) else {"": held}
+            for name, value in values.items():
+                yield Flag(
+                    name=f"{setting.name}.{name}" if name else setting.name,
+                    get=partial(_same, value),
+                    why=setting.why,
+                    source=setting.source,
+                    set=setting.set,
+                )
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def restore_libraries(saved: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterable, Mapping
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
 from xxhash import xxh3_64_hexdigest
@@ -29,7 +29,20 @@ def read_sklearn(package: Any, *, shown: bool) -> dict[str, Any]:
     return {name: value for name, value in config.items() if (name in names) is shown}
 
 
-def read_pandas_display(pandas: Any) -> dict[str, Any]:  # a module
+def pandas_options(pandas: Any) -> dict[str, Any]:
+    """Return all options of pandas by name."""
+    found: dict[str, Any] = {}
+    groups = [("", pandas._config.config._global_config)]  # noqa: SLF001 -- access by name may warn
+    for prefix, group in groups:
+        for name, value in group.items():
+            if type(value) is dict:
+                groups.append((f"{prefix}{name}.", value))
+            else:
+                found[prefix + name] = value
+    return found
+
+
+def read_pandas_display(pandas: Any) -> dict[str, Any]:
     """Return the options by which pandas shows tables."""
     display = pandas._config.config._global_config["display"]  # noqa: SLF001 -- a copy takes 1 ms
     return plain_values({name: each for name, each in display.items() if type(each) is not dict})
@@ -56,26 +69,9 @@ def read_pandas(pandas: Any) -> dict[str, Any]:
     )
 
 
-def read_polars(_: object) -> dict[str, Any]:
-    """Return the options by which Polars shows tables, from the environment."""
-    return {name: value for name, value in os.environ.items() if name.startswith("POLARS_FMT_")}
-
-
-# Variables by which Polars splits work, which affects the order of rows and sums.
-OF_POLARS = ("POLARS_ENGINE_AFFINITY", "POLARS_IDEAL_MORSEL_SIZE", "POLARS_STREAMING_CHUNK_SIZE")
-
-
-def read_polars_engine(_: object) -> dict[str, Any]:
-    """Return the variables by which Polars splits work."""
-    return {name: os.environ[name] for name in OF_POLARS if name in os.environ}
-
-
-OF_JAX = (
-    "jax_default_dtype_bits", "jax_default_matmul_precision", "jax_default_prng_impl",
-    "jax_enable_x64", "jax_numpy_dtype_promotion", "jax_threefry_partitionable",
-)  # fmt: skip
-OF_DYNAMO = ("assume_static_by_default", "recompile_limit", "suppress_errors")
-OF_KERAS = ("backend", "floatx", "epsilon", "image_data_format")
+def read_variables(prefixes: tuple[str, ...], _: object) -> dict[str, str]:
+    """Return the environment variables with these prefixes."""
+    return {name: value for name, value in os.environ.items() if name.startswith(prefixes)}
 
 
 def read_attributes(names: Iterable[str], config: Any) -> dict[str, Any]:
@@ -210,23 +206,24 @@ def read_inline(inline: Any) -> dict[str, Any]:
 FORMATS = ("float_format", "max_seq_length", "max_width", "pprint")
 
 
+def _shell() -> Any:
+    return sys.modules["IPython.core.interactiveshell"].InteractiveShell._instance  # noqa: SLF001 -- no code of the user's runs
+
+
+def formatter_traits() -> dict[str, Any] | None:
+    """Return what the formatter of results holds; None before the first result."""
+    made = _shell().display_formatter._trait_values.get("formatters")  # noqa: SLF001 -- asking makes them
+    return None if made is None else made["text/plain"]._trait_values  # noqa: SLF001 -- as above
+
+
 def read_formatter(_: object) -> dict[str, Any]:
     """Return the format of results, which ``%precision`` and ``%pprint`` set."""
-    shell = sys.modules["IPython.core.interactiveshell"].InteractiveShell._instance  # noqa: SLF001 -- no code of the user's runs
-    made = shell.display_formatter._trait_values.get("formatters")  # noqa: SLF001 -- asking makes them
-    if made is not None:
-        values = made["text/plain"]._trait_values  # noqa: SLF001 -- as above
-    else:  # created when the first result is shown
+    values = formatter_traits()
+    if values is None:
         kind = sys.modules["IPython.core.formatters"].PlainTextFormatter
         values = {name: getattr(kind, name).default_value for name in FORMATS}
-        values |= shell.config.get("PlainTextFormatter", {})
+        values |= _shell().config.get("PlainTextFormatter", {})
     return plain_values({name: values.get(name) for name in FORMATS})
-
-
-def read_decimal(decimal: Any) -> dict[str, Any]:
-    """Return precision, rounding and bounds of this thread's context."""
-    now = decimal.getcontext()
-    return {"prec": now.prec, "rounding": now.rounding, "Emin": now.Emin, "Emax": now.Emax}
 
 
 def read_dialects(csv: Any) -> dict[str, Any]:
@@ -237,19 +234,27 @@ def read_dialects(csv: Any) -> dict[str, Any]:
     }
 
 
-OF_DIALECTS = ("delimiter", "quotechar", "escapechar", "skipinitialspace", "quoting", "strict")
+OF_DIALECTS = (
+    "delimiter", "quotechar", "escapechar", "skipinitialspace", "quoting", "strict", "doublequote",
+    "lineterminator",
+)  # fmt: skip
+
+
+def loggers(logging: Any) -> dict[str, Any]:
+    """Return the loggers by name."""
+    known = {"root": logging.root, **dict.copy(logging.root.manager.loggerDict)}
+    return {name: each for name, each in known.items() if isinstance(each, logging.Logger)}
 
 
 def read_logs(logging: Any) -> dict[str, Any]:
     """Return the level and handlers of each logger that has some."""
-    known = {"root": logging.root, **dict.copy(logging.root.manager.loggerDict)}
     told = {
         name: ", ".join(
             [logging.getLevelName(log.level)] * bool(log.level)
             + [type(each).__name__ for each in log.handlers]
         )
-        for name, log in known.items()
-        if isinstance(log, logging.Logger) and (log.level or log.handlers)
+        for name, log in loggers(logging).items()
+        if log.level or log.handlers
     }
     return {**told, "disable": logging.root.manager.disable}
 
@@ -270,41 +275,26 @@ def read_time_zone(_: object) -> dict[str, str]:
     return {**told, "TZ": os.environ["TZ"]} if "TZ" in os.environ else told
 
 
-# torch's dictionaries of hooks for all modules, and the functions that register them.
-_OF_ALL_MODULES = {
+# torch's dictionaries of hooks for all modules and optimizers, and what registers them.
+_HOOKS = {
     "_global_forward_hooks": "register_module_forward_hook",
     "_global_forward_pre_hooks": "register_module_forward_pre_hook",
     "_global_backward_hooks": "register_module_full_backward_hook",
     "_global_backward_pre_hooks": "register_module_full_backward_pre_hook",
-}
-
-
-# The same for hooks around the steps of all optimizers.
-_OF_ALL_OPTIMIZERS = {
     "_global_optimizer_pre_hooks": "register_optimizer_step_pre_hook",
     "_global_optimizer_post_hooks": "register_optimizer_step_post_hook",
 }
 
 
-def read_module_hooks(torch: Any) -> dict[str, Any]:
-    """Return the hooks that run in every module."""
-    return _hooks(torch.nn.modules.module, _OF_ALL_MODULES)
-
-
-def read_optimizer_hooks(_: object) -> dict[str, Any]:
-    """Return the hooks that run around the steps of every optimizer."""
-    return _hooks(sys.modules["torch.optim.optimizer"], _OF_ALL_OPTIMIZERS)  # torch.optim hides it
-
-
-def _hooks(module: ModuleType, known: Mapping[str, str]) -> dict[str, Any]:
+def read_hooks(module: str, _: object) -> dict[str, Any]:
     """Return the names of hooks in a module, by the function that registers them."""
-    held = vars(module)
+    held = vars(sys.modules[module])
     return {
         how: ", ".join(
             hook.__name__ if type(hook) is FunctionType else "a hook"  # no code of the user's runs
             for hook in [*held[name].values()]
         )
-        for name, how in known.items()
+        for name, how in _HOOKS.items()
         if held.get(name)
     }
 

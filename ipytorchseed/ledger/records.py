@@ -232,7 +232,8 @@ class Run(Struct, frozen=True, omit_defaults=True):
         status: ``ok``, ``error`` or ``interrupted``; ``undone`` if a replay ran it and was undone.
         before: Digest of the state of each source and namespace generator when it began.
         after: The same when it ended.
-        generators: The type of each of the generators, as users write it: ``torch.Generator``.
+        generators: The type of each of the generators, as users write it: ``torch.Generator``; with
+            `` in optuna`` if a library's object holds it.
         settings: Flags, environment, versions and hardware, as JSON values by name.
         reads: What it read, also through functions: value by name, when it began.
         actions: What its code, and code of the user's that it may call, does, in order, as

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from ipytorchseed.determinism.assessment import Assessment, Judged, Standing, assess
 from ipytorchseed.determinism.flag import ANY, plain
+from ipytorchseed.determinism.table import BY_NAME
 from ipytorchseed.render.links import DOCS
 from ipytorchseed.render.text import WIDTH, wrap
 from ipytorchseed.render.values import write_json, write_value
@@ -167,6 +168,7 @@ def _row(judged: Judged) -> dict[str, object]:
         "why": judged.flag.why,
         "source": judged.flag.source,
         "ok": judged.ok,
+        "is_explained": judged.flag.name in BY_NAME,
     }
 
 

@@ -39,11 +39,16 @@ def seeded_text(
         typed: What the user typed for the seed, if not the seed itself.
     """
     lines = [f"Seeded {', '.join(source.name for source in sources())} with {seed}."]
-    lines += [f"  {found.name} ({found.type}): {derived}" for found, derived in reseeded]
+    lines += [f"  {found.name} ({about(found)}): {derived}" for found, derived in reseeded]
     if left:
         names = ", ".join(found.name for found in left)
         lines.append(f"Left alone: {names}. To reseed them too: %seed {typed or seed} --generators")
     return "\n".join(map(visible, lines))
+
+
+def about(it: Found | Row) -> str:
+    """Return the type of a generator, and the library whose object holds it."""
+    return f"{it.type} in {it.library}" if it.library else it.type
 
 
 class Row(Struct, frozen=True):
@@ -54,12 +59,14 @@ class Row(Struct, frozen=True):
         type: The generator's type; empty for a source.
         digest: The digest of its state; None if the state cannot be read.
         position: Its seed and draws.
+        library: The package whose object holds the generator, or empty.
     """
 
     name: str
     type: str
     digest: str | None
     position: Position
+    library: str = ""
 
     @property
     def where(self) -> str:
@@ -101,8 +108,9 @@ def row_of(each: Source | Found, state: bytes | None) -> Row:
     """Return the row of a source or generator, from its state, which was just read."""
     if state is None:
         return Row(each.name, each.type, None, UNKNOWN)
-    position = each.position if isinstance(each, Found) else locate(each, state)
-    return Row(each.name, each.type, digest(state), position)
+    if isinstance(each, Found):
+        return Row(each.name, each.type, digest(state), each.position, each.library)
+    return Row(each.name, each.type, digest(state), locate(each, state))
 
 
 class SeedStatus(View):
@@ -142,7 +150,7 @@ class SeedStatus(View):
         """Draw it for a terminal of 80 columns."""
         columns = {title: {"overflow": "fold"} for title in ("Source", "State", "Position")}
         rows = [
-            (f"{row.name} ({row.type})" if row.type else row.name, row.short, row.where)
+            (f"{row.name} ({about(row)})" if row.type else row.name, row.short, row.where)
             for row in self.rows
         ]
         return draw_table(self.title, columns, rows)

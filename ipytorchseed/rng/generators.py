@@ -13,16 +13,18 @@ from types import ModuleType
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ipytorchseed.introspection.anatomy import attributes, module_of_class
+from ipytorchseed.introspection.ownership import may_be_local
 from ipytorchseed.introspection.values import is_scalar, shell_name
 from ipytorchseed.rng import numpy_random, python_random, torch_random
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.seeds import check_seed, derive_seed
 from ipytorchseed.rng.source import Kind, digest
 
-# Attributes or items followed from a name: ``loader.sampler.generator`` is two.
-DEPTH = 2
+# Attributes or items followed from a name: ``study.sampler._rng.rng`` is three.
+DEPTH = 3
 
 # The largest containers that are searched; larger ones hold data, not generators.
 _FEW = 32
@@ -46,17 +48,25 @@ class Found(Struct, frozen=True):
         kind: Its row in the table.
         object: The generator; hold it no longer than needed.
         others: Other names of the same object.
+        library: The package whose object holds it; empty if it is the user's, or the generator's
+            own package.
     """
 
     name: str
     kind: Kind
     object: Any
     others: tuple[str, ...] = ()
+    library: str = ""
 
     @property
     def type(self) -> str:
         """Its type as users write it, ``torch.Generator``."""
         return self.kind.type
+
+    @property
+    def described(self) -> str:
+        """Its type, and the library that holds it: ``numpy.random.RandomState in optuna``."""
+        return f"{self.type} in {self.library}" if self.library else self.type
 
     def read(self) -> bytes:
         """Return its full state."""
@@ -101,35 +111,47 @@ def find_generators(namespace: Mapping[str, object]) -> list[Found]:
     hidden: set[int] = set()
     entries: dict[int, Found] = {}
     level = [
-        (name, value)
+        (name, value, "")
         for name, value in list(namespace.items())
         if type(name) is str and not shell_name(name) and not is_scalar(value)
     ]
     followed: set[int] = set()
     for depth in range(DEPTH + 1):
-        below: list[tuple[str, object]] = []
-        for name, value in level:
+        below: list[tuple[str, object, str]] = []
+        for name, value, holder in level:
             made = type(value)
             if id(made) not in kinds:  # keeps these alive as long as their objects
                 kinds[id(made)] = _kind_of(made, types)
             kind = kinds[id(made)]
             if kind is not None:
-                holder = _state_holder(value, kind)
-                identity = id(holder)
+                state = _state_holder(value, kind)
+                identity = id(state)
                 hidden = hidden or _hidden()
-                if identity in hidden or holder is None:  # no call of numpy's ``__init__``
+                if identity in hidden or state is None:  # no call of numpy's ``__init__``
                     continue
                 known = entries.get(identity)
                 if known is None:
-                    entries[identity] = Found(name, kind, value)
+                    entries[identity] = Found(name, kind, value, (), _library(holder, kind))
                 elif name not in (known.name, *known.others):
-                    others = (*known.others, name)
-                    entries[identity] = Found(known.name, known.kind, known.object, others)
+                    entries[identity] = replace(known, others=(*known.others, name))
             elif depth < DEPTH and len(below) < _MOST and (depth == 0 or id(value) not in followed):
                 followed.add(id(value))
-                below += [child for child in _children(name, value) if not is_scalar(child[1])]
+                home = module_of_class(made)
+                inner = holder if home in _CLOSED_MODULES else home
+                below += [
+                    (path, child, inner)
+                    for path, child in _children(name, value)
+                    if not is_scalar(child)
+                ]
         level = below
     return list(entries.values())
+
+
+def _library(holder: str, kind: Kind) -> str:
+    """Return the package of the module that defines the holder of a generator."""
+    package = holder.partition(".")[0]
+    own = package in ("", kind.module.partition(".")[0]) or package in sys.stdlib_module_names
+    return "" if own or may_be_local(holder) else package
 
 
 def _types() -> list[tuple[type, Kind]]:

@@ -16,7 +16,7 @@ class Look(Struct, frozen=True):
     """A generator in the namespace, at one moment.
 
     Attributes:
-        type: Its type, as users write it.
+        type: Its type, as ``Found.described``.
         digest: The digest of its state.
         state: Its full state.
     """
@@ -70,5 +70,5 @@ class NamespaceWatch:
         }
         for found in find_generators(bearing):
             state = found.read()
-            looks[found.name] = Look(found.type, digest(state), state)
+            looks[found.name] = Look(found.described, digest(state), state)
         return looks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from ipytorchseed.fingerprint.scalars import read_back
 from ipytorchseed.fingerprint.value import BELONGS, CLASSES, DERIVED, Fingerprint
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.words import first_of, many
@@ -175,8 +176,8 @@ _HOOKED = frozenset({"module", "optimizer"})
 # How many differing attributes or items are named.
 _MAX_NAMED = 3
 
-# Prefixes of private attributes and of numbered items, which are not reported.
-_NOT_REPORTED = frozenset({"a:_", "k:["})
+# The prefix of numbered items, which are not reported.
+_NUMBERED = "k:["
 
 
 def say_parts(before: Fingerprint, after: Fingerprint) -> str:
@@ -229,7 +230,7 @@ def _content_changes(kind: str, parts: _Parts) -> list[str]:
         kind: The value's kind.
         parts: The parts that differ. What other parts imply is removed.
     """
-    named = {part: pair for part, pair in parts.items() if part[:3] not in _NOT_REPORTED}
+    named = {part: pair for part, pair in parts.items() if part[:3] != _NUMBERED}
     said = [*_item_changes(named, kind)]
     told = any(each.startswith(("added ", "removed ")) for each in said)
     if told and kind == "frame":
@@ -237,10 +238,21 @@ def _content_changes(kind: str, parts: _Parts) -> list[str]:
     length = parts.get("length", (None, None))
     if None not in length and kind != "object" and not told:
         said.insert(0, _length(*length, kind))
-    attributes = [part[2:] for part in named if part[:2] == "a:"]
-    if attributes:
-        said.append(f"changed {first_of([*map(_attribute, _innermost(attributes))], _MAX_NAMED)}")
+    attributes = {part[2:]: pair for part, pair in parts.items() if part[:2] == "a:"}
+    public = {name: pair for name, pair in attributes.items() if name[:1] != "_"}
+    counts = [name for name, pair in attributes.items() if _step(pair)]
+    names = _innermost(public) or counts
+    names.sort(key=lambda name: name not in counts)
+    if names:
+        shown = [f"{_attribute(name)}{_step(attributes[name])}" for name in names]
+        said.append(f"changed {first_of(shown, _MAX_NAMED)}")
     return said
+
+
+def _step(pair: tuple[str | None, str | None]) -> str:
+    """Return the old and new value of a count in parentheses, or ""."""
+    was, now = (read_back(digest or "") for digest in pair)
+    return f" ({was} → {now})" if was and now else ""
 
 
 def has_other_name(before: Fingerprint, after: Fingerprint) -> bool:
@@ -301,7 +313,7 @@ def _item_changes(parts: Mapping[str, tuple[str | None, str | None]], kind: str)
     if kind not in ("dict", "frame"):  # a place in a list is no identity
         came, gone, other = [], [], [*pairs]
     for verb, names in (("added", came), ("removed", gone), ("changed", other)):
-        found = [f"`{name}`" for name in _innermost(names)]
+        found = [f"`{name}`{_step(pairs[name])}" for name in _innermost(names)]
         if found:
             noun = f"column{'s' * (len(found) > 1)} " if kind == "frame" else ""
             yield f"{verb} {noun}{first_of(found, _MAX_NAMED)}"

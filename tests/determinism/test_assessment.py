@@ -67,7 +67,16 @@ def test_a_judgement_keeps_what_it_was_made_from():
 
 def test_every_row_is_judged_in_the_order_of_the_table():
     """None is left out, including those without effect here."""
-    assert [judged.flag for judged in assess().flags] == [*FLAGS]
+    assert [judged.flag for judged in assess().flags][: len(FLAGS)] == [*FLAGS]
+
+
+def test_settings_of_loaded_libraries_follow():
+    """Those that affect numbers are listed with their values. No value is wanted."""
+    found = {judged.flag.name: judged for judged in assess().flags[len(FLAGS) :]}
+    names = {"torch.set_flush_denormal", "torch.backends.mha.fastpath_enabled"}
+    assert {found[name].value for name in names} == {False, True}
+    assert {judged.standing for judged in found.values()} == {Standing.FREE}
+    assert "numpy.set_printoptions" not in found
 
 
 def test_the_flags_of_torch_are_right_inside_a_block_and_not_before():

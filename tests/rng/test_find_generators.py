@@ -122,20 +122,38 @@ def test_a_generator_is_found_with_its_type_as_users_write_it(make, type_):
         (SimpleNamespace(inner=Plain()), "it.inner.rng"),
         ({"train": {"noise": rng()}}, "it['train']['noise']"),
         ([Plain()], "it[0].rng"),
+        ([[[rng()]]], "it[0][0][0]"),
+        (SimpleNamespace(a=SimpleNamespace(b=Plain())), "it.a.b.rng"),
         (SimpleNamespace(rngs=[rng()]), "it.rngs[0]"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_a_generator_is_found_one_or_two_attributes_or_items_deep(value, name):
+def test_a_generator_is_found_up_to_three_attributes_or_items_deep(value, name):
     """In objects, slots, modules, loaders, samplers, estimators and small containers."""
     assert names({"it": value}) == [name]
 
 
 @pytest.mark.parametrize(
+    ("value", "library"),
+    [
+        (RandomForestClassifier(random_state=np.random.RandomState(1)), "sklearn"),
+        ([RandomForestClassifier(random_state=np.random.RandomState(1))], "sklearn"),
+        (DataLoader(DATA, generator=torch.Generator()), ""),
+        (Plain(), ""),
+        ([rng()], ""),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_the_library_that_holds_a_generator_is_known(value, library):
+    """It is empty for the user's objects, and for the package of the generator."""
+    assert [found.library for found in find_generators({"it": value})] == [library]
+
+
+@pytest.mark.parametrize(
     "value",
     [
-        [[[rng()]]],
-        SimpleNamespace(a=SimpleNamespace(b=Plain())),
+        [[[[rng()]]]],
+        SimpleNamespace(a=SimpleNamespace(b=[Plain()])),
         [rng()] * 33,
         {i: rng() for i in range(33)},
         {(1, 2): rng()},
@@ -146,8 +164,8 @@ def test_a_generator_is_found_one_or_two_attributes_or_items_deep(value, name):
         np.random,
     ],
     ids=[
-        "three deep",
-        "three attributes",
+        "four deep",
+        "four attributes",
         "list",
         "dict",
         "key",
@@ -159,7 +177,7 @@ def test_a_generator_is_found_one_or_two_attributes_or_items_deep(value, name):
     ],
 )
 def test_no_search_goes_deeper_or_through_data(value):
-    """Not three levels deep, in large containers, sets, arguments or classes."""
+    """Not four levels deep, in large containers, sets, arguments or classes."""
     assert names({"it": value}) == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -116,7 +117,7 @@ def test_how_far_items_moved(before, after, expected):
     ("before", "after", "expected"),
     [
         ({"a": 1}, {"a": 1, "b": 2, "c": 3}, "added `b`, `c`"),
-        ({"a": 1, "b": 2}, {"a": 3}, "removed `b`, changed `a`"),
+        ({"a": 1, "b": 2}, {"a": 3}, "removed `b`, changed `a` (1 → 3)"),
         ({1, 2, 3}, {1}, "removed 2 items"),
         ({}, {"a": 1}, "added `a`"),
         ({"a": 1}, dict.fromkeys("abcdefghijklmnopqrstuvwxyzABCDEFGH"), "added 33 items"),
@@ -137,6 +138,27 @@ def test_how_far_items_moved(before, after, expected):
 def test_what_came_and_went_is_named(before, after, expected):
     """This applies to items, columns, rows and settings of an optimizer."""
     assert say_parts(fingerprint(before), fingerprint(after)) == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ({"epoch": 0}, {"epoch": 1}, "changed .epoch (0 → 1)"),
+        ({"epoch": 0.0}, {"epoch": 2.0}, "changed .epoch (0.0 → 2.0)"),
+        ({"_index": None}, {"_index": 1}, "changed ._index (None → 1)"),
+        ({"a": "x", "b": 1, "_c": 1}, {"a": "y", "b": 2, "_c": 2}, "changed .b (1 → 2), .a"),
+        ({"a": 0.1, "b": 2**40}, {"a": 0.2, "b": 2**41}, "changed .a, .b"),
+        (
+            {"state": SimpleNamespace(epoch=1)},
+            {"state": SimpleNamespace(epoch=2)},
+            "changed .state.epoch (1 → 2)",
+        ),
+    ],
+)
+def test_counts_are_named_first_with_their_values(before, after, expected):
+    """A private count is named if no public attribute changed."""
+    values = (fingerprint(SimpleNamespace(**each)) for each in (before, after))
+    assert say_parts(*values) == expected
 
 
 def test_another_class_is_distinguished_from_one_that_was_redefined():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ipytorchseed.ledger.records import GeneratorState
 from ipytorchseed.rng.position import Position
 from tests.render.explanations import States, explain, number, run
 
@@ -103,3 +104,22 @@ class _Seeded(_FewDraws):
     def is_fresh(self, digest):
         """Return whether nothing drew."""
         return digest == "0"
+
+
+def test_a_generator_is_named_with_the_library_whose_object_holds_it():
+    """Its path alone does not say whose it is."""
+    ends = [("1", "2"), ("2", "3")]
+    runs = [
+        run(
+            n,
+            "value = study.ask()",
+            writes={"value": number(n)},
+            generators_before={"study._rng": GeneratorState("random.Random", begin, "optuna")},
+            generators_after={"study._rng": GeneratorState("random.Random", end, "optuna")},
+        )
+        for n, (begin, end) in enumerate(ends, 1)
+    ]
+    told = explain(runs[1], runs[0], runs[:1], _FewDraws(runs))
+    assert [each.message for each in told.causes] == [
+        "optuna's `study._rng` had moved on: In[1] took 1 number from it"
+    ]

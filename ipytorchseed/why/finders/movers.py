@@ -74,6 +74,9 @@ def rng_cause(evidence: Evidence, name: str, before: str | None, after: str) -> 
         said = _say_along_a_seed(evidence, name, blame, was, now)
         message = said or _say_seeded(evidence, name, blame, was, now)
         message = message or _say_moved(evidence, name, blame, was, now)
+    library = evidence.run.generators.get(name, "").partition(" in ")[2]
+    if library:
+        message = message.replace(f"`{name}`", f"{library}'s `{name}`", 1)
     return Cause(
         kind="rng",
         name=name,
@@ -347,7 +350,7 @@ def _numbers(run: Run | None, name: str, draws: int) -> str:
     """Return how many numbers were drawn, and their size: a call may take several."""
     if not draws:  # one of two made at once: normal numbers, or halves of one
         return "a number that was kept"
-    kind = name if run is None else run.generators.get(name, name)
+    kind = name if run is None else run.generators.get(name, name).partition(" in ")[0]
     bits = " of 32 bits" if kind in _OF_32_BITS else ""
     return f"{many(draws, 'number')}{bits}"
 

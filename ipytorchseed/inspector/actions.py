@@ -24,8 +24,7 @@ _LATE = "A cell has run since you asked: nothing was done. Look, and ask again."
 _MARKS = ("✓ ", "▲ ")
 
 _LOST = (
-    "Tracking is off, so nothing keeps where the sources stand now: there is no way back. {} all"
-    " the same?"
+    "Tracking is off, so the current states are not saved and cannot be restored. {} all the same?"
 )
 
 
@@ -121,7 +120,7 @@ def _reseed(typed: str, *, generators: bool) -> Call:
 def _run(state: State, number: int) -> Run:
     run = state.tracking.session.ledger.run(number)
     if run is None:
-        raise LookupFailure(f"the ledger no longer keeps run #{number}")
+        raise LookupFailure("the ledger no longer keeps this run")
     return run
 
 

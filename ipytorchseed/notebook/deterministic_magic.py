@@ -161,7 +161,9 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
     state, body = target
     if body is not None and not body.strip():
         first = "" if seed is None else f"%seed {seed}, then "
-        message = f"no code stands below it. For the rest of the session: {first}%deterministic on"
+        message = (
+            f"there is no code below it. For the rest of the session: {first}%deterministic on"
+        )
         raise LookupFailure(message)
     seed, trace = _seed_and_file(seed, trace, summaries=summaries)
     if state.rerunning and body is None:  # the body of a check, which sets no flags
@@ -220,7 +222,7 @@ def _check(target: Target, seed: int | None, runs: int, *, isolate: bool, as_jso
     """Begin a check, or run a body that code passed as text under one."""
     state, body = target
     if state.checks.under_way:
-        raise click.UsageError("this cell is checked already: take one --check away")
+        raise click.UsageError("this cell is checked already: remove one --check")
     if body is not None:
         words = f"{'' if seed is None else seed} --check {runs}"
         words += (" --isolate" if isolate else "") + (" --json" if as_json else "")

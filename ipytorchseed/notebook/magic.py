@@ -50,8 +50,8 @@ def as_word(name: str) -> str:
     name = name.strip()
     if not name or name.startswith("-") or re.search(r"[\"'${}\\]", name) or escaped(name) != name:
         raise LookupFailure(
-            f"{name!r} is no name: a name needs at least one letter, no - in front, and none of"
-            " \" ' $ { } \\ or of what cannot be seen"
+            f"{name!r} is not a valid name: a name has at least one letter, does not start with -,"
+            " and contains none of \" ' $ { } \\ or invisible characters"
         )
     return name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"'
 

@@ -29,7 +29,7 @@ from ipytorchseed.notebook.tracking import Tracking
 from ipytorchseed.reads.own_lines import only_asks
 from ipytorchseed.render.labels import label_of
 from ipytorchseed.session.present import LiveKernel
-from ipytorchseed.why.evidence import run_name
+from ipytorchseed.why.evidence import run_phrase
 from ipytorchseed.why.plan import Plan, Step, make_plan
 
 # The values of last results, by the index of their namespace and their name.
@@ -76,7 +76,7 @@ class Player:
             ReplayError: Cells are being rerun already.
         """
         if self.busy:
-            raise ReplayError(f"this cell is being run again: take {command} out of the cell")
+            raise ReplayError(f"this cell is being run again: remove {command} from the cell")
         self.busy = True
         try:
             yield
@@ -122,7 +122,7 @@ class Player:
         """
         run = self.run(again, number, begin, quiet=quiet)
         if run is None or run.status != "ok":
-            name = run_name(again, self.tracking.session.kernel)
+            name = run_phrase(again, self.tracking.session.kernel)
             said = "it was not recorded" if run is None else run.error
             raise RerunError(f"{name} failed when it ran again ({said})")
         return run
@@ -216,7 +216,7 @@ class Replays:
         engine.settle()
         if not alone:  # the cell also has other code
             tracking.take_up(outer)
-        self._what = run_name(plan.target, tracking.session.kernel)
+        self._what = run_phrase(plan.target, tracking.session.kernel)
         self._before, self._results = engine, (results, self._last_results())
         self._runs = (*runs,)
         files = sorted({PurePath(path).name for run in runs for path in run.wrote})
@@ -279,7 +279,7 @@ class Replays:
         runs = []
         with progress:
             for index, step in enumerate(plan.steps, 1):
-                name, last = run_name(step.run, kernel), index == len(plan.steps)
+                name, last = run_phrase(step.run, kernel), index == len(plan.steps)
                 took = f", which took {step.run.seconds:,.1f} s" if step.run.seconds >= 1 else ""
                 label = label_of(step.run.source)[:_LABEL]
                 progress.step(f"{index} of {len(plan.steps)} · {name} {label}{took} …", shows=last)

@@ -29,6 +29,7 @@ class Scopes(Struct, eq=False):
         runs: The current runs.
         locator: Finds the line of a cell.
         heard: Called with the alerts of a cell, for its record.
+        find_unseeded: Returns the sources that the cell drew from and that were never seeded.
         interrupts: Holds those that arrive while a scope ends.
         follow: Records operations until a run ends.
 
@@ -40,6 +41,7 @@ class Scopes(Struct, eq=False):
     _runs: Runs
     _locator: Locator
     heard: Callable[[list[Alert]], None]
+    _find_unseeded: Callable[[], list[str]]
     _interrupts: Interrupts
     _follow: Callable[[Run], Recorder]
     session: deterministic | None = None
@@ -97,14 +99,14 @@ class Scopes(Struct, eq=False):
             scope.end()
         finally:
             self._watch_errors()
-        show_alerts(scope.alerts)
+        self.show(scope.alerts)
         return True
 
     def after_cell(self) -> None:
         """Show the alerts of a cell under ``%deterministic on --warn``."""
         if self.session is not None:
             alerts = self.session.take_alerts()
-            show_alerts(alerts)
+            self.show(alerts)
             self.heard(alerts)
 
     def forget(self, entry: _CellScope) -> None:
@@ -113,6 +115,11 @@ class Scopes(Struct, eq=False):
         if not self._cells:
             self._interrupts.leave_cell()
         self._watch_errors()
+
+    def show(self, alerts: list[Alert]) -> None:
+        """Show torch's alerts on operations, if there are any."""
+        if alerts:
+            display(AlertTable(alerts, self._find_unseeded()))
 
     def _watch_errors(self) -> None:
         """Add notes to torch's errors before they are shown, while a scope is active."""
@@ -163,12 +170,6 @@ class Scopes(Struct, eq=False):
         return showtraceback
 
 
-def show_alerts(alerts: list[Alert]) -> None:
-    """Show torch's alerts on operations, if there are any."""
-    if alerts:
-        display(AlertTable(alerts))
-
-
 class _CellScope(Struct, eq=False):
     """A scope that ends once, with a run.
 
@@ -196,7 +197,7 @@ class _CellScope(Struct, eq=False):
             self._scope.end()
         finally:
             self._scopes.forget(self)
-        show_alerts(self._scope.alerts)
+        self._scopes.show(self._scope.alerts)
         self._scopes.heard(self._scope.alerts)
         if self._after is not None:
             self._after(self._scope)

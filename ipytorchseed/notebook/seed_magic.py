@@ -20,7 +20,7 @@ from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.render.seeding import SeedLog, SeedStatus, restored_text, seeded_text
 from ipytorchseed.rng.ranks import own_rank, seed_by_rank
 from ipytorchseed.rng.seeds import LIMIT, fresh_seed
-from ipytorchseed.why.evidence import run_name
+from ipytorchseed.why.evidence import run_phrase
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -250,7 +250,7 @@ def _restore(target: Target, words: tuple[str, ...], *, quiet: bool) -> None:
         raise LookupFailure(message)
     done = states_of.put_back(states, state.generators())
     if not quiet:
-        click.echo(restored_text(done, f"as saved under {name!r}"))
+        click.echo(restored_text(done, f"to the state saved as {name!r}"))
 
 
 @line.command("rewind")
@@ -267,8 +267,8 @@ def _rewind(target: Target, run: str, *, after: bool, quiet: bool) -> None:
     state = target[0]
     session = state.tracking.session
     found = find_run(session, run)
-    name = run_name(found, session.kernel)
+    name = run_phrase(found, session.kernel)
     done = states_of.rewind(session.ledger, found, state.generators(), name, after=after)
     if not quiet:
-        when = "ended" if after else "began"
-        click.echo(restored_text(done, f"as when {name} {when}"))
+        when = "end" if after else "start"
+        click.echo(restored_text(done, f"to the {when} of {name}"))

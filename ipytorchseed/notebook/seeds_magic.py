@@ -111,11 +111,11 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
 def _refuse(state: State, body: str) -> None:
     """Raise if the cell cannot run under several seeds."""
     if not (body or "").strip():
-        raise LookupFailure("no code stands below it")
+        raise LookupFailure("there is no code below it")
     if body.lstrip().startswith("%%deterministic"):
         raise click.UsageError("put %%deterministic above %%seeds: it is then in force in each run")
     if state.checks.under_way:
-        raise click.UsageError("--check above %%seeds would compare studies: take one of them away")
+        raise click.UsageError("--check above %%seeds would compare studies: remove one of them")
     try:
         state.shell.compile.ast_parse(state.shell.transform_cell(body))
     except SyntaxError as error:

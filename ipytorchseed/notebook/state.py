@@ -125,7 +125,13 @@ class State:
         from ipytorchseed.notebook.scopes import Scopes
 
         return Scopes(
-            self.shell, self.runs, self.locator, self._hear, self.interrupts, self.checks.follow
+            self.shell,
+            self.runs,
+            self.locator,
+            self._hear,
+            self.tracking.find_unseeded,
+            self.interrupts,
+            self.checks.follow,
         )
 
     @cached_property

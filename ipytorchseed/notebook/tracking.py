@@ -300,6 +300,22 @@ class Tracking:
             undo.pop_all()
         return self._close(result, results[-1] if results else None)
 
+    def find_unseeded(self) -> list[str]:
+        """Return the sources that the running cell drew from and that were never seeded."""
+        from ipytorchseed.rng.snapshot import snapshot
+        from ipytorchseed.rng.table import locate, sources
+
+        pending = None if self._session is None else self._session.pending
+        if pending is None:
+            return []
+        begun, now = pending.states.digests, snapshot()
+        return [
+            name
+            for name, each in {each.name: each for each in sources()}.items()
+            if begun.get(name, "") not in ("", now.digests.get(name))
+            and not (pending.may_seed(name) or locate(each, now.states[name]).is_chosen)
+        ]
+
     def note_seed(self, seed: int, how: str) -> None:
         """Record a seed in the log."""
         if not self._options.tracking:
@@ -339,7 +355,7 @@ class Tracking:
         """Report the first variable that is too large to be looked at whole, if any."""
         if name:
             self._tell_once(
-                f"{name} is too large to be looked at whole in {self._options.budget:g} s, so a"
+                f"{name} is too large to inspect fully in {self._options.budget:g} s, so a"
                 " change inside it may pass unseen. More time: %config IPyTorchSeed.budget = 2;"
                 f" leave it out: %config IPyTorchSeed.ignore = [{name!r}]",
                 "size",

@@ -18,7 +18,7 @@ from ipytorchseed.render.values import write_json
 from ipytorchseed.render.view import View
 from ipytorchseed.rng.generators import Found
 from ipytorchseed.rng.position import Position
-from ipytorchseed.why.evidence import run_name
+from ipytorchseed.why.evidence import run_name, run_phrase
 from ipytorchseed.why.words import many, sentence
 
 
@@ -71,7 +71,7 @@ class RngView(View):
             parts += ["", wrap(self.note, first="")]
         if self.timeline.lines:
             parts += ["", *write_lines(self.timeline)]
-            parts += ["", "* began in another state than the cell's run before it"]
+            parts += ["", "* started from another state than the cell's previous run"]
         elif not self.aside:
             parts += ["", self.no_run]
         parts += [self.aside] if self.aside else []
@@ -171,9 +171,9 @@ class WhoView(View):
     @property
     def title(self) -> str:
         """The number of sources and operations."""
-        name = run_name(self.run, self.kernel)
+        name = run_phrase(self.run, self.kernel)
         if not self.draws:
-            return f"No draw was seen in {name}, of {self.traced:,} operations."
+            return f"{name} drew nothing in {many(self.traced, 'traced operation')}."
         sources = many(len({draw.source for draw in self.draws}), "source")
         return f"Who drew in {name}: {sources}, {many(self.traced, 'operation')}"
 
@@ -195,7 +195,7 @@ class WhoView(View):
         said = []
         if self.unseen:
             names = ", ".join(self.unseen)
-            said.append(f"Moved as well, it is not known on which line: {names}.")
+            said.append(f"Also moved, on an unknown line: {names}.")
         return [*said, *map(sentence, self.notes)]
 
     @property

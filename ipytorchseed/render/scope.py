@@ -8,10 +8,10 @@ from html import escape
 from ipytorchseed.determinism.alerts import Alert
 from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.scope import deterministic
-from ipytorchseed.render.text import draw_table
+from ipytorchseed.render.text import draw_table, wrap
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View
-from ipytorchseed.why.words import many
+from ipytorchseed.why.words import listed, many, owner_of
 
 
 class AlertTable(View):
@@ -19,11 +19,19 @@ class AlertTable(View):
 
     Args:
         alerts: At least one.
+        unseeded: The sources that the cell drew from and that were never seeded.
     """
 
     template = "alerts"
 
-    def __init__(self, alerts: Sequence[Alert]) -> None:
+    def __init__(self, alerts: Sequence[Alert], unseeded: Sequence[str] = ()) -> None:
+        self.unseeded = ""
+        if unseeded:
+            names = dict.fromkeys(map(owner_of, unseeded))
+            was, it = ("was", "it") if len(names) == 1 else ("were", "them")
+            self.unseeded = (
+                f"{listed(names)} {was} never seeded, and this cell draws from {it}: `%seed 42`"
+            )
         what = many(len(alerts), "operation")
         self.title = f"{what} ran without a deterministic algorithm and may not repeat:"
         self.codes = [alert.code for alert in alerts]
@@ -41,7 +49,8 @@ class AlertTable(View):
         """Draw it for a terminal of 80 columns."""
         right = {"justify": "right"}
         columns = {"Operation": {"overflow": "fold"}, "Line": right, "Times": right, "Instead": {}}
-        return draw_table(self.title, columns, self.rows)
+        first = f"{wrap(self.unseeded, first='')}\n" if self.unseeded else ""
+        return first + draw_table(self.title, columns, self.rows)
 
 
 _DIM = "color: var(--jp-content-font-color2, var(--vscode-descriptionForeground, gray))"

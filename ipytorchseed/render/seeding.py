@@ -19,7 +19,6 @@ from ipytorchseed.render.values import pick, short_digest, write_value
 from ipytorchseed.render.view import View
 from ipytorchseed.rng.generators import Found
 from ipytorchseed.rng.position import UNKNOWN, Position
-from ipytorchseed.rng.seeds import LIMIT
 from ipytorchseed.rng.snapshot import snapshot
 from ipytorchseed.rng.source import Source, digest
 from ipytorchseed.rng.table import locate, recent_seeds, sources
@@ -131,11 +130,11 @@ class SeedStatus(View):
         rows = read_rows(found)
         title = "No seed set yet." if last is None else f"Last seed: {last}."
         seeds = {row.position.seed for row in rows if not row.type}
-        chosen = [row.name for row in rows if not row.type and _is_chosen(row.position.seed)]
+        chosen = [row.name for row in rows if not row.type and row.position.is_chosen]
         if last is None and chosen:
             title = f"No %seed yet. Seeded by code: {', '.join(chosen)}."
         if last is not None and seeds.isdisjoint({last, None}):
-            title = f"Last seed: {last}, from which no source goes on now."
+            title = f"Last seed: {last}, but no source continues from it."
         return cls(f"{title} {rule}." if rule else title, rows)
 
     def text(self) -> str:
@@ -146,11 +145,6 @@ class SeedStatus(View):
             for row in self.rows
         ]
         return draw_table(self.title, columns, rows)
-
-
-def _is_chosen(seed: int | None) -> bool:
-    """Return whether a person chose a seed; seeds that a library chooses are larger."""
-    return seed is not None and seed < LIMIT
 
 
 _HOW = {
@@ -218,13 +212,14 @@ def restored_text(done: Restored, where: str) -> str:
 
     Args:
         done: The result of restoring.
-        where: The state that they have now: ``as when In[5] began``.
+        where: The state that they have now: ``to the start of In[5]``.
     """
-    it = "They stand" if len(done.names) != 1 else "It stands"
-    lines = [f"Put back: {', '.join(done.names)}. {it} {where}." if done.names else "None is here."]
+    lines = [
+        f"Put back {where}: {', '.join(done.names)}." if done.names else "None of them exists here."
+    ]
     for names, why in (
         (done.missing, "Not here now"),
-        (done.left, "Left alone, as not known then"),
+        (done.left, "Left alone, as they were not recorded"),
         (done.dropped, "No longer in the ledger"),
     ):
         if names:

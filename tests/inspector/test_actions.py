@@ -20,7 +20,7 @@ def test_rewind_gives_the_numbers_of_the_run_again(front_end):
     front_end.run(DRAW, "a")
     told = front_end.do("rewind", run=2)
     assert (told["ok"], told["line"]) == (True, "%seed rewind 2")
-    assert "They stand as when In[2] began" in told["text"]
+    assert "Put back to the start of In[2]" in told["text"]
     row = front_end.ask("open")["rows"][-1][1]
     assert (row["name"], row["cell"]) == ("#4", "%seed rewind 2")
     assert list(row["fields"]) == ["torch.cpu"]
@@ -49,9 +49,9 @@ def test_replay_brings_the_result_of_the_run_back(front_end):
     assert (said["mend"], said["back"]) == (["%replay 2"], "To get the earlier result back:")
     told = front_end.do("replay", run=2)
     assert (told["ok"], told["line"]) == (True, "%replay 2")
-    assert told["text"].startswith("#4 is In[2]'s result again, bit for bit.")
+    assert told["text"].startswith("The new run is In[2]'s result again, bit for bit.")
     row = front_end.ask("open")["rows"][-1][1]
-    assert (row["name"], row["cell"], row["outcome"][0]) == ("#4", "x = torch.rand(3)", False)
+    assert (row["name"], row["cell"], row["outcome"][1]) == ("#4", "x = torch.rand(3)", "= In[2]")
     assert front_end.shell.user_ns["x"].equal(first)
     told = front_end.do(**told["undo"])
     assert (told["ok"], told["line"], told["undo"]) == (True, "%replay --undo", None)
@@ -83,7 +83,7 @@ def test_replay_asks_before_it_acts_outside(front_end, tmp_path):
     assert not (tmp_path / "kept.txt").exists()
     told = front_end.handler.answer(asked["wish"])
     assert (told["ok"], told["line"]) == (False, "%replay 1 --yes")
-    assert told["text"].startswith("#2 is not In[1]'s result.")
+    assert told["text"].startswith("The new run is not In[1]'s result.")
     assert told["undo"] == {"what": "undo-replay"}
     assert (tmp_path / "kept.txt").exists()
 
@@ -165,7 +165,7 @@ def test_where_nothing_is_recorded_a_move_is_asked_about(front_end, what):
     front_end.run(DRAW)
     before = front_end.extension.states()
     asked = front_end.do(**what)
-    assert (asked["say"], "no way back" in asked["question"]) == ("confirm", True)
+    assert (asked["say"], "cannot be restored" in asked["question"]) == ("confirm", True)
     assert front_end.extension.states() == before
     assert front_end.handler.answer({"ask": "do", **asked["wish"]})["ok"]
     assert front_end.extension.states() != before

@@ -12,7 +12,6 @@ from typing import Any
 from ipytorchseed import questions
 from ipytorchseed.errors import IPyTorchSeedError, LookupFailure
 from ipytorchseed.notebook.extension import running
-from ipytorchseed.notebook.lookup import TRACKING_OFF
 from ipytorchseed.notebook.replay_magic import find_plan
 from ipytorchseed.notebook.state import Call, State
 from ipytorchseed.notebook.why_magic import explain_asked, own_run
@@ -65,9 +64,7 @@ def _answer(state: State, question: questions.Question) -> dict[str, Any]:
         return {"calls": [[*without_seed(source, names)] for source in question.sources]}
     if isinstance(question, questions.Undo):
         return _call(state, Call("replay", "%replay --undo", {"undo": True}))
-    if not state.options.tracking:
-        raise LookupFailure(TRACKING_OFF)
-    session = state.tracking.session
+    session = state.session
     if isinstance(question, questions.Why):
         view = explain_asked(session, question)
         said, ident = view.explanation, session.identity.ident_of(view.explanation.run.cell)

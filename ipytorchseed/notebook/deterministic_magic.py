@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 import click
@@ -17,7 +17,7 @@ from ipytorchseed.commands import (
     in_json,
     no_notebook,
     option,
-    quiet,
+    says,
 )
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.errors import LookupFailure
@@ -78,31 +78,29 @@ def line(ctx: click.Context, *, as_json: bool, everything: bool) -> None:
 @line.command("on")
 @_warn
 @_no_cudnn
-@quiet
+@says
 @click.pass_obj
-def _on(target: Target, *, warn: bool, no_cudnn: bool, quiet: bool) -> None:
+def _on(target: Target, *, warn: bool, no_cudnn: bool) -> str:
     """Set what repeatability needs, for the rest of the session."""
     scopes = target[0].scopes
     if scopes.in_cell:
         message = "this cell runs under %%deterministic, which ends with it; use a separate cell"
         raise click.UsageError(message)
     scopes.switch_on(deterministic(warn=warn, cudnn=not no_cudnn))
-    if not quiet:
-        click.echo(f"{report().headline}\n%deterministic off puts the settings back.")
+    return f"{report().headline}\n%deterministic off puts the settings back."
 
 
 @line.command("off")
-@quiet
+@says
 @click.pass_obj
-def _off(target: Target, *, quiet: bool) -> None:
+def _off(target: Target) -> str:
     """Put back exactly what was there before `on`."""
     scopes = target[0].scopes
     if scopes.in_cell:
         raise click.UsageError("this cell runs under %%deterministic; use a separate cell")
     if not scopes.switch_off():
         raise click.UsageError("nothing to switch off: `%deterministic on` is not in force")
-    if not quiet:
-        click.echo("Every setting is as it was before %deterministic on.")
+    return "Every setting is as it was before %deterministic on."
 
 
 @click.command(
@@ -177,7 +175,7 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
         _check(target, seed, runs, isolate=isolate, as_json=as_json)
         return
     scope = deterministic(seed, warn=warn, isolate=isolate, cudnn=not no_cudnn)
-    after: Callable[[deterministic], None] | None = _print_receipt if as_json else None
+    after = (lambda scope: click.echo(receipt_json(scope))) if as_json else None
     if body is None:  # the transformer left the body in the cell
         run = state.runs.current
         if not state.replaying:  # a replay reports its own result
@@ -200,10 +198,6 @@ def _seed_and_file(
     if summaries and not trace:
         raise click.UsageError("--summaries goes with --trace FILE")
     return seed, trace
-
-
-def _print_receipt(scope: deterministic) -> None:
-    click.echo(receipt_json(scope))
 
 
 def _show_receipt(runs: Runs, run: Run | None, scope: deterministic) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import PurePath
@@ -32,8 +32,8 @@ from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.why.evidence import run_phrase
 from ipytorchseed.why.plan import Plan, Step, make_plan
 
-# The values of last results, by the index of their namespace and their name.
-_Results = Mapping[tuple[int, str], object]
+# The values of last results by name, in each of IPython's places.
+_Results = list[dict[str, object]]
 
 _RESTORED = "names, sources and settings are"
 
@@ -166,7 +166,7 @@ class Replays:
         self._ran = ran
         self._before: Engine | None = None
         self._runs: tuple[Run, ...] = ()
-        self._results: tuple[_Results, _Results] = ({}, {})
+        self._results: tuple[_Results, _Results] = ([], [])
         self._what = ""
         self._stays: tuple[str, ...] = ()
 
@@ -241,9 +241,8 @@ class Replays:
         since = self._last_results()
         with held_interrupts():
             moved = before.leave()
-            if since.keys() == left.keys() and all(since[key] is left[key] for key in left):
-                since = results  # else later cells have shown results
-            self._put_results_back(since)
+            shown = [*map(_identities, since)] != [*map(_identities, left)]
+            self._put_results_back(since if shown else results)  # results of later cells stay
         with suppress(LedgerError):
             self._tracking.session.ledger.mark_undone(self._runs)
         for run in self._runs:
@@ -253,20 +252,16 @@ class Replays:
 
     def _last_results(self) -> _Results:
         """Return the last results; IPython keeps each in three places."""
-        return {
-            (place, name): names[name]
-            for place, names in enumerate(self._result_places())
-            for name in _RESULTS
-            if name in names
-        }
+        return [
+            {name: names[name] for name in _RESULTS if name in names}
+            for names in self._result_places()
+        ]
 
     def _put_results_back(self, results: _Results) -> None:
-        for place, names in enumerate(self._result_places()):
+        for names, kept in zip(self._result_places(), results, strict=True):
             for name in _RESULTS:
-                if (place, name) in results:
-                    names[name] = results[place, name]
-                else:
-                    names.pop(name, None)
+                names.pop(name, None)
+            names.update(kept)
 
     def _result_places(self) -> tuple[dict[str, Any], ...]:
         shell = self._shell
@@ -294,3 +289,7 @@ class Replays:
                 self._ran(again)
             progress.clear()
         return runs
+
+
+def _identities(names: dict[str, object]) -> dict[str, int]:
+    return {name: id(value) for name, value in names.items()}

@@ -9,7 +9,7 @@ from ipytorchseed.commands import flag
 from ipytorchseed.errors import LookupFailure, ReplayError
 from ipytorchseed.experiment.process import say_restored
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
+from ipytorchseed.notebook.lookup import find_run, recent_runs
 from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.reads.own_lines import only_asks
 from ipytorchseed.render.replay import PlanView, ReplayView, say_outside
@@ -53,9 +53,7 @@ def line(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool) -
         kept = f" Not undone: {', '.join(stays)}." if stays else ""
         click.echo(wrap(visible(f"{said}{kept}"), first=""))
         return
-    if not state.options.tracking:
-        raise LookupFailure(TRACKING_OFF)
-    session = state.tracking.session
+    session = state.session
     wanted = state.replays.asked if run is None else find_run(session, run)
     if wanted is None:  # no error, so that Run All continues
         click.echo("Nothing to bring back: no %why named an earlier run yet. Name one: %replay 5")

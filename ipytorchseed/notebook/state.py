@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
 from ipytorchseed.determinism.interrupts import held_interrupts, let_through
+from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.config import IPyTorchSeed
 from ipytorchseed.notebook.errors import Guard, raised
 from ipytorchseed.notebook.interrupts import Interrupts
+from ipytorchseed.notebook.lookup import TRACKING_OFF
 from ipytorchseed.notebook.runs import Runs
 from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.notebook.tracking import Tracking
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from ipytorchseed.notebook.replay import Player, Replays
     from ipytorchseed.notebook.scopes import Scopes
     from ipytorchseed.rng.generators import Found
+    from ipytorchseed.session.session import Session
 
 
 class Viewer(Protocol):
@@ -163,6 +166,17 @@ class State:
         from ipytorchseed.notebook.replay import Player
 
         return Player(self.shell, self.tracking)
+
+    @property
+    def session(self) -> Session:
+        """The session of the recorded runs.
+
+        Raises:
+            LookupFailure: Tracking is off.
+        """
+        if not self.options.tracking:
+            raise LookupFailure(TRACKING_OFF)
+        return self.tracking.session
 
     @property
     def at_work(self) -> bool:

@@ -129,7 +129,7 @@ def test_a_name_that_the_magic_would_misread_is_refused(front_end, name):
     """The reason is shown, and nothing is saved."""
     front_end.run(START)
     told = front_end.do("save", name=name)
-    assert (told["ok"], "a name needs" in told["text"]) == (False, True)
+    assert (told["ok"], "is not a valid name" in told["text"]) == (False, True)
     assert front_end.ask("now")["saves"] == []
 
 

@@ -53,7 +53,6 @@ def in_json(what: str = "it") -> Callable[[F], F]:
     return flag("--json as_json", f"Print {what} as a line of JSON.")
 
 
-
 def says(function: Callable[..., str]) -> Callable[..., None]:
     """Declare ``--quiet``, and print what a command returns unless that is given."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from msgspec.structs import replace
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.render.labels import label_of
-from ipytorchseed.render.text import draw_table, visible, wrap
+from ipytorchseed.render.table import TableView
+from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.view import View
 from ipytorchseed.render.why import WhyView, say_timed
 from ipytorchseed.why.evidence import run_name, run_phrase
@@ -23,7 +23,7 @@ _UNDO = "%replay --undo"
 _LABEL = 36
 
 
-class PlanView(View):
+class PlanView(TableView):
     """The steps of a replay.
 
     Args:
@@ -31,44 +31,25 @@ class PlanView(View):
         kernel: The kernel that asks.
     """
 
-    template = "replay"
+    columns = (("Run", "whole"), ("Cell", "whole code"), ("For", ""), ("Took", "whole"))
 
     def __init__(self, plan: Plan, kernel: str) -> None:
-        self.plan = plan
-        self._kernel = kernel
-
-    @property
-    def title(self) -> str:
-        """The purpose of the steps."""
-        return f"To bring {_result_of(self.plan.target, self._kernel)} back, run again:"
-
-    @property
-    def rows(self) -> list[tuple[str, str, str, str]]:
-        """The run, cell, wanted variables and duration of each step."""
-        return [
+        self.title = f"To bring {_result_of(plan.target, kernel)} back, run again:"
+        self.rows = [
             (
-                run_name(step.run, self._kernel),
+                run_name(step.run, kernel),
                 label_of(step.run.source, _LABEL),
                 ", ".join(step.makes) or "the result",
                 f"{step.run.seconds:,.1f} s" if step.run.seconds >= 1 else "",
             )
-            for step in self.plan.steps
+            for step in plan.steps
         ]
-
-    @property
-    def remarks(self) -> list[str]:
-        """What else is to be said, a sentence each."""
-        said = ["Each starts with the sources, generators and flags of its earlier run."]
-        said += [f"It may still differ: {doubt}." for doubt in self.plan.doubts]
-        outside = say_outside(self.plan, self._kernel)
-        return said + ([f"{outside}: add --yes to run that again."] if outside else [])
-
-    def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
-        whole: dict[str, Any] = {"no_wrap": True}
-        columns = {"Run": whole, "Cell": whole, "For": {"overflow": "fold"}, "Took": whole}
-        table = draw_table(self.title, columns, self.rows)
-        return "\n".join([table, *(wrap(remark, first="") for remark in self.remarks)])
+        outside = say_outside(plan, kernel)
+        self.remarks = [
+            "Each starts with the sources, generators and flags of its earlier run.",
+            *(f"It may still differ: {doubt}." for doubt in plan.doubts),
+            *([f"{outside}: add --yes to run that again."] if outside else []),
+        ]
 
 
 class ReplayView(View):

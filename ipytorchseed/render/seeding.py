@@ -14,9 +14,9 @@ from ipytorchseed.experiment.rewind import Restored
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.render.labels import label_of
-from ipytorchseed.render.text import draw_table, visible, wrap
+from ipytorchseed.render.table import TableView
+from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.values import pick, short_digest, write_value
-from ipytorchseed.render.view import View
 from ipytorchseed.rng.generators import Found
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.snapshot import snapshot
@@ -104,7 +104,7 @@ def row_of(each: Source | Found, state: bytes | None) -> Row:
     return Row(each.name, each.type, digest(state), position)
 
 
-class SeedStatus(View):
+class SeedStatus(TableView):
     """The current seed, rule and states.
 
     Args:
@@ -112,7 +112,7 @@ class SeedStatus(View):
         rows: Sources, then generators.
     """
 
-    template = "seeding"
+    columns = (("Source", "code"), ("State", "state"), ("Position", ""))
 
     def __init__(self, title: str, rows: Sequence[Row]) -> None:
         self.title = title
@@ -137,14 +137,13 @@ class SeedStatus(View):
             title = f"Last seed: {last}, but no source continues from it."
         return cls(f"{title} {rule}." if rule else title, rows)
 
-    def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
-        columns = {title: {"overflow": "fold"} for title in ("Source", "State", "Position")}
-        rows = [
-            (f"{row.name} ({row.type})" if row.type else row.name, row.short, row.where)
+    @property
+    def cells(self) -> list[tuple[str, str, str]]:
+        """The name, digest and position in each row."""
+        return [
+            (f"{row.name} ({row.type})" if row.type else row.name, row.digest or "", row.where)
             for row in self.rows
         ]
-        return draw_table(self.title, columns, rows)
 
 
 _HOW = {
@@ -158,7 +157,7 @@ _HOW = {
 _LABEL = 22
 
 
-class SeedLog(View):
+class SeedLog(TableView):
     """The log of seeds.
 
     Args:
@@ -169,9 +168,10 @@ class SeedLog(View):
         note: A further remark; or empty.
     """
 
-    template = "seedlog"
-    titles = ("When", "Seed", "By", "Run", "Cell")
-    nothing = "No seed set in this notebook yet."
+    columns = (
+        *(("When", "whole"), ("Seed", "whole"), ("By", "whole code"), ("Run", "whole code")),
+        ("Cell", "dim"),
+    )
 
     def __init__(
         self,
@@ -197,14 +197,8 @@ class SeedLog(View):
                 )
             )
         said = f"The last {len(self.rows)} seeds, oldest first." if more else ""
-        self.said = " ".join(filter(None, (said, note)))
-
-    def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
-        if not self.rows:
-            return wrap(f"{self.nothing} {self.said}", first="")
-        columns = {name: {"no_wrap": name != "Cell"} for name in self.titles}
-        return draw_table(self.said, columns, self.rows)
+        nothing = "" if self.rows else "No seed set in this notebook yet."
+        self.title = " ".join(filter(None, (nothing, said, note)))
 
 
 def restored_text(done: Restored, where: str) -> str:

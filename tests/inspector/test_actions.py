@@ -6,8 +6,6 @@ import threading
 
 import pytest
 
-from ipytorchseed.notebook.state import Call
-
 START = "import random, torch, numpy as np\n%seed 42 -q"
 DRAW = "x = torch.rand(3).sum().item()"
 
@@ -216,14 +214,3 @@ def test_what_the_magic_refuses_is_told_in_its_words(front_end):
     told = front_end.do("restore", name="nothing")
     assert (told["ok"], told["undo"]) == (False, None)
     assert "nothing is saved as 'nothing'" in told["text"]
-
-
-def test_the_line_of_a_button_is_a_label_that_is_never_parsed(front_end, tmp_path):
-    """The magic gets typed values. The line is recorded, but never run."""
-    front_end.run(START)
-    line = "%seed {open('a', 'w')} $b\nopen('c', 'w')"
-    done, said = front_end.extension.call_magic(Call("seed", line, {"seed": 7}))
-    assert done
-    assert said.startswith("Seeded python, numpy, torch.cpu")
-    assert front_end.extension.tracking.session.last.source == line
-    assert [each.name for each in tmp_path.iterdir() if len(each.name) == 1] == []

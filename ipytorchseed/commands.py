@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -53,7 +53,18 @@ def in_json(what: str = "it") -> Callable[[F], F]:
     return flag("--json as_json", f"Print {what} as a line of JSON.")
 
 
-quiet: Callable[[F], F] = flag("-q --quiet", "Print nothing.")
+def says(function: Callable[..., str]) -> Callable[..., None]:
+    """Declare ``--quiet``, and print what a command returns unless that is given."""
+
+    @flag("-q --quiet", "Print nothing.")
+    @wraps(function)
+    def command(*args: Any, quiet: bool, **given: Any) -> None:
+        said = function(*args, **given)
+        if not quiet:
+            click.echo(said)
+
+    return command
+
 
 expect: Callable[[F], F] = option(
     "--expect",

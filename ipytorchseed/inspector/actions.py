@@ -9,8 +9,7 @@ from typing import Any
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.magic import as_word
-from ipytorchseed.notebook.seed_magic import NOW
-from ipytorchseed.notebook.state import Call, State
+from ipytorchseed.notebook.state import State
 from ipytorchseed.render.inspection import Model
 from ipytorchseed.render.replay import say_outside
 from ipytorchseed.rng.seeds import LIMIT
@@ -24,8 +23,7 @@ _LATE = "A cell has run since you asked: nothing was done. Look, and ask again."
 _MARKS = ("✓ ", "▲ ")
 
 _LOST = (
-    "Tracking is off, so nothing keeps where the sources stand now: there is no way back. {} all"
-    " the same?"
+    "Tracking is off, so the current states are not saved and cannot be restored. {} all the same?"
 )
 
 
@@ -43,7 +41,7 @@ def act(state: State, wish: Mapping[str, Any]) -> Model:
     session = state.tracking.session
     newest = session.last.id if session.last is not None else None
     try:
-        call = _call(state, wish)
+        line = _line(state, wish)
     except (LookupFailure, ValueError) as error:
         return {"say": "done", "ok": False, "text": f"{error}."}
     seen = wish.get("last", newest)  # a view of one answer shows no runs
@@ -52,7 +50,7 @@ def act(state: State, wish: Mapping[str, Any]) -> Model:
     question = "" if wish.get("sure") else _question(state, wish)
     if question:
         return {"say": "confirm", "question": question, "wish": {**wish, "sure": True}}
-    ok, text = state.call_magic(call)
+    ok, text = state.call_magic(line)
     if ok and wish.get("what") == "prove":
         return {"say": "done", "ok": True, "text": "The causes are tested.", "refresh": True}
     after = session.last
@@ -60,7 +58,7 @@ def act(state: State, wish: Mapping[str, Any]) -> Model:
     if text[:2] in _MARKS:
         ok, text = text.startswith("✓"), text[2:]
     undo = _undo(str(wish.get("what")), after) if done and after is not None else None
-    return {"say": "done", "ok": ok, "text": text, "line": call.line, "undo": undo}
+    return {"say": "done", "ok": ok, "text": text, "line": line, "undo": undo}
 
 
 def _undo(what: str, after: Run) -> Model | None:
@@ -75,53 +73,45 @@ def _undo(what: str, after: Run) -> Model | None:
     return None if what in ("save", "undo-replay") else {"what": "rewind", "run": after.id}
 
 
-def _call(state: State, wish: Mapping[str, Any]) -> Call:
-    """Return the magic call for a button, with typed values.
+def _line(state: State, wish: Mapping[str, Any]) -> str:
+    """Return the line that does what a button does.
 
     Raises:
         LookupFailure: There is no such button, or a value is invalid.
     """
     what = wish.get("what")
     if what in ("prove", "replay", "rewind"):
-        return _call_for_run(state, str(what), wish)
+        return _line_for_run(state, str(what), wish)
     if what == "undo-replay":
-        return Call("replay", "%replay --undo", {"undo": True})
+        return "%replay --undo"
     if what == "reseed":
-        return _reseed(str(wish.get("seed", "")).strip(), generators=bool(wish.get("generators")))
+        typed = str(wish.get("seed", "")).strip()
+        if not re.fullmatch(r"[0-9]{1,20}", typed) or int(typed) >= LIMIT:
+            raise LookupFailure(f"a seed is an integer from 0 to {LIMIT - 1}")
+        return f"%seed {typed}{' --generators' if wish.get('generators') else ''}"
     if what == "new":
-        return Call("seed", "%seed new", {}, "new")
+        return "%seed new"
     if what in ("save", "restore"):
-        name = str(wish.get("name", "")).strip()
-        return Call("seed", f"%seed {what} {as_word(name)}", {"words": (name,)}, what)
+        return f"%seed {what} {as_word(str(wish.get('name', '')))}"
     raise LookupFailure(f"there is no button {what!r}")
 
 
-def _call_for_run(state: State, what: str, wish: Mapping[str, Any]) -> Call:
-    """Return the magic call for a button of a run."""
-    run = _run(state, int(wish["run"]))
-    word = run_word(run, state.tracking.session.kernel)
+def _line_for_run(state: State, what: str, wish: Mapping[str, Any]) -> str:
+    """Return the line for a button of a run."""
+    kernel = state.tracking.session.kernel
+    word = run_word(_run(state, int(wish["run"])), kernel)
     if what == "prove":
-        other = _run(state, int(wish["against"]))
-        asked = {"what": f"#{run.id}", "against": f"#{other.id}", "prove": True, "as_json": True}
-        return Call("why", f"%why {word} --prove", asked)
-    named = {"run": f"#{run.id}"}
+        other = run_word(_run(state, int(wish["against"])), kernel)
+        return f"%why {word} --against {other} --prove --json"
     if what == "rewind":
-        return Call("seed", f"%seed rewind {word}", named, "rewind")
-    sure = bool(wish.get("sure"))
-    return Call("replay", f"%replay {word}{' --yes' if sure else ''}", named | {"yes": sure})
-
-
-def _reseed(typed: str, *, generators: bool) -> Call:
-    if not re.fullmatch(r"[0-9]{1,20}", typed) or int(typed) >= LIMIT:
-        raise LookupFailure(f"a seed is an integer from 0 to {LIMIT - 1}")
-    line = f"%seed {typed}{' --generators' if generators else ''}"
-    return Call("seed", line, {"seed": int(typed), "generators": generators}, NOW)
+        return f"%seed rewind {word}"
+    return f"%replay {word}{' --yes' if wish.get('sure') else ''}"
 
 
 def _run(state: State, number: int) -> Run:
     run = state.tracking.session.ledger.run(number)
     if run is None:
-        raise LookupFailure(f"the ledger no longer keeps run #{number}")
+        raise LookupFailure("the ledger no longer keeps this run")
     return run
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.ledger.store import Ledger
-from ipytorchseed.render.timeline import Line, draw_line, last_moves
-from ipytorchseed.session.asking import run_before
+from ipytorchseed.render.timeline import MOST_EARLIER, Earlier, Line, draw_line, last_moves
+from ipytorchseed.session.asking import runs_before
 from ipytorchseed.session.session import Session
 
 # Runs read at a time in a search.
@@ -19,7 +20,7 @@ _PIECE = 256
 # Seconds after which a search stops and returns how far it came, as cells wait for it.
 _SEARCH_SECONDS = 0.05
 
-# The most cells whose last run is cached.
+# The most cells whose latest runs are cached.
 _CELLS = 512
 
 # Runs read at a time to find what moved a source last.
@@ -77,7 +78,7 @@ class History:
         self.ledger: Ledger = session.ledger
         self.ids = self.ledger.run_ids_between(session.shelf, 0)
         self._lines: dict[int, Line | None] = {}
-        self._latest: dict[str, Run] = {}
+        self._latest: dict[str, Earlier] = {}
         self._moved: dict[str, None] = {}
 
     def __len__(self) -> int:
@@ -85,12 +86,14 @@ class History:
 
     def add(self, run: Run) -> Line:
         """Add a run that was just recorded, or update one that was undone."""
-        line = self._draw(run, self._before(run))
+        before = self._before(run)
+        line = self._draw(run, before)
         self._latest.pop(run.cell, None)
         if run.status == UNDONE:
             self._lines[run.id or 0] = line
             return line
-        self._latest[run.cell] = run
+        before.appendleft(run)
+        self._latest[run.cell] = before
         if len(self._latest) > _CELLS:
             del self._latest[next(iter(self._latest))]
         if run.id is not None and (not self.ids or run.id > self.ids[-1]):
@@ -153,27 +156,28 @@ class History:
             high = begin
 
     def _read(self, first: int, last: int) -> None:
-        """Read the runs from one place to another, each with its cell's run before."""
+        """Read the runs from one place to another, each with its cell's runs before."""
         begin, end = self.ids[first], self.ids[last]
         for number in self.ids[first : last + 1]:
             self._lines.setdefault(number, None)
-        earlier: dict[str, Run] = {}
+        earlier: dict[str, Earlier] = {}
         for run in self.ledger.runs_between(self._session.shelf, begin - 1, end):
             if run.id is None:
                 continue
+            if run.cell not in earlier:
+                earlier[run.cell] = self._before(run)
             if self._lines.get(run.id) is None:
-                before = earlier.get(run.cell) or self._before(run)
-                self._lines[run.id] = self._draw(run, before)
+                self._lines[run.id] = self._draw(run, earlier[run.cell])
             if run.status != UNDONE:
-                earlier[run.cell] = run
+                earlier[run.cell].appendleft(run)
 
-    def _draw(self, run: Run, before: Run | None) -> Line:
+    def _draw(self, run: Run, before: Earlier) -> Line:
         line = draw_line(run, before, self._session.kernel)
         self._moved.update(dict.fromkeys([*line.between, *line.moved, *line.others]))
         return line
 
-    def _before(self, run: Run) -> Run | None:
-        known = self._latest.get(run.cell)
-        if known is not None and (run.id is None or (known.id or 0) < run.id):
-            return known
-        return run_before(self._session, run)
+    def _before(self, run: Run) -> Earlier:
+        known: Iterable[Run] = self._latest.get(run.cell, ())
+        if not any(run.id is None or (each.id or 0) < run.id for each in [*known][:1]):
+            known = runs_before(self._session, run, MOST_EARLIER)
+        return deque(known, maxlen=MOST_EARLIER)

@@ -28,7 +28,7 @@ from ipytorchseed.render.why import WhyView
 from ipytorchseed.rng.table import recent_seeds
 from ipytorchseed.rng.torch_random import has_torch
 from ipytorchseed.session.asking import last_standing, why
-from ipytorchseed.why.evidence import run_name
+from ipytorchseed.why.evidence import run_phrase
 
 # The number of rows that a view gets when it opens.
 _FIRST = 60
@@ -219,6 +219,6 @@ class MessageHandler:
         last = last_standing(session, run.notebook, run.cell) or run
         numbers = [each.execution_count for each in (last, run)]
         text = (
-            f"{run_name(run, session.kernel)} is `{label_of(run.source)}`, which is not in sight."
+            f"{run_phrase(run, session.kernel)} is `{label_of(run.source)}`, which is not in sight."
         )
         return {"say": "cell", "numbers": numbers, "text": text}

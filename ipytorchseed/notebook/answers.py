@@ -12,9 +12,8 @@ from typing import Any
 from ipytorchseed import questions
 from ipytorchseed.errors import IPyTorchSeedError, LookupFailure
 from ipytorchseed.notebook.extension import running
-from ipytorchseed.notebook.lookup import TRACKING_OFF
 from ipytorchseed.notebook.replay_magic import find_plan
-from ipytorchseed.notebook.state import Call, State
+from ipytorchseed.notebook.state import State
 from ipytorchseed.notebook.why_magic import explain_asked, own_run
 from ipytorchseed.reads.seed_arguments import without_seed
 from ipytorchseed.render.replay import PlanView
@@ -64,10 +63,8 @@ def _answer(state: State, question: questions.Question) -> dict[str, Any]:
         names = state.shell.user_ns
         return {"calls": [[*without_seed(source, names)] for source in question.sources]}
     if isinstance(question, questions.Undo):
-        return _call(state, Call("replay", "%replay --undo", {"undo": True}))
-    if not state.options.tracking:
-        raise LookupFailure(TRACKING_OFF)
-    session = state.tracking.session
+        return _call(state, "%replay --undo")
+    session = state.session
     if isinstance(question, questions.Why):
         view = explain_asked(session, question)
         said, ident = view.explanation, session.identity.ident_of(view.explanation.run.cell)
@@ -77,8 +74,7 @@ def _answer(state: State, question: questions.Question) -> dict[str, Any]:
     run = own_run(session, question.run)
     if isinstance(question, questions.Plan):
         return {"text": PlanView(find_plan(state, run), session.kernel).text()}
-    line = f"%replay {run_word(run, session.kernel)}"
-    return _call(state, Call("replay", line, {"run": f"#{run.id}"}))
+    return _call(state, f"%replay {run_word(run, session.kernel)}")
 
 
 def _prove(state: State, said: Explanation) -> dict[str, Any]:
@@ -86,15 +82,14 @@ def _prove(state: State, said: Explanation) -> dict[str, Any]:
 
     Cells that would act outside the kernel are refused.
     """
-    against = None if said.against is None else f"#{said.against.id}"
-    given = {"what": f"#{said.run.id}", "against": against, "prove": True, "as_json": True}
-    told = _call(state, Call("why", "%why --prove --json", given))
+    against = "" if said.against is None else f" --against #{said.against.id}"
+    told = _call(state, f"%why #{said.run.id}{against} --prove --json")
     if "error" in told:
         return told
     answer: dict[str, Any] = json.loads(told["text"])
     return answer
 
 
-def _call(state: State, call: Call) -> dict[str, Any]:
-    done, said = state.call_magic(call)
+def _call(state: State, line: str) -> dict[str, Any]:
+    done, said = state.call_magic(line)
     return {"text": said} if done else {"error": said}

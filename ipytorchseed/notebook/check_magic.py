@@ -10,9 +10,8 @@ from IPython.display import display
 
 from ipytorchseed.checking.background import Request
 from ipytorchseed.commands import examples, flag, in_json
-from ipytorchseed.errors import LookupFailure, UncheckableError
+from ipytorchseed.errors import UncheckableError
 from ipytorchseed.notebook.fresh import FreshRun
-from ipytorchseed.notebook.lookup import TRACKING_OFF
 from ipytorchseed.notebook.state import Target
 from ipytorchseed.render.notebook_check import Fresh, NotebookCheckView
 from ipytorchseed.session.identity import FileCell, saved_cells
@@ -48,9 +47,7 @@ def line(target: Target, word: str | None, *, now: bool, yes: bool, as_json: boo
     state.stop_check()
     if word:
         return
-    if not state.options.tracking:
-        raise LookupFailure(TRACKING_OFF)
-    session = state.tracking.session
+    session = state.session
     path = Path(session.notebook)
     file, saved, note = _read(path if hasattr(state.shell, "kernel") else Path())
     restart = Restart(session, state.shell.user_ns, file, saved)

@@ -123,9 +123,7 @@ class Checks(Struct, eq=False):
         if run is None or run.info is None:
             _refuse("--check needs a separate cell; this code runs without one")
         if self.under_way:
-            _refuse(
-                "--check runs the cell several times itself: take the magic that repeats it away"
-            )
+            _refuse("--check runs the cell several times itself: remove the magic that repeats it")
         cell = self._locator.cell(run)
         effects = effects_of_cell(cell.source, lambda _: cell.text)
         if any(name in effects.calls for name in _INPUT):

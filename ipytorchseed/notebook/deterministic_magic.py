@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 import click
@@ -17,7 +17,7 @@ from ipytorchseed.commands import (
     in_json,
     no_notebook,
     option,
-    quiet,
+    says,
 )
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.errors import LookupFailure
@@ -78,31 +78,29 @@ def line(ctx: click.Context, *, as_json: bool, everything: bool) -> None:
 @line.command("on")
 @_warn
 @_no_cudnn
-@quiet
+@says
 @click.pass_obj
-def _on(target: Target, *, warn: bool, no_cudnn: bool, quiet: bool) -> None:
+def _on(target: Target, *, warn: bool, no_cudnn: bool) -> str:
     """Set what repeatability needs, for the rest of the session."""
     scopes = target[0].scopes
     if scopes.in_cell:
         message = "this cell runs under %%deterministic, which ends with it; use a separate cell"
         raise click.UsageError(message)
     scopes.switch_on(deterministic(warn=warn, cudnn=not no_cudnn))
-    if not quiet:
-        click.echo(f"{report().headline}\n%deterministic off puts the settings back.")
+    return f"{report().headline}\n%deterministic off puts the settings back."
 
 
 @line.command("off")
-@quiet
+@says
 @click.pass_obj
-def _off(target: Target, *, quiet: bool) -> None:
+def _off(target: Target) -> str:
     """Put back exactly what was there before `on`."""
     scopes = target[0].scopes
     if scopes.in_cell:
         raise click.UsageError("this cell runs under %%deterministic; use a separate cell")
     if not scopes.switch_off():
         raise click.UsageError("nothing to switch off: `%deterministic on` is not in force")
-    if not quiet:
-        click.echo("Every setting is as it was before %deterministic on.")
+    return "Every setting is as it was before %deterministic on."
 
 
 @click.command(
@@ -161,7 +159,9 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
     state, body = target
     if body is not None and not body.strip():
         first = "" if seed is None else f"%seed {seed}, then "
-        message = f"no code stands below it. For the rest of the session: {first}%deterministic on"
+        message = (
+            f"there is no code below it. For the rest of the session: {first}%deterministic on"
+        )
         raise LookupFailure(message)
     seed, trace = _seed_and_file(seed, trace, summaries=summaries)
     if state.rerunning and body is None:  # the body of a check, which sets no flags
@@ -175,7 +175,7 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
         _check(target, seed, runs, isolate=isolate, as_json=as_json)
         return
     scope = deterministic(seed, warn=warn, isolate=isolate, cudnn=not no_cudnn)
-    after: Callable[[deterministic], None] | None = _print_receipt if as_json else None
+    after = (lambda scope: click.echo(receipt_json(scope))) if as_json else None
     if body is None:  # the transformer left the body in the cell
         run = state.runs.current
         if not state.replaying:  # a replay reports its own result
@@ -200,10 +200,6 @@ def _seed_and_file(
     return seed, trace
 
 
-def _print_receipt(scope: deterministic) -> None:
-    click.echo(receipt_json(scope))
-
-
 def _show_receipt(runs: Runs, run: Run | None, scope: deterministic) -> None:
     if run is None or run is not runs.current:  # else it continues, as under %%timeit
         receipt = Receipt(scope)  # IPython would look for ten image formats
@@ -220,7 +216,7 @@ def _check(target: Target, seed: int | None, runs: int, *, isolate: bool, as_jso
     """Begin a check, or run a body that code passed as text under one."""
     state, body = target
     if state.checks.under_way:
-        raise click.UsageError("this cell is checked already: take one --check away")
+        raise click.UsageError("this cell is checked already: remove one --check")
     if body is not None:
         words = f"{'' if seed is None else seed} --check {runs}"
         words += (" --isolate" if isolate else "") + (" --json" if as_json else "")

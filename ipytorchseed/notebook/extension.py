@@ -16,7 +16,7 @@ from ipytorchseed.notebook.cells import cell_id
 from ipytorchseed.notebook.completion import add_completer
 from ipytorchseed.notebook.magic import Magic
 from ipytorchseed.notebook.state import MakeButton, Opener, State
-from ipytorchseed.notebook.transform import deterministic_cells, help_on_words
+from ipytorchseed.notebook.transform import deterministic_cells
 from ipytorchseed.rng.seeds import listeners
 
 _loaded: WeakKeyDictionary[Any, Extension] = WeakKeyDictionary()
@@ -43,7 +43,6 @@ class Extension:
 
     def __init__(self, state: State) -> None:
         self.state = state
-        self._word_help = help_on_words({name for _, name, _, _ in MAGICS})
         self._magics: list[Magic] = []
         self._undo = ExitStack()
         held, guard = state.interrupts, state.guard
@@ -61,7 +60,6 @@ class Extension:
         lists: tuple[tuple[object, str, object], ...] = (
             (shell, "configurables", state.options),
             (shell, "input_transformers_cleanup", deterministic_cells),
-            (shell.input_transformer_manager, "token_transformers", self._word_help),
         )
         for holder, name, ours in lists:
             getattr(holder, name).append(ours)

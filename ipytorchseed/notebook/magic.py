@@ -22,7 +22,7 @@ from ipytorchseed.render.text import escaped, visible
 if TYPE_CHECKING:
     import click
 
-    from ipytorchseed.notebook.state import Call, State
+    from ipytorchseed.notebook.state import State
 
 
 # A word. Quotes group it and stay in it: ``rngs['train']`` is a generator's name. A ``#`` begins a
@@ -50,8 +50,8 @@ def as_word(name: str) -> str:
     name = name.strip()
     if not name or name.startswith("-") or re.search(r"[\"'${}\\]", name) or escaped(name) != name:
         raise LookupFailure(
-            f"{name!r} is no name: a name needs at least one letter, no - in front, and none of"
-            " \" ' $ { } \\ or of what cannot be seen"
+            f"{name!r} is not a valid name: a name has at least one letter, does not start with -,"
+            " and contains none of \" ' $ { } \\ or invisible characters"
         )
     return name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"'
 
@@ -110,7 +110,7 @@ class Magic:
         Raises:
             UsageError: The line does not fit the declaration; the message is one line.
         """
-        looking = self._state.called is None and looks(self.name, line)
+        looking = not self._state.commanded and looks(self.name, line)
         try:
             with self._looking() if looking else nullcontext():
                 return self._run(self.command, line, cell)
@@ -143,10 +143,7 @@ class Magic:
     def _run(self, command: click.Command, line: str, cell: str | None) -> object:
         import click
 
-        call, self._state.called = self._state.called, None
         try:
-            if call is not None:
-                return self._invoke(command, call)
             words = self._words(line)
             with command.make_context(self.sign, words) as context:
                 context.obj = self._state, cell
@@ -159,17 +156,6 @@ class Magic:
             raise UsageError(visible(error.format_message())) from None
         except IPyTorchSeedError as error:
             raise UsageError(visible(f"{self.sign}: {error}")) from None
-
-    def _invoke(self, command: click.Command, call: Call) -> object:
-        """Call the function of a command with typed values, without parsing."""
-        import click
-
-        with click.Context(command, info_name=self.sign, obj=(self._state, None)) as context:
-            inner: click.Command | None = command
-            if isinstance(command, click.Group):
-                inner = command.get_command(context, call.word)
-            assert inner is not None  # noqa: S101 -- the word is ours
-            return context.invoke(inner, **call.values)
 
     def complete(self, line: str) -> tuple[str, list[str]]:
         """Return the unfinished word of a line and its completions.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import PurePath
@@ -29,11 +29,11 @@ from ipytorchseed.notebook.tracking import Tracking
 from ipytorchseed.reads.own_lines import only_asks
 from ipytorchseed.render.labels import label_of
 from ipytorchseed.session.present import LiveKernel
-from ipytorchseed.why.evidence import run_name
+from ipytorchseed.why.evidence import run_phrase
 from ipytorchseed.why.plan import Plan, Step, make_plan
 
-# The values of last results, by the index of their namespace and their name.
-_Results = Mapping[tuple[int, str], object]
+# The values of last results by name, in each of IPython's places.
+_Results = list[dict[str, object]]
 
 _RESTORED = "names, sources and settings are"
 
@@ -76,7 +76,7 @@ class Player:
             ReplayError: Cells are being rerun already.
         """
         if self.busy:
-            raise ReplayError(f"this cell is being run again: take {command} out of the cell")
+            raise ReplayError(f"this cell is being run again: remove {command} from the cell")
         self.busy = True
         try:
             yield
@@ -122,7 +122,7 @@ class Player:
         """
         run = self.run(again, number, begin, quiet=quiet)
         if run is None or run.status != "ok":
-            name = run_name(again, self.tracking.session.kernel)
+            name = run_phrase(again, self.tracking.session.kernel)
             said = "it was not recorded" if run is None else run.outputs.error
             raise RerunError(f"{name} failed when it ran again ({said})")
         return run
@@ -166,7 +166,7 @@ class Replays:
         self._ran = ran
         self._before: Engine | None = None
         self._runs: tuple[Run, ...] = ()
-        self._results: tuple[_Results, _Results] = ({}, {})
+        self._results: tuple[_Results, _Results] = ([], [])
         self._what = ""
         self._stays: tuple[str, ...] = ()
 
@@ -216,7 +216,7 @@ class Replays:
         engine.settle()
         if not alone:  # the cell also has other code
             tracking.take_up(outer)
-        self._what = run_name(plan.target, tracking.session.kernel)
+        self._what = run_phrase(plan.target, tracking.session.kernel)
         self._before, self._results = engine, (results, self._last_results())
         self._runs = (*runs,)
         files = sorted({PurePath(path).name for run in runs for path in run.outside.wrote})
@@ -241,9 +241,8 @@ class Replays:
         since = self._last_results()
         with held_interrupts():
             moved = before.leave()
-            if since.keys() == left.keys() and all(since[key] is left[key] for key in left):
-                since = results  # else later cells have shown results
-            self._put_results_back(since)
+            shown = [*map(_identities, since)] != [*map(_identities, left)]
+            self._put_results_back(since if shown else results)  # results of later cells stay
         with suppress(LedgerError):
             self._tracking.session.ledger.mark_undone(self._runs)
         for run in self._runs:
@@ -253,20 +252,16 @@ class Replays:
 
     def _last_results(self) -> _Results:
         """Return the last results; IPython keeps each in three places."""
-        return {
-            (place, name): names[name]
-            for place, names in enumerate(self._result_places())
-            for name in _RESULTS
-            if name in names
-        }
+        return [
+            {name: names[name] for name in _RESULTS if name in names}
+            for names in self._result_places()
+        ]
 
     def _put_results_back(self, results: _Results) -> None:
-        for place, names in enumerate(self._result_places()):
+        for names, kept in zip(self._result_places(), results, strict=True):
             for name in _RESULTS:
-                if (place, name) in results:
-                    names[name] = results[place, name]
-                else:
-                    names.pop(name, None)
+                names.pop(name, None)
+            names.update(kept)
 
     def _result_places(self) -> tuple[dict[str, Any], ...]:
         shell = self._shell
@@ -279,7 +274,7 @@ class Replays:
         runs = []
         with progress:
             for index, step in enumerate(plan.steps, 1):
-                name, last = run_name(step.run, kernel), index == len(plan.steps)
+                name, last = run_phrase(step.run, kernel), index == len(plan.steps)
                 took = f", which took {step.run.seconds:,.1f} s" if step.run.seconds >= 1 else ""
                 label = label_of(step.run.source)[:_LABEL]
                 progress.step(f"{index} of {len(plan.steps)} · {name} {label}{took} …", shows=last)
@@ -294,3 +289,7 @@ class Replays:
                 self._ran(again)
             progress.clear()
         return runs
+
+
+def _identities(names: dict[str, object]) -> dict[str, int]:
+    return {name: id(value) for name, value in names.items()}

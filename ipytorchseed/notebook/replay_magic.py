@@ -9,14 +9,14 @@ from ipytorchseed.commands import flag
 from ipytorchseed.errors import LookupFailure, ReplayError
 from ipytorchseed.experiment.process import say_restored
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
+from ipytorchseed.notebook.lookup import find_run, recent_runs
 from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.reads.own_lines import only_asks
 from ipytorchseed.render.replay import PlanView, ReplayView, say_outside
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.session.asking import last_standing, why
 from ipytorchseed.session.session import Session
-from ipytorchseed.why.evidence import run_name
+from ipytorchseed.why.evidence import run_phrase
 from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.plan import Plan
 
@@ -30,10 +30,10 @@ from ipytorchseed.why.plan import Plan
 def line(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool) -> None:
     """Bring the result of In[N] back, and check it bit for bit.
 
-    Runs the cells again that made what In[N] read, as far as that is not what it was, then its own
-    cell: each with its earlier text, sources, generators and flags. Says whether the result is
-    In[N]'s again, or what still differs and why. Values are changed in copies: --undo brings names,
-    sources and settings back. Without N, the earlier run of the last %why; #17 is
+    Runs again the cells that made what In[N] read, if it has changed since, then its own cell: each
+    with its earlier text, sources, generators and flags. Says whether the result is In[N]'s again,
+    or what still differs and why. Values are changed in copies: --undo brings names, sources and
+    settings back. Without N, the earlier run of the last %why; #17 is
     the ledger's number 17, as %rng lists runs of earlier kernels.
 
     \b
@@ -45,17 +45,15 @@ def line(target: Target, run: str | None, *, dry: bool, undo: bool, yes: bool) -
     state = target[0]
     if undo:
         if run is not None or dry or yes:
-            raise click.UsageError("--undo goes alone: it undoes the last replay")
+            raise click.UsageError("--undo takes no other argument: it undoes the last replay")
         name, names, moved, stays = state.replays.undo()
         which = f", and names: {', '.join(names)}" if names and not moved else ""
         settings = say_restored("Sources and settings are", moved)
         said = f"The replay of {name} is undone. {settings}{which}."
-        kept = f" What became of {', '.join(stays)} stays." if stays else ""
+        kept = f" Not undone: {', '.join(stays)}." if stays else ""
         click.echo(wrap(visible(f"{said}{kept}"), first=""))
         return
-    if not state.options.tracking:
-        raise LookupFailure(TRACKING_OFF)
-    session = state.tracking.session
+    session = state.session
     wanted = state.replays.asked if run is None else find_run(session, run)
     if wanted is None:  # no error, so that Run All continues
         click.echo("Nothing to bring back: no %why named an earlier run yet. Name one: %replay 5")
@@ -81,7 +79,7 @@ def find_plan(state: State, wanted: Run) -> Plan:
         ReplayError: The result cannot be replayed.
     """
     if only_asks(wanted.source):
-        name = run_name(wanted, state.tracking.session.kernel)
+        name = run_phrase(wanted, state.tracking.session.kernel)
         raise LookupFailure(f"{name} only asks or commands ipytorchseed: it made no result")
     plan = state.replays.plan(wanted)
     if plan.blocked:

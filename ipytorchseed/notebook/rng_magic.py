@@ -18,7 +18,7 @@ from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.table import locate, sources
 from ipytorchseed.rng.torch_random import has_torch
 from ipytorchseed.session.session import Session
-from ipytorchseed.why.evidence import run_name
+from ipytorchseed.why.evidence import run_phrase
 
 # The most runs in the timeline.
 _SHOWN = 50
@@ -135,7 +135,7 @@ def _who(target: Target, number: str) -> None:
     run = find_run(session, number)
     traces = session.ledger.traces([run.id or 0]).get(run.id or 0, [])
     if not any(trace.traced and not trace.checked for trace in traces):
-        name = run_name(run, session.kernel)
+        name = run_phrase(run, session.kernel)
         message = f"{name} was not traced; put %%deterministic --trace on top of it and run it"
         raise LookupFailure(message)
     display(WhoView(run, traces, session.kernel))

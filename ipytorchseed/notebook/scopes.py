@@ -29,6 +29,7 @@ class Scopes(Struct, eq=False):
         runs: The current runs.
         locator: Finds the line of a cell.
         heard: Called with the alerts of a cell, for its record.
+        find_unseeded: Returns the sources that the cell drew from and that were never seeded.
         interrupts: Holds those that arrive while a scope ends.
         follow: Records operations until a run ends.
 
@@ -40,18 +41,19 @@ class Scopes(Struct, eq=False):
     _runs: Runs
     _locator: Locator
     heard: Callable[[list[Alert]], None]
+    _find_unseeded: Callable[[], list[str]]
     _interrupts: Interrupts
     _follow: Callable[[Run], Recorder]
     session: deterministic | None = None
     watch: Recorder | None = None
     _stopped: set[str] = set()
-    _cells: list[_CellScope] = []
+    _ends: list[tuple[Run | None, Callable[[], None]]] = []
     _replaced: Replacements = field(default_factory=Replacements)
 
     @property
     def in_cell(self) -> bool:
         """Whether a cell is running under ``%%deterministic``."""
-        return bool(self._cells)
+        return bool(self._ends)
 
     def begin_cell(
         self, scope: deterministic, after: Callable[[deterministic], None] | None = None
@@ -66,17 +68,18 @@ class Scopes(Struct, eq=False):
         if run is None:  # the front end reports no runs: end at its next event
             self._runs.pre_execute()
             run = self._runs.current
-        for entry in [entry for entry in self._cells if entry.run is run]:
-            entry.end()  # the line runs again, as under %%timeit
+        for cell, end in [*self._ends]:
+            if cell is run:
+                end()  # the line runs again, as under %%timeit
         scope.pick = self._locator.pick
         self._watch_backward(scope, run)
         self._interrupts.hold_cell()
         try:
             with held_interrupts():
                 scope.begin()
-                self._cells.append(_CellScope(self, run, scope, after))
+                self._end_with(run, scope, after)
         finally:
-            if not self._cells:
+            if not self._ends:
                 self._interrupts.leave_cell()
         self._watch_errors()
 
@@ -97,26 +100,48 @@ class Scopes(Struct, eq=False):
             scope.end()
         finally:
             self._watch_errors()
-        show_alerts(scope.alerts)
+        self.show(scope.alerts)
         return True
 
     def after_cell(self) -> None:
         """Show the alerts of a cell under ``%deterministic on --warn``."""
         if self.session is not None:
             alerts = self.session.take_alerts()
-            show_alerts(alerts)
+            self.show(alerts)
             self.heard(alerts)
 
-    def forget(self, entry: _CellScope) -> None:
-        """Drop a cell's scope that has ended."""
-        self._cells.remove(entry)
-        if not self._cells:
-            self._interrupts.leave_cell()
-        self._watch_errors()
+    def _end_with(
+        self, run: Run | None, scope: deterministic, after: Callable[[deterministic], None] | None
+    ) -> None:
+        """Make an active scope end once, with a run."""
+
+        def end() -> None:
+            if run is not None and end in run.on_end:
+                run.on_end.remove(end)
+            try:
+                scope.end()
+            finally:
+                self._ends.remove((run, end))
+                if not self._ends:
+                    self._interrupts.leave_cell()
+                self._watch_errors()
+            self.show(scope.alerts)
+            self.heard(scope.alerts)
+            if after is not None:
+                after(scope)
+
+        self._ends.append((run, end))
+        if run is not None:
+            run.on_end.append(end)
+
+    def show(self, alerts: list[Alert]) -> None:
+        """Show torch's alerts on operations, if there are any."""
+        if alerts:
+            display(AlertTable(alerts, self._find_unseeded()))
 
     def _watch_errors(self) -> None:
         """Add notes to torch's errors before they are shown, while a scope is active."""
-        if not self._cells and self.session is None:
+        if not self._ends and self.session is None:
             self._replaced.put_back()
         elif not self._replaced:
             show = self._noting(self._shell.showtraceback)
@@ -161,42 +186,3 @@ class Scopes(Struct, eq=False):
             show(*args, **kwargs)
 
         return showtraceback
-
-
-def show_alerts(alerts: list[Alert]) -> None:
-    """Show torch's alerts on operations, if there are any."""
-    if alerts:
-        display(AlertTable(alerts))
-
-
-class _CellScope(Struct, eq=False):
-    """A scope that ends once, with a run.
-
-    Args:
-        scopes: The scopes that list it.
-        run: The run that it ends with.
-        scope: The active scope.
-        after: Called with the scope once everything is restored.
-    """
-
-    _scopes: Scopes
-    run: Run | None
-    _scope: deterministic
-    _after: Callable[[deterministic], None] | None
-
-    def __post_init__(self) -> None:
-        if self.run is not None:
-            self.run.on_end.append(self.end)
-
-    def end(self) -> None:
-        """End the scope, and show torch's alerts."""
-        if self.run is not None and self.end in self.run.on_end:
-            self.run.on_end.remove(self.end)
-        try:
-            self._scope.end()
-        finally:
-            self._scopes.forget(self)
-        show_alerts(self._scope.alerts)
-        self._scopes.heard(self._scope.alerts)
-        if self._after is not None:
-            self._after(self._scope)

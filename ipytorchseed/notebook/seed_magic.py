@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from IPython.display import display
 
-from ipytorchseed.commands import Seed, Words, examples, flag, quiet, without_dashes
+from ipytorchseed.commands import Seed, Words, examples, flag, says, without_dashes
 from ipytorchseed.errors import LookupFailure, did_you_mean, quoted
 from ipytorchseed.experiment import rewind as states_of
 from ipytorchseed.ledger.records import Run
@@ -20,7 +20,7 @@ from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.render.seeding import SeedLog, SeedStatus, restored_text, seeded_text
 from ipytorchseed.rng.ranks import own_rank, seed_by_rank
 from ipytorchseed.rng.seeds import LIMIT, fresh_seed
-from ipytorchseed.why.evidence import run_name
+from ipytorchseed.why.evidence import run_phrase
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -130,9 +130,9 @@ def line(ctx: click.Context) -> None:
     " name.",
 )
 @flag("--by-rank", "Give each process its own seed, which follows from SEED and its rank.")
-@quiet
+@says
 @click.pass_obj
-def _now(target: Target, seed: int, *, generators: bool, by_rank: bool, quiet: bool) -> None:
+def _now(target: Target, seed: int, *, generators: bool, by_rank: bool) -> str:
     """Seed every source now."""
     state = target[0]
     found = state.generators()
@@ -140,45 +140,42 @@ def _now(target: Target, seed: int, *, generators: bool, by_rank: bool, quiet: b
     seed = seed_by_rank(common, rank) if by_rank else common
     state.apply(seed, "now")
     reseeded = [(each, each.reseed(seed)) for each in found] if generators else []
-    if not quiet:
-        typed = f"{common} --by-rank" if by_rank else ""
-        click.echo(seeded_text(seed, reseeded, [] if generators else found, typed))
-        if by_rank:
-            whose = "rank 0, as this process has none" if rank is None else f"rank {rank}"
-            click.echo(f"The seed follows from {common} and {whose}.")
+    left = [] if generators else found
+    if not by_rank:
+        return seeded_text(seed, reseeded, left)
+    whose = "rank 0, as this process has none" if rank is None else f"rank {rank}"
+    said = seeded_text(seed, reseeded, left, f"{common} --by-rank")
+    return f"{said}\nThe seed follows from {common} and {whose}."
 
 
 @line.command("each", cls=SeedCommand)
 @click.argument("seed", type=SeedValue())
 @flag("--same", "Give every cell SEED itself.")
-@quiet
+@says
 @click.pass_obj
-def _each(target: Target, seed: int, *, same: bool, quiet: bool) -> None:
+def _each(target: Target, seed: int, *, same: bool) -> str:
     """Seed before every later cell, with the cell's own seed derived from SEED."""
     target[0].seeding.each = Each(seed, same)
-    if not quiet:
-        click.echo(f"{target[0].seeding.rule}.\n%seed off stops it.")
+    return f"{target[0].seeding.rule}.\n%seed off stops it."
 
 
 @line.command("off")
-@quiet
+@says
 @click.pass_obj
-def _off(target: Target, *, quiet: bool) -> None:
+def _off(target: Target) -> str:
     """Stop seeding before every cell."""
     was, target[0].seeding.each = target[0].seeding.each, None
-    if not quiet:
-        click.echo("Cells are no longer seeded." if was else "%seed each was not on.")
+    return "Cells are no longer seeded." if was else "%seed each was not on."
 
 
 @line.command("new")
-@quiet
+@says
 @click.pass_obj
-def _new(target: Target, *, quiet: bool) -> None:
+def _new(target: Target) -> str:
     """Take a fresh seed from the system, apply it and print it."""
     state, seed = target[0], fresh_seed()
     state.apply(seed, "new")
-    if not quiet:
-        click.echo(seeded_text(seed, [], state.generators()))
+    return seeded_text(seed, [], state.generators())
 
 
 @line.command("stamp")
@@ -221,24 +218,23 @@ _name = click.argument("words", metavar="NAME", nargs=-1, required=True, shell_c
 
 @line.command("save")
 @_name
-@quiet
+@says
 @click.pass_obj
-def _save(target: Target, words: tuple[str, ...], *, quiet: bool) -> None:
+def _save(target: Target, words: tuple[str, ...]) -> str:
     """Keep the full state of every source under NAME, across kernel restarts."""
     state = target[0]
     session = state.tracking.session
     name = " ".join(words)
     word, states = as_word(name), state.states()
     session.ledger.save(session.shelf, name, states)
-    if not quiet:
-        click.echo(f"Saved {', '.join(states)} as {quoted(name)}. Back with: %seed restore {word}")
+    return f"Saved {', '.join(states)} as {quoted(name)}. Back with: %seed restore {word}"
 
 
 @line.command("restore")
 @_name
-@quiet
+@says
 @click.pass_obj
-def _restore(target: Target, words: tuple[str, ...], *, quiet: bool) -> None:
+def _restore(target: Target, words: tuple[str, ...]) -> str:
     """Put every source back to the state saved as NAME."""
     state = target[0]
     session, name = state.tracking.session, " ".join(words)
@@ -249,16 +245,15 @@ def _restore(target: Target, words: tuple[str, ...], *, quiet: bool) -> None:
         message = f"nothing is saved as {name!r}; saved: {known}{did_you_mean(name, saves)}"
         raise LookupFailure(message)
     done = states_of.put_back(states, state.generators())
-    if not quiet:
-        click.echo(restored_text(done, f"as saved under {name!r}"))
+    return restored_text(done, f"to the state saved as {name!r}")
 
 
 @line.command("rewind")
 @click.argument("run", metavar="N", shell_complete=recent_runs)
 @flag("--after", "To where they stood when In[N] ended.")
-@quiet
+@says
 @click.pass_obj
-def _rewind(target: Target, run: str, *, after: bool, quiet: bool) -> None:
+def _rewind(target: Target, run: str, *, after: bool) -> str:
     """Put every source back where it stood when In[N] began.
 
     N is the number in In[N], of this kernel or else of the last one that had it; #17 is the
@@ -267,8 +262,6 @@ def _rewind(target: Target, run: str, *, after: bool, quiet: bool) -> None:
     state = target[0]
     session = state.tracking.session
     found = find_run(session, run)
-    name = run_name(found, session.kernel)
+    name = run_phrase(found, session.kernel)
     done = states_of.rewind(session.ledger, found, state.generators(), name, after=after)
-    if not quiet:
-        when = "ended" if after else "began"
-        click.echo(restored_text(done, f"as when {name} {when}"))
+    return restored_text(done, f"to the {'end' if after else 'start'} of {name}")

@@ -22,6 +22,7 @@ from ipytorchseed.notebook.rerun import left_as_before, make_body
 from ipytorchseed.notebook.seed_magic import SeedValue
 from ipytorchseed.notebook.state import State
 from ipytorchseed.render.text import bar
+from ipytorchseed.session.session import Session
 from ipytorchseed.studies.record import Outcome, Record, choose_seeds
 from ipytorchseed.studies.statistics import scipy_stats
 from ipytorchseed.studies.study import Study, Versus, refuse_strangers
@@ -34,7 +35,8 @@ _DIGITS = 10
 
 
 def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    names = _Shelf(ctx.obj[0]).names()
+    session = ctx.obj[0].tracking.session
+    names = session.ledger.saves(_place(session))
     return [as_word(name) for name in names if name.startswith(incomplete.lstrip("\"'"))]
 
 
@@ -77,10 +79,10 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
     state, body = target
     _refuse(state, body)
     plain = number.isdecimal() and len(number) < _DIGITS
-    seeds, shelf = choose_seeds(int(number) if plain else number, start), _Shelf(state)
+    seeds, session = choose_seeds(int(number) if plain else number, start), state.tracking.session
     if keep is not None:
         as_word(keep)  # raises if it cannot be typed
-    against = None if versus is None else shelf.get(versus)
+    against = None if versus is None else _kept(session, versus)
     if against is not None:
         refuse_strangers(against, seeds, f"{versus!r}")
     scipy_stats()
@@ -88,19 +90,16 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
     record, compared = Record.of(outcomes, notes), None
     try:
         if keep is not None:
-            shelf.put(keep, record)
+            session.ledger.save(_place(session), keep, {"study": encode(record)})
         if against is not None:
             compared = Versus(against, record, f"{versus}")
     except (LedgerError, LookupFailure) as error:  # known only now; the study must not be lost
         record = msgspec.structs.replace(record, notes=(*record.notes, f"{error}."))
     study = Study(record, compared)
     failed = all(each.error is not None for each in outcomes)
-    if not as_json and not failed:
+    if not (as_json or failed):
         return study
-    if as_json:
-        click.echo(study.to_json())
-    else:
-        display(study)
+    click.echo(study.to_json()) if as_json else display(study)
     hook: Any = state.shell.displayhook
     hook.update_user_ns(study)  # as for a result that is not shown
     if failed:  # Run All must stop here
@@ -111,11 +110,11 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
 def _refuse(state: State, body: str) -> None:
     """Raise if the cell cannot run under several seeds."""
     if not (body or "").strip():
-        raise LookupFailure("no code stands below it")
+        raise LookupFailure("there is no code below it")
     if body.lstrip().startswith("%%deterministic"):
         raise click.UsageError("put %%deterministic above %%seeds: it is then in force in each run")
     if state.checks.under_way:
-        raise click.UsageError("--check above %%seeds would compare studies: take one of them away")
+        raise click.UsageError("--check above %%seeds would compare studies: remove one of them")
     try:
         state.shell.compile.ast_parse(state.shell.transform_cell(body))
     except SyntaxError as error:
@@ -166,37 +165,22 @@ def _run(
     return [outcomes[seed] for seed in seeds], notes
 
 
-class _Shelf:
-    """The named studies of a notebook, kept across restarts.
+def _place(session: Session) -> str:
+    """Return where the ledger keeps a notebook's studies, separate from saved states."""
+    return f"{session.notebook}\0studies"
 
-    Args:
-        state: The state of the extension in the shell.
+
+def _kept(session: Session, name: str) -> Record:
+    """Return the study with a name, kept across restarts.
+
+    Raises:
+        LookupFailure: There is none.
     """
-
-    def __init__(self, state: State) -> None:
-        session = state.tracking.session
-        self._ledger = session.ledger
-        self._place = f"{session.notebook}\0studies"  # separate from saved states
-
-    def names(self) -> list[str]:
-        """Return the names of all studies."""
-        return [*self._ledger.saves(self._place)]
-
-    def put(self, name: str, record: Record) -> None:
-        """Store a study; replace one with the same name."""
-        self._ledger.save(self._place, name, {"study": encode(record)})
-
-    def get(self, name: str) -> Record:
-        """Return the study with a name.
-
-        Raises:
-            LookupFailure: There is none.
-        """
-        kept = self._ledger.saved(self._place, name)
-        if kept is None or "study" not in kept:
-            names = self.names()
-            known = ", ".join(names) or "none"
-            msg = f"no study is kept as {name!r}; kept: {known}{did_you_mean(name, names)}"
-            raise LookupFailure(msg)
-        with _FORMAT.errors(name):
-            return msgspec.msgpack.decode(kept["study"], type=Record)
+    kept = session.ledger.saved(_place(session), name)
+    if kept is None or "study" not in kept:
+        names = [*session.ledger.saves(_place(session))]
+        known = ", ".join(names) or "none"
+        msg = f"no study is kept as {name!r}; kept: {known}{did_you_mean(name, names)}"
+        raise LookupFailure(msg)
+    with _FORMAT.errors(name):
+        return msgspec.msgpack.decode(kept["study"], type=Record)

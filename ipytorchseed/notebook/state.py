@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
+from IPython.core.interactiveshell import InteractiveShell
 
 from ipytorchseed.determinism.interrupts import held_interrupts, let_through
+from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.config import IPyTorchSeed
 from ipytorchseed.notebook.errors import Guard, raised
 from ipytorchseed.notebook.interrupts import Interrupts
+from ipytorchseed.notebook.lookup import TRACKING_OFF
 from ipytorchseed.notebook.runs import Runs
 from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.notebook.tracking import Tracking
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from ipytorchseed.notebook.replay import Player, Replays
     from ipytorchseed.notebook.scopes import Scopes
     from ipytorchseed.rng.generators import Found
+    from ipytorchseed.session.session import Session
 
 
 class Viewer(Protocol):
@@ -51,22 +54,6 @@ Opener = Callable[["State"], Viewer]
 MakeButton = Callable[[str, Callable[[], object]], Any]
 
 
-class Call(NamedTuple):
-    """A call of a magic with typed values, from a button or an agent.
-
-    Attributes:
-        magic: The name of one of our magics.
-        line: What a user would type for the same. It is recorded and shown, and never parsed.
-        values: Parameters of its command; missing ones have their defaults.
-        word: The command's word, such as ``save`` in ``%seed save``; empty for none.
-    """
-
-    magic: str
-    line: str
-    values: Mapping[str, object]
-    word: str = ""
-
-
 class State:
     """Everything that the extension keeps for one shell.
 
@@ -87,7 +74,7 @@ class State:
         viewer: Shows runs as they happen; None until first use.
         lock: Held while a cell begins, and by code that must not run during a cell.
         threads: The threads that run a cell: the kernel's own, and those of subshells.
-        called: What the next magic runs instead of parsing its line, or None.
+        commanded: Whether a button or an agent runs a magic.
     """
 
     def __init__(
@@ -109,7 +96,7 @@ class State:
         self.viewer: Viewer | None = None
         self.lock = threading.RLock()
         self.threads: set[int] = set()
-        self.called: Call | None = None
+        self.commanded = False
         self._opener = opener
 
     @cached_property
@@ -125,7 +112,13 @@ class State:
         from ipytorchseed.notebook.scopes import Scopes
 
         return Scopes(
-            self.shell, self.runs, self.locator, self._hear, self.interrupts, self.checks.follow
+            self.shell,
+            self.runs,
+            self.locator,
+            self._hear,
+            self.tracking.find_unseeded,
+            self.interrupts,
+            self.checks.follow,
         )
 
     @cached_property
@@ -157,6 +150,17 @@ class State:
         from ipytorchseed.notebook.replay import Player
 
         return Player(self.shell, self.tracking)
+
+    @property
+    def session(self) -> Session:
+        """The session of the recorded runs.
+
+        Raises:
+            LookupFailure: Tracking is off.
+        """
+        if not self.options.tracking:
+            raise LookupFailure(TRACKING_OFF)
+        return self.tracking.session
 
     @property
     def at_work(self) -> bool:
@@ -238,11 +242,8 @@ class State:
         if not self.rerunning:
             self.tracking.note_seed(seed, how)
 
-    def call_magic(self, call: Call) -> tuple[bool, str]:
-        """Call a magic between two cells; it is recorded as a run without a number.
-
-        Args:
-            call: The magic and its typed values.
+    def call_magic(self, line: str) -> tuple[bool, str]:
+        """Run a line with one of our magics between two cells, recorded without a number.
 
         Returns:
             Whether it succeeded, and its last display, its printed text or its error.
@@ -250,37 +251,17 @@ class State:
         from IPython.utils.capture import capture_output
 
         with self.lock:  # cells of other threads wait for us
-            self.called = call
+            self.commanded = True
             try:
                 with capture_output() as said:
-                    result = self._run_as_cell(call)
+                    result = self.shell.run_cell(line, store_history=False)
             finally:
-                self.called = None
+                self.commanded = False
             error = raised(result)
             if error is not None:
                 return False, str(error)
             shown = [str(each.data["text/plain"]) for each in said.outputs if each.data]
             return True, shown[-1] if shown else said.stdout.strip()
-
-    def _run_as_cell(self, call: Call) -> ExecutionResult:
-        """Run a fixed line in which the magic uses ``called``.
-
-        ``call.line`` is only recorded.
-        """
-        events = self.shell.events
-        fixed = f"get_ipython().run_line_magic({call.magic!r}, '')"
-        running = self.shell.run_cell_async(call.line, transformed_cell=fixed)
-        result: ExecutionResult | None = None
-        try:
-            running.send(None)  # the line awaits nothing
-        except StopIteration as done:
-            result = done.value
-        finally:
-            running.close()
-            events.trigger("post_execute")
-            events.trigger("post_run_cell", result)
-        assert result is not None  # noqa: S101 -- as above
-        return result
 
     def open_viewer(self) -> Viewer | None:
         """Return the live viewer, opened on first use; None outside kernels."""

@@ -23,26 +23,6 @@ _HOOKS = ("write_output_prompt", "finish_displayhook")
 _TRACEBACK = "_showtraceback"
 
 
-def _printed(outputs: OutputWatch, text: str) -> None:
-    outputs.printed(str.__str__(text))  # without code of a subclass
-
-
-def _piped(outputs: OutputWatch, text: str) -> None:
-    outputs.piped(str.__str__(text))
-
-
-def _displayed(outputs: OutputWatch, bundle: Any) -> None:  # noqa: ANN401 -- whatever is displayed
-    outputs.displayed(bundle)
-
-
-def _resulted(outputs: OutputWatch, bundle: Any) -> None:  # noqa: ANN401 -- as above
-    outputs.resulted(bundle)
-
-
-def _passed_by(outputs: OutputWatch) -> None:
-    outputs.passed_by()
-
-
 class OutputCapture:
     """Listens to a kernel's standard output and displays while a cell runs.
 
@@ -75,7 +55,7 @@ class OutputCapture:
     def start(self) -> None:
         """Begin to capture."""
         self.stop()
-        write, publish = self._stream.write, self._publisher.publish
+        write = self._stream.write
         watcher = getattr(getattr(self._stream, "watch_fd_thread", None), "ident", None)
         mine = self._round
 
@@ -84,60 +64,47 @@ class OutputCapture:
             captured = self._round is mine and (thread := get_ident()) != self._showing
             if captured and args and isinstance(args[0], str):
                 piped = thread == watcher  # ipykernel forwards programs and native code
-                self._note(_piped if piped else _printed, args[0])
+                self._note("piped" if piped else "printed", str.__str__(args[0]))  # no user's code
             return write(*args, **kwargs)
 
-        def captured_publish(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as above
-            __tracebackhide__ = True
-            if self._round is mine and not kwargs.get("update"):
-                bundle = args[0] if args else kwargs.get("data", {})
-                self._note(_displayed, bundle)
-            return publish(*args, **kwargs)
+        def noting(show: Callable[..., Any], what: str, *first: str) -> Callable[..., Any]:
+            """Wrap ``show`` to record that it was called, with its first argument if named."""
 
-        write_result = self._hook.write_format_data
+            def noted(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as the original
+                __tracebackhide__ = True
+                if self._round is mine and not kwargs.get("update"):
+                    self._note(what, *(args[0] if args else kwargs.get(each, {}) for each in first))
+                return show(*args, **kwargs)
 
-        def captured_result(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as above
-            __tracebackhide__ = True
-            if self._round is mine:
-                bundle = args[0] if args else kwargs.get("format_dict", {})
-                self._note(_resulted, bundle)
-            return write_result(*args, **kwargs)
+            return noted
 
         self._showing = 0
+        hook, publisher = self._hook, self._publisher
         if self._shell.system == self._shell.system_raw:  # not through standard output
-            self._replaced.put(self._shell, "system", self._told(self._shell.system, mine))
+            self._replaced.put(self._shell, "system", noting(self._shell.system, "passed_by"))
+        publish = noting(publisher.publish, "displayed", "data")
+        write_result = noting(hook.write_format_data, "resulted", "format_dict")
         for holder, name, ours in (
             (self._stream, "write", captured_write),
-            (self._publisher, "publish", self._uncaptured(captured_publish)),
-            (self._hook, "write_format_data", self._uncaptured(captured_result)),
-            *((self._hook, name, self._uncaptured(getattr(self._hook, name))) for name in _HOOKS),
+            (publisher, "publish", self._uncaptured(publish)),
+            (hook, "write_format_data", self._uncaptured(write_result)),
+            *((hook, name, self._uncaptured(getattr(hook, name))) for name in _HOOKS),
             (self._shell, _TRACEBACK, self._uncaptured(getattr(self._shell, _TRACEBACK))),
         ):
             with suppress(AttributeError):  # a stream without settable attributes
                 self._replaced.put(holder, name, ours)
 
-    def _note(self, note: Callable[..., None], *told: Any) -> None:
-        """Record what the cell shows; it is shown even if recording fails."""
+    def _note(self, how: str, *told: Any) -> None:
+        """Call a method of the outputs; what the cell shows is shown even if that fails."""
         __tracebackhide__ = True
         try:
             outputs = self._find()
             if outputs is not None:
-                note(outputs, *told)
+                getattr(outputs, how)(*told)
         except KeyboardInterrupt as interrupt:  # it is the cell's: hide our frames
             raise interrupt.with_traceback(None) from None
         except Exception:  # noqa: BLE001 -- an error of ours
             self._round = object()
-
-    def _told(self, run: Callable[..., Any], mine: object) -> Callable[..., Any]:
-        """Wrap ``run`` to record that its programs may print."""
-
-        def ran(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as the original
-            __tracebackhide__ = True
-            if self._round is mine:
-                self._note(_passed_by)
-            return run(*args, **kwargs)
-
-        return ran
 
     def _uncaptured(self, show: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap ``show`` so that what it prints is not recorded."""

@@ -69,9 +69,7 @@ class Tracking:
         self._transformed = ("", "")
         self._shown: list[str] = []
         self._soon: asyncio.TimerHandle | None = None
-        self._noted = 0.0
-        self._forget: Callable[[], object] | None = None
-        self._ready: tuple[str, Ledger] | None = None
+        self._forget: Callable[[], object] = lambda: None
         self._saved: SavedIds | None = None
         self._unheard: Pending | None = None
         self._capture = OutputCapture(shell, self._outputs)
@@ -99,16 +97,14 @@ class Tracking:
 
     def _open(self, folder: str) -> Ledger:
         """Open the ledger; if that fails, report it and keep runs in memory."""
-        ready, self._ready = self._ready, None
-        if ready is not None and ready[0] != folder:  # the option changed
-            ready[1].close()
-            ready = None
-        ready = ready or _open(folder)
-        self._tell_news(ready[1])
-        return ready[1]
+        from ipytorchseed.ledger.store import Ledger
+
+        ledger = Ledger.open_or_set_aside(folder or None)
+        self._tell_news(ledger)
+        return ledger
 
     def get_ready(self) -> None:
-        """Prepare what the first cell needs once the kernel is idle."""
+        """Import what the first cell needs once the kernel is idle."""
         try:
             from tornado.ioloop import IOLoop
         except ImportError:  # not ipykernel
@@ -122,20 +118,14 @@ class Tracking:
                 import_module("ipytorchseed.session.session")
                 import_module("ipytorchseed.rng.table").find_plugins()
                 import_module("ipytorchseed.session.hearing").look_through()
-                self._ready = _open(self._options.ledger)
 
     def stop(self) -> None:
         """Stop listening, and close the ledger."""
-        if self._forget is not None:
-            self._forget()
-        if self._ready is not None:
-            self._ready[1].close()
-            self._ready = None
+        self._forget()
         self._capture.stop()
         self._options.unobserve(self._choose)
         if self._soon is not None:
             self._soon.cancel()
-            self._soon = None
         if self._session is not None:
             from ipytorchseed.observe.watch import watch
 
@@ -300,6 +290,22 @@ class Tracking:
             undo.pop_all()
         return self._close(result, results[-1] if results else None)
 
+    def find_unseeded(self) -> list[str]:
+        """Return the sources that the running cell drew from and that were never seeded."""
+        from ipytorchseed.rng.snapshot import snapshot
+        from ipytorchseed.rng.table import locate, sources
+
+        pending = None if self._session is None else self._session.pending
+        if pending is None:
+            return []
+        begun, now = pending.states.digests, snapshot()
+        return [
+            name
+            for name, each in {each.name: each for each in sources()}.items()
+            if begun.get(name, "") not in ("", now.digests.get(name))
+            and not (pending.may_seed(name) or locate(each, now.states[name]).is_chosen)
+        ]
+
     def note_seed(self, seed: int, how: str) -> None:
         """Record a seed in the log."""
         if not self._options.tracking:
@@ -317,18 +323,9 @@ class Tracking:
         except RuntimeError:
             maintain()
             return
-        self._noted = loop.time()
-        if self._soon is None:
-            self._soon = loop.call_later(_QUIET, self._maintain, loop, maintain)
-
-    def _maintain(self, loop: asyncio.AbstractEventLoop, maintain: Callable[[], object]) -> None:
-        """Call the function, or wait longer if a cell has run meanwhile."""
-        rest = self._noted + _QUIET - loop.time()
-        if rest > 0:  # a cell has run meanwhile
-            self._soon = loop.call_later(rest, self._maintain, loop, maintain)
-            return
-        self._soon = None
-        maintain()
+        if self._soon is not None:  # a cell has run meanwhile
+            self._soon.cancel()
+        self._soon = loop.call_later(_QUIET, maintain)
 
     def _tell_news(self, ledger: Ledger) -> None:
         """Report what happened to the ledger's file since the last call."""
@@ -339,7 +336,7 @@ class Tracking:
         """Report the first variable that is too large to be looked at whole, if any."""
         if name:
             self._tell_once(
-                f"{name} is too large to be looked at whole in {self._options.budget:g} s, so a"
+                f"{name} is too large to inspect fully in {self._options.budget:g} s, so a"
                 " change inside it may pass unseen. More time: %config IPyTorchSeed.budget = 2;"
                 f" leave it out: %config IPyTorchSeed.ignore = [{name!r}]",
                 "size",
@@ -394,9 +391,3 @@ class Tracking:
         chosen = self._options.chosen()
         ledger = self._open(chosen.ledger) if change["name"] == "ledger" else None
         self._session.choose(chosen, ledger)
-
-
-def _open(folder: str) -> tuple[str, Ledger]:
-    from ipytorchseed.ledger.store import Ledger
-
-    return folder, Ledger.open_or_set_aside(folder or None)

@@ -1,6 +1,4 @@
-"""Rewrites lines that IPython would misread.
-
-These are ``%%deterministic 42`` and ``%seed each?``.
+"""Rewrites ``%%deterministic 42`` into a call that begins its scope.
 
 A cell magic that runs its body through the shell breaks top-level ``await``, hides errors, and
 counts lines from the first line of the body. So the line of ``%%deterministic`` is replaced by a
@@ -13,15 +11,8 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from collections.abc import Container
 
-from IPython.core.inputtransformer2 import (
-    HelpEnd,
-    TokenTransformBase,
-    classic_prompt,
-    ipython_prompt,
-    leading_indent,
-)
+from IPython.core.inputtransformer2 import classic_prompt, ipython_prompt, leading_indent
 
 from ipytorchseed.patterns import lazy_pattern
 
@@ -98,35 +89,3 @@ def _after_future_imports(body: list[str]) -> tuple[int, int] | None:
     except (tokenize.TokenError, SyntaxError):  # not Python, or not yet complete
         pass
     return found
-
-
-def help_on_words(names: Container[str]) -> type[TokenTransformBase]:
-    """Return a transformer by which ``%seed each?`` shows the help of ``%seed each``.
-
-    IPython itself would show the help of a variable ``each``.
-
-    Args:
-        names: The names of our magics.
-    """
-
-    class WordHelp(HelpEnd):
-        priority = HelpEnd.priority - 1
-
-        @classmethod
-        def find(cls, tokens_by_line: list[list[tokenize.TokenInfo]]) -> TokenTransformBase | None:
-            for line in tokens_by_line:
-                words = [token for token in line if token.string.strip()]
-                texts = [token.string for token in words]
-                asks = texts[:1] == ["%"] and texts[1] in names and "?" not in texts[:3]
-                if asks and texts[-1] == "?":
-                    return cls(words[0].start, words[-1].start)
-            return None
-
-        def transform(self, lines: list[str]) -> list[str]:
-            line = lines[self.start_line]
-            name, _, words = line[self.start_col + 1 : self.q_col].rstrip("? ").partition(" ")
-            call = f"get_ipython().run_line_magic({name!r}, {words + ' --help'!r})\n"
-            before, after = lines[: self.start_line], lines[self.start_line + 1 :]
-            return [*before, line[: self.start_col] + call, *after]
-
-    return WordHelp

@@ -13,7 +13,7 @@ from ipytorchseed.commands import examples, flag, in_json, option
 from ipytorchseed.errors import LookupFailure, did_you_mean, quoted
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
-from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, known_runs, recent_runs
+from ipytorchseed.notebook.lookup import find_run, known_runs, recent_runs
 from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.questions import Why
@@ -32,6 +32,7 @@ from ipytorchseed.session.asking import (
     with_seeds,
 )
 from ipytorchseed.session.session import Session
+from ipytorchseed.why.explanation import Explanation
 from ipytorchseed.why.tested import with_roots_of
 
 _RUN = lazy_pattern(r"#?\d+|In\[\d+\]")
@@ -100,27 +101,20 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
     state = target[0]
     if yes and not prove:
         raise click.UsageError("--yes goes with --prove")
-    if not state.options.tracking:
-        raise LookupFailure(TRACKING_OFF)
+    session = state.session
     if what in _SWITCH:
-        _switch(state, on=_SWITCH[what])
+        state.options.explain_on_change = _SWITCH[what]
+        if _SWITCH[what]:
+            state.open_viewer()  # its imports take long
         return
-    session = state.tracking.session
     if what == _ALL:
-        _tell_all(session, as_json=as_json, options=against is not None or prove is not None)
-        return
-    if against is not None and _is_file(against):
-        if prove:
-            message = "--prove needs a run of this ledger after --against"
+        if against is not None or prove is not None:
+            message = "`all` goes with --json only: it compares each cell's last two runs"
             raise click.UsageError(message)
-        receipt = read(against, Places.here(session.notebook))
-        said = why_elsewhere(session, receipt, None if what is None else run_of(session, what))
-        prove = False
-    else:
-        run = last_repeated(session) if what is None else run_of(session, what)
-        other = None if against is None else find_run(session, against)
-        said = why(session, run, other, tested=not prove)
-        state.replays.asked = said.against
+        notebook = NotebookView(*why_all(session), session.kernel)
+        click.echo(notebook.to_json()) if as_json else display(notebook)
+        return
+    said, prove = _compare(state, what, against, prove=prove)
     if prove or (prove is None and state.options.prove):
         said = state.proofs.test(said, asked=bool(prove), yes=yes, silent=as_json)
         if said.makers and state.proofs.test_makers(said):
@@ -129,23 +123,28 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
     view = WhyView(with_seeds(said, state.shell.user_ns), session.kernel)
     if as_json:
         click.echo(view.to_json(session.identity.ident_of(said.run.cell)))
-    else:
-        _display(state, view)
-
-
-def _switch(state: State, *, on: bool) -> None:
-    """Switch the line below changed cells on or off."""
-    state.options.explain_on_change = on
-    if on:
-        state.open_viewer()  # its imports take long
-
-
-def _display(state: State, view: WhyView) -> None:
-    """Display an answer, and its live view if it compares recorded runs."""
+        return
     display(view)
-    against = view.explanation.against
-    if view.explanation.run.id and against is not None and against.id:
+    if said.run.id and said.against is not None and said.against.id:
         show_live(state)
+
+
+def _compare(
+    state: State, what: str | None, against: str | None, *, prove: bool | None
+) -> tuple[Explanation, bool | None]:
+    """Compare the runs that are meant, without experiments; return also whether to prove."""
+    session = state.session
+    if against is not None and _is_file(against):
+        if prove:
+            raise click.UsageError("--prove needs a run of this ledger after --against")
+        receipt = read(against, Places.here(session.notebook))
+        named = None if what is None else run_of(session, what)
+        return why_elsewhere(session, receipt, named), False
+    run = last_repeated(session) if what is None else run_of(session, what)
+    other = None if against is None else find_run(session, against)
+    said = why(session, run, other, tested=not prove)
+    state.replays.asked = said.against
+    return said, prove
 
 
 def show_live(state: State, metadata: Mapping[str, object] | None = None) -> None:
@@ -159,17 +158,6 @@ def show_live(state: State, metadata: Mapping[str, object] | None = None) -> Non
         return
     bundle, _ = formatter.format(viewer.shown(), include={_LIVE})
     display(bundle, raw=True, metadata=metadata)
-
-
-def _tell_all(session: Session, *, as_json: bool, options: bool) -> None:
-    """Show which cells changed and why, from the records alone."""
-    if options:
-        raise click.UsageError("`all` goes with --json only: it compares each cell's last two runs")
-    view = NotebookView(*why_all(session), session.kernel)
-    if as_json:
-        click.echo(view.to_json())
-    else:
-        display(view)
 
 
 def _is_file(word: str) -> bool:

@@ -6,7 +6,7 @@ from ipytorchseed.experiment.verdict import Checked, Culprit
 from ipytorchseed.render.text import escaped, width, wrap
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View
-from ipytorchseed.why.evidence import run_name
+from ipytorchseed.why.evidence import run_phrase
 from ipytorchseed.why.explanation import Explanation
 from ipytorchseed.why.words import many, sentence, stream_of
 
@@ -17,8 +17,8 @@ _FLAGS = "torch.use_deterministic_algorithms"
 
 
 _KNOWN = {
-    "switches": "torch knows it, and has an algorithm for it that repeats.",
-    "raises": "torch knows it, and has no algorithm for it that repeats.",
+    "switches": "torch has a deterministic algorithm for it.",
+    "raises": "torch has no deterministic algorithm for it.",
     "": "torch's documentation does not list it as nondeterministic.",
 }
 
@@ -63,7 +63,7 @@ class CheckView(View):
         ]
         if not said.changed or not names:
             return ""
-        run = run_name(said.against, self._kernel)
+        run = run_phrase(said.against, self._kernel)
         return f"What changed since {run} is what it starts from: {', '.join(names)}."
 
     @property

@@ -60,7 +60,7 @@ class NotebookCheckView(View):
     def title(self) -> str:
         """How many things a restart would change."""
         if not self.remarks:
-            return "Nothing recorded here speaks against Restart & Run All."
+            return "Nothing recorded here would change with Restart & Run All."
         if self.result[0] == "✓":
             return f"{many(len(self.remarks), 'remark')} on what is recorded here:"
         reasons = many(len(self.remarks), "reason")

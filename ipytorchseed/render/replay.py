@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from msgspec.structs import replace
 
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.render.labels import label_of
-from ipytorchseed.render.text import draw_table, visible, wrap
+from ipytorchseed.render.table import TableView
+from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.view import View
 from ipytorchseed.render.why import WhyView, say_timed
-from ipytorchseed.why.evidence import run_name
+from ipytorchseed.why.evidence import run_name, run_phrase
 from ipytorchseed.why.explanation import Cause, Explanation, Remedy, suspect
 from ipytorchseed.why.plan import Plan
 from ipytorchseed.why.words import sentence
@@ -22,7 +23,7 @@ _UNDO = "%replay --undo"
 _LABEL = 36
 
 
-class PlanView(View):
+class PlanView(TableView):
     """The steps of a replay.
 
     Args:
@@ -30,44 +31,25 @@ class PlanView(View):
         kernel: The kernel that asks.
     """
 
-    template = "replay"
+    columns = (("Run", "whole"), ("Cell", "whole code"), ("For", ""), ("Took", "whole"))
 
     def __init__(self, plan: Plan, kernel: str) -> None:
-        self.plan = plan
-        self._kernel = kernel
-
-    @property
-    def title(self) -> str:
-        """The purpose of the steps."""
-        return f"To bring {run_name(self.plan.target, self._kernel)}'s result back, run again:"
-
-    @property
-    def rows(self) -> list[tuple[str, str, str, str]]:
-        """The run, cell, wanted variables and duration of each step."""
-        return [
+        self.title = f"To bring {_result_of(plan.target, kernel)} back, run again:"
+        self.rows = [
             (
-                run_name(step.run, self._kernel),
+                run_name(step.run, kernel),
                 label_of(step.run.source, _LABEL),
                 ", ".join(step.makes) or "the result",
                 f"{step.run.seconds:,.1f} s" if step.run.seconds >= 1 else "",
             )
-            for step in self.plan.steps
+            for step in plan.steps
         ]
-
-    @property
-    def remarks(self) -> list[str]:
-        """What else is to be said, a sentence each."""
-        said = ["Each from the sources, generators and flags with which it began then."]
-        said += [f"It may differ all the same: {doubt}." for doubt in self.plan.doubts]
-        outside = say_outside(self.plan, self._kernel)
-        return said + ([f"{outside}: add --yes to run that again."] if outside else [])
-
-    def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
-        whole: dict[str, Any] = {"no_wrap": True}
-        columns = {"Run": whole, "Cell": whole, "For": {"overflow": "fold"}, "Took": whole}
-        table = draw_table(self.title, columns, self.rows)
-        return "\n".join([table, *(wrap(remark, first="") for remark in self.remarks)])
+        outside = say_outside(plan, kernel)
+        self.remarks = [
+            "Each starts with the sources, generators and flags of its earlier run.",
+            *(f"It may still differ: {doubt}." for doubt in plan.doubts),
+            *([f"{outside}: add --yes to run that again."] if outside else []),
+        ]
 
 
 class ReplayView(View):
@@ -105,19 +87,18 @@ class ReplayView(View):
     @property
     def title(self) -> str:
         """The answer in a sentence."""
-        new = run_name(self.explanation.run, self._kernel)
-        old = run_name(self._plan.target, self._kernel)
+        run, old = self.explanation.run, _result_of(self._plan.target, self._kernel)
+        new = "The new run" if run.execution_count is None else run_phrase(run, self._kernel)
         if self.same:
-            but = say_timed(self.explanation.run)
-            return f"✓ {new} is {old}'s result again, bit for bit{but}."
+            return f"✓ {new} is {old} again, bit for bit{say_timed(run)}."
         if not self.explanation.changed:
             return f"▲ {new} shows no difference from {old}, but not all of it could be compared."
-        return f"▲ {new} is not {old}'s result."
+        return f"▲ {new} is not {old}."
 
     @property
     def remarks(self) -> list[str]:
         """What else is to be said, a sentence each."""
-        before = [run_name(step.run, self._kernel) for step in self._plan.steps[:-1]]
+        before = [run_phrase(step.run, self._kernel) for step in self._plan.steps[:-1]]
         said = [f"Run again before it: {', '.join(before)}."] if before else []
         if not self.same:
             said += map(sentence, self._plan.doubts)
@@ -139,10 +120,16 @@ class ReplayView(View):
         return "\n".join([*parts, *(["", self.why.text()] if self.why is not None else [])])
 
 
+def _result_of(run: Run, kernel: str) -> str:
+    """Return the words for a run's result: ``In[5]'s result``."""
+    name = run_phrase(run, kernel)
+    return f"{name}'s result" if " " not in name else f"the result of {name}"
+
+
 def say_outside(plan: Plan, kernel: str) -> str:
     """Describe cells of a plan that write files, start programs or connect."""
     told = [
-        f"{run_name(step.run, kernel)} {', '.join(step.outside)}"
+        f"{run_phrase(step.run, kernel)} {', '.join(step.outside)}"
         for step in plan.steps
         if step.outside
     ]

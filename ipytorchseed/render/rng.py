@@ -12,13 +12,14 @@ from ipytorchseed.ledger.records import Run, Trace
 from ipytorchseed.render.inspection import NO_TORCH, Model, settings_model
 from ipytorchseed.render.report import Report, flags_json
 from ipytorchseed.render.seeding import SeedStatus, read_rows
-from ipytorchseed.render.text import draw_table, visible, wrap
+from ipytorchseed.render.table import TableView
+from ipytorchseed.render.text import wrap
 from ipytorchseed.render.timeline import Timeline, last_moves, timeline, write_lines
 from ipytorchseed.render.values import write_json
 from ipytorchseed.render.view import View
 from ipytorchseed.rng.generators import Found
 from ipytorchseed.rng.position import Position
-from ipytorchseed.why.evidence import run_name
+from ipytorchseed.why.evidence import run_name, run_phrase
 from ipytorchseed.why.words import many, sentence
 
 
@@ -71,7 +72,7 @@ class RngView(View):
             parts += ["", wrap(self.note, first="")]
         if self.timeline.lines:
             parts += ["", *write_lines(self.timeline)]
-            parts += ["", "* began in another state than the cell's run before it"]
+            parts += ["", "* started from another state than the cell's previous run"]
         elif not self.aside:
             parts += ["", self.no_run]
         parts += [self.aside] if self.aside else []
@@ -112,7 +113,7 @@ def _unknown_flags() -> list[dict[str, object]]:
     return [{"name": flag.name, "value": values.get(flag.name), **unknown} for flag in FLAGS]
 
 
-class StateDifference(View):
+class StateDifference(TableView):
     """The states in which two runs started, side by side.
 
     Args:
@@ -122,23 +123,17 @@ class StateDifference(View):
         kernel: The kernel that asks.
     """
 
-    template = "difference"
-
     def __init__(
         self, first: Run, second: Run, positions: Mapping[str, Position], kernel: str
     ) -> None:
-        self.names = run_name(first, kernel), run_name(second, kernel)
+        names = (f"{run_name(run, kernel)} began" for run in (first, second))
+        self.columns = (("Source", "code"), *((name, "") for name in names), ("", "dim"))
         self.rows = []
         sides = first.before, second.before
         for name in dict.fromkeys([*sides[0], *sides[1]]):
             one, two = (side.get(name) for side in sides)
             pair = [_state(digest, positions) for digest in (one, two)]
             self.rows.append((name, *pair, "same" if one == two else "differs"))
-
-    def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
-        titles = ("Source", f"{self.names[0]} began", f"{self.names[1]} began", "")
-        return draw_table("", {title: {"overflow": "fold"} for title in titles}, self.rows)
 
 
 def _state(digest: str | None, positions: Mapping[str, Position]) -> str:
@@ -149,7 +144,7 @@ def _state(digest: str | None, positions: Mapping[str, Position]) -> str:
     return f"{digest[:8]} {place}" if known else digest[:8]
 
 
-class WhoView(View):
+class WhoView(TableView):
     """The draws of a traced run.
 
     Args:
@@ -158,50 +153,31 @@ class WhoView(View):
         kernel: The kernel that asks.
     """
 
-    template = "who"
+    columns = (
+        *(("Source", "code"), ("Numbers", "number"), ("Times", "number")),
+        *(("Operation", "code"), ("Line", "line"), ("Module", "")),
+    )
 
     def __init__(self, run: Run, traces: Sequence[Trace], kernel: str) -> None:
-        self.run = run
-        self.kernel = kernel
         draws = [draw for trace in traces for draw in trace.draws]
-        self.draws = sorted(draws, key=lambda draw: draw.line or 0)
-        self.traced = sum(trace.traced for trace in traces)
-        self.notes = [note for trace in traces for note in trace.notes]
-
-    @property
-    def title(self) -> str:
-        """The number of sources and operations."""
-        name = run_name(self.run, self.kernel)
-        if not self.draws:
-            return f"No draw was seen in {name}, of {self.traced:,} operations."
-        sources = many(len({draw.source for draw in self.draws}), "source")
-        return f"Who drew in {name}: {sources}, {many(self.traced, 'operation')}"
-
-    @property
-    def unseen(self) -> list[str]:
-        """Sources and generators that moved without a traced draw.
-
-        Without the sources if a seed was applied, which moves all of them.
-        """
-        seen = {draw.source for draw in self.draws}
-        run = self.run
+        draws.sort(key=lambda draw: draw.line or 0)
+        seen, lines = {draw.source for draw in draws}, run.source.splitlines()
+        traced, name = sum(trace.traced for trace in traces), run_phrase(run, kernel)
+        if draws:
+            count = many(len(seen), "source")
+            self.title = f"Who drew in {name}: {count}, {many(traced, 'operation')}"
+        else:
+            self.title = f"{name} drew nothing in {many(traced, 'traced operation')}."
         names = [n for n in run.before if n in run.generators] if run.seeds else [*run.before]
-        moved = [name for name in names if run.after.get(name) != run.before[name]]
-        return [name for name in moved if name not in seen]
-
-    @property
-    def remarks(self) -> list[str]:
-        """What else is to be said, a sentence each."""
-        said = []
-        if self.unseen:
-            names = ", ".join(self.unseen)
-            said.append(f"Moved as well, it is not known on which line: {names}.")
-        return [*said, *map(sentence, self.notes)]
-
-    @property
-    def rows(self) -> list[tuple[str, str, str, str, str, str]]:
-        """The source, numbers, times, operation, line and module of each draw."""
-        return [
+        moved = [each for each in names if run.after.get(each) != run.before[each]]
+        unseen = ", ".join(each for each in moved if each not in seen)
+        self.remarks = [
+            *([f"Also moved, on an unknown line: {unseen}."] if unseen else []),
+            *(sentence(note) for trace in traces for note in trace.notes),
+        ]
+        known = [draw.line or 0 for draw in draws]
+        self.codes = [lines[at - 1].strip() if 0 < at <= len(lines) else "" for at in known]
+        self.rows = [
             (
                 draw.source,
                 "?" if draw.numbers is None else f"{draw.numbers:,}",
@@ -210,21 +186,5 @@ class WhoView(View):
                 str(draw.line or "?"),
                 draw.module,
             )
-            for draw in self.draws
+            for draw in draws
         ]
-
-    def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
-        parts = [visible(self.title)]
-        if self.draws:
-            fold, right = {"overflow": "fold"}, {"justify": "right"}
-            columns = {"Source": fold, "Numbers": right, "Times": right, "Operation": fold,
-                       "Line": right, "Module": fold}  # fmt: skip
-            parts = [draw_table(self.title, columns, self.rows)]
-        parts += [wrap(remark, first="") for remark in self.remarks]
-        return "\n".join(parts)
-
-    def code(self, line: str) -> str:
-        """Return the text of a line of the cell."""
-        lines = self.run.source.splitlines()
-        return lines[int(line) - 1].strip() if line.isdigit() and int(line) <= len(lines) else ""

@@ -8,22 +8,29 @@ from html import escape
 from ipytorchseed.determinism.alerts import Alert
 from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.scope import deterministic
-from ipytorchseed.render.text import draw_table
+from ipytorchseed.render.table import TableView
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View
-from ipytorchseed.why.words import many
+from ipytorchseed.why.words import listed, many, owner_of
 
 
-class AlertTable(View):
+class AlertTable(TableView):
     """The alerts of a cell.
 
     Args:
         alerts: At least one.
+        unseeded: The sources that the cell drew from and that were never seeded.
     """
 
-    template = "alerts"
+    is_warning = True
+    columns = (("Operation", "code"), ("Line", "line"), ("Times", "number"), ("Instead", ""))
 
-    def __init__(self, alerts: Sequence[Alert]) -> None:
+    def __init__(self, alerts: Sequence[Alert], unseeded: Sequence[str] = ()) -> None:
+        if unseeded:
+            names = dict.fromkeys(map(owner_of, unseeded))
+            was, it = ("was", "it") if len(names) == 1 else ("were", "them")
+            said = f"{listed(names)} {was} never seeded, and this cell draws from {it}: `%seed 42`"
+            self.warnings = (said,)
         what = many(len(alerts), "operation")
         self.title = f"{what} ran without a deterministic algorithm and may not repeat:"
         self.codes = [alert.code for alert in alerts]
@@ -36,12 +43,6 @@ class AlertTable(View):
             )
             for alert in alerts
         ]
-
-    def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
-        right = {"justify": "right"}
-        columns = {"Operation": {"overflow": "fold"}, "Line": right, "Times": right, "Instead": {}}
-        return draw_table(self.title, columns, self.rows)
 
 
 _DIM = "color: var(--jp-content-font-color2, var(--vscode-descriptionForeground, gray))"

@@ -14,12 +14,11 @@ from ipytorchseed.experiment.rewind import Restored
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.render.labels import label_of
-from ipytorchseed.render.text import draw_table, visible, wrap
+from ipytorchseed.render.table import TableView
+from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.values import pick, short_digest, write_value
-from ipytorchseed.render.view import View
 from ipytorchseed.rng.generators import Found
 from ipytorchseed.rng.position import UNKNOWN, Position
-from ipytorchseed.rng.seeds import LIMIT
 from ipytorchseed.rng.snapshot import snapshot
 from ipytorchseed.rng.source import Source, digest
 from ipytorchseed.rng.table import locate, recent_seeds, sources
@@ -39,16 +38,11 @@ def seeded_text(
         typed: What the user typed for the seed, if not the seed itself.
     """
     lines = [f"Seeded {', '.join(source.name for source in sources())} with {seed}."]
-    lines += [f"  {found.name} ({about(found)}): {derived}" for found, derived in reseeded]
+    lines += [f"  {found.name} ({found.described}): {derived}" for found, derived in reseeded]
     if left:
         names = ", ".join(found.name for found in left)
         lines.append(f"Left alone: {names}. To reseed them too: %seed {typed or seed} --generators")
     return "\n".join(map(visible, lines))
-
-
-def about(it: Found | Row) -> str:
-    """Return the type of a generator, and the library whose object holds it."""
-    return f"{it.type} in {it.library}" if it.library else it.type
 
 
 class Row(Struct, frozen=True):
@@ -59,14 +53,12 @@ class Row(Struct, frozen=True):
         type: The generator's type; empty for a source.
         digest: The digest of its state; None if the state cannot be read.
         position: Its seed and draws.
-        library: The package whose object holds the generator, or empty.
     """
 
     name: str
     type: str
     digest: str | None
     position: Position
-    library: str = ""
 
     @property
     def where(self) -> str:
@@ -109,11 +101,11 @@ def row_of(each: Source | Found, state: bytes | None) -> Row:
     if state is None:
         return Row(each.name, each.type, None, UNKNOWN)
     if isinstance(each, Found):
-        return Row(each.name, each.type, digest(state), each.position, each.library)
-    return Row(each.name, each.type, digest(state), locate(each, state))
+        return Row(each.name, each.described, digest(state), each.position)
+    return Row(each.name, "", digest(state), locate(each, state))
 
 
-class SeedStatus(View):
+class SeedStatus(TableView):
     """The current seed, rule and states.
 
     Args:
@@ -121,7 +113,7 @@ class SeedStatus(View):
         rows: Sources, then generators.
     """
 
-    template = "seeding"
+    columns = (("Source", "code"), ("State", "state"), ("Position", ""))
 
     def __init__(self, title: str, rows: Sequence[Row]) -> None:
         self.title = title
@@ -139,26 +131,20 @@ class SeedStatus(View):
         rows = read_rows(found)
         title = "No seed set yet." if last is None else f"Last seed: {last}."
         seeds = {row.position.seed for row in rows if not row.type}
-        chosen = [row.name for row in rows if not row.type and _is_chosen(row.position.seed)]
+        chosen = [row.name for row in rows if not row.type and row.position.is_chosen]
         if last is None and chosen:
             title = f"No %seed yet. Seeded by code: {', '.join(chosen)}."
         if last is not None and seeds.isdisjoint({last, None}):
-            title = f"Last seed: {last}, from which no source goes on now."
+            title = f"Last seed: {last}, but no source continues from it."
         return cls(f"{title} {rule}." if rule else title, rows)
 
-    def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
-        columns = {title: {"overflow": "fold"} for title in ("Source", "State", "Position")}
-        rows = [
-            (f"{row.name} ({about(row)})" if row.type else row.name, row.short, row.where)
+    @property
+    def cells(self) -> list[tuple[str, str, str]]:
+        """The name, digest and position in each row."""
+        return [
+            (f"{row.name} ({row.type})" if row.type else row.name, row.digest or "", row.where)
             for row in self.rows
         ]
-        return draw_table(self.title, columns, rows)
-
-
-def _is_chosen(seed: int | None) -> bool:
-    """Return whether a person chose a seed; seeds that a library chooses are larger."""
-    return seed is not None and seed < LIMIT
 
 
 _HOW = {
@@ -172,7 +158,7 @@ _HOW = {
 _LABEL = 22
 
 
-class SeedLog(View):
+class SeedLog(TableView):
     """The log of seeds.
 
     Args:
@@ -183,9 +169,10 @@ class SeedLog(View):
         note: A further remark; or empty.
     """
 
-    template = "seedlog"
-    titles = ("When", "Seed", "By", "Run", "Cell")
-    nothing = "No seed set in this notebook yet."
+    columns = (
+        *(("When", "whole"), ("Seed", "whole"), ("By", "whole code"), ("Run", "whole code")),
+        ("Cell", "dim"),
+    )
 
     def __init__(
         self,
@@ -211,14 +198,8 @@ class SeedLog(View):
                 )
             )
         said = f"The last {len(self.rows)} seeds, oldest first." if more else ""
-        self.said = " ".join(filter(None, (said, note)))
-
-    def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
-        if not self.rows:
-            return wrap(f"{self.nothing} {self.said}", first="")
-        columns = {name: {"no_wrap": name != "Cell"} for name in self.titles}
-        return draw_table(self.said, columns, self.rows)
+        nothing = "" if self.rows else "No seed set in this notebook yet."
+        self.title = " ".join(filter(None, (nothing, said, note)))
 
 
 def restored_text(done: Restored, where: str) -> str:
@@ -226,13 +207,14 @@ def restored_text(done: Restored, where: str) -> str:
 
     Args:
         done: The result of restoring.
-        where: The state that they have now: ``as when In[5] began``.
+        where: The state that they have now: ``to the start of In[5]``.
     """
-    it = "They stand" if len(done.names) != 1 else "It stands"
-    lines = [f"Put back: {', '.join(done.names)}. {it} {where}." if done.names else "None is here."]
+    lines = [
+        f"Put back {where}: {', '.join(done.names)}." if done.names else "None of them exists here."
+    ]
     for names, why in (
         (done.missing, "Not here now"),
-        (done.left, "Left alone, as not known then"),
+        (done.left, "Left alone, as they were not recorded"),
         (done.dropped, "No longer in the ledger"),
     ):
         if names:

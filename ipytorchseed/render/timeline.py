@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
@@ -14,8 +15,14 @@ from ipytorchseed.render.text import WIDTH, set_width, visible, width
 from ipytorchseed.render.values import code
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.evidence import run_name
-from ipytorchseed.why.unknown import unknown_outcome
+from ipytorchseed.why.unknown import find_alike, unknown_outcome
 from ipytorchseed.why.value_changes import write_number
+
+# The cell's runs before a run, the latest first.
+Earlier = deque[Run]
+
+# How many of them are compared with it.
+MOST_EARLIER = 10
 
 # Seconds below which no exact duration is shown.
 _SHORTEST = 0.05
@@ -63,25 +70,32 @@ class Field(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """How a run's results compare with those of the cell's previous run.
+    """How a run's results compare with those of the cell's earlier runs.
 
     Attributes:
-        same: Whether they are the same, bit for bit.
-        name: The name of the earlier run.
+        same: Whether they are those of the previous run, bit for bit.
+        name: The name of the previous run.
+        again: The name of an earlier run with the same results, if the previous one differs.
     """
 
     same: bool
     name: str
+    again: str = ""
 
     @property
     def text(self) -> str:
         """The comparison as a sign: ``= In[5]`` or ``≠ In[5]``."""
+        if self.again:
+            return f"= {self.again}"
         return f"{'=' if self.same else '≠'} {self.name}"
 
     @property
     def words(self) -> str:
         """The comparison in words."""
-        return f"{'the same result as' if self.same else 'another result than'} {self.name}"
+        if self.same:
+            return f"the same result as {self.name}"
+        again = f", the same as {self.again}" if self.again else ""
+        return f"another result than {self.name}{again}"
 
 
 class Line(Struct, frozen=True):
@@ -99,7 +113,7 @@ class Line(Struct, frozen=True):
         after: The same at its end.
         others: Those that it uses and that the cell's earlier run started from another state.
         between: Sources that moved between the previous run and this one.
-        outcome: The comparison with the cell's previous run; None if there is none, or if the
+        outcome: The comparison with the cell's earlier runs; None if there are none, or if the
             comparison is unknown.
         value: The number that it gave; or empty.
         aside: Whether its cell only looked, or could not be parsed, and no source moved.
@@ -159,12 +173,13 @@ def timeline(runs: Sequence[Run], kernel: str) -> Timeline:
         runs: Oldest first.
         kernel: The kernel that asks.
     """
-    earlier: dict[str, Run] = {}
+    earlier: dict[str, Earlier] = {}
     lines = []
     for run in runs:
-        lines.append(draw_line(run, earlier.get(run.cell), kernel))
+        before = earlier.setdefault(run.cell, deque(maxlen=MOST_EARLIER))
+        lines.append(draw_line(run, before, kernel))
         if run.status != UNDONE:
-            earlier[run.cell] = run
+            before.appendleft(run)
     return Timeline(columns_of(lines), tuple(lines))
 
 
@@ -173,14 +188,16 @@ def columns_of(lines: Iterable[Line]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for line in lines for name in line.after))
 
 
-def draw_line(run: Run, earlier: Run | None, kernel: str) -> Line:
+def draw_line(run: Run, before_it: Sequence[Run], kernel: str) -> Line:
     """Return one run as a line of the timeline.
 
     Args:
         run: The run.
-        earlier: The cell's run before it; or None.
+        before_it: The cell's runs before it, the latest first.
         kernel: The kernel that asks.
     """
+    here = (each for each in before_it if each.kernel == run.kernel)
+    earlier = next(here, next(iter(before_it), None))
     before, after = run.before, run.after
     still = not run.between and not run.seeds and before == after
     others: frozenset[str] = frozenset()
@@ -195,7 +212,9 @@ def draw_line(run: Run, earlier: Run | None, kernel: str) -> Line:
         )
         changed = bool(find_changes(earlier, run))
         if changed or not unknown_outcome(earlier, run):
-            outcome = Outcome(not changed, run_name(earlier, kernel))
+            alike = find_alike(run, before_it) if changed else None
+            again = "" if alike is None else run_name(alike, kernel)
+            outcome = Outcome(not changed, run_name(earlier, kernel), again)
     return Line(
         id=run.id or 0,
         name=run_name(run, kernel),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.render.links import cause_page, flag_page
 from ipytorchseed.render.text import visible
-from ipytorchseed.render.values import code, hue
+from ipytorchseed.render.values import code, hue, short_digest
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -44,6 +44,7 @@ def _environment() -> Environment:
     )
     made.globals |= {"stylesheet": stylesheet, "cause_page": cause_page, "flag_page": flag_page}
     made.filters |= {"breakable": _breakable, "coded": _coded, "code": code, "hue": hue}
+    made.filters |= {"short": short_digest}
     return made
 
 

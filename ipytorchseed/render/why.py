@@ -13,7 +13,7 @@ from ipytorchseed.render.text import escaped, visible, wrap
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View, fill
 from ipytorchseed.why.changes import say_same
-from ipytorchseed.why.evidence import run_name, run_word
+from ipytorchseed.why.evidence import run_name, run_phrase, run_word
 from ipytorchseed.why.experiments import MAY_MATTER
 from ipytorchseed.why.explanation import Blame, Cause, Change, Explanation, Root, suspect
 from ipytorchseed.why.remedy import find_keep
@@ -27,7 +27,7 @@ _MOST_UNKNOWN = 3
 _MOST_CLEARED = 8
 
 _ALLOW = "Allow more seconds to look at it: %config IPyTorchSeed.budget = 2"
-_WAIT = "End the cell with torch.cuda.synchronize(): then all is there to be looked at"
+_WAIT = "End the cell with torch.cuda.synchronize(): then all values are computed when it ends"
 _CHECK = (
     "put %%deterministic --check on top of the cell and run it: that tells whether it repeats by"
     " itself, and if not, which operation does not"
@@ -72,7 +72,7 @@ class WhyView(View):
         said = self.explanation
         if said.again is None or said.again == said.against:
             return []
-        name, other = (run_name(run, self.kernel) for run in (said.run, said.again))
+        name, other = (run_phrase(run, self.kernel) for run in (said.run, said.again))
         return [f"{name} equals {other} exactly."]
 
     @property
@@ -80,7 +80,7 @@ class WhyView(View):
         said = self.explanation
         if said.against is None:
             return said.message
-        name, other = (run_name(run, self.kernel) for run in (said.run, said.against))
+        name, other = (run_phrase(run, self.kernel) for run in (said.run, said.against))
         if said.run.cell != said.against.cell:
             alike = "" if said.changed else ", with the same results"
             return f"{name} and {other} are two cells{alike}. What they found:"
@@ -88,12 +88,12 @@ class WhyView(View):
             if said.against.receipt:
                 other = f"in {other}"
             elif said.run.kernel != said.against.kernel:
-                other = f"before the restart ({other}, {_clock(said.against)})"
+                other = self._named(said.against)
             same = say_same(said.against.outputs, said.run.outputs, other)
-            return f"{name}{self._past}: {same}{self._but}"
+            return f"{name}: {same}{self._but}"
         if said.verdict != "explained" and said.unknown:
             named = said.message.startswith(f"{name} ")
-            return said.message if named else f"{name}{self._past}: {said.message}"
+            return said.message if named else f"{name}: {said.message}"
         but = "" if said.verdict == "explained" else ", but no recorded input changed"
         runs = f"{self._named(said.run)} compared with {self._named(said.against)}"
         return f"{self.headline}{but} · {runs}{'.' if self._result_again else ''}"
@@ -130,23 +130,16 @@ class WhyView(View):
         return say_timed(said.run) + (f"; {say_hidden(hidden)}" if hidden else "")
 
     @property
-    def _past(self) -> str:
-        """Words that say that the run is from before the restart; or empty."""
-        run = self.explanation.run
-        return "" if run.receipt or run.kernel == self.kernel else " before the restart"
-
-    @property
     def _cut_short(self) -> list[str]:
         """Sentences about those of the two runs that did not finish."""
         said = []
         for run in (self.explanation.run, self.explanation.against):
             if run is not None and run.status != "ok":
-                told = (run.outputs.error or "").rstrip(
-                    ": "
-                )  # an error may have a class and no message
+                # An error may have a class and no message.
+                told = (run.outputs.error or "").rstrip(": ")
                 error = f" ({shorten(told, _MOST_ERROR)})" if told else ""
                 how = "was interrupted" if run.status == "interrupted" else f"failed{error}"
-                said.append(f"{run_name(run, self.kernel)} {how}.")
+                said.append(f"{run_phrase(run, self.kernel)} {how}.")
         return said
 
     def _when(self, run: Run, recent: str) -> str:
@@ -164,7 +157,7 @@ class WhyView(View):
         said = self.explanation
         if said.against is None or all(each.what == "variable" for each in said.changed):
             return ""
-        again = "" if said.again is None else f" · equals {run_name(said.again, self.kernel)}"
+        again = "" if said.again is None else f" · equals {run_phrase(said.again, self.kernel)}"
         headline = self.headline.replace("`", "")
         other = self._named(said.against)
         return visible(f"{headline} · {other}{again} · %why {run_word(said.run, self.kernel)}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from ipytorchseed.rng.seeds import LIMIT
+
 # The largest number of draws to count; a quarter of a second for MT19937.
 BOUND = 100_000_000
 
@@ -21,6 +23,11 @@ class Position(Struct, frozen=True):
     seed: int | None = None
     draws: int | None = None
     beyond: bool = False
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether a person chose the seed; seeds that a library chooses are larger."""
+        return self.seed is not None and self.seed < LIMIT
 
     def __str__(self) -> str:
         if self.draws is not None:

@@ -22,7 +22,7 @@ from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.explain import explain
 from ipytorchseed.why.explanation import Explanation
 from ipytorchseed.why.tested import with_findings
-from ipytorchseed.why.unknown import unknown_outcome
+from ipytorchseed.why.unknown import find_alike
 
 # How many runs are searched for one that has an earlier run of its cell.
 _LOOKED_BACK = 500
@@ -66,7 +66,8 @@ def why(
     said = explain(run, against, history, states, _operations(session, run, runs), present)
     if not said.changed:
         return said
-    said = replace(said, again=_earlier_alike(run, runs))
+    earlier = (each for each in runs if (each.id or 0) < (run.id or 0))
+    said = replace(said, again=find_alike(run, earlier))
     found = None
     if tested and against is not None and against.id is not None and run.id is not None:
         found = ledger.findings(run.id, against.id)
@@ -140,15 +141,6 @@ def _last_of_each(session: Session) -> list[Run]:
     return [*{run.cell: run for run in told if not only_asks(run.source)}.values()]
 
 
-def _earlier_alike(run: Run, runs: Sequence[Run]) -> Run | None:
-    """Return the latest earlier run of the cell with the same result, bit for bit."""
-    earlier = (each for each in runs if (each.id or 0) < (run.id or 0))
-    for each in earlier:
-        if not (find_changes(each, run) or unknown_outcome(each, run)):
-            return each
-    return None
-
-
 def _comparable(session: Session, run: Run) -> list[Run]:
     """Return a run to compare the first run of a cell with, or nothing."""
     latest = last_standing(session, run.notebook, run.cell)
@@ -220,6 +212,16 @@ def run_before(session: Session, run: Run) -> Run | None:
         if earlier is not None:
             return earlier
     return None
+
+
+def runs_before(session: Session, run: Run, most: int) -> list[Run]:
+    """Return the cell's runs before a run that were not undone, latest first."""
+    for limit in (most, _LOOKED_BACK):
+        runs = session.ledger.runs(run.notebook, run.cell, before_id=run.id, limit=limit)
+        found = [*_standing(runs)]
+        if found:
+            return found[:most]
+    return []
 
 
 def last_standing(

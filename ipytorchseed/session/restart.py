@@ -16,8 +16,7 @@ from ipytorchseed.reads.actions import may_set_state
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ENTROPY, sentence
 from ipytorchseed.reads.own_lines import only_asks
-from ipytorchseed.rng.position import Position
-from ipytorchseed.rng.seeds import LIMIT
+from ipytorchseed.rng.position import UNKNOWN
 from ipytorchseed.session.identity import FileCell
 from ipytorchseed.session.named_files import with_scripts
 from ipytorchseed.session.session import Session
@@ -211,7 +210,9 @@ class Restart:
                 stood = run.before[name], run.after[name]
                 if stood[0] != stood[1]:
                     seen.add(name)
-                    chosen = any(_is_chosen(states.position(name, each)) for each in stood)
+                    chosen = any(
+                        (states.position(name, each) or UNKNOWN).is_chosen for each in stood
+                    )
                     if not (chosen or may_set_state(actions, name)):
                         message = f"{owner_of(name)} is never seeded, and {cell.name} draws from it"
                         yield _remark("unseeded", message, [cell], name)
@@ -277,8 +278,3 @@ def _remark(
 def _listed(cells: Sequence[_Cell]) -> str:
     names = [cell.name for cell in cells]
     return listed(names) if len(names) <= _NAMED else first_of(names, _NAMED)
-
-
-def _is_chosen(position: Position | None) -> bool:
-    """Return whether the seed behind a state was chosen, not taken from entropy."""
-    return position is not None and position.seed is not None and position.seed < LIMIT

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ipytorchseed.ledger.records import Operation, Run
 from ipytorchseed.why.changes import find_changes, say_same
-from ipytorchseed.why.evidence import Evidence, HistoryLookup, run_name, run_word
+from ipytorchseed.why.evidence import Evidence, HistoryLookup, run_phrase, run_word
 from ipytorchseed.why.explanation import (
     NEXT_STEP,
     Cause,
@@ -172,7 +172,7 @@ def _explain_same(
 
 def _first_message(run: Run, others: Sequence[Run], reader: str) -> str:
     """Return the message for a run without an earlier one, with what to do."""
-    name, word = run_name(run, reader), run_word(run, reader)
+    name, word = run_phrase(run, reader), run_word(run, reader)
     compare = f"`%why {word} --against {run_word(others[-1], reader)}`" if others else ""
     if others and others[-1].cell == run.cell:
         return f"{name} is the first run of its cell. Compare: {compare}"

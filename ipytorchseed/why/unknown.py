@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ipytorchseed.determinism.library_calls import known_calls
 from ipytorchseed.fingerprint.value import PENDING, Fingerprint, same
@@ -11,7 +11,7 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.dependencies import is_too_long
 from ipytorchseed.reads.entropy import programs_of, say_programs
 from ipytorchseed.reads.written import Call
-from ipytorchseed.why.changes import UNSEEN, not_compared
+from ipytorchseed.why.changes import UNSEEN, find_changes, not_compared
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Unknown
 from ipytorchseed.why.words import first_of
@@ -39,6 +39,14 @@ def unknown_outcome(against: Run, run: Run) -> list[str]:
         if name in earlier and same(earlier[name], after) is None
     ]
     return [*made, *not_compared(against.outputs, run.outputs), *_unfollowed(run)]
+
+
+def find_alike(run: Run, earlier: Iterable[Run]) -> Run | None:
+    """Return the first of a cell's earlier runs with the same result, bit for bit."""
+    for each in earlier:
+        if not (find_changes(each, run) or unknown_outcome(each, run)):
+            return each
+    return None
 
 
 def _unfollowed(run: Run) -> list[str]:

@@ -36,7 +36,7 @@ def test_with_the_keyboard_alone_a_run_is_rewound_to(open_notebook):
     keys.press("Tab")
     assert focused.inner_text() == "Rewind to In[2]"
     keys.press("Enter")
-    inspector.told.get_by_text("They stand as when In[2] began").wait_for()
+    inspector.told.get_by_text("Put back to the start of In[2]").wait_for()
     inspector.root.locator("tr", has_text="%seed rewind 2").wait_for()
     inspector.says("torch.cpu", "seed 42 · #")
     inspector.told.get_by_role("button", name="Undo").press("Enter")
@@ -85,7 +85,7 @@ def test_reseed_save_and_restore(open_notebook):
     press("Restore…")
     keys.press("Tab")
     keys.press("Enter")
-    inspector.told.get_by_text("as saved under 'before training'").wait_for()
+    inspector.told.get_by_text("to the state saved as 'before training'").wait_for()
     inspector.says("torch.cpu", "seed 42 + 3 draws")
 
 
@@ -105,7 +105,7 @@ def test_one_button_brings_the_result_back(open_notebook, shoot):
     inspector.why.get_by_text("proved: restoring it gives In[2]'s result again").wait_for()
     shoot(notebook, f"{notebook.app}-proved-light")
     inspector.why.get_by_role("button", name="Replay In[2]", exact=True).click()
-    again = re.compile(r"#\d+ is In\[2\]'s result again, bit for bit\.")
+    again = re.compile(r"The new run is In\[2\]'s result again, bit for bit\.")
     inspector.told.get_by_text(again).wait_for()
     inspector.says("torch.cpu", "seed 42 + 3 draws")
     shoot(notebook, f"{notebook.app}-replayed-light")

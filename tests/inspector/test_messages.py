@@ -69,7 +69,7 @@ def test_a_rerun_that_began_elsewhere_stands_out(front_end):
     front_end.run("%seed 42 -q")
     front_end.run(DRAW, "a")
     last = front_end.ask("open")["rows"][-1][1]
-    assert (last["fields"]["torch.cpu"]["other"], last["outcome"][:2]) == (True, [False, "≠ In[3]"])
+    assert (last["fields"]["torch.cpu"]["other"], last["outcome"][:2]) == (True, [False, "= In[2]"])
     front_end.run("%seed 42 -q")
     front_end.run(DRAW, "a")
     last = front_end.ask("open")["rows"][-1][1]

@@ -187,7 +187,7 @@ def test_a_cell_magic_without_a_cell_says_so(kernel, head, body):
     before = digests(kernel)
     error = _one_line(kernel.run(head + body))
     assert error.startswith(
-        "%%deterministic: no code stands below it. For the rest of the session:"
+        "%%deterministic: there is no code below it. For the rest of the session:"
     )
     assert error.endswith(
         "%seed 42, then %deterministic on" if "42" in head else "%deterministic on"

@@ -46,16 +46,6 @@ def test_every_example_of_the_help_works(kernel, sign):
         assert (reply.status, reply.stderr) == ("ok", ""), line
 
 
-@pytest.mark.parametrize(
-    "asked", ["%seed each?", "%seed each ?", "    %seed each?", "%seed each??"]
-)
-def test_a_word_has_help_of_its_own(kernel, asked):
-    """A variable of the same name does not change the help."""
-    kernel.run("each = 5")
-    assert kernel.run(asked).stdout.startswith("Usage: %seed each [OPTIONS] SEED")
-    assert kernel.run(f"x = 1\n{asked.strip()}").stdout.startswith("Usage: %seed each ")
-
-
 def test_help_of_all_else_is_as_ever(kernel):
     """This includes variables, other magics and text that looks like our magics."""
     kernel.run("each = 5")

@@ -52,8 +52,7 @@ def test_rewind_puts_everything_back_where_a_run_began(kernel):
     first, count = numbers(kernel)
     second, _ = numbers(kernel)
     assert said(kernel.run(f"%seed rewind {count}")) == (
-        "Put back: python, numpy, torch.cpu, g, rng, own, boxes['old']."
-        f" They stand as when In[{count}] began."
+        f"Put back to the start of In[{count}]: python, numpy, torch.cpu, g, rng, own, boxes['old']."
     )
     assert numbers(kernel)[0] == first != second
     assert numbers(kernel)[0] == second
@@ -101,7 +100,7 @@ def test_save_and_restore(kernel):
     first, _ = numbers(kernel)
     kernel.run("%seed save other -q")
     second, _ = numbers(kernel)
-    assert "as saved under 'my place'" in said(kernel.run('%seed restore "my place"'))
+    assert "to the state saved as 'my place'" in said(kernel.run('%seed restore "my place"'))
     assert numbers(kernel)[0] == first
     kernel.run("%seed restore other -q")
     assert numbers(kernel)[0] == second
@@ -119,7 +118,7 @@ def test_what_is_not_here_now_is_named_and_the_rest_is_put_back(kernel):
     kernel.run("kept = h\ndel h\nlate = random.Random(4)\ndel kept")
     told = said(kernel.run(f"%seed rewind {first.execution_count}"))
     assert "Not here now: h." in told
-    assert "Left alone, as not known then: late." in told
+    assert "Left alone, as they were not recorded: late." in told
     assert kernel.run("random.random(),").shown.rstrip(",)") in first.shown
     assert "Not here now: h." in kernel.run("%seed restore both").stdout
     kernel.run("del late")
@@ -165,8 +164,8 @@ WRONG = {
     "%seed restore nowhere": "nothing is saved as 'nowhere'; saved: ",
     "%seed restore": "Missing argument 'NAME'",
     "%seed save": "Missing argument 'NAME'",
-    "%seed save \x1b[2J\u202e": r"'\x1b[2J\u202e' is no name",
-    '%seed save "it\'s"': "is no name",
+    "%seed save \x1b[2J\u202e": r"'\x1b[2J\u202e' is not a valid name",
+    '%seed save "it\'s"': "is not a valid name",
     "%seed restore a\x07\u2066": r"nothing is saved as 'a\x07\u2066'; saved: ",
     "%seed rewind \x9b31m": r"no run '\x9b31m' is recorded",
     "%seed log \x1b]0;x\x07": r"(\x1b]0;x\x07)",
@@ -259,8 +258,9 @@ def again(tmp_path_factory):
 
 def test_after_a_restart_rewind_takes_the_number_of_the_ledger(again):
     """``#ID`` works as listed in the timeline, also for the namespace's generators."""
-    kernel, drawn, following, _, number = again
-    assert f"as when #{number} began" in said(kernel.run(f"%seed rewind #{number}"))
+    kernel, drawn, following, count, number = again
+    told = said(kernel.run(f"%seed rewind #{number}"))
+    assert f"to the start of In[{count}] before the restart" in told
     assert numbers(kernel)[0] == drawn
     kernel.run(f"%seed rewind #{number} --after -q")
     assert numbers(kernel)[0] == following
@@ -293,12 +293,14 @@ def test_before_the_generators_exist_again_they_are_named_as_missing(again):
     kernel.restart()
     kernel.run("%load_ext ipytorchseed")
     told = said(kernel.run("%seed restore place"))
-    assert "Put back: python." in told
+    assert "saved as 'place': python." in told
     assert "Not here now: numpy, torch.cpu, g, rng, own, boxes['old']." in told
     told = said(kernel.run(f"%seed rewind {last}"))
-    assert re.search(r"as when #\d+ began", told)  # no run of this kernel has the number
+    assert re.search(
+        r"start of In\[\d+\] before the restart", told
+    )  # no run of this kernel has the number
     kernel.run("import numpy as np")  # which does not load numpy.random
-    assert "Put back: python, numpy." in said(kernel.run("%seed restore place"))
+    assert "saved as 'place': python, numpy." in said(kernel.run("%seed restore place"))
     kernel.run(MAKE)
 
 
@@ -309,8 +311,11 @@ def test_a_run_before_torch_was_imported_leaves_torch_alone_and_says_so(tmp_path
         early = kernel.run("import random\nrandom.random()")
         kernel.run(MAKE)
         told = said(kernel.run(f"%seed rewind {early.execution_count}"))
-        assert "Put back: python. It stands as when" in told
-        assert "Left alone, as not known then: numpy, torch.cpu, g, rng, own, boxes['old']." in told
+        assert f"Put back to the start of In[{early.execution_count}]: python." in told
+        assert (
+            "Left alone, as they were not recorded: numpy, torch.cpu, g, rng, own, boxes['old']."
+            in told
+        )
         assert kernel.run("random.random()").shown == early.shown
 
 

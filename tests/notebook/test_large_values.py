@@ -115,7 +115,7 @@ def test_too_large_is_told_once(fresh):
     """One line reports it, with what can be done about it."""
     told = fresh.run("big = [[n] for n in range(1_000_000)]").stderr
     assert told.count("\n") == 1
-    assert told.startswith("ipytorchseed: big is too large to be looked at whole in 0.2 s")
+    assert told.startswith("ipytorchseed: big is too large to inspect fully in 0.2 s")
     assert "%config IPyTorchSeed.budget = 2" in told
     assert "%config IPyTorchSeed.ignore = ['big']" in told
     assert fresh.run("len(big)").stderr == ""

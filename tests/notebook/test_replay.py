@@ -270,7 +270,7 @@ def test_the_last_result_goes_on_after_an_undo(new_kernel, between):
 def test_undo_goes_alone(kernel):
     """With a run it would be ambiguous."""
     assert (
-        "--undo goes alone: it undoes the last replay"
+        "--undo takes no other argument: it undoes the last replay"
         in kernel.run("%replay 4 --undo").error.evalue
     )
 
@@ -333,7 +333,7 @@ def test_a_run_of_an_earlier_kernel(kernel):
     kernel.restart()
     kernel.run("%load_ext ipytorchseed")
     reply, runs = kernel.record("%replay #3")
-    assert "✓ In[2] is #3's result again, bit for bit." in said(reply)
+    assert "✓ In[2] is the result of In[4] before the restart again, bit for bit." in said(reply)
     assert [run.source for run in runs] == [SETUP, MAKE, TRAIN]
 
 
@@ -495,7 +495,7 @@ def test_files_that_a_replay_writes_stay(new_kernel, tmp_path):
     played = said(new_kernel.run("%replay 2 --yes"))
     assert "To undo it: %replay --undo. That does not restore kept.txt." in played
     undone = " ".join(new_kernel.run("%replay --undo").stdout.split())
-    assert undone.endswith("and names: file, x. What became of kept.txt stays.")
+    assert undone.endswith("and names: file, x. Not undone: kept.txt.")
     assert (tmp_path / "kept.txt").exists()
 
 
@@ -619,7 +619,7 @@ def test_a_replay_inside_a_replay(new_kernel):
     new_kernel.run("x = 1")
     new_kernel.run("y = 2\nget_ipython().run_line_magic('replay', '2')", "both")
     error = new_kernel.run("%replay 3").error.evalue
-    assert "take %replay out of the cell" in error
+    assert "remove %replay from the cell" in error
 
 
 def test_a_cell_that_only_asks_has_no_result(new_kernel):
@@ -634,7 +634,7 @@ def test_a_cell_that_does_more_than_to_ask(new_kernel):
     """Its own run is recorded too."""
     new_kernel.run("x = [1]", "x")
     reply, runs = new_kernel.record("%replay 2\ny = x + [2]", "both")
-    assert "✓ #2 is In[2]'s result again" in said(reply)
+    assert "✓ The new run is In[2]'s result again" in said(reply)
     assert [(run.cell, run.execution_count) for run in runs] == [("x", None), ("both", 3)]
     assert "y" in runs[1].writes
 

@@ -100,7 +100,7 @@ def test_the_text_fits_80_columns_and_tells_states_settings_and_runs(kernel):
     assert "torch.rand(5), rand" in text
     assert re.search(r"In\[\d+\] +a_name_that_is_long.* error$", text, re.MULTILINE)
     assert "moved too, not shown:" in text
-    assert "* began in another state than the cell's run before it" in text
+    assert "* started from another state than the cell's previous run" in text
     assert "use_deterministic_algorithms" in text or "deterministic on" in text
 
 

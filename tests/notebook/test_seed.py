@@ -156,7 +156,7 @@ def test_the_last_seed_is_not_taken_for_where_sources_stand(kernel):
     """The sources were restored to a state that began with another seed."""
     for line in ("%seed 42 -q", "%seed save -q at42", "%seed 43 -q", "%seed restore -q at42"):
         kernel.run(line)
-    assert _rows(kernel)[0] == "Last seed: 43, from which no source goes on now."
+    assert _rows(kernel)[0] == "Last seed: 43, but no source continues from it."
 
 
 def test_the_status_lists_generators(kernel, generators):

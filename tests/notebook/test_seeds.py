@@ -204,7 +204,7 @@ WRONG = {
     "8 --from -1": "a seed is an integer from 0 to 4294967295, not -1: ",
     "8 --from 4294967295": "8 seeds from 4294967295 end beyond 4294967295",
     "8 --versus nothing": "no study is kept as 'nothing'; kept: none",
-    "8 --keep -x": "'-x' is no name",
+    "8 --keep -x": "'-x' is not a valid name",
     "8 --engine": "No such option '--engine'; did you mean --engines?",
     "8 --engines": "no ipyparallel cluster is connected here",
 }

@@ -64,23 +64,23 @@ def test_a_source_that_a_run_left_alone_is_not_told():
     """Such a source is shown if it started from another state, or moved before."""
     first = run(1, {"python": A, "numpy": A}, {"python": B, "numpy": A})
     second = run(2, {"python": C, "numpy": B}, {"python": C, "numpy": B}, between={"numpy": (A, B)})
-    fields = line_model(draw_line(second, first, "k"))["fields"]
+    fields = line_model(draw_line(second, [first], "k"))["fields"]
     chip = [code(C), hue(C), C]
     assert fields["python"] == {"from": chip, "to": None, "other": True, "between": False}
     assert (fields["numpy"]["other"], fields["numpy"]["between"]) == (False, True)
-    assert list(line_model(draw_line(first, None, "k"))["fields"]) == ["python"]
+    assert list(line_model(draw_line(first, [], "k"))["fields"]) == ["python"]
 
 
 def test_a_source_that_neither_run_uses_is_not_ringed():
     """Its other state at the start does not matter."""
     runs = [run(1, {"python": A}, {"python": A}), run(2, {"python": B}, {"python": B})]
-    assert draw_line(runs[1], runs[0], "k").others == frozenset()
+    assert draw_line(runs[1], runs[:1], "k").others == frozenset()
 
 
 def test_a_cell_of_magics_alone_is_held_against_nothing():
     """``%seed 42`` is meant to start from any state."""
     runs = [run(n, {"python": d}, {"python": C}, source="%seed 42") for n, d in enumerate((A, B))]
-    line = draw_line(runs[1], runs[0], "k")
+    line = draw_line(runs[1], runs[:1], "k")
     assert (line.others, line.outcome) == (frozenset(), None)
 
 
@@ -88,8 +88,8 @@ def test_a_run_is_said_in_a_sentence():
     """Screen readers read the sentence."""
     first = run(1, {"python": A}, {"python": B})
     second = run(2, {"python": B}, {"python": C}, error="E", status="error")
-    assert line_words(draw_line(first, None, "k")) == "In[1] ran, moved python."
-    assert line_words(draw_line(second, first, "k")) == (
+    assert line_words(draw_line(first, [], "k")) == "In[1] ran, moved python."
+    assert line_words(draw_line(second, [first], "k")) == (
         "In[2] ended: error, moved python, another result than In[1]."
     )
 

@@ -61,5 +61,5 @@ def test_a_cell_that_has_the_same_number_there():
 
 def test_nothing_is_found():
     """The title says so."""
-    said = "Nothing recorded here speaks against Restart & Run All."
+    said = "Nothing recorded here would change with Restart & Run All."
     assert view("same", []).text().startswith(said)

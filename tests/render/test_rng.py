@@ -94,7 +94,7 @@ def test_two_states_side_by_side():
         kernel="x",
     )
     view = StateDifference(first, second, {A: Position(42, 7)}, "k")
-    assert view.names == ("In[5]", "#109")
+    assert [heading for heading, _ in view.columns] == ["Source", "In[5] began", "#109 began", ""]
     assert view.rows == [
         ("python", "aaaa0000 seed 42 + 7 draws", "aaaa0000 seed 42 + 7 draws", "same"),
         ("numpy", "aaaa0000 seed 42 + 7 draws", "bbbb0000", "differs"),

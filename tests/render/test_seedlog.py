@@ -70,14 +70,14 @@ def test_html_escapes_what_the_user_wrote():
 def test_what_was_put_back_and_what_was_not_is_told():
     """Each has a line of at most 80 columns."""
     done = Restored(("python", "numpy"), missing=("g",), left=("new",), dropped=("torch.cpu",))
-    assert restored_text(done, "as when In[5] began").splitlines() == [
-        "Put back: python, numpy. They stand as when In[5] began.",
+    assert restored_text(done, "to the start of In[5]").splitlines() == [
+        "Put back to the start of In[5]: python, numpy.",
         "Not here now: g.",
-        "Left alone, as not known then: new.",
+        "Left alone, as they were not recorded: new.",
         "No longer in the ledger: torch.cpu.",
     ]
-    one = restored_text(Restored(("python",), (), ()), "as saved under 'a'")
-    assert one == "Put back: python. It stands as saved under 'a'."
-    assert restored_text(Restored((), ("g",), ()), "x").startswith("None is here.")
+    one = restored_text(Restored(("python",), (), ()), "to the state saved as 'a'")
+    assert one == "Put back to the state saved as 'a': python."
+    assert restored_text(Restored((), ("g",), ()), "x").startswith("None of them exists here.")
     many = Restored(tuple(f"generator_{n}" for n in range(40)), (), ())
     assert max(map(len, restored_text(many, "x").splitlines())) <= 80

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
+from itertools import zip_longest
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -12,6 +13,7 @@ from ipytorchseed.reads.abstract import CONSTANT, UNKNOWN, AbstractValue, conten
 from ipytorchseed.reads.actions import is_name
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.parsing import children_of
+from ipytorchseed.reads.seeding import as_if_seeded
 
 Evaluate = Callable[["Scope", Any], AbstractValue | None]
 
@@ -132,10 +134,10 @@ class Scope:
     def block(self, nodes: Sequence[ast.AST]) -> AbstractValue:
         """Evaluate nodes up to one that leaves the block; return the last value."""
         value = UNKNOWN
-        for node in nodes:
+        for node, following in zip_longest(nodes, nodes[1:]):
             if self.dead:
                 break
-            value = self.visit(node)
+            value = self.visit(as_if_seeded(node, following))
         return value
 
     # -- states --------------------------------------------------------------------------------

@@ -76,21 +76,12 @@ class Effects(Struct):
             self.read(name, assigned)
         for path, given in other.calls.items():
             self.call(path, given)
-        self.actions |= other.actions
-        self.writes |= other.writes
-        self.paths |= other.paths
-        self.handed |= other.handed
-        self.escaped |= other.escaped
-        self.sets |= other.sets
+        for field in ("actions", "writes", "paths", "handed", "escaped", "sets"):
+            getattr(self, field).update(getattr(other, field))
         self.add_plain(other)
 
     def add_plain(self, other: Effects) -> None:
         """Add the effects that do not depend on the meaning of names."""
-        self.held |= other.held
-        self.attributes |= other.attributes
-        self.imports |= other.imports
-        self.stars |= other.stars
-        self.files |= other.files
-        self.texts |= other.texts
-        self.programs |= other.programs
+        for field in ("held", "attributes", "imports", "stars", "files", "texts", "programs"):
+            getattr(self, field).update(getattr(other, field))
         self.complete &= other.complete

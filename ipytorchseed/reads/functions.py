@@ -91,10 +91,7 @@ def _comprehension(
     parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
     value = contents(*scope.visit_all(parts))
     scope.local = local
-    for name in hidden:
-        if name not in before.assigned:
-            scope.assigned.discard(name)
-        scope.bound.pop(name, None)
-        if name in before.bound:
-            scope.bound[name] = before.bound[name]
+    scope.assigned -= hidden - before.assigned
+    scope.bound = {name: value for name, value in scope.bound.items() if name not in hidden}
+    scope.bound |= {name: before.bound[name] for name in hidden & before.bound.keys()}
     return value

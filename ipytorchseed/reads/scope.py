@@ -171,11 +171,6 @@ class Scope:
         self.resume(alive[0])
         for state in alive[1:]:
             self.assigned &= state.assigned
-            self.may_be_bound(state)
-
-    def may_be_bound(self, state: State) -> None:
-        """Add the values that names may have if another path led here."""
-        if not state.dead:
             for name in {**self.bound, **state.bound}:
                 ours, theirs = self.bound.get(name, UNKNOWN), state.bound.get(name, UNKNOWN)
                 self.bound[name] = join(ours, theirs)

@@ -236,13 +236,9 @@ def _try(scope: Scope, node: ast.Try) -> None:
     for handler in node.handlers:
         scope.resume(State({*start.assigned}, {**bound}))
         scope.block([handler])
-        ends.append(scope.state())
-    if normal.dead:
-        scope.join(ends)
-    else:
-        scope.resume(normal)
-        for end in ends:
-            scope.may_be_bound(end)
+        end = scope.state()
+        ends.append(end if normal.dead else State(normal.assigned, end.bound, end.dead))
+    scope.join([normal, *ends])
     if node.finalbody:
         dead, scope.dead = scope.dead, False
         scope.block(node.finalbody)

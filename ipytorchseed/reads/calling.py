@@ -1,28 +1,17 @@
-"""Evaluates calls of functions of the cell, of ``exec`` and of magics."""
+"""Evaluates calls: of functions of the cell, of ``exec`` and of magics."""
 
 from __future__ import annotations
 
 import ast
-import functools
 
-from msgspec.structs import replace
-
-from ipytorchseed.reads.abstract import (
-    CALL,
-    LENGTH,
-    UNKNOWN,
-    AbstractValue,
-    Body,
-    join,
-)
-from ipytorchseed.reads.entropy import SAYS_WHEN
-from ipytorchseed.reads.expressions import look_up_text
+from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue
+from ipytorchseed.reads.entropy import ADDRESS, ANY, READING_TAILS, SAYS_WHEN
+from ipytorchseed.reads.expressions import hold, is_namespace, look_up_name, look_up_text, text_of
 from ipytorchseed.reads.magics import Magic, magic_of
-from ipytorchseed.reads.parsing import dotted_name, parse_text
+from ipytorchseed.reads.parsing import dotted_name, nodes_in, parse_text
 from ipytorchseed.reads.queries import names_in_query
 from ipytorchseed.reads.scope import Scope, evaluates
 from ipytorchseed.reads.source import remember
-from ipytorchseed.reads.taint import record_call
 
 _SETS = frozenset({"frozenset", "set"})
 
@@ -33,111 +22,127 @@ _LOOKUP_METHODS = frozenset({"get", "pop", "setdefault"})
 _FILL_METHODS = frozenset({"add", "append", "appendleft", "extend", "insert"})
 _QUERIES = frozenset({"eval", "query", "sql"})
 
+# Functions that show readings of clocks.
+_SHOWS = frozenset(
+    {"print", "display", "debug", "info", "warning", "error", "critical", "log", "exception"}
+    | {"write", "set_description", "set_postfix", "set_postfix_str", "pprint", "warn"}
+)
+
+# Functions and methods whose results are readings of clocks again.
+_RESHAPES = frozenset(
+    {"abs", "astype", "float", "format", "fromtimestamp", "int", "isoformat", "item", "max", "min"}
+    | {"repr", "round", "str", "strftime", "timedelta", "timestamp", "total_seconds"}
+)
+
 
 @evaluates("Call")
 def _call(scope: Scope, node: ast.Call) -> AbstractValue:
-    callee = node.func
+    callee, found = node.func, None
     name = callee.id if isinstance(callee, ast.Name) else ""
-    if name in _BY_TEXT and (found := _BY_TEXT[name](scope, node)) is not None:
+    if name in {"eval", "exec"}:
+        return _run_text(scope, node)
+    if name == "getattr":
+        found = _attribute(scope, node)
+    elif isinstance(callee, ast.Attribute):
+        found = _method(scope, callee, node)
+    if found is not None:
         return found
-    if not name:
-        magic = magic_of(node)
-        if magic is not None:
-            scope.visit(callee)
-            return _magic(scope, magic)
-    if isinstance(callee, ast.Attribute) and callee.attr in _LOOKUP_METHODS and node.args:
-        _look_up_item(scope, callee, node.args[0])
     func = _callee(scope, node)
     outer, scope.orderless = scope.orderless, name in _ORDERLESS
-    args = [
-        scope.visit_by(each, LENGTH) if name == "len" else scope.visit(each)
-        for each in (*node.args, *(word.value for word in node.keywords))
-    ]
+    args = scope.visit_all(node.args)
     scope.orderless = outer
-    for arg in args:
-        scope.run_all(arg.bodies)
-    if name in _SETS and func.paths == (name,) and (not args or args[0].tail != "range()"):
-        scope.record_set(next(iter(args[0].paths), "") if args else "")
-    _set_attribute(scope, func, args)
-    if isinstance(callee, ast.Attribute) and callee.attr in _QUERIES:
-        _look_up_query(scope, args)
-    if isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name):
-        owner = callee.value.id
-        if args and callee.attr in _FILL_METHODS and _fills(scope, owner, args[-1]):
-            return UNKNOWN
-    abstract = record_call(scope.effects, func, args, more=_has_uncounted(node))
-    return _enter(scope, func, abstract, certain=bool(name)) if func.bodies else abstract
+    args += scope.visit_all(word.value for word in node.keywords)
+    path = args[0].paths[0] if args and args[0].paths else ""
+    if name in _SETS and func.paths == (name,) and path != "range()":
+        scope.record_set(path)
+    if name == "setattr" and len(node.args) > 1 and (key := text_of(node.args[1])) is not None:
+        scope.effects.paths.update(f"{path}.{key}=" for path in args[0].paths)
+    return _record(scope, node, func, args)
 
 
-def _look_up_item(scope: Scope, callee: ast.Attribute, key: ast.expr) -> None:
-    """Look up the name in ``globals().get("name")`` and ``pop``, which deletes it."""
-    held = look_up_text(scope, callee.value, key)
-    if held is not None and callee.attr == "pop":
-        scope.effects.actions |= dict.fromkeys(f"del {name}" for name in held.paths)
+def _method(scope: Scope, callee: ast.Attribute, node: ast.Call) -> AbstractValue | None:
+    """Evaluate calls of the shell and of methods that take names or fill containers."""
+    magic = magic_of(node)
+    if magic is not None:
+        return _magic(scope, magic)
+    if callee.attr in _LOOKUP_METHODS and node.args and is_namespace(callee.value):
+        held = look_up_text(scope, callee.value, node.args[0])
+        if callee.attr == "pop":
+            scope.effects.actions |= dict.fromkeys(f"del {name}" for name in held.paths)
+    if callee.attr in _QUERIES:
+        for each in node.args:
+            if isinstance(each, ast.Name):
+                scope.effects.held.add(("text", each.id))
+            for text in filter(None, map(text_of, nodes_in(each))):
+                for name in names_in_query(text):
+                    look_up_name(scope, name)
+    if callee.attr in _FILL_METHODS and node.args and isinstance(callee.value, ast.Name):
+        func, *args = scope.visit_all([callee, *node.args])
+        scope.fill(callee.value.id, args[-1])
+        kept = [AbstractValue(each.paths) for each in (func, *args)]  # without their readings
+        return _record(scope, node, kept[0], kept[1:])
+    return None
 
 
 def _callee(scope: Scope, node: ast.Call) -> AbstractValue:
     """Evaluate the callee: ``numpy.datetime64("now")`` as ``numpy.datetime64.now``."""
-    func = scope.visit_by(node.func, CALL)
-    if dotted_name(node.func).rpartition(".")[2] not in SAYS_WHEN:
+    if isinstance(node.func, ast.Name):
+        func = look_up_name(scope, node.func.id, ".__call__")
+    else:
+        func = scope.visit(node.func)
+    scope.run_all(func.bodies)
+    if dotted_name(node.func).rpartition(".")[2] not in SAYS_WHEN or not node.args:
         return func
-    first = getattr(node.args[0], "value", None) if node.args else None
+    first = text_of(node.args[0])
     return func.attribute(first) if first in ("now", "today") else func
-
-
-def _look_up_query(scope: Scope, args: list[AbstractValue]) -> None:
-    """Load the names in ``frame.query("price > @limit")`` and SQL queries."""
-    for text in [text for each in args for text in each.text()]:
-        scope.effects.held |= {("query", text)} if "\0" in text else set()
-        for name in names_in_query(text):
-            scope.effects.paths.update(scope.load(name).paths)
 
 
 def _attribute(scope: Scope, node: ast.Call) -> AbstractValue | None:
     """Evaluate ``getattr(cfg, "rate")``; return None if the attribute is unknown."""
-    owner, *others = node.args or [node]
-    texts = scope.visit(others.pop(0)).text() if others else ()
-    if not texts or "\0" in "".join(texts):
+    text = text_of(node.args[1]) if len(node.args) > 1 else None
+    if text is None:
         return None
-    held = scope.visit(owner) if not isinstance(owner, ast.Name) else scope.load(owner.id)
-    scope.run_all(held.bodies)
-    found = [held.attribute(text) for text in texts]
-    scope.effects.attributes.update(texts)
-    for each in found:
-        scope.effects.paths.update(each.paths)
-    return functools.reduce(join, [*found, *map(scope.visit, others)])
+    scope.use(*node.args[2:])
+    return scope.visit(ast.Attribute(node.args[0], text, ast.Load()))
 
 
-def _enter(
-    scope: Scope, func: AbstractValue, result: AbstractValue, *, certain: bool
+def _record(
+    scope: Scope, node: ast.Call, func: AbstractValue, args: list[AbstractValue]
 ) -> AbstractValue:
-    """Run the code of the callee and return the result with the code that it holds."""
-    after: list[Body] = []
-    for body in func.bodies:
-        scope.run(body, certain=certain)
-        after += body.then
-    return replace(result, bodies=tuple(after))
+    """Record a call and return the abstract value of its result."""
+    effects, callee = scope.effects, node.func
+    tail = callee.attr if isinstance(callee, ast.Attribute) else dotted_name(callee)
+    last = func.paths[0].rpartition(".")[2].lstrip(":") if func.paths else tail
+    effects.actions |= dict.fromkeys(
+        func.paths or [f".{tail}" if isinstance(callee, ast.Attribute) else tail]
+    )
+    values = [*node.args, *(word.value for word in node.keywords)]
+    given = sum(not (isinstance(each, ast.Constant) and each.value is None) for each in values)
+    if any(isinstance(each, ast.Starred) for each in values) or not all(
+        word.arg for word in node.keywords
+    ):
+        given = ANY  # ``*args`` and ``**options`` cannot be counted
+    for path in func.paths:
+        effects.call(path, given)
+    if last not in _SHOWS:
+        effects.handed.update(*(arg.paths for arg in args))
+    results = tuple([f"{path}()" for path in func.paths])
+    readings = func.readings.union(*(arg.readings for arg in args))
+    if readings and last in _RESHAPES:
+        return AbstractValue(readings=readings, pure=all(arg.pure for arg in args))
+    if readings and last not in _SHOWS:
+        effects.escaped |= readings
+    elif results and (last in READING_TAILS or func.paths == (ADDRESS,)):
+        return AbstractValue(results, (), frozenset(results), pure=True)
+    return AbstractValue(results)
 
 
-def _set_attribute(scope: Scope, func: AbstractValue, args: list[AbstractValue]) -> None:
-    """Record the attribute that ``setattr(torch, "relu", mine)`` sets."""
-    if "setattr" in func.paths and len(args) > 1:
-        named = [text for text in args[1].texts if text.isidentifier()]
-        scope.effects.paths.update(f"{path}.{name}=" for path in args[0].paths for name in named)
-
-
-def _fills(scope: Scope, name: str, item: AbstractValue) -> bool:
-    """Return whether a call fills a list with its taint: ``times.append(now - then)``."""
-    before = scope.bound.get(name, UNKNOWN)
-    if name not in scope.assigned:
-        scope.fill(name, AbstractValue(bodies=item.bodies))
-        return False
-    scope.fill(name, item)
-    return bool(before.taint or item.taint)
+# --------------------------------------------------------------------------------------------------
+# Code in texts
 
 
 def _magic(scope: Scope, magic: Magic) -> AbstractValue:
-    scope.effects.actions.pop("get_ipython", None)  # IPython's translation of the magic
+    scope.load("get_ipython")  # IPython's translation of the magic
     scope.effects.actions[magic.text] = None
     for text in magic.expressions:
         tree = parse_text(text.strip())
@@ -164,28 +169,11 @@ def _magic(scope: Scope, magic: Magic) -> AbstractValue:
 def _run_text(scope: Scope, node: ast.Call) -> AbstractValue:
     """Evaluate ``exec`` and ``eval`` of a literal string, or one that a name holds."""
     scope.visit(node.func)
-    texts = scope.visit(node.args[0]).text() if len(node.args) == 1 else ()
-    text = texts[0] if len(texts) == 1 and "\0" not in texts[0] else None
+    text = text_of(node.args[0]) if len(node.args) == 1 else None
     tree = parse_text(text.strip()) if text is not None else None
     if tree is not None:
-        if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
-            return scope.visit(tree.body[0].value)
         scope.block(tree.body)
         return UNKNOWN
-    for each in (*node.args, *node.keywords):
-        scope.consume(scope.visit(each))
-    scope.effects.held |= {("code", text) for text in texts}
-    scope.effects.complete &= bool(texts)
+    values = scope.visit_all([*node.args, *(word.value for word in node.keywords)])
+    hold(scope, values[0] if len(node.args) == 1 else UNKNOWN)
     return UNKNOWN
-
-
-# Functions that look up what a string argument names.
-_BY_TEXT = {"eval": _run_text, "exec": _run_text, "getattr": _attribute}
-
-
-def _has_uncounted(node: ast.Call) -> bool:
-    """Return whether the arguments cannot be counted: ``*args`` and ``**options``."""
-    for each in node.args:
-        if type(each) is ast.Starred:
-            return True
-    return any(word.arg is None for word in node.keywords)

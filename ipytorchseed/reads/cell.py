@@ -10,7 +10,7 @@ from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.bindings import bound_by
+from ipytorchseed.reads.bindings import annotations_of, bound_by, defaults_of
 from ipytorchseed.reads.dependencies import is_too_long
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.evaluator import follow
@@ -28,6 +28,9 @@ _MAX_NODES = 4_000
 _CHECK = lazy_pattern(r"(?=.*--check\b)(?:--check(?:[ =]\d+)?|--json|--isolate|\s)+")
 
 _CLOSE = object()
+
+# Nodes of expressions that run no code.
+_PLAIN = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.unaryop)
 
 
 class _Cell(Struct, frozen=True):
@@ -126,10 +129,7 @@ def _is_inert(statement: ast.stmt) -> bool:
     values, which runs code of their class.
     """
     if isinstance(statement, ast.FunctionDef):
-        given = statement.args
-        asked = *given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg
-        annotations = (each.annotation for each in asked if each is not None)
-        run = *given.defaults, *given.kw_defaults, *annotations, statement.returns
+        run = *defaults_of(statement.args), *annotations_of(statement)
         plain = all(isinstance(each, ast.Name) or _is_constant(each) for each in run)
         return plain and not statement.decorator_list
     if isinstance(statement, ast.Assign):
@@ -138,16 +138,9 @@ def _is_inert(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Pass)
 
 
-def _is_constant(value: ast.expr | None) -> bool:
-    """Return whether an expression, if any, consists only of constants."""
-    if isinstance(value, ast.Tuple | ast.List):
-        return all(map(_is_constant, value.elts))
-    if isinstance(value, ast.Dict):
-        named = all(isinstance(each, ast.Constant) for each in value.keys)
-        return named and all(map(_is_constant, value.values))
-    if isinstance(value, ast.UnaryOp):
-        return isinstance(value.operand, ast.Constant)
-    return value is None or isinstance(value, ast.Constant)
+def _is_constant(value: ast.expr) -> bool:
+    """Return whether an expression consists only of constants."""
+    return all(isinstance(each, _PLAIN) for each in nodes_in(value))
 
 
 def _every_name(nodes: list[ast.AST]) -> Effects:
@@ -180,16 +173,7 @@ def _words(node: ast.AST, parse: Parse) -> list[str]:
     stack: list[object] = [node]
     while stack:
         part = stack.pop()
-        if isinstance(part, ast.Name):  # a fast path for most nodes: same words as below
-            words.append(f"Nameidctx{type(part.ctx).__name__}str {part.id!r} ")
-        elif isinstance(part, ast.Attribute):
-            words.append(f"Attributevalueattrctx{type(part.ctx).__name__}str {part.attr!r} ")
-            stack.append(part.value)
-        elif isinstance(part, ast.Constant):
-            value = part.value
-            written = f"value{type(value).__name__} {_literal(value)} "
-            words.append(f"Constant{'None' if value is None else written}")
-        elif isinstance(part, ast.AST):
+        if isinstance(part, ast.AST):
             words.append(type(part).__name__)
             magic = magic_of(part) if isinstance(part, ast.Call) else None
             body = parse(magic.body) if magic is not None and magic.cell else None

@@ -57,25 +57,24 @@ def _add_names(effects: Effects, code: CodeType) -> None:
     path = ""
     for step in dis.get_instructions(code):
         name = step.opname
-        if path and name in ("LOAD_ATTR", "LOAD_METHOD"):
-            path = f"{path}.{step.argval}"
+        if name in ("LOAD_ATTR", "LOAD_METHOD"):
             effects.attributes.add(step.argval)
-            continue
+            effects.actions.pop(path, None)
+            path = path and f"{path}.{step.argval}"
+        elif name in ("LOAD_GLOBAL", "LOAD_NAME"):
+            path = step.argval
+            effects.read(path)
+        else:
+            path = ""
         if path:
             effects.paths.add(path)
             effects.call(path, ANY)
             effects.actions[path] = None
-            path = ""
-        if name in ("LOAD_GLOBAL", "LOAD_NAME"):
-            path = step.argval
-            effects.read(path)
         elif name in ("STORE_GLOBAL", "DELETE_GLOBAL"):
             effects.writes.add(step.argval)
         elif name == "IMPORT_NAME":
             effects.complete = False
             effects.imports |= {step.argval.partition(".")[0]} - {""}
-        elif name in ("LOAD_ATTR", "LOAD_METHOD"):
-            effects.attributes.add(step.argval)
 
 
 # Returns the effects of a function on global names, cached for each code object.

@@ -14,11 +14,9 @@ class Effects(Struct):
         reads: Names read before they are certain to be set, each with the names that are certain to
             be set whenever it is read; for a function, these may include the name itself.
         writes: Names that may be set or deleted.
-        must_assign: Names that a function is certain to set.
         paths: Dotted names read, such as ``np.random``; with ``=`` at the end, set.
-        held: Strings that it uses as a ``name`` of the namespace, as ``code`` or as a ``query`` of
-            a data frame, with placeholders for strings that names hold, see
-            ``abstract.AbstractValue.texts``.
+        held: Names that hold a ``text``, which it uses as a name, as code or as a query; and each
+            ``pattern`` of names that it looks up.
         calls: Dotted names called, each with the smallest number of arguments, without None.
         actions: What it does, in order, without duplicates: see ``Dependencies.actions``, but with
             names as in ``paths``.
@@ -42,7 +40,6 @@ class Effects(Struct):
 
     reads: dict[str, frozenset[str]] = {}
     writes: set[str] = set()
-    must_assign: set[str] = set()
     paths: set[str] = set()
     held: set[tuple[str, str]] = set()
     calls: dict[str, int] = {}
@@ -79,21 +76,12 @@ class Effects(Struct):
             self.read(name, assigned)
         for path, given in other.calls.items():
             self.call(path, given)
-        self.actions |= other.actions
-        self.writes |= other.writes
-        self.paths |= other.paths
-        self.handed |= other.handed
-        self.escaped |= other.escaped
-        self.sets |= other.sets
+        for field in ("actions", "writes", "paths", "handed", "escaped", "sets"):
+            getattr(self, field).update(getattr(other, field))
         self.add_plain(other)
 
     def add_plain(self, other: Effects) -> None:
         """Add the effects that do not depend on the meaning of names."""
-        self.held |= other.held
-        self.attributes |= other.attributes
-        self.imports |= other.imports
-        self.stars |= other.stars
-        self.files |= other.files
-        self.texts |= other.texts
-        self.programs |= other.programs
+        for field in ("held", "attributes", "imports", "stars", "files", "texts", "programs"):
+            getattr(self, field).update(getattr(other, field))
         self.complete &= other.complete

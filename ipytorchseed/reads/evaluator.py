@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from ipytorchseed.reads import blocks, calling
-from ipytorchseed.reads.abstract import Body
+from ipytorchseed.reads import calling, statements
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.functions import function_effects, lambda_effects
 from ipytorchseed.reads.scope import Reader, Scope, State
 
-__all__ = ["blocks", "calling", "follow", "follow_function"]  # two register evaluators
+__all__ = ["calling", "follow", "follow_function", "statements"]  # two register evaluators
 
 
 def follow_function(node: ast.AST, free: Iterable[str], reader: Reader) -> Effects:
@@ -24,14 +23,14 @@ def follow_function(node: ast.AST, free: Iterable[str], reader: Reader) -> Effec
     """
     around = Scope({*free}, State({*free}, {}), reader)
     if isinstance(node, ast.Lambda):
-        around.run(Body(lambda_effects(around, node)))
+        around.run_all([lambda_effects(around, node)])
     elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        around.run(Body(function_effects(around, node)))
+        around.run_all([function_effects(around, node)])
     elif isinstance(node, ast.GeneratorExp):  # it has already received its first iterator
         first, *others = node.generators
         nothing = ast.Tuple([], ast.Load())
         given = ast.comprehension(first.target, nothing, first.ifs, first.is_async)
-        around.consume(around.visit(ast.GeneratorExp(node.elt, [given, *others])))
+        around.use(ast.GeneratorExp(node.elt, [given, *others]))
     return around.effects
 
 
@@ -45,9 +44,9 @@ def follow(tree: ast.Module, reader: Reader) -> Effects:
     scope = Scope(set(), State(set(), {}), reader)
     scope.block(tree.body)
     effects = scope.effects
-    for name, abstract in scope.bound.items():
-        if abstract.bodies:
+    for name, value in scope.bound.items():
+        if value.bodies:
             inner = Scope(set(), State(set(), {}), reader)
-            inner.run_all(abstract.bodies)
+            inner.run_all(value.bodies)
             effects.defined[name] = inner.effects
     return effects

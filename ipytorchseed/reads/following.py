@@ -7,6 +7,7 @@ to names (here), names to values (``names``), and values to code again (``values
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Mapping
 from types import CodeType
@@ -19,21 +20,19 @@ from ipytorchseed.reads.actions import MAX_ACTIONS, is_name, last_part
 from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.dependencies import Dependencies
 from ipytorchseed.reads.effects import Effects
-from ipytorchseed.reads.evaluator import follow
-from ipytorchseed.reads.home import Home, fill_in
+from ipytorchseed.reads.home import Home
 from ipytorchseed.reads.names import NameFollower
 from ipytorchseed.reads.nondeterminism import Nondeterminism
-from ipytorchseed.reads.parsing import parse_text
-from ipytorchseed.reads.patches import Place, find_at, find_used, is_replaced
-from ipytorchseed.reads.queries import names_in_query
+from ipytorchseed.reads.patches import Place, find_at, is_replaced
 from ipytorchseed.reads.resolution import find_imported, public_name
-from ipytorchseed.reads.scope import Reader, TooMuchError
 from ipytorchseed.reads.values import OutOfTimeError
 
 _ENVIRONMENT = frozenset({"environ", "environb", "getenv"})
 
 # Attributes through which code reads the environment, and names of environment variables.
 _VARIABLE = lazy_pattern(r"[A-Z][A-Z0-9_]{1,80}")
+
+_WORD = lazy_pattern(r"[^\W\d]\w*")
 
 
 def find_dependencies(  # noqa: PLR0913 -- the last by name
@@ -94,12 +93,11 @@ class _CodeFollower(NameFollower):
         try:
             self._follow(effects, self._notebook, frozenset())
             self.drain()
-            if not self._found.complete and self.in_time:
-                self._follow_given(effects)
+            if not self._found.complete and self.in_time:  # its strings may be run
+                self._read_all(_WORD.findall(" ".join(effects.texts)), self._notebook, frozenset())
             self._found.packages |= self.packages
-            if patched:
-                self._record_patches(patched)
-                self.drain()
+            self._record_patches(patched)
+            self.drain()
         except OutOfTimeError:
             self.complete = False
         self._found.packages |= self.packages
@@ -111,7 +109,7 @@ class _CodeFollower(NameFollower):
         found.complete &= self.complete
         names = self._notebook.names
         read = [names[name] for home, name in found.names.values() if not home and name in names]
-        if not _ENVIRONMENT.isdisjoint(self._met.names):
+        if not _ENVIRONMENT.isdisjoint(self._attributes):
             held = (each for each in read if type(each) is str)
             found.variables.update(filter(_VARIABLE.fullmatch, (*found.texts, *held)))
         nondeterminism.record_held(read, self._attributes)
@@ -121,13 +119,13 @@ class _CodeFollower(NameFollower):
         return found
 
     def _record_patches(self, patched: Mapping[str, Place]) -> None:
-        """Record the attributes of packages that the user replaced and the cell uses."""
-        self._met.classes += [about.kind for about in self._kinds.values() if not about.local]
-        for name in find_used(patched, self._met, self._found.packages):
-            if is_replaced(patched[name]):
-                self._found.names.setdefault(name, patched[name])
+        """Record what the user replaced in the packages that the cell reaches."""
+        reached = {*self._found.packages, "builtins"}
+        for name, place in patched.items():
+            if place[0].partition(".")[0] in reached and is_replaced(place):
+                self._found.names.setdefault(name, place)
                 self._found.replaced.add(name)
-                self.push([find_at(patched[name])], frozenset())
+                self.push([find_at(place)], frozenset())
 
     # -- code ------------------------------------------------------------------------------------
 
@@ -163,16 +161,18 @@ class _CodeFollower(NameFollower):
             self.tick()
             if home.holds(path, assigned):
                 self.read_path(path, home, assigned)
-        for kind, text in effects.held:
-            try:
-                self._follow_texts(kind, fill_in(text, home.names), home, assigned)
-            except (RecursionError, TooMuchError):
+        for kind, held in effects.held:
+            if kind == "pattern":
+                known = [name for name in home.names if type(name) is str]
+                self._read_all(filter(re.compile(held).fullmatch, known), home, assigned)
+            elif type(text := home.names.get(held)) is str:
+                self._read_all(_WORD.findall(text), home, assigned)
+            else:
                 self._found.complete = False
 
     def _record_effects(self, effects: Effects, home: Home) -> None:
         """Record effects that do not lead to other values."""
         found = self._found
-        self._met.names |= effects.attributes | effects.reads.keys()
         found.packages |= effects.imports
         found.files |= effects.files
         found.texts |= effects.texts
@@ -224,33 +224,10 @@ class _CodeFollower(NameFollower):
             self._followed[id(effects)] = assigned if before is None else assigned & before
             self._follow(effects, self._notebook, assigned)
 
-    # -- code and names in strings ---------------------------------------------------------------
-
-    def _follow_given(self, effects: Effects) -> None:
-        """Follow the cell's strings that name variables, since they may be run.
-
-        An example is a class with ``eval(name) for name in self.args``, and a cell with
-        ``show("prices", "prices.sum()")``.
-        """
-        for text in effects.texts:
-            tree = parse_text(text.strip())
-            inner = follow(tree, Reader(parse_text)) if tree is not None else None
-            if inner is not None and not self._notebook.names.keys().isdisjoint(inner.reads):
-                self._follow(inner, self._notebook, frozenset())
-        self.drain()
-
-    def _follow_texts(
-        self, kind: str, texts: Iterable[str], home: Home, assigned: frozenset[str]
-    ) -> None:
-        """Follow the names and code in strings, as in ``Effects.held``."""
-        known = False
-        for text in texts:
+    def _read_all(self, names: Iterable[str], home: Home, assigned: frozenset[str]) -> None:
+        """Follow those of several names that exist."""
+        for name in names:
             self.tick()
-            tree = parse_text(text.strip()) if kind == "code" else None
-            known |= kind == "query" or text in home.names or tree is not None
-            if tree is not None:
-                self._follow(follow(tree, Reader(parse_text)), home, assigned)
-            for name in names_in_query(text) if kind == "query" else (text,):
-                if name in home.names:
-                    self.read(name, home, assigned)
-        self._found.complete &= known
+            if name in home.names:
+                self.read(name, home, assigned)
+        self.drain()

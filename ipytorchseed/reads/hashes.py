@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import types
+from numbers import Number
 from typing import Any
 
 from ipytorchseed.introspection.anatomy import module_of_class, mro, name_of_class, own
@@ -16,7 +17,6 @@ _MAX_ITEMS = 64
 _SETS = identities({set, frozenset})
 
 _BUILTIN = identities({list, tuple, set, frozenset, dict})
-_NUMBERS = identities({int, float, bool, complex, range})
 
 
 def order_basis(value: object) -> str:
@@ -50,20 +50,13 @@ def hash_basis(value: object) -> str:
 
 def _hash_of(item: object) -> str:
     kind = type(item)
-    if id(kind) in _NUMBERS:
+    if issubclass(kind, Number):
         return ""
-    if _is_tensor(kind):
-        return BY_PLACE
-    if module_of_class(kind) == "numpy":
-        random = name_of_class(kind) in ("str_", "bytes_", "datetime64", "timedelta64")
-        return BY_HASH if random else ""
     if kind is tuple or kind is frozenset:
         return hash_basis(item)
-    for base in mro(kind):
-        hashed = own(base).get("__hash__")
-        if hashed is not None:
-            return BY_PLACE if hashed is object.__hash__ else BY_HASH
-    return BY_HASH
+    hashes = (own(base).get("__hash__") for base in mro(kind))
+    found = next((each for each in hashes if each is not None), None)
+    return BY_PLACE if found is object.__hash__ or _is_tensor(kind) else BY_HASH
 
 
 def _is_tensor(kind: type) -> bool:

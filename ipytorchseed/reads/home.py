@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.abstract import HELD, MAX_TEXTS
 
 # Names that are reserved for the interpreter.
 DUNDER = lazy_pattern(r"__\w+__")
@@ -49,25 +48,6 @@ def home_of(names: Mapping[str, Any]) -> Home:
     loaded = module is not None and introspection.module_names(module) is names
     package = introspection.text(names.get("__package__"))
     return Home(names, name or "?", loaded and name != "__main__", package)
-
-
-def fill_in(text: str, names: Mapping[str, Any]) -> list[str]:
-    """Return the variants of a string, with the placeholders of ``HELD`` replaced."""
-    found = [text]
-    while held := HELD.search(found[0]) if found else None:
-        value = names.get(held[2])
-        whole = [value] if not held[1] else _contents(value)
-        texts = [each for each in whole if type(each) is str]
-        found = [each.replace(held[0], new) for new in texts for each in found][:MAX_TEXTS]
-    return found
-
-
-def _contents(value: Any) -> list[Any]:  # noqa: ANN401
-    """Return the items of a container, and the keys of a dictionary."""
-    if id(type(value)) not in introspection.CONTAINERS:
-        return []
-    keys = [*dict.keys(value)] if isinstance(value, dict) else []
-    return [*introspection.items(value), *keys]
 
 
 def is_plain(names: Mapping[str, Any], name: str) -> bool:

@@ -5,7 +5,6 @@ Nothing is called: attributes are only read from dictionaries and slots.
 
 from __future__ import annotations
 
-import builtins
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -16,7 +15,7 @@ from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.dependencies import Dependencies, is_result
 from ipytorchseed.reads.home import DUNDER, Home, home_of, is_plain
-from ipytorchseed.reads.patches import Met, place_in
+from ipytorchseed.reads.patches import place_in
 from ipytorchseed.reads.resolution import MISSING, find_imported
 from ipytorchseed.reads.values import ValueFollower
 
@@ -41,7 +40,6 @@ class NameFollower(ValueFollower):
         self._notebook = Home(namespace, "")
         self._hidden = hidden
         self._inputs: dict[tuple[int, str], bool] = {}
-        self._met = Met()
 
     def _home(self, names: Mapping[str, Any]) -> Home:
         return self._notebook if names is self._notebook.names else home_of(names)
@@ -70,7 +68,6 @@ class NameFollower(ValueFollower):
         if name in home.names:
             self._name(name, home.names[name], home, assigned)
         else:
-            self._met.looked_up.add((id(vars(builtins)), name))
             self._found.missing |= set() if home.module else {name}
 
     def _name(
@@ -91,7 +88,6 @@ class NameFollower(ValueFollower):
     def _record_name(self, name: str, value: Any, home: Home) -> bool:  # noqa: ANN401
         """Record a name, and return whether its value is an input that must be followed."""
         self.record_package(value)
-        self._met.meet(value)
         followed = self.is_input(value)
         alias = not home.module and introspection.qualified_name(value).rpartition(".")[2] != name
         if introspection.is_module(value) or not (followed or alias):
@@ -130,8 +126,6 @@ class NameFollower(ValueFollower):
         else:
             root, _, rest = path.partition(".")
             value = home.names.get(root, MISSING)
-            if f"{root}.{rest.partition('.')[0]}" in assigned and not home.module:
-                return
         steps = rest.split(".") if rest else []
         while introspection.is_module(value):
             self.record_package(value)
@@ -148,8 +142,6 @@ class NameFollower(ValueFollower):
                 return
             self._attribute(value, name, assigned)
             value = names[name]
-            self._met.looked_up.add((id(names), name))
-            self._met.meet(value)
             if is_result:
                 return
         if steps and steps[0].endswith("=") and introspection.is_class(value):

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from ipytorchseed.introspection.anatomy import anatomy
-from ipytorchseed.reads.abstract import CONTAINS
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import (
     ADDRESS,
@@ -26,7 +25,7 @@ from ipytorchseed.reads.resolution import nondeterministic_call
 
 # Methods of a set that ignore its order.
 _ORDERLESS = frozenset(
-    {CONTAINS, "__len__", "add", "clear", "difference_update", "discard", "intersection_update"}
+    {"__call__", "__len__", "add", "clear", "difference_update", "discard", "intersection_update"}
     | {"isdisjoint", "issubset", "issuperset", "remove", "symmetric_difference_update", "update"}
 )
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from ipytorchseed.introspection.quiet import hidden_warnings
 from ipytorchseed.patterns import lazy_pattern
@@ -82,25 +81,6 @@ def children_of(node: ast.AST) -> list[ast.AST]:
         elif isinstance(value, ast.AST):
             found.append(value)
     return found
-
-
-class Visitor:
-    """Visits nodes by methods such as ``visit_Name``; faster than ``ast.NodeVisitor``."""
-
-    _visits: Mapping[type[ast.AST], Callable[[Any, Any], None]] = {}
-
-    def __init_subclass__(cls) -> None:
-        named = [(name.removeprefix("visit_"), each) for name, each in vars(cls).items()]
-        cls._visits = {getattr(ast, name): each for name, each in named if hasattr(ast, name)}
-
-    def visit(self, node: ast.AST) -> None:
-        """Visit a node."""
-        self._visits.get(type(node), Visitor.generic_visit)(self, node)
-
-    def generic_visit(self, node: ast.AST) -> None:
-        """Visit the direct children of a node."""
-        for each in children_of(node):
-            self.visit(each)
 
 
 _NO_NODES = {"arg", "attr", "ctx", "id", "kind", "module", "type_comment", "type_ignores"}

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 from typing import Any, TypeVar
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, Body, bodies_of, join, named
+from ipytorchseed.reads.abstract import CONSTANT, UNKNOWN, AbstractValue, contents, join
 from ipytorchseed.reads.actions import is_name
 from ipytorchseed.reads.effects import Effects
+from ipytorchseed.reads.parsing import children_of
 from ipytorchseed.reads.seeding import as_if_seeded
-from ipytorchseed.reads.taint import escape
 
 Evaluate = Callable[["Scope", Any], AbstractValue | None]
 
@@ -85,13 +84,8 @@ class Scope:
     Attributes:
         effects: What the code does with names.
         declared: Names that a class declares global.
-        returns: The state at each ``return``.
-        loops: The states at each ``break``, and at each ``continue``, of the loops around.
-        is_generator: Whether it yields.
-        tries: The number of ``try`` blocks around.
-        latest: The state before the last statement inside one.
-        has_dotted: Whether an attribute of a name was set, as in ``a.b = 1``.
-        orderless: Whether the order of a set that is made here is ignored.
+        loops: The states where the loops around are left, each with whether by ``break``.
+        orderless: Whether the order of a set that is used here is ignored.
     """
 
     def __init__(
@@ -100,15 +94,11 @@ class Scope:
         self.effects = Effects()
         self.local = local
         self.reader = reader
-        self.in_class = in_class
         self.assigned, self.bound, self.dead = state.assigned, state.bound, state.dead
         self.declared: set[str] = set()
-        self.returns: list[State] = []
-        self.loops: list[tuple[list[State], list[State]]] = []
-        self.is_generator = False
-        self.tries = 0
-        self.latest: State | None = None
-        self.has_dotted = self.orderless = False
+        self.loops: list[list[tuple[bool, State]]] = []
+        self.orderless = False
+        self._in_class = in_class
         self._surroundings = set(self.assigned) if in_class else set()
         self._not_timed: set[str] = set()
 
@@ -124,31 +114,45 @@ class Scope:
         evaluate = _evaluators.get(type(node))
         if evaluate is not None:
             return evaluate(self, node) or UNKNOWN  # statements have no value
-        for field in node._fields:
-            part = getattr(node, field, None)
-            for child in part if type(part) is list else (part,):
-                if isinstance(child, ast.AST):
-                    self.consume(self.visit(child))
+        self.use(*children_of(node))
         return UNKNOWN
 
-    def visit_by(self, node: ast.expr, method: str) -> AbstractValue:
-        """Evaluate an object that is used only through one method, if it is a name."""
-        if not isinstance(node, ast.Name):
-            return self.visit(node)
-        abstract = self.load(node.id)
-        self.effects.paths.update(f"{path}.{method}" for path in abstract.paths)
-        return abstract
+    def use(self, *nodes: ast.AST) -> None:
+        """Evaluate nodes whose values are used in any way: their code may run."""
+        for node in nodes:
+            value = self.visit(node)
+            self.escape(value)
+            self.run_all(value.bodies)
 
-    def block(self, statements: list[ast.stmt]) -> None:
-        """Evaluate statements up to the first that leaves the block."""
-        for statement, following in zip_longest(statements, statements[1:]):
+    def visit_all(self, nodes: Iterable[ast.AST]) -> list[AbstractValue]:
+        """Evaluate nodes whose values are kept, so that their code may run later."""
+        values = [self.visit(node) for node in nodes]
+        for value in values:
+            self.run_all(value.bodies)
+        return values
+
+    def block(self, nodes: Sequence[ast.AST]) -> AbstractValue:
+        """Evaluate nodes up to one that leaves the block; return the last value."""
+        value = UNKNOWN
+        for node, following in zip_longest(nodes, nodes[1:]):
             if self.dead:
-                return
-            if self.tries:
-                self.latest = self.state()
-            self.visit(as_if_seeded(statement, following))
+                break
+            value = self.visit(as_if_seeded(node, following))
+        return value
 
     # -- states --------------------------------------------------------------------------------
+
+    def branch(self, *blocks: Sequence[ast.AST]) -> AbstractValue:
+        """Evaluate alternative blocks, and continue where they meet."""
+        start, ends = self.state(), list[State]()
+        value: AbstractValue | None = None
+        for nodes in blocks:
+            self.resume(State({*start.assigned}, {**start.bound}, start.dead))
+            found = self.block(nodes)
+            value = found if value is None else join(value, found)
+            ends.append(self.state())
+        self.join(ends)
+        return value or UNKNOWN
 
     def state(self) -> State:
         """Return a copy of the state here."""
@@ -167,11 +171,6 @@ class Scope:
         self.resume(alive[0])
         for state in alive[1:]:
             self.assigned &= state.assigned
-            self.may_be_bound(state)
-
-    def may_be_bound(self, state: State) -> None:
-        """Add the values that names may have if another path led here."""
-        if not state.dead:
             for name in {**self.bound, **state.bound}:
                 ours, theirs = self.bound.get(name, UNKNOWN), state.bound.get(name, UNKNOWN)
                 self.bound[name] = join(ours, theirs)
@@ -182,7 +181,7 @@ class Scope:
 
     def assigned_inside(self) -> set[str]:
         """Return the assigned names that functions here see: not those of a class."""
-        return self._surroundings if self.in_class else self.assigned
+        return self._surroundings if self._in_class else self.assigned
 
     # -- names ---------------------------------------------------------------------------------
 
@@ -192,116 +191,81 @@ class Scope:
         if name in self.assigned:
             return UNKNOWN if bound is None else bound
         self.effects.read(name, self.outer())
-        if name == "__class__":  # a method may call the class around it
-            self.effects.attributes.add(name)
-        return named(name) if bound is None else join(named(name), bound)
+        known = AbstractValue((name,))
+        return known if bound is None else join(known, bound)
 
-    def store(self, name: str, abstract: AbstractValue = UNKNOWN) -> None:
+    def store(self, name: str, value: AbstractValue = UNKNOWN) -> None:
         """Record that a name is set; in a class, it becomes local."""
-        if self.in_class and name not in self.declared:
+        if self._in_class and name not in self.declared:
             self.local.add(name)
-        if self.has_dotted:
-            self.assigned = {each for each in self.assigned if not each.startswith(f"{name}.")}
         self.assigned.add(name)
-        if abstract is UNKNOWN:
+        if value is UNKNOWN:
             self.bound.pop(name, None)
         else:
-            self.bound[name] = abstract
+            self.bound[name] = value
         if name in self.local:
             return
         self.effects.writes.add(name)
-        self._time(name, abstract)
+        if not value.pure or name in self._not_timed:
+            self.escape(value)
+            self._stop_timing(name)
+        elif value.readings:
+            known = self.effects.timed.get(name, frozenset())
+            self.effects.timed[name] = known | value.readings
 
     def record_set(self, items: str = "") -> None:
         """Record that a set is made, and the name of the value with its items, if any."""
         if not self.orderless:
             self.effects.sets.add(items)
 
-    def consume_all(self) -> None:
-        """Record that functions made here may be called from elsewhere, by any holder."""
-        for abstract in [*self.bound.values()]:
-            self.run_all(abstract.bodies)
-
-    def store_attribute(self, path: str) -> None:
-        """Record that ``a.b`` is set, so its earlier value is unreachable."""
-        self.assigned.add(path)
-        self.has_dotted = True
-
     def delete(self, name: str) -> None:
         """Record that a name is deleted."""
         self.effects.actions[f"del {name}"] = None
         self.store(name)
-        self._stop_timing(name)
 
-    def fill(self, name: str, abstract: AbstractValue) -> None:
+    def fill(self, name: str, value: AbstractValue) -> None:
         """Record that a value is put into the object that a name holds."""
         before = self.bound.get(name, UNKNOWN)
-        if abstract.taint or before.taint:
-            if abstract.only_taint and (before.only_taint or before.neutral):
-                taint = before.taint | abstract.taint
-                self.store(name, replace(before, taint=taint, only_taint=True, neutral=False))
-            else:
-                escape(self.effects, abstract, before)
-                self._stop_timing(name)
-        elif not (abstract.neutral or abstract.only_taint):
+        if not (before.pure and value.pure):
+            self.escape(before)
+            self.escape(value)
             self._stop_timing(name)
-        if abstract.bodies:
-            self.bound[name] = replace(before, bodies=bodies_of(before, abstract))
-
-    def _time(self, name: str, abstract: AbstractValue) -> None:
-        timed = self.effects.timed
-        if abstract.taint and abstract.only_taint and name not in self._not_timed:
-            timed[name] = timed.get(name, frozenset()) | abstract.taint
-        elif not (abstract.neutral or abstract.only_taint):
-            escape(self.effects, abstract)
-            self._stop_timing(name)
+        elif value.readings:
+            self.store(name, contents(before, value))
+        self.run_all(value.bodies)
 
     def _stop_timing(self, name: str) -> None:
         """Record that a name holds more than readings of clocks."""
         self._not_timed.add(name)
         self.effects.timed.pop(name, None)
 
+    def escape(self, value: AbstractValue) -> None:
+        """Record that the readings of a value are used in other ways."""
+        self.effects.escaped |= value.readings
+
     # -- code that runs later --------------------------------------------------------------------
 
-    def consume(self, abstract: AbstractValue) -> None:
-        """Record that a value is used, so its code may run and its taint escapes."""
-        if abstract.taint:
-            escape(self.effects, abstract)
-        self.run_all(abstract.bodies)
+    def leave(self) -> Effects:
+        """Return the effects of a function, whose own functions may run later."""
+        self.effects.escaped.update(*self.effects.timed.values())
+        for value in [*self.bound.values()]:
+            self.run_all(value.bodies)
+        return self.effects
 
-    def run_all(self, bodies: Iterable[Body], seen: set[int] | None = None) -> None:
-        """Run code, and the code that its result holds."""
+    def run_all(self, bodies: Iterable[Effects], seen: set[int] | None = None) -> None:
+        """Record the effects of code that may run here, and of code that it calls."""
         seen = set() if seen is None else seen
-        for body in bodies:
-            self.run(body, seen)
-            self.run_all((each for each in body.then if id(each.effects) not in seen), seen)
-
-    def run(self, body: Body, seen: set[int] | None = None, *, certain: bool = False) -> None:
-        """Record the effects of code that runs here, and of the cell's code that it calls.
-
-        Args:
-            body: The code.
-            seen: What was run already, by identity.
-            certain: Whether it runs to its end.
-        """
-        seen = set() if seen is None else seen
-        inside = body.effects
-        if id(inside) in seen:
-            return
-        seen.add(id(inside))
-        outer = self.outer()
-        visible = self.assigned_inside()
-        for name, assigned in inside.reads.items():
-            if name not in visible and name not in assigned:
-                self.effects.read(name, outer | assigned)
-            abstract = self.bound.get(name)
-            if abstract is not None:
-                self.run_all(abstract.bodies, seen)
-        self._add_paths(inside)
-        self.effects.add_plain(inside)
-        if certain:
-            for name in inside.must_assign:
-                self.store(name)
+        for inside in bodies:
+            if id(inside) in seen:
+                continue
+            seen.add(id(inside))
+            outer, visible = self.outer(), self.assigned_inside()
+            for name, assigned in inside.reads.items():
+                if name not in visible and name not in assigned:
+                    self.effects.read(name, outer | assigned)
+                self.run_all(self.bound.get(name, CONSTANT).bodies, seen)
+            self._add_paths(inside)
+            self.effects.add_plain(inside)
 
     def _add_paths(self, inside: Effects) -> None:
         """Add the dotted names of inner code, resolved in this scope."""
@@ -318,7 +282,7 @@ class Scope:
         ):
             mine.update(*map(self._resolve, theirs))
         ours.sets.update(*(self._resolve(path) or [""] for path in inside.sets))
-        ours.writes |= inside.writes if self.in_class else inside.writes - self.local
+        ours.writes |= inside.writes if self._in_class else inside.writes - self.local
 
     def _resolve(self, path: str) -> list[str]:
         """Return the meanings in this scope of a dotted name of inner code."""
@@ -326,8 +290,8 @@ class Scope:
         name = root.removesuffix("()")
         if not name or (name not in self.assigned and name not in self.bound):
             return [path]
-        abstract = self.bound.get(name)
-        if abstract is None or not abstract.paths:
+        value = self.bound.get(name)
+        if value is None or not value.paths:
             return [] if name in self.assigned else [path]
-        found = [f"{each}{path[len(name) :]}" for each in abstract.paths]
+        found = [f"{each}{path[len(name) :]}" for each in value.paths]
         return found if name in self.assigned else [path, *found]

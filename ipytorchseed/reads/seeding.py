@@ -12,27 +12,26 @@ _MADE = frozenset({
     "MT19937", "PCG64", "PCG64DXSM", "Philox", "Random", "RandomState", "SFC64", "default_rng",
 })  # fmt: skip
 
+# Methods and attributes through which its state is set.
+_SETTERS = frozenset({"seed", "set_state", "setstate", "state"})
 
-def as_if_seeded(statement: ast.stmt, following: ast.stmt | None) -> ast.stmt:
+
+def as_if_seeded(statement: ast.AST, following: ast.AST | None) -> ast.AST:
     """Return ``rng = default_rng()`` with a seed if the next statement sets its state."""
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+    made = statement.value if isinstance(statement, ast.Assign) else None
+    if not (isinstance(statement, ast.Assign) and isinstance(made, ast.Call)):
         return statement
-    made, name = statement.value, dotted_name(statement.targets[0])
-    if not isinstance(made, ast.Call) or made.args or made.keywords or not name:
+    if made.args or made.keywords or dotted_name(made.func).rpartition(".")[2] not in _MADE:
         return statement
-    if dotted_name(made.func).rpartition(".")[2] not in _MADE:
+    target: ast.AST | None = following.targets[0] if isinstance(following, ast.Assign) else None
+    if isinstance(following, ast.Expr) and isinstance(following.value, ast.Call):
+        target = following.value.func if following.value.args else None
+    path, _, setter = dotted_name(target or made).rpartition(".")
+    name = dotted_name(statement.targets[0])
+    if not name or setter not in _SETTERS or path.removesuffix(".bit_generator") != name:
         return statement
-    called = following.value if isinstance(following, ast.Expr) else None
-    if isinstance(called, ast.Call) and called.args:
-        path = dotted_name(called.func)
-        known = path in {f"{name}.{each}" for each in ("seed", "set_state", "setstate")}
-    else:
-        target = following.targets[0] if isinstance(following, ast.Assign) else following
-        known = dotted_name(target or made) in {f"{name}.bit_generator.state", f"{name}.state"}
     seeded = ast.Call(made.func, [ast.Constant(0)], [])
-    return (
-        ast.copy_location(ast.Assign(statement.targets, seeded), statement) if known else statement
-    )
+    return ast.copy_location(ast.Assign(statement.targets, seeded), statement)
 
 
 def made_in_a_state(source: str) -> set[str]:
@@ -41,13 +40,9 @@ def made_in_a_state(source: str) -> set[str]:
     Args:
         source: The cell's text.
     """
-    tree = parse_text(source)
-    if tree is None:
-        return set()
+    tree = parse_text(source) or ast.Module([], [])
     pairs = zip_longest(tree.body, tree.body[1:])
-    return {
-        f"numpy.random.{dotted_name(statement.value.func).rpartition('.')[2]}"
-        for statement, following in pairs
-        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call)
-        if as_if_seeded(statement, following) is not statement
-    }
+    seeded = (as_if_seeded(*pair) for pair in pairs if as_if_seeded(*pair) is not pair[0])
+    calls = (each.value for each in seeded if isinstance(each, ast.Assign))
+    names = (dotted_name(call.func) for call in calls if isinstance(call, ast.Call))
+    return {f"numpy.random.{name.rpartition('.')[2]}" for name in names}

@@ -11,10 +11,9 @@ import ast
 import linecache
 import stat
 from bisect import bisect_right
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterator
 from contextlib import suppress
-from operator import le
 from pathlib import Path
 from types import CodeType
 
@@ -24,7 +23,6 @@ from ipytorchseed.reads.parsing import NAME, nodes_in, parse_text
 # Characters of one text, which takes about 40 ms to parse; and of all cached texts, about 25 MB.
 _MAX_SIZE = 200_000
 
-_WHOLE = -1
 _MAX_BODIES = 16
 
 _FLAGS = 0
@@ -36,8 +34,9 @@ _NAMES: dict[type[ast.AST], str] = {
     ast.GeneratorExp: "<genexpr>",
 }
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_NAMED = {*_NAMES, *_FUNCTIONS}
 _ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
+
+_WHOLE = -1
 
 
 class Text:
@@ -54,15 +53,15 @@ class Text:
         self._codes: dict[tuple[int, int], dict[tuple[int, str], list[CodeType]]] = {}
 
     def find(self, code: CodeType) -> list[ast.AST]:
-        """Return the functions that were compiled to ``code``: one, or several on a line."""
+        """Return the functions that ``code`` was compiled from: one, or several on a line."""
+        key, flags = (code.co_firstlineno, code.co_name), code.co_flags & _FLAGS
         at = bisect_right(self._lines, code.co_firstlineno) - 1
         while at >= 0 and (self.tree.body[at].end_lineno or 0) >= code.co_firstlineno:
-            nodes = self._functions(at).get((code.co_firstlineno, code.co_name), [])
-            # Cells are compiled statement by statement; modules as a whole, due to future imports.
-            for part in (at, _WHOLE) if nodes else ():
-                codes = self._compiled(code, part)
-                if code in codes:
-                    return [nodes[codes.index(code)]] if _are_alike(nodes, codes) else nodes
+            nodes = self._functions(at).get(key, [])
+            # Cells are compiled statement by statement. In modules, names that are imported in
+            # other statements compile to other code.
+            if nodes and any(code in self._compiled(each, flags)[key] for each in (at, _WHOLE)):
+                return nodes
             at -= 1
         return []
 
@@ -70,23 +69,22 @@ class Text:
         """Return the functions in a statement, by their line and name."""
         found = self._nodes.get(at)
         if found is None:
-            found = self._nodes[at] = {}
-            nodes = [each for each in nodes_in(self.tree.body[at]) if type(each) in _NAMED]
-            for node in sorted(nodes, key=_position):
-                name = node.name if isinstance(node, _FUNCTIONS) else _NAMES[type(node)]
-                found.setdefault((_first_line(node), name), []).append(node)
+            found = self._nodes[at] = defaultdict(list)
+            for node in nodes_in(self.tree.body[at]):
+                name = node.name if isinstance(node, _FUNCTIONS) else _NAMES.get(type(node))
+                if name is not None:
+                    found[_first_line(node), name].append(node)
         return found
 
-    def _compiled(self, code: CodeType, at: int) -> list[CodeType]:
-        """Return the compiled functions of a statement, or the whole, in ``code``'s line."""
-        flags = code.co_flags & _FLAGS | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    def _compiled(self, at: int, flags: int) -> dict[tuple[int, str], list[CodeType]]:
+        """Return the compiled functions of a statement or the whole, by their line and name."""
         found = self._codes.get((at, flags))
         if found is None:
+            found = self._codes[at, flags] = defaultdict(list)
             tree = self.tree if at == _WHOLE else ast.Module([self.tree.body[at]], [])
-            found = self._codes[at, flags] = {}
             for each in _compile(tree, flags):
-                found.setdefault((each.co_firstlineno, each.co_name), []).append(each)
-        return found.get((code.co_firstlineno, code.co_name), [])
+                found[each.co_firstlineno, each.co_name].append(each)
+        return found
 
 
 # Parsed files by name, the latest last: ``linecache``'s lines, their size, the text.
@@ -133,19 +131,12 @@ def find_source(code: CodeType) -> list[ast.AST]:
     return []
 
 
-def _texts(name: str) -> Iterator[Text]:
-    """Yield the texts that the code of a file may have been compiled from."""
-    known = None
-    if name in linecache.cache:
-        known = _of_file(name)
-        yield known
-        linecache.checkcache(name)  # forgets files that were written again
+def _texts(name: str) -> list[Text]:
+    """Return the texts that the code of a file may have been compiled from."""
+    linecache.checkcache(name)  # forgets files that were written again
     if name in linecache.cache or _is_readable(name):
-        fresh = _of_file(name)
-        if fresh is not known:
-            yield fresh
-    elif known is None:
-        yield from [*_bodies]
+        return [_of_file(name)]
+    return [*_bodies]
 
 
 def _is_readable(name: str) -> bool:
@@ -171,26 +162,16 @@ def _of_file(name: str) -> Text:
 
 def _first_line(node: ast.AST) -> int:
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min(map(_position, [node, *decorators]))[0]
-
-
-def _position(node: ast.AST) -> tuple[int, int]:
-    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
-
-
-def _are_alike(nodes: list[ast.AST], codes: list[CodeType]) -> bool:
-    """Return whether parsed and compiled functions have the same, unambiguous order."""
-    ends = [(each.end_lineno, each.end_col_offset) for each in nodes]  # type: ignore[attr-defined]
-    apart = all(map(le, ends, map(_position, nodes[1:])))
-    return apart and len(nodes) == len(codes)
+    return min(getattr(each, "lineno", 0) for each in (node, *decorators))
 
 
 def _compile(tree: ast.Module, flags: int) -> Iterator[CodeType]:
-    """Compile a text and yield the code of all functions in it, in order."""
+    """Compile a text and yield the code of all functions in it."""
     stack: list[CodeType] = []
     with suppress(*_ERRORS), hidden_warnings(NAME):
+        flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         stack.append(compile(tree, NAME, "exec", flags, dont_inherit=True))
     while stack:
         code = stack.pop()
         yield code
-        stack += [each for each in code.co_consts[::-1] if isinstance(each, CodeType)]
+        stack += [each for each in code.co_consts if isinstance(each, CodeType)]

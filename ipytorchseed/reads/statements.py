@@ -1,113 +1,101 @@
-"""Evaluates simple statements in their scope."""
+"""Evaluates statements in the order in which they run.
+
+It assumes that the bodies of loops, ``with`` and ``try`` run. After ``if`` and ``match``, only
+names that all branches set are certain.
+"""
 
 from __future__ import annotations
 
 import ast
-import sys
 
-from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, named
-from ipytorchseed.reads.conditions import branches
-from ipytorchseed.reads.entropy import ADDRESSES
-from ipytorchseed.reads.expressions import container, is_namespace, operate
-from ipytorchseed.reads.scope import Scope, evaluates
+from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, contents
+from ipytorchseed.reads.bindings import captures_of
+from ipytorchseed.reads.expressions import is_namespace, operate, text_of
+from ipytorchseed.reads.scope import Scope, State, evaluates
 
-ANNOTATIONS_ARE_EVALUATED = sys.version_info < (3, 14)
+# --------------------------------------------------------------------------------------------------
+# Names that are set
 
 
 @evaluates("Expr")
 def _expr(scope: Scope, node: ast.Expr) -> None:
-    scope.visit(node.value)  # shown at most, not used
+    scope.run_all(scope.visit(node.value).bodies)  # shown at most, so readings do not escape
 
 
 @evaluates("Assign")
 def _assign(scope: Scope, node: ast.Assign) -> None:
-    value = node.value
-    if isinstance(value, ast.Tuple | ast.List) and not _starred(value):
-        abstracts = [scope.visit(each) for each in value.elts]
-        whole = container(abstracts, value.elts)
+    pairs = _pairs(node.targets[0], node.value) if len(node.targets) == 1 else None
+    if pairs is None:
+        value = scope.visit(node.value)
         for target in node.targets:
-            if isinstance(target, ast.Tuple | ast.List) and not _starred(target):
-                for part, abstract in zip(target.elts, abstracts, strict=False):
-                    assign(scope, part, abstract)
-            else:
-                assign(scope, target, whole)
+            assign(scope, target, value)
         return
-    abstract = scope.visit(value)
-    for target in node.targets:
-        assign(scope, target, abstract)
+    values = [scope.visit(each) for _, each in pairs]
+    for (target, _), value in zip(pairs, values, strict=True):
+        assign(scope, target, value)
 
 
-def assign(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]] | None:
+    """Return each target of ``a, b = c, d`` with its value, or None for other forms."""
+    if not (isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List)):
+        return None
+    is_starred = any(isinstance(each, ast.Starred) for each in (*target.elts, *value.elts))
+    if is_starred or len(target.elts) != len(value.elts):
+        return None
+    return [*zip(target.elts, value.elts, strict=True)]
+
+
+def assign(scope: Scope, target: ast.expr, value: AbstractValue) -> None:
     """Set a target to a value."""
     if isinstance(target, ast.Name):
-        scope.store(target.id, abstract)
+        scope.store(target.id, value)
     elif isinstance(target, ast.Starred):
         assign(scope, target.value, UNKNOWN)
     elif isinstance(target, ast.Tuple | ast.List):
+        scope.run_all(value.bodies)
         for part in target.elts:
-            assign(scope, part, abstract.item())
+            assign(scope, part, contents(value))
     else:
-        put(scope, target, abstract)
+        _put(scope, target, value)
 
 
-def put(scope: Scope, target: ast.expr, abstract: AbstractValue) -> None:
+def _put(scope: Scope, target: ast.expr, value: AbstractValue) -> None:
     """Put a value into an attribute or item."""
     if isinstance(target, ast.Subscript):
+        key = text_of(target.slice)
         if is_namespace(target.value):
-            names = scope.visit(target.slice).text()
-            scope.effects.complete &= bool(names) and "\0" not in "".join(names)
-            if len(names) == 1:
-                scope.store(names[0], abstract)
+            if key is not None:
+                scope.store(key, value)
                 return
-            scope.effects.writes.update(names)
+            scope.effects.complete = False
         held = scope.visit(target.value)
-        where = scope.visit(target.slice)
-        scope.consume(where)
-        keys = [repr(text) for text in where.texts]
-        items = [f"{path}[{key}]=" for path in held.paths for key in keys]
+        scope.use(target.slice)
+        items = [f"{path}[{key!r}]=" for path in held.paths if key is not None]
         scope.effects.actions |= dict.fromkeys(items)
-        if where.taint == ADDRESSES:
-            scope.consume(abstract)
-            abstract = where
     elif isinstance(target, ast.Attribute):
-        _put_attribute(scope, target)
+        owner = target.value
+        base = scope.load(owner.id) if isinstance(owner, ast.Name) else scope.visit(owner)
+        set_paths = [f"{path}.{target.attr}=" for path in base.paths]
+        scope.effects.paths.update(set_paths)
+        scope.effects.actions |= dict.fromkeys(set_paths)
     root: ast.expr = target
     while isinstance(root, ast.Attribute | ast.Subscript):
         root = root.value
-    if isinstance(root, ast.Name):
-        scope.fill(root.id, abstract)
-    else:
-        scope.consume(abstract)
-
-
-def _put_attribute(scope: Scope, target: ast.Attribute) -> None:
-    owner = target.value
-    base = scope.load(owner.id) if isinstance(owner, ast.Name) else scope.visit(owner)
-    set_paths = [f"{path}.{target.attr}=" for path in base.paths]
-    scope.effects.paths.update(set_paths)
-    scope.effects.actions |= dict.fromkeys(set_paths)
-    if isinstance(owner, ast.Name):
-        scope.store_attribute(f"{owner.id}.{target.attr}")
+    scope.fill(root.id if isinstance(root, ast.Name) else "", value)
 
 
 @evaluates("AnnAssign")
 def _annassign(scope: Scope, node: ast.AnnAssign) -> None:
-    if scope.in_class and ANNOTATIONS_ARE_EVALUATED:  # dataclasses read them
-        scope.consume(scope.visit(node.annotation))
+    scope.use(node.annotation)
     if node.value is not None:
         assign(scope, node.target, scope.visit(node.value))
 
 
 @evaluates("AugAssign")
 def _augassign(scope: Scope, node: ast.AugAssign) -> None:
-    target = node.target
-    if isinstance(target, ast.Name):
-        before = scope.load(target.id)
-        scope.effects.paths.update(before.paths)
-        scope.store(target.id, operate(scope, before, node.op, scope.visit(node.value)))
-        return
-    scope.visit(target)
-    put(scope, target, scope.visit(node.value))
+    before = scope.visit(node.target)
+    made = operate(scope, before, node.op, scope.visit(node.value))
+    assign(scope, node.target, made)
 
 
 @evaluates("Delete")
@@ -116,8 +104,8 @@ def _delete(scope: Scope, node: ast.Delete) -> None:
         for part in target.elts if isinstance(target, ast.Tuple | ast.List) else [target]:
             if isinstance(part, ast.Name):
                 scope.delete(part.id)
-            elif isinstance(part, ast.Attribute | ast.Subscript):
-                put(scope, part, UNKNOWN)
+            else:
+                assign(scope, part, UNKNOWN)
 
 
 @evaluates("Import")
@@ -127,23 +115,23 @@ def _import(scope: Scope, node: ast.Import) -> None:
         package = alias.name.partition(".")[0]
         scope.effects.imports.add(package)
         path = f":{alias.name if alias.asname else package}"
-        scope.store(alias.asname or package, named(path))
+        scope.store(alias.asname or package, AbstractValue((path,)))
 
 
 @evaluates("ImportFrom")
 def _importfrom(scope: Scope, node: ast.ImportFrom) -> None:
-    module = node.module or ""
+    module = f"{'.' * node.level}{node.module or ''}"
     if not node.level:
         scope.effects.imports.add(module.partition(".")[0])
     for alias in node.names:
         if alias.name == "*":
-            scope.effects.stars.add(f":{'.' * node.level}{module}")
-            scope.effects.actions[f"import {'.' * node.level}{module}"] = None
+            scope.effects.stars.add(f":{module}")
+            scope.effects.actions[f"import {module}"] = None
             continue
-        path = f":{'.' * node.level}{module}{'.' if module else ''}{alias.name}"
+        path = f":{module}{'.' if node.module else ''}{alias.name}"
         scope.effects.paths.add(path)
         scope.effects.actions[f"import {path[1:]}"] = None
-        scope.store(alias.asname or alias.name, named(path))
+        scope.store(alias.asname or alias.name, AbstractValue((path,)))
 
 
 @evaluates("Global")
@@ -156,52 +144,113 @@ def _typealias(scope: Scope, node: ast.AST) -> None:
     scope.store(node.name.id)  # type: ignore[attr-defined]
 
 
-@evaluates("Return")
-def _return(scope: Scope, node: ast.Return) -> None:
-    if node.value is not None:
-        scope.consume(scope.visit(node.value))
-    scope.returns.append(scope.state())
-    scope.dead = True
+# --------------------------------------------------------------------------------------------------
+# Blocks
 
 
-@evaluates("Yield")
-def _yield(scope: Scope, node: ast.Yield) -> AbstractValue:
-    scope.is_generator = True
-    if node.value is not None:
-        scope.consume(scope.visit(node.value))
-    return UNKNOWN
+@evaluates("If")
+def _if(scope: Scope, node: ast.If) -> None:
+    scope.use(node.test)
+    scope.branch(node.body, node.orelse)
 
 
-@evaluates("YieldFrom")
-def _yieldfrom(scope: Scope, node: ast.YieldFrom) -> AbstractValue:
-    scope.is_generator = True
-    scope.consume(scope.visit(node.value))
-    return UNKNOWN
+@evaluates("For", "AsyncFor")
+def _for(scope: Scope, node: ast.For | ast.AsyncFor) -> None:
+    (items,) = scope.visit_all([node.iter])
+    assign(scope, node.target, contents(items))
+    _loop(scope, node)
 
 
-@evaluates("Raise")
-def _raise(scope: Scope, node: ast.Raise) -> None:
-    for part in (node.exc, node.cause):
-        if part is not None:
-            scope.consume(scope.visit(part))
-    scope.dead = True
+@evaluates("While")
+def _while(scope: Scope, node: ast.While) -> None:
+    scope.use(node.test)
+    _loop(scope, node)
 
 
-@evaluates("Assert")
-def _assert(scope: Scope, node: ast.Assert) -> None:
-    yes, no = branches(scope, node.test)
-    if node.msg is not None:
-        scope.resume(no)
-        scope.consume(scope.visit(node.msg))
-    scope.resume(yes)
+def _loop(scope: Scope, node: ast.For | ast.AsyncFor | ast.While) -> None:
+    """Evaluate a loop, assuming that its body runs at least once."""
+    before = scope.state()
+    scope.loops.append([])
+    scope.block(node.body)
+    left = scope.loops.pop()
+    breaks = [state for is_break, state in left if is_break]
+    scope.join([scope.state(), *(state for is_break, state in left if not is_break)])
+    if scope.dead and not breaks:
+        scope.resume(before)
+    for name, value in [*scope.bound.items()]:
+        if value.bodies != before.bound.get(name, UNKNOWN).bodies:
+            scope.run_all(value.bodies)  # it may be called at the start of the body
+    scope.block(node.orelse)
+    scope.join([scope.state(), *breaks])
 
 
 @evaluates("Break", "Continue")
-def _leave(scope: Scope, node: ast.Break | ast.Continue) -> None:
+def _leave_loop(scope: Scope, node: ast.Break | ast.Continue) -> None:
     if scope.loops:
-        scope.loops[-1][isinstance(node, ast.Continue)].append(scope.state())
+        scope.loops[-1].append((isinstance(node, ast.Break), scope.state()))
     scope.dead = True
 
 
-def _starred(node: ast.Tuple | ast.List) -> bool:
-    return any(isinstance(each, ast.Starred) for each in node.elts)
+@evaluates("Return", "Raise")
+def _leave(scope: Scope, node: ast.Return | ast.Raise) -> None:
+    scope.use(*ast.iter_child_nodes(node))
+    scope.dead = True
+
+
+@evaluates("Match")
+def _match(scope: Scope, node: ast.Match) -> None:
+    scope.use(node.subject)
+    last = node.cases[-1]
+    is_any = isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None
+    others = [] if is_any and last.guard is None else [()]
+    scope.branch(*([case] for case in node.cases), *others)
+
+
+@evaluates("match_case")
+def _case(scope: Scope, node: ast.match_case) -> None:
+    scope.use(node.pattern)
+    for name in captures_of(node.pattern):
+        scope.store(name)
+    if node.guard is not None:
+        scope.use(node.guard)
+    scope.block(node.body)
+
+
+@evaluates("With", "AsyncWith")
+def _with(scope: Scope, node: ast.With | ast.AsyncWith) -> None:
+    for item in node.items:
+        scope.use(item.context_expr)
+        if item.optional_vars is not None:
+            assign(scope, item.optional_vars, UNKNOWN)
+    scope.block(node.body)
+    scope.dead = False  # it may swallow errors
+
+
+@evaluates("Try", "TryStar")
+def _try(scope: Scope, node: ast.Try) -> None:
+    start = scope.state()
+    scope.block(node.body)
+    bound = {**start.bound, **scope.bound}
+    scope.block(node.orelse)
+    normal, ends = scope.state(), []
+    for handler in node.handlers:
+        scope.resume(State({*start.assigned}, {**bound}))
+        scope.block([handler])
+        end = scope.state()
+        ends.append(end if normal.dead else State(normal.assigned, end.bound, end.dead))
+    scope.join([normal, *ends])
+    if node.finalbody:
+        dead, scope.dead = scope.dead, False
+        scope.block(node.finalbody)
+        scope.dead |= dead
+
+
+@evaluates("ExceptHandler")
+def _handler(scope: Scope, handler: ast.ExceptHandler) -> None:
+    if handler.type is not None:
+        scope.use(handler.type)
+    if handler.name:
+        scope.store(handler.name)
+    scope.block(handler.body)
+    if handler.name:
+        scope.effects.actions[f"del {handler.name}"] = None

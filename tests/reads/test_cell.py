@@ -131,12 +131,10 @@ for part in ("train", "test"):
 y, z = eval(formula), table.query(wanted)
 """
     effects = effects_of_cell(cell, str)
-    assert {"x_train", "x_test"} <= effects.reads.keys()
-    assert effects.held == {("code", "\0formula\0"), ("query", "\0wanted\0")}
-    assert effects_of_cell("vars()['x_' + part]", str).held == {("name", "x_\0part\0")}
-    assert effects_of_cell("x = [globals()[n] for n in parts]", str).held == {
-        ("name", "\0*parts\0")
-    }
+    assert effects.held == {("pattern", "x_.*"), ("text", "formula"), ("text", "wanted")}
+    assert effects_of_cell("vars()['x_' + part]", str).held == {("pattern", "x_.*")}
+    assert effects_of_cell("vars()[part]", str).held == {("text", "part")}
+    assert not effects_of_cell("x = [globals()[n] for n in parts]", str).complete
 
 
 BROKEN = [

@@ -102,7 +102,6 @@ CELLS = {
     "for w in words: use(w)": False,
     "numbers.pop()": False,
     "for w in table: use(w)": False,
-    "hash(3)": False,
     "isinstance(x, set)": False,
     "x: set[str] = None": False,
     "vocabulary = 3\nfor w in vocabulary: use(w)": False,

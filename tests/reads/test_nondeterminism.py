@@ -303,14 +303,11 @@ TIMED = {
     "run = {'loss': loss}\nrun['t'] = time.time()": "",
     "run = {'n': 3}\nrun['t'] = time.time()": "run",
     "run = {'n': 3}\nrun['loss'] = loss\nrun['t'] = time.time()": "",
-    # addresses, which may be looked up and compared
+    # addresses
     "key = id(model)": "key",
     "name = f'model-{id(model)}'": "name",
     "keys = [id(each) for each in parts]": "keys",
-    "seen = {id(each): each for each in parts}": "seen",
-    "seen = {id(model): loss}": "seen",
-    "seen = {}\nfor each in parts:\n    if id(each) not in seen: seen[id(each)] = each": "seen",
-    "seen = set()\nseen.add(id(model))": "seen",
+    "seen = {id(each): each for each in parts}": "",
     "name = f'{id(model)}-{time.time()}'": "name",
     "pair = [id(model), loss]": "",
     "id = hash\nkey = id(model)": "",

@@ -19,7 +19,7 @@ SAMPLE = (16, 4096)
 # The same for the sample that accompanies a version counter.
 PROOF = (32, 64)
 
-_READ, _WRITE = 0x100, 0x200  # PyBUF_READ and PyBUF_WRITE, CPython's Include/pybuffer.h
+_READ = 0x100  # PyBUF_READ, CPython's Include/pybuffer.h
 
 _view = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int)(
     ("PyMemoryView_FromMemory", ctypes.pythonapi)
@@ -32,11 +32,6 @@ def memory(address: int, size: int) -> memoryview:
     The caller keeps their owner alive.
     """
     return _view(address, size, _READ)  # type: ignore[no-any-return]
-
-
-def writable(address: int, size: int) -> memoryview:
-    """Return the same as a writable view."""
-    return _view(address, size, _WRITE)  # type: ignore[no-any-return]
 
 
 @cache
@@ -63,36 +58,24 @@ def starts(length: int, blocks: int, block: int) -> list[int]:
     return [*range(0, step * blocks, step), length - block] if step else [0, length - block]
 
 
-def sample(view: memoryview, blocks: int, block: int, item: int = 1) -> bytes:
-    """Hash a sample of a memory of bytes, in blocks of whole items.
-
-    Args:
-        view: Bytes, one-dimensional.
-        blocks: The number of blocks before the last.
-        block: Bytes in each.
-        item: Bytes of one element.
-
-    Returns:
-        16 bytes.
-    """
-    length = len(view) // item
-    size = min(max(1, block // item), length)
-    places = [item * start for start in starts(length, blocks, size)]
-    size *= item
+def sample(view: memoryview, blocks: int, block: int) -> bytes:
+    """Hash a sample of a one-dimensional memory of bytes; 16 bytes."""
+    size = min(block, len(view))
+    places = starts(len(view), blocks, size)
     return xxh3_128_digest(b"".join([view[start : start + size] for start in places]))
 
 
-def split(array: Any, size: int, most: int = CHUNK) -> Iterator[Any]:
-    """Split an array or tensor into pieces of at most ``most`` bytes."""
-    if size <= most or array.ndim == 0:
+def split(array: Any, size: int) -> Iterator[Any]:
+    """Split an array or tensor of ``size`` bytes into pieces that are at most a chunk."""
+    if size <= CHUNK or array.ndim == 0:
         yield array
         return
     row = size // array.shape[0]
-    rows = max(1, most // row)
+    rows = max(1, CHUNK // row)
     for start in range(0, array.shape[0], rows):
         piece = array[start : start + rows]
         count = len(piece)
-        yield from split(piece[0] if count == 1 and row > most else piece, row * count, most)
+        yield from split(piece[0] if count == 1 and row > CHUNK else piece, row * count)
 
 
 def chunks(view: memoryview) -> Iterator[memoryview]:

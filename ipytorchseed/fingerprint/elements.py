@@ -22,16 +22,12 @@ from ipytorchseed.fingerprint.device import (
 )
 from ipytorchseed.fingerprint.meter import Mode
 from ipytorchseed.fingerprint.native import native
-from ipytorchseed.fingerprint.owners import extent, owns_storage
-from ipytorchseed.fingerprint.reading import UnreadableError, copied
+from ipytorchseed.fingerprint.owners import UnreadableError, extent, owns_storage, require
 from ipytorchseed.fingerprint.walk import Walk
 from ipytorchseed.introspection.anatomy import anatomy
 
 # Bytes from which on a tensor is cached; reading fewer is as fast as the proof.
 _WORTH_KNOWING = 2**16
-
-# The most bytes of a tensor in foreign memory that are copied for computations.
-_MOST_COPIED = 2**25
 
 _UNREADABLE = b"freed"  # the memory was released, as FSDP does with ``resize_(0)``
 
@@ -176,7 +172,7 @@ class Elements(Struct):
         if self.device != "cpu":
             return walk.read_pieces(_pieces(bits(tensor)))
         if self.borrowed or not at.is_contiguous(tensor):
-            return reading.read_whole(as_array(tensor), walk, borrowed=self.borrowed)
+            return walk.read_pieces(reading.pieces(as_array(tensor), borrowed=self.borrowed))
         view = memory(at.data_ptr(tensor), self.size)
         if self.size > buffers.CHUNK:
             return walk.read_pieces(buffers.chunks(view))
@@ -216,24 +212,15 @@ def as_array(tensor: Any) -> Any:
 
 
 def readable(tensor: Any) -> Any:
-    """Return a tensor that torch can read, outside of autograd.
-
-    Args:
-        tensor: A strided tensor; a copy is returned if its memory is foreign.
+    """Return a strided tensor outside of autograd, if torch can read it.
 
     Raises:
-        UnreadableError: Its memory was released, or is too large to copy.
+        UnreadableError: Its memory was released.
     """
-    torch, at = sys.modules["torch"], native()
-    if not (at.numel(tensor) and is_borrowed(tensor) and has_memory(tensor)):
-        return at.detach(tensor)
-    array = as_array(tensor)
-    if array.nbytes > _MOST_COPIED:
-        raise UnreadableError("too large to be copied from a memory that may be gone")
-    content = torch.frombuffer(bytearray(copied(array).tobytes()), dtype=torch.uint8)
-    made = content.view(at.dtype(tensor)).reshape(at.shape(tensor))
-    made = made.conj() if at.is_conj(tensor) else made
-    return torch._neg_view(made) if at.is_neg(tensor) else made  # noqa: SLF001 -- no public way
+    at = native()
+    if at.numel(tensor) and is_borrowed(tensor) and has_memory(tensor):
+        require(as_array(tensor))
+    return at.detach(tensor)
 
 
 def has_memory(tensor: Any) -> bool:

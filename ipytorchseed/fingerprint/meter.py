@@ -183,11 +183,11 @@ class Meter:
     # ----------------------------------------------------------------------------------------------
     # Reading
 
-    def read(self, view: memoryview, item: int = 1) -> bytes:
-        """Digest bytes in memory, in full or by a sample of whole items; 16 bytes."""
+    def read(self, view: memoryview) -> bytes:
+        """Digest bytes in memory, in full or by sample; 16 bytes."""
         size = len(view)
         if not self.may_read(size):
-            return buffers.sample(view, *buffers.SAMPLE, item)
+            return buffers.sample(view, *buffers.SAMPLE)
         if size <= buffers.CHUNK:
             self.charge(size)
             return xxh3_128_digest(view)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from xxhash import xxh3_128, xxh3_128_digest
 
 from ipytorchseed.fingerprint import buffers
 from ipytorchseed.fingerprint.objects import count, extra
-from ipytorchseed.fingerprint.owners import owns_view
-from ipytorchseed.fingerprint.reading import read, read_if_there
+from ipytorchseed.fingerprint.reading import read
 from ipytorchseed.fingerprint.scalars import LEAVES, LONG
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
 
@@ -104,21 +103,24 @@ def memory_writer(word: str, view: Callable[[Any], memoryview]) -> Writer:
         with view(value) as memory:
             shape = f"{memory.format}{memory.shape}".encode()
             size = memory.nbytes
-            body, lost = read_if_there(value, walk, partial(_memory, memory, walk))
+            body = _memory(memory, walk)
         more = yield from extra(value, walk, type(value))
         digest = xxh3_128_digest(word.encode() + shape + more + body)
-        line = f"{word} of {count(size, 'byte')}{lost}"
-        return Draft(digest, word, line, {"length": str(size)}, opaque=bool(lost))
+        return Draft(digest, word, f"{word} of {count(size, 'byte')}", {"length": str(size)})
 
     return write
 
 
+# Types of Python that do not release their memory while a memoryview uses it.
+_OWNERS = (bytes, bytearray, array)
+
+
 def _memory(view: memoryview, walk: Walk) -> bytes:
     """Digest the memory of a memoryview."""
-    if view.nbytes and not owns_view(view):
+    if view.nbytes and not issubclass(type(view.obj), _OWNERS):
         import numpy as np
 
-        array = np.frombuffer(view.cast("B"), np.uint8) if view.c_contiguous else np.asarray(view)
-        return read(array, walk, borrowed=True)
+        held = np.frombuffer(view.cast("B"), np.uint8) if view.c_contiguous else np.asarray(view)
+        return read(held, walk, borrowed=True)
     flat = view if view.c_contiguous else memoryview(view.tobytes())
     return walk.read(flat.cast("B") if view.nbytes else memoryview(b""))

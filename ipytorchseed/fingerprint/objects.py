@@ -27,9 +27,7 @@ def attribute_tokens(
     for name, item in items:
         leaf = LEAVES.get(id(type(item)))
         token = walk.short(item) if leaf is None else leaf(item)
-        if token is None:
-            token = yield item
-        found.append((name, token))
+        found.append((name, (yield item) if token is None else token))
     walk.tick(len(found))
     return found
 

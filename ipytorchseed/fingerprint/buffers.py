@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
-
-from xxhash import xxh3_128, xxh3_128_digest
 
 # Bytes read between two checks of the clock.
 CHUNK = 8 * 2**20
@@ -58,13 +56,6 @@ def starts(length: int, blocks: int, block: int) -> list[int]:
     return [*range(0, step * blocks, step), length - block] if step else [0, length - block]
 
 
-def sample(view: memoryview, blocks: int, block: int) -> bytes:
-    """Hash a sample of a one-dimensional memory of bytes; 16 bytes."""
-    size = min(block, len(view))
-    places = starts(len(view), blocks, size)
-    return xxh3_128_digest(b"".join([view[start : start + size] for start in places]))
-
-
 def split(array: Any, size: int) -> Iterator[Any]:
     """Split an array or tensor of ``size`` bytes into pieces that are at most a chunk."""
     if size <= CHUNK or array.ndim == 0:
@@ -82,12 +73,3 @@ def chunks(view: memoryview) -> Iterator[memoryview]:
     """Split a memoryview into chunks; the clock is checked between them."""
     for start in range(0, len(view), CHUNK):
         yield view[start : start + CHUNK]
-
-
-def hash_all(pieces: Iterator[memoryview], tick: Callable[[int], None]) -> bytes:
-    """Hash pieces as if they were one, and call ``tick`` after each to check the time."""
-    hasher = xxh3_128()
-    for piece in pieces:
-        hasher.update(piece)
-        tick(len(piece))
-    return hasher.digest()

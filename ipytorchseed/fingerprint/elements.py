@@ -67,10 +67,11 @@ def readable_contents(walk: Walk, tensor: Any, *, flag: bool = True) -> bytes:
     head, device = _head(at.dtype(tensor), shape, device, layout, flagged)
     if device == "meta":
         return xxh3_128_digest(head + b"meta")
-    if nested:
-        return xxh3_128_digest(head + _nested(walk, tensor))
-    if layout is not at.strided:
-        return xxh3_128_digest(head + _sparse(walk, tensor, str(layout)))
+    if nested or layout is not at.strided:
+        tensor = at.detach(tensor)
+        if layout is sys.modules["torch"].sparse_coo:
+            head += b"%d" % tensor.is_coalesced()
+        return xxh3_128_digest(head + b"".join([contents(walk, it) for it in made_of(tensor)]))
     if at.is_quantized(tensor):
         head += _quantizer(tensor).encode()
     size = at.numel(tensor) * at.element_size(tensor)
@@ -266,15 +267,11 @@ def _quantizer(tensor: Any) -> str:
     return f"{scheme} {scales.tolist()} {points.tolist()} {tensor.q_per_channel_axis()}"
 
 
-def _sparse(walk: Walk, tensor: Any, layout: str) -> bytes:
-    """Digest a sparse tensor by its indices and values."""
-    tensor = native().detach(tensor)
-    head = b"%d" % tensor.is_coalesced() if layout == "torch.sparse_coo" else b""
-    return head + b"".join([contents(walk, each) for each in sparse_parts(tensor, layout)])
-
-
-def sparse_parts(tensor: Any, layout: str) -> list[Any]:
-    """Return the tensors of a sparse one: its indices and values."""
+def made_of(tensor: Any) -> list[Any]:
+    """Return the tensors inside a tensor without a strided layout."""
+    if native().is_nested(tensor):  # of torch's older kind; newer ones are Python objects
+        return [tensor._nested_tensor_size(), tensor._nested_tensor_strides(), tensor.values()]  # noqa: SLF001
+    layout = str(native().layout(tensor))
     if layout == "torch.sparse_coo":
         return [tensor._indices(), tensor._values()]  # noqa: SLF001 -- the public ones want it coalesced
     if layout in ("torch.sparse_csr", "torch.sparse_bsr"):
@@ -282,18 +279,3 @@ def sparse_parts(tensor: Any, layout: str) -> list[Any]:
     if layout in ("torch.sparse_csc", "torch.sparse_bsc"):
         return [tensor.ccol_indices(), tensor.row_indices(), tensor.values()]
     return [tensor.to_dense()]
-
-
-def made_of(tensor: Any) -> list[Any]:
-    """Return the tensors inside a tensor without a strided layout."""
-    if native().is_nested(tensor):
-        return [tensor._nested_tensor_size(), tensor.values()]  # noqa: SLF001 -- no public way
-    return sparse_parts(tensor, str(native().layout(tensor)))
-
-
-def _nested(walk: Walk, tensor: Any) -> bytes:
-    """Digest a nested tensor of torch's older kind; newer ones are Python objects."""
-    tensor = native().detach(tensor)
-    parts = [tensor._nested_tensor_size(), tensor._nested_tensor_strides(),  # noqa: SLF001
-             tensor.values()]  # fmt: skip
-    return b"".join([contents(walk, each) for each in parts])

@@ -6,15 +6,13 @@ from array import array
 from collections.abc import Callable
 from typing import Any
 
-from xxhash import xxh3_128, xxh3_128_digest
+from xxhash import xxh3_128_digest
 
-from ipytorchseed.fingerprint import buffers
 from ipytorchseed.fingerprint.objects import count, extra
 from ipytorchseed.fingerprint.reading import read
 from ipytorchseed.fingerprint.scalars import LEAVES, LONG
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
 
-_PIECE = 2**20  # characters encoded at once
 _SHOWN = 32  # bytes of the longest number that is shown in digits
 
 
@@ -29,30 +27,15 @@ def _plain(base: Any, value: Any) -> Any:
 
 def _long(text: str, walk: Walk) -> bytes:
     """Digest a text of any length."""
-    hasher, length = xxh3_128(), str.__len__(text)
-    if walk.may_read(length):
-        size, starts = _PIECE, [*range(0, length, _PIECE)]
-    else:
-        blocks, size = buffers.SAMPLE
-        starts = buffers.starts(length, blocks, size)
-    for start in starts:
-        piece = str.__getitem__(text, slice(start, start + size)).encode("utf-8", "surrogatepass")
-        hasher.update(piece)
-        walk.charge(len(piece))
-    return hasher.digest()
+    length = str.__len__(text)
+    pieces = (str.__getitem__(text, each) for each in walk.split(length, length))
+    return walk.read_pieces(each.encode("utf-8", "surrogatepass") for each in pieces)
 
 
 def _large(number: int, walk: Walk) -> bytes:
-    """Digest an integer of thousands of digits; for millions, only its ends."""
+    """Digest an integer of thousands of digits."""
     size = number.bit_length() // 8 + 1
-    if walk.may_read(size) and size <= buffers.CHUNK:
-        raw = number.to_bytes(size, "little", signed=True)
-    else:
-        walk.exact = False
-        ends = (number & ((1 << 8 * _PIECE) - 1), number >> 8 * max(0, size - _PIECE))
-        raw = b"".join([end.to_bytes(_PIECE + 1, "little", signed=True) for end in ends])
-    walk.charge(len(raw))
-    return b"%d;" % size + xxh3_128_digest(raw)
+    return b"%d;" % size + walk.read(memoryview(number.to_bytes(size, "little", signed=True)))
 
 
 def number_writer(base: Any) -> Writer:

@@ -12,7 +12,7 @@ import torch
 from msgspec.structs import replace
 from numpy.lib.stride_tricks import as_strided
 
-from ipytorchseed.fingerprint import Budget, Memo, buffers, fingerprint, owners, reading
+from ipytorchseed.fingerprint import Budget, Memo, fingerprint, owners, reading
 from ipytorchseed.fingerprint.elements import is_borrowed
 from ipytorchseed.fingerprint.owners import UnreadableError, owns_array, require
 from ipytorchseed.fingerprint.packing import pack
@@ -136,9 +136,6 @@ def test_elements_are_found_wherever_they_lie(shape, item):
         for blocks, block in samples:
             expected = reading.sample(own, blocks, block, borrowed=False)
             assert reading.sample(value, blocks, block, borrowed=borrowed) == expected
-            if own.itemsize == 1:
-                dense = memoryview(own).cast("B")
-                assert buffers.sample(dense, blocks, block) == expected
     assert fingerprint(own).digest == fingerprint(value).digest
 
 

@@ -11,11 +11,18 @@ from typing import Any
 
 from msgspec import Struct
 
-from ipytorchseed.fingerprint import Budget, fingerprint, reading
+from ipytorchseed.fingerprint import Budget, fingerprint
+from ipytorchseed.fingerprint.buffers import memory
 from ipytorchseed.fingerprint.elements import has_memory, is_borrowed, made_of
 from ipytorchseed.fingerprint.native import native, reads_natively
-from ipytorchseed.fingerprint.owners import address_of_array, is_inside, owns_array, owns_storage
-from ipytorchseed.fingerprint.reading import UnreadableError, copied
+from ipytorchseed.fingerprint.owners import (
+    UnreadableError,
+    address_of_array,
+    is_inside,
+    owns_array,
+    owns_storage,
+    require,
+)
 
 _MOST = 4096  # objects visited to find the memory behind one
 
@@ -123,17 +130,19 @@ class Memories:
         while type(owner.base) is np.ndarray:
             owner = owner.base
         borrowed = bool(value.nbytes) and not owns_array(value)
+        if borrowed:
+            require(value)
         dense = owner.flags.c_contiguous or owner.flags.f_contiguous
-        if borrowed and (not dense or not is_inside(value, owner)):
-            return copied(value)
-        if not owner.nbytes or not dense:
+        if not owner.nbytes or not dense or (borrowed and not is_inside(value, owner)):
             return value.copy(order="K")
         begin = address_of_array(owner)
         space = self._space("cpu")
         block, ahead = space.find(begin, owner.nbytes)
         if block is None:
             self._count(owner.nbytes, "cpu")
-            copy = copied(owner) if borrowed else owner.copy(order="K")
+            if borrowed:
+                require(owner)
+            copy = owner.copy(order="K")
             data = copy.reshape(-1, order="A").view(np.uint8)
             block = space.add(begin, Block(owner.nbytes, owner, array=data))
             self._reached(block)
@@ -168,11 +177,11 @@ def _clone(storage: Any) -> Any:
     Raises:
         UnreadableError: its memory was released.
     """
-    if storage.device.type != "cpu" or owns_storage(storage):
-        return storage.clone()
-    made = sys.modules["torch"].UntypedStorage(storage.nbytes())
-    reading.copy(storage.data_ptr(), made.data_ptr(), storage.nbytes())
-    return made
+    if storage.device.type == "cpu" and not owns_storage(storage):
+        import numpy as np
+
+        require(np.frombuffer(memory(storage.data_ptr(), storage.nbytes()), np.uint8))
+    return storage.clone()
 
 
 def make_sure(value: object) -> None:

@@ -11,8 +11,8 @@ from xxhash import xxh3_128, xxh3_128_digest
 
 from ipytorchseed.fingerprint.containers import SERIES, write_batch
 from ipytorchseed.fingerprint.objects import attribute_tokens, extra, join
-from ipytorchseed.fingerprint.owners import owns_array
-from ipytorchseed.fingerprint.reading import UnreadableError, copied, read, read_if_there
+from ipytorchseed.fingerprint.owners import UnreadableError, owns_array, require
+from ipytorchseed.fingerprint.reading import read
 from ipytorchseed.fingerprint.scalars import name_bytes, text
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing
 from ipytorchseed.introspection.anatomy import anatomy
@@ -46,15 +46,17 @@ def write_array(value: Any, walk: Walk) -> Writing:
     """Write an array, a memory map, or an object of a subclass."""
     numpy = sys.modules["numpy"]
     plain = numpy.asarray(value)  # for a subclass: the same memory as a plain array
-    dtype, shape, lost = plain.dtype, plain.shape, ""
+    dtype, shape = plain.dtype, plain.shape
     borrowed = bool(plain.nbytes) and not owns_array(plain)
     if dtype.names is not None:  # its padding is not content
         fields = [(field, plain[field]) for field in dtype.names]
         body = join((yield from attribute_tokens(fields, walk)))
-    elif dtype.hasobject and not borrowed:
+    elif dtype.hasobject:
+        if borrowed:  # they are addresses, which are invalid once the memory is gone
+            raise UnreadableError("its objects are in foreign memory")
         body = yield from _write_objects(plain, walk)
     else:
-        body, lost = read_if_there(value, walk, lambda: _read(plain, walk, borrowed=borrowed))
+        body = _read(plain, walk, borrowed=borrowed)
     more = b""
     if plain is not value:
         mapped = issubclass(type(value), numpy.memmap)
@@ -68,8 +70,7 @@ def write_array(value: Any, walk: Walk) -> Writing:
         walk.strides.append(str(plain.strides))
     size = " x ".join(map(str, shape)) or "scalar"
     parts = {"shape": size, "dtype": name}
-    line = f"{name} array {size}{lost}"
-    return Draft(digest, "array", line, parts, series_of(plain), opaque=bool(lost))
+    return Draft(digest, "array", f"{name} array {size}", parts, series_of(plain))
 
 
 def brief_array(plain: Any, walk: Walk) -> bytes | None:
@@ -125,18 +126,12 @@ _OF_FILE = frozenset({"filename", "mode", "offset"})
 def _read(plain: Any, walk: Walk, *, borrowed: bool) -> bytes:
     if plain.nbytes == 0:
         return b""
-    _refuse_objects(plain)
     if plain.dtype.char == "G":
         halves = [_read(half, walk, borrowed=borrowed) for half in (plain.real, plain.imag)]
         return b"".join(halves)
     if plain.dtype.char == "g":
         plain = _without_padding(plain, sys.modules["numpy"])
     return read(plain, walk, borrowed=borrowed)
-
-
-def _refuse_objects(borrowed: Any) -> None:
-    if borrowed.dtype.hasobject:  # addresses, which are invalid once the memory is gone
-        raise UnreadableError("its objects are in foreign memory")
 
 
 def _without_padding(plain: Any, numpy: Any) -> Any:
@@ -160,11 +155,12 @@ def series_of(plain: Any) -> tuple[float, ...] | None:
     most = 1 if plain.ndim > 1 else SERIES
     if plain.dtype.kind not in "iuf" or not 0 < plain.size <= most:
         return None
-    try:
-        there = plain if owns_array(plain) else copied(plain)
-    except UnreadableError:
-        return None
-    return tuple(there.reshape(-1).astype("f8").tolist())
+    if not owns_array(plain):
+        try:
+            require(plain)
+        except UnreadableError:
+            return None
+    return tuple(plain.reshape(-1).astype("f8").tolist())
 
 
 def write_number(value: Any, walk: Walk) -> Writing:
@@ -174,10 +170,9 @@ def write_number(value: Any, walk: Walk) -> Writing:
     dtype = generic.dtype.__get__(value)
     made = anatomy(type(value))
     plain = numpy.asarray(value) if dtype.kind == "V" or dtype.char in "gG" else None
-    lost = ""
     if dtype.kind == "V" and not owns_array(plain):  # a record in an array
-        body, lost = read_if_there(value, walk, lambda: _copied_record(plain))
-    elif dtype.hasobject:
+        require(plain)
+    if dtype.hasobject:
         body = yield generic.item(value)
     elif dtype.char in "gG":
         body = _read(plain, walk, borrowed=False)
@@ -190,15 +185,10 @@ def write_number(value: Any, walk: Walk) -> Writing:
     if not walk.top:
         return Draft(digest, "number")
     series = (float(generic.item(value)),) if dtype.kind in "iuf" else None
-    shown = f"{name} {series[0]:.6g}" if series else f"{name}{lost}"
+    shown = f"{name} {series[0]:.6g}" if series else name
     if dtype.kind == "b":
         shown = repr(generic.item(value))
-    return Draft(digest, "number", shown, {"dtype": name}, series, opaque=bool(lost))
-
-
-def _copied_record(borrowed: Any) -> bytes:
-    _refuse_objects(borrowed)
-    return bytes(copied(borrowed).tobytes())
+    return Draft(digest, "number", shown, {"dtype": name}, series)
 
 
 def number_leaves() -> dict[int, Callable[[Any], bytes]]:

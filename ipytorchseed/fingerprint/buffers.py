@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
-
-from xxhash import xxh3_128, xxh3_128_digest
 
 # Bytes read between two checks of the clock.
 CHUNK = 8 * 2**20
@@ -19,7 +17,7 @@ SAMPLE = (16, 4096)
 # The same for the sample that accompanies a version counter.
 PROOF = (32, 64)
 
-_READ, _WRITE = 0x100, 0x200  # PyBUF_READ and PyBUF_WRITE, CPython's Include/pybuffer.h
+_READ = 0x100  # PyBUF_READ, CPython's Include/pybuffer.h
 
 _view = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int)(
     ("PyMemoryView_FromMemory", ctypes.pythonapi)
@@ -32,11 +30,6 @@ def memory(address: int, size: int) -> memoryview:
     The caller keeps their owner alive.
     """
     return _view(address, size, _READ)  # type: ignore[no-any-return]
-
-
-def writable(address: int, size: int) -> memoryview:
-    """Return the same as a writable view."""
-    return _view(address, size, _WRITE)  # type: ignore[no-any-return]
 
 
 @cache
@@ -63,48 +56,20 @@ def starts(length: int, blocks: int, block: int) -> list[int]:
     return [*range(0, step * blocks, step), length - block] if step else [0, length - block]
 
 
-def sample(view: memoryview, blocks: int, block: int, item: int = 1) -> bytes:
-    """Hash a sample of a memory of bytes, in blocks of whole items.
-
-    Args:
-        view: Bytes, one-dimensional.
-        blocks: The number of blocks before the last.
-        block: Bytes in each.
-        item: Bytes of one element.
-
-    Returns:
-        16 bytes.
-    """
-    length = len(view) // item
-    size = min(max(1, block // item), length)
-    places = [item * start for start in starts(length, blocks, size)]
-    size *= item
-    return xxh3_128_digest(b"".join([view[start : start + size] for start in places]))
-
-
-def split(array: Any, size: int, most: int = CHUNK) -> Iterator[Any]:
-    """Split an array or tensor into pieces of at most ``most`` bytes."""
-    if size <= most or array.ndim == 0:
+def split(array: Any, size: int) -> Iterator[Any]:
+    """Split an array or tensor of ``size`` bytes into pieces that are at most a chunk."""
+    if size <= CHUNK or array.ndim == 0:
         yield array
         return
     row = size // array.shape[0]
-    rows = max(1, most // row)
+    rows = max(1, CHUNK // row)
     for start in range(0, array.shape[0], rows):
         piece = array[start : start + rows]
         count = len(piece)
-        yield from split(piece[0] if count == 1 and row > most else piece, row * count, most)
+        yield from split(piece[0] if count == 1 and row > CHUNK else piece, row * count)
 
 
 def chunks(view: memoryview) -> Iterator[memoryview]:
     """Split a memoryview into chunks; the clock is checked between them."""
     for start in range(0, len(view), CHUNK):
         yield view[start : start + CHUNK]
-
-
-def hash_all(pieces: Iterator[memoryview], tick: Callable[[int], None]) -> bytes:
-    """Hash pieces as if they were one, and call ``tick`` after each to check the time."""
-    hasher = xxh3_128()
-    for piece in pieces:
-        hasher.update(piece)
-        tick(len(piece))
-    return hasher.digest()

@@ -12,8 +12,8 @@ from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint.containers import write_items, write_tokens
 from ipytorchseed.fingerprint.objects import attribute_tokens, extra, join
-from ipytorchseed.fingerprint.scalars import LEAVES, text
-from ipytorchseed.fingerprint.walk import SHORT, Bytes, Draft, Walk, Writer, Writing, digest_of
+from ipytorchseed.fingerprint.scalars import text
+from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy, mro
 from ipytorchseed.patterns import lazy_pattern
 
@@ -25,14 +25,18 @@ def state_writer(
 
     Args:
         word: The kind.
-        state: Returns the content to write; it must run no user code.
+        state: Returns the content to write, a dictionary if it has names; it must run no user
+            code.
         exact: The type with its module; objects of subclasses add their attributes.
         show: Whether the state may be shown to people.
     """
 
     def write(value: Any, walk: Walk) -> Writing:
         held = state(value)
-        token = yield from _write_state(held, walk)
+        if type(held) is dict:
+            token = join((yield from attribute_tokens(held.items(), walk)))
+        else:
+            (token,) = yield from write_tokens((held,), walk, counted=False)
         made = anatomy(type(value))
         subclass = exact and made.name != exact
         more = (yield from extra(value, walk, object)) if subclass else b""
@@ -42,30 +46,6 @@ def state_writer(
         return Draft(digest, word, f"{made.title} {held}"[:80] if show else made.title)
 
     return write
-
-
-def _write_state(state: object, walk: Walk) -> Bytes:
-    """Write the state of an object: mostly a short list or tuple of named values.
-
-    Its items, and those of tuples among them, are written here; the token is the walk's.
-    """
-    if type(state) is list and len(state) < SHORT:
-        tokens = []
-        for item in state:
-            token = yield from _write_tuple(item, walk)
-            tokens.append(token)
-        return b"D" + xxh3_128_digest(b"list%d;" % len(tokens) + b"".join(tokens))
-    return (yield from _write_tuple(state, walk))
-
-
-def _write_tuple(value: object, walk: Walk) -> Bytes:
-    if type(value) is tuple and len(value) < SHORT:
-        tokens = yield from write_tokens(value, walk, counted=False)
-        walk.tick()
-        return b"D" + xxh3_128_digest(b"tuple%d;" % len(tokens) + b"".join(tokens))
-    leaf = LEAVES.get(id(type(value)))
-    token = None if leaf is None else leaf(value)
-    return (yield value) if token is None else token
 
 
 def base_of(value: object, name: str) -> Any:
@@ -94,7 +74,7 @@ def path(value: Any) -> object:
         return pathlib.PurePath.__str__(value)
     # the first from Python 3.12 on, the others before
     wanted = ("_raw_paths", "_drv", "_root", "_parts")
-    return [item for item in anatomy(type(value)).attributes(value) if item[0] in wanted]
+    return {name: it for name, it in anatomy(type(value)).attributes(value) if name in wanted}
 
 
 def decimal(value: Any) -> object:

@@ -56,7 +56,7 @@ def write_tokens(
 ) -> Generator[object, bytes, list[bytes]]:
     """Write items one by one, and count them as visited.
 
-    If ``counted`` is set, leaves do not count.
+    If ``counted`` is not set, leaves do not count.
     """
     tokens = []
     for item in items:

@@ -22,16 +22,12 @@ from ipytorchseed.fingerprint.device import (
 )
 from ipytorchseed.fingerprint.meter import Mode
 from ipytorchseed.fingerprint.native import native
-from ipytorchseed.fingerprint.owners import extent, owns_storage
-from ipytorchseed.fingerprint.reading import UnreadableError, copied
+from ipytorchseed.fingerprint.owners import UnreadableError, extent, owns_storage, require
 from ipytorchseed.fingerprint.walk import Walk
 from ipytorchseed.introspection.anatomy import anatomy
 
 # Bytes from which on a tensor is cached; reading fewer is as fast as the proof.
 _WORTH_KNOWING = 2**16
-
-# The most bytes of a tensor in foreign memory that are copied for computations.
-_MOST_COPIED = 2**25
 
 _UNREADABLE = b"freed"  # the memory was released, as FSDP does with ``resize_(0)``
 
@@ -71,10 +67,11 @@ def readable_contents(walk: Walk, tensor: Any, *, flag: bool = True) -> bytes:
     head, device = _head(at.dtype(tensor), shape, device, layout, flagged)
     if device == "meta":
         return xxh3_128_digest(head + b"meta")
-    if nested:
-        return xxh3_128_digest(head + _nested(walk, tensor))
-    if layout is not at.strided:
-        return xxh3_128_digest(head + _sparse(walk, tensor, str(layout)))
+    if nested or layout is not at.strided:
+        tensor = at.detach(tensor)
+        if layout is sys.modules["torch"].sparse_coo:
+            head += b"%d" % tensor.is_coalesced()
+        return xxh3_128_digest(head + b"".join([contents(walk, it) for it in made_of(tensor)]))
     if at.is_quantized(tensor):
         head += _quantizer(tensor).encode()
     size = at.numel(tensor) * at.element_size(tensor)
@@ -176,7 +173,7 @@ class Elements(Struct):
         if self.device != "cpu":
             return walk.read_pieces(_pieces(bits(tensor)))
         if self.borrowed or not at.is_contiguous(tensor):
-            return reading.read_whole(as_array(tensor), walk, borrowed=self.borrowed)
+            return walk.read_pieces(reading.pieces(as_array(tensor), borrowed=self.borrowed))
         view = memory(at.data_ptr(tensor), self.size)
         if self.size > buffers.CHUNK:
             return walk.read_pieces(buffers.chunks(view))
@@ -216,24 +213,15 @@ def as_array(tensor: Any) -> Any:
 
 
 def readable(tensor: Any) -> Any:
-    """Return a tensor that torch can read, outside of autograd.
-
-    Args:
-        tensor: A strided tensor; a copy is returned if its memory is foreign.
+    """Return a strided tensor outside of autograd, if torch can read it.
 
     Raises:
-        UnreadableError: Its memory was released, or is too large to copy.
+        UnreadableError: Its memory was released.
     """
-    torch, at = sys.modules["torch"], native()
-    if not (at.numel(tensor) and is_borrowed(tensor) and has_memory(tensor)):
-        return at.detach(tensor)
-    array = as_array(tensor)
-    if array.nbytes > _MOST_COPIED:
-        raise UnreadableError("too large to be copied from a memory that may be gone")
-    content = torch.frombuffer(bytearray(copied(array).tobytes()), dtype=torch.uint8)
-    made = content.view(at.dtype(tensor)).reshape(at.shape(tensor))
-    made = made.conj() if at.is_conj(tensor) else made
-    return torch._neg_view(made) if at.is_neg(tensor) else made  # noqa: SLF001 -- no public way
+    at = native()
+    if at.numel(tensor) and is_borrowed(tensor) and has_memory(tensor):
+        require(as_array(tensor))
+    return at.detach(tensor)
 
 
 def has_memory(tensor: Any) -> bool:
@@ -279,15 +267,11 @@ def _quantizer(tensor: Any) -> str:
     return f"{scheme} {scales.tolist()} {points.tolist()} {tensor.q_per_channel_axis()}"
 
 
-def _sparse(walk: Walk, tensor: Any, layout: str) -> bytes:
-    """Digest a sparse tensor by its indices and values."""
-    tensor = native().detach(tensor)
-    head = b"%d" % tensor.is_coalesced() if layout == "torch.sparse_coo" else b""
-    return head + b"".join([contents(walk, each) for each in sparse_parts(tensor, layout)])
-
-
-def sparse_parts(tensor: Any, layout: str) -> list[Any]:
-    """Return the tensors of a sparse one: its indices and values."""
+def made_of(tensor: Any) -> list[Any]:
+    """Return the tensors inside a tensor without a strided layout."""
+    if native().is_nested(tensor):  # of torch's older kind; newer ones are Python objects
+        return [tensor._nested_tensor_size(), tensor._nested_tensor_strides(), tensor.values()]  # noqa: SLF001
+    layout = str(native().layout(tensor))
     if layout == "torch.sparse_coo":
         return [tensor._indices(), tensor._values()]  # noqa: SLF001 -- the public ones want it coalesced
     if layout in ("torch.sparse_csr", "torch.sparse_bsr"):
@@ -295,18 +279,3 @@ def sparse_parts(tensor: Any, layout: str) -> list[Any]:
     if layout in ("torch.sparse_csc", "torch.sparse_bsc"):
         return [tensor.ccol_indices(), tensor.row_indices(), tensor.values()]
     return [tensor.to_dense()]
-
-
-def made_of(tensor: Any) -> list[Any]:
-    """Return the tensors inside a tensor without a strided layout."""
-    if native().is_nested(tensor):
-        return [tensor._nested_tensor_size(), tensor.values()]  # noqa: SLF001 -- no public way
-    return sparse_parts(tensor, str(native().layout(tensor)))
-
-
-def _nested(walk: Walk, tensor: Any) -> bytes:
-    """Digest a nested tensor of torch's older kind; newer ones are Python objects."""
-    tensor = native().detach(tensor)
-    parts = [tensor._nested_tensor_size(), tensor._nested_tensor_strides(),  # noqa: SLF001
-             tensor.values()]  # fmt: skip
-    return b"".join([contents(walk, each) for each in parts])

@@ -142,7 +142,7 @@ _NOT_CONTENT = frozenset({"_attrs", "_cache", "_cacher", "_flags", "_id", "_item
 def index_state(value: Any) -> object:
     """Return an Index without its lookup tables."""
     fields = _fields(value)
-    return [(name, fields[name]) for name in _OF_INDEX if name in fields]
+    return {name: fields[name] for name in _OF_INDEX if name in fields}
 
 
 _OF_INDEX = ("_data", "_range", "_levels", "_codes", "_name", "_names")
@@ -154,7 +154,7 @@ def extension_state(value: Any) -> object:
     for name in ("_ndarray", "_dtype", "_pa_array"):
         if name not in items and hasattr(type(value), name):
             items[name] = getattr(value, name)
-    return sorted(items.items(), key=lambda item: item[0])
+    return dict(sorted(items.items()))
 
 
 def arrow_state(value: Any) -> object:
@@ -203,4 +203,4 @@ def moment_state(value: Any) -> object:
 
 def dtype_state(value: Any) -> object:
     """Return a pandas dtype."""
-    return [item for item in anatomy(type(value)).attributes(value) if item[0][:6] != "_cache"]
+    return {n: it for n, it in anatomy(type(value)).attributes(value) if n[:6] != "_cache"}

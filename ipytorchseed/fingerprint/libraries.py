@@ -5,13 +5,11 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 from msgspec.structs import replace
-from xxhash import xxh3_64_hexdigest, xxh3_128, xxh3_128_digest
+from xxhash import xxh3_64_hexdigest, xxh3_128_digest
 
-from ipytorchseed.fingerprint import buffers
 from ipytorchseed.fingerprint.objects import PARTS, attribute_tokens, join, write_object
 from ipytorchseed.fingerprint.owners import is_borrowed_image
 from ipytorchseed.fingerprint.texts import memory_writer
@@ -31,30 +29,6 @@ def write_ctypes(value: Any, walk: Walk) -> Writing:
     return Draft(xxh3_128_digest(name.encode()), "opaque", f"{name}, a pointer", opaque=True)
 
 
-def _rows(walk: Walk, count: int, size: int) -> Iterator[tuple[int, int]]:
-    """Split rows into pieces: all of them, or a fixed sample.
-
-    Args:
-        walk: The walk.
-        count: The number of rows.
-        size: The bytes of all rows.
-
-    Yields:
-        The start and the number of rows of each piece.
-    """
-    row = max(1, size // max(1, count))
-    if walk.may_read(size):
-        step = max(1, buffers.CHUNK // row)
-        starts = [*range(0, count, step)]
-    else:
-        blocks, block = buffers.SAMPLE
-        step = min(count, max(1, block // row))
-        starts = buffers.starts(count, blocks, step)
-    for start in starts:
-        yield start, min(step, count - start)
-        walk.charge(step * row)
-
-
 def write_polars_series(value: Any, walk: Walk) -> Writing:
     """Write a Series of Polars, by its numbers or else the hashes of its values.
 
@@ -65,7 +39,7 @@ def write_polars_series(value: Any, walk: Walk) -> Writing:
     kind = sys.modules["polars"].Series
     if type(value) is not kind:  # a user's class, whose code would run
         return (yield from write_object(value, walk))
-    length, dtype, hasher = kind.len(value), str(value.dtype), xxh3_128()
+    length, dtype = kind.len(value), str(value.dtype)
     token = yield value.name
     numbers = None if "Object" in dtype else _as_array(kind, value)
     if numbers is not None:
@@ -73,10 +47,10 @@ def write_polars_series(value: Any, walk: Walk) -> Writing:
     elif "Object" in dtype or walk.maps_files or _left_behind:  # objects have their own hashes
         walk.mark_unseen(f"polars.{dtype}")
     else:
-        for start, count in _rows(walk, length, kind.estimated_size(value)):
-            piece = value if count == length else kind.slice(value, start, count)
-            hasher.update(kind.hash(piece).to_numpy())
-    digest = xxh3_128_digest(f"polars {dtype};{length};".encode() + token + hasher.digest())
+        rows = walk.split(length, kind.estimated_size(value))
+        hashes = (kind.hash(kind.slice(value, it.start, it.stop - it.start)) for it in rows)
+        token += walk.read_pieces(each.to_numpy().data.cast("B") for each in hashes)
+    digest = xxh3_128_digest(f"polars {dtype};{length};".encode() + token)
     parts = {"shape": str(length), "dtype": dtype} if walk.top else {}
     return Draft(digest, "series", f"{dtype} Series of {length:,}", parts)
 
@@ -179,11 +153,11 @@ def write_image(value: Any, walk: Walk) -> Writing:
         shown = f"{fields['_mode']} image of {width} x {height}"
         return replace(draft, kind="image", summary=shown, parts={})
     tokens = yield from attribute_tokens([(each, fields.get(each)) for each in _OF_IMAGE], walk)
-    (width, height), hasher = fields["_size"], xxh3_128()
-    for start, count in _rows(walk, height, 4 * width * height):
-        strip = image.crop(value, (0, start, width, start + count))
-        hasher.update(image.tobytes(strip))
-    digest = xxh3_128_digest(made.name.encode() + join(tokens) + hasher.digest())
+    width, height = fields["_size"]
+    rows = walk.split(height, 4 * width * height)
+    strips = (image.crop(value, (0, each.start, width, each.stop)) for each in rows)
+    pixels = walk.read_pieces(map(image.tobytes, strips))
+    digest = xxh3_128_digest(made.name.encode() + join(tokens) + pixels)
     shape = f"{width} x {height}"
-    parts = {"shape": shape, "content": hasher.hexdigest()[:16]} if walk.top else {}
+    parts = {"shape": shape, "content": pixels[:8].hex()} if walk.top else {}
     return Draft(digest, "image", f"{fields['_mode']} image of {shape}", parts)

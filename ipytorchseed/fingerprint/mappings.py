@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -12,7 +12,7 @@ from xxhash import xxh3_64_hexdigest, xxh3_128, xxh3_128_digest
 from ipytorchseed.fingerprint.budget import SpentError
 from ipytorchseed.fingerprint.containers import batches, classes_of, write_batch, write_tokens
 from ipytorchseed.fingerprint.meter import ITEMS
-from ipytorchseed.fingerprint.objects import PARTS, extra
+from ipytorchseed.fingerprint.objects import PARTS, extra, inner_parts
 from ipytorchseed.fingerprint.scalars import LEAVES
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 
@@ -58,55 +58,25 @@ def _name_item(key: object) -> str:
     return f"k:{key}" if type(key) is str else f"k:[{key}]" if type(key) is int else ""
 
 
-def _inner_parts(
-    items: Sequence[tuple[object, Any]], walk: Walk
-) -> Generator[object, bytes, dict[str, str]]:
-    """Return parts for items of small dictionaries inside: ``k:train.rate``."""
-    inner = [
-        (f"{outer}.{key}", each)
-        for outer, value in items
-        if type(outer) is str and type(value) is dict and len(value) <= PARTS
-        for key, each in [*value.items()]
-        if type(key) is str
-    ]
-    names = [name for name, _ in inner] + [name for name, _ in items if type(name) is str]
-    if len(inner) > PARTS or len({*names}) < len(names):
-        return {}
-    tokens = yield from write_tokens([each for _, each in inner], walk)
-    return {f"k:{name}": digest_of(token) for (name, _), token in zip(inner, tokens, strict=True)}
+# Results of scikit-learn and skorch: the names by which they are known, and those of times.
+_TIMED: tuple[tuple[frozenset[object], frozenset[object]], ...] = (
+    (frozenset({"fit_time", "score_time"}),) * 2,
+    (frozenset({"mean_fit_time", "mean_score_time", "std_fit_time", "std_score_time"}),) * 2,
+    (frozenset({"batches", "dur", "epoch"}), frozenset({"dur"})),
+)
 
-
-# Prefixes of time columns in results of ``cross_validate`` and in ``cv_results_``.
-_TIMES: dict[object, tuple[str, ...]] = {
-    "fit_time": ("fit_time", "score_time"),
-    "mean_fit_time": ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time"),
-}
-
-
-# Keys of a row in skorch's history of a training.
-_EPOCH = {"batches", "epoch", "dur"}
+_FIRST = frozenset({"batches", "fit_time", "mean_fit_time"})
 
 
 def find_times(names: Sequence[object]) -> Collection[int]:
-    """Return the positions of times in results of scikit-learn and skorch.
-
-    Args:
-        names: The keys or columns, in their order.
-
-    Returns:
-        The positions of times; none for other data.
-    """
-    if not names or type(names[0]) is not str:
+    """Return the positions of times among the keys or columns of a library's results."""
+    if not names or type(names[0]) is not str or names[0] not in _FIRST:
         return ()
-    if names[0] == "batches" and len(names) <= PARTS:
-        texts = [name if type(name) is str else "" for name in names]  # no user code runs
-        return (texts.index("dur"),) if {*texts} >= _EPOCH else ()
-    times = _TIMES.get(names[0])
-    if times is None or len(names) <= len(times):
-        return ()
-    first = names[: len(times)]
-    plain = all(type(name) is str for name in first)  # others would be compared by user code
-    return range(len(times)) if plain and (*first,) == times else ()
+    plain = [name if type(name) is str else "" for name in names]  # no user code runs
+    for known, times in _TIMED:
+        if known < {*plain}:
+            return [place for place, name in enumerate(plain) if name in times]
+    return ()
 
 
 def write_dict(value: Any, walk: Walk) -> Writing:
@@ -124,7 +94,8 @@ def write_dict(value: Any, walk: Walk) -> Writing:
                 told = zip(batch, tokens[1::2], strict=True)
                 parts |= {name: digest_of(t) for (key, _), t in told if (name := _name_item(key))}
                 parts["keys"] = xxh3_64_hexdigest(b"".join(tokens[::2]))
-                parts |= yield from _inner_parts(batch, walk)
+                named = [(key, each) for key, each in batch if type(key) is str]
+                parts = (yield from inner_parts(named, walk, "k")) | parts
                 parts |= classes_of([each for _, each in batch])
         else:
             keys, values = zip(*batch, strict=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from functools import cached_property
 from typing import TypeVar
 
-from xxhash import xxh3_128_digest
+from xxhash import xxh3_128
 
 from ipytorchseed.fingerprint import buffers
 from ipytorchseed.fingerprint.budget import Budget, LateError, SpentError
@@ -183,30 +183,39 @@ class Meter:
     # ----------------------------------------------------------------------------------------------
     # Reading
 
-    def read(self, view: memoryview, item: int = 1) -> bytes:
-        """Digest bytes in memory, in full or by a sample of whole items; 16 bytes."""
-        size = len(view)
-        if not self.may_read(size):
-            return buffers.sample(view, *buffers.SAMPLE, item)
-        if size <= buffers.CHUNK:
-            self.charge(size)
-            return xxh3_128_digest(view)
-        return self.read_pieces(buffers.chunks(view))
+    def split(self, count: int, size: int) -> Iterator[slice]:
+        """Split ``count`` items with ``size`` bytes into pieces: all of them, or a sample.
 
-    def read_pieces(self, pieces: Iterator[memoryview]) -> bytes:
-        """Digest pieces that ``may_read`` allowed, as if they were one."""
-        began, size = time.thread_time(), 0
+        Raises:
+            SpentError: as ``may_read``.
+        """
+        item = max(1, size // max(1, count))
+        if self.may_read(size):
+            step = max(1, buffers.CHUNK // item)
+            starts = [*range(0, count, step)]
+        else:
+            blocks, block = buffers.SAMPLE
+            step = min(count, max(1, block // item))
+            starts = buffers.starts(count, blocks, step)
+        for start in starts:
+            yield slice(start, min(start + step, count))
 
-        def charge(piece: int) -> None:
-            nonlocal size
-            size += piece
-            self.charge(piece)
+    def read(self, view: memoryview) -> bytes:
+        """Digest bytes in memory, in full or by sample; 16 bytes."""
+        return self.read_pieces(view[each] for each in self.split(len(view), len(view)))
 
+    def read_pieces(self, pieces: Iterable[memoryview | bytes]) -> bytes:
+        """Digest pieces as if they were one; 16 bytes."""
+        began, size, hasher = time.thread_time(), 0, xxh3_128()
         try:
-            return buffers.hash_all(pieces, charge)
+            for piece in pieces:
+                hasher.update(piece)
+                size += len(piece)
+                self.charge(len(piece))
         finally:
             if size > buffers.CHUNK:
                 self.memo.speed = size / (time.thread_time() - began)
+        return hasher.digest()
 
     def pick(self, items: Sequence[T]) -> Sequence[T]:
         """Return the items to visit: all, or some from the start, the end and between."""

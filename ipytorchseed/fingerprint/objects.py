@@ -27,9 +27,7 @@ def attribute_tokens(
     for name, item in items:
         leaf = LEAVES.get(id(type(item)))
         token = walk.short(item) if leaf is None else leaf(item)
-        if token is None:
-            token = yield item
-        found.append((name, token))
+        found.append((name, (yield item) if token is None else token))
     walk.tick(len(found))
     return found
 
@@ -65,14 +63,14 @@ def attribute_parts(tokens: Attributes) -> dict[str, str]:
 
 
 def inner_parts(
-    items: Sequence[tuple[str, object]], walk: Walk
+    items: Sequence[tuple[str, object]], walk: Walk, letter: str = "a"
 ) -> Generator[object, bytes, dict[str, str]]:
     """Return parts for attributes of plain objects and items of dictionaries inside.
 
-    For example ``a:model.rate``.
+    For example ``a:model.rate``, or ``k:model.rate`` in a dictionary.
     """
     found, known = dict[str, str](), set[int]()
-    inner = [*items]
+    inner = [each for each in items if id(type(each[1])) not in LEAVES]
     while inner:
         name, value = inner.pop(0)
         if id(value) in known:
@@ -86,8 +84,8 @@ def inner_parts(
         if len(found) + len(own) > PARTS:
             break
         tokens = yield from attribute_tokens(own, walk)
-        found |= {f"a:{key}": digest_of(token) for key, token in tokens}
-        inner += own
+        found |= {f"{letter}:{key}": digest_of(token) for key, token in tokens}
+        inner += [each for each in own if id(type(each[1])) not in LEAVES]
     return found
 
 

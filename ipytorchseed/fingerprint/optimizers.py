@@ -12,7 +12,7 @@ from ipytorchseed.fingerprint.elements import readable
 from ipytorchseed.fingerprint.modules import entries
 from ipytorchseed.fingerprint.native import native
 from ipytorchseed.fingerprint.objects import attribute_tokens, count, join
-from ipytorchseed.fingerprint.reading import UnreadableError
+from ipytorchseed.fingerprint.owners import UnreadableError
 from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy

@@ -1,26 +1,23 @@
-"""Finds out who owns memory.
+"""Finds out who owns memory, and whether memory of others can be read.
 
-Memory that numpy, torch or Python do not own may be unmapped, and reading it crashes the process.
+Memory that numpy or torch do not own may be unmapped, or past the end of a file that became
+shorter. A process that reads such a page is killed.
 """
 
 from __future__ import annotations
 
+import mmap
+import os
 import sys
-from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ipytorchseed.fingerprint.native import is_tensor_type, native
-from ipytorchseed.introspection.anatomy import full_name
+from ipytorchseed.fingerprint import buffers
+from ipytorchseed.fingerprint.native import native
 
-# Types of Python that do not release their memory while a memoryview uses it.
-_KEPT = (bytes, bytearray, array)
-
-
-def owns_view(view: memoryview) -> bool:
-    """Return whether the memory of a memoryview is owned."""
-    return issubclass(type(view.obj), _KEPT)
+# --------------------------------------------------------------------------------------------------
+# Owners
 
 
 def owns_storage(storage: Any) -> bool:
@@ -34,41 +31,18 @@ def owns_storage(storage: Any) -> bool:
 
 
 def owns_array(value: Any) -> bool:
-    """Return whether the memory of an array is owned, by what it is a view of.
+    """Return whether the memory of an array is known to be numpy's own.
 
-    It is not if a view reaches beyond its base: ``as_strided`` made it, or the base became
-    shorter.
+    It is not if a view reaches beyond its base, because the base became shorter.
     """
-    numpy: Any = sys.modules["numpy"]
-    array = numpy.ndarray
+    array = sys.modules["numpy"].ndarray
     base_of, flags_of = array.base.__get__, array.flags.__get__
-    root, base = value, base_of(value)
+    root = value
     while not flags_of(root).owndata:
-        kind = type(base)
-        if issubclass(kind, array):
-            root, base = base, base_of(base)
-        elif full_name(kind).startswith("numpy.") and full_name(kind).endswith(".DummyArray"):
-            base = base.base  # the argument of `as_strided`
-        elif issubclass(kind, numpy.void):  # a record, which may be in an array
-            base = numpy.void.base.__get__(base)
-            if base is None:
-                return True
-        elif not _owns_base(base):
+        root = base_of(root)
+        if not issubclass(type(root), array):
             return False
-        else:
-            break
     return root is value or is_inside(value, root)
-
-
-def _owns_base(base: Any) -> bool:
-    """Return whether the memory of an array that is not a view is owned."""
-    kind = type(base)
-    if kind is bytes:
-        return True
-    if kind is memoryview:
-        return owns_view(base)
-    is_dense = is_tensor_type(kind) and native().layout(base) is native().strided
-    return is_dense and owns_storage(native().storage(base))
 
 
 def is_borrowed_image(fields: Mapping[str, Any]) -> bool:
@@ -85,8 +59,7 @@ _INDEX = "-shm"
 def maps_files() -> bool:
     """Return whether this process may have mapped files of the user.
 
-    Reading a mapped file that became shorter crashes the process. Programs and installed packages
-    do not count. True if unknown.
+    Programs and installed packages do not count. True if unknown.
     """
     try:
         lines = Path("/proc/self/maps").read_text("utf-8", "replace").splitlines()
@@ -98,6 +71,74 @@ def maps_files() -> bool:
     code = {path for allowed, path in named if "x" in allowed}
     data = {path for _, path in named if not path.endswith(_INDEX)} - code
     return any(not path.startswith(_INSTALLED) for path in data)
+
+
+# --------------------------------------------------------------------------------------------------
+# Memory of others
+
+
+class UnreadableError(Exception):
+    """Memory cannot be read; the message says why."""
+
+
+# Pages that are asked about at once: a pipe can buffer more bytes.
+_AT_ONCE = 1024
+
+# Elements are asked about one by one if more than this many bytes lie around each of their bytes.
+_DENSE = 64
+
+
+def require(array: Any, places: Any = None) -> None:
+    """Check that the memory of an array's elements can be read now.
+
+    Args:
+        array: Any array; objects in foreign memory are addresses that may lead anywhere.
+        places: The indices of elements, in the order of iteration; by default all of them.
+
+    Raises:
+        UnreadableError: It cannot.
+    """
+    import numpy as np
+
+    if array.dtype.hasobject:
+        raise UnreadableError("its objects are in foreign memory")
+    array, item = np.atleast_1d(np.asarray(array)), array.itemsize
+    first, (low, high) = address_of_array(array), extent(array.shape, array.strides, item)
+    if places is None and high - low <= _DENSE * array.nbytes:
+        pages: Iterable[int] = range(
+            (first + low) // mmap.PAGESIZE, (first + high - 1) // mmap.PAGESIZE + 1
+        )
+    else:
+        indices = np.unravel_index(np.arange(array.size) if places is None else places, array.shape)
+        begins = first + sum(each * step for each, step in zip(indices, array.strides, strict=True))
+        within = [*range(0, item, mmap.PAGESIZE), item - 1]
+        pages = np.unique(np.add.outer(begins, within) // mmap.PAGESIZE).tolist()
+    if not hasattr(os, "writev"):
+        raise UnreadableError("memory that may be gone, and no safe way to read it on this system")
+    if not _are_there([*pages]):
+        raise UnreadableError("its memory was released")
+
+
+def _are_there(pages: list[int]) -> bool:
+    """Return whether pages of memory can be read.
+
+    The operating system writes a byte of each to a pipe, which fails instead of killing us.
+    """
+    start = pages[0]
+    view = buffers.memory(start * mmap.PAGESIZE, (pages[-1] - start) * mmap.PAGESIZE + 1)
+    out, into = os.pipe()  # not reused: a forked child would share it
+    try:
+        for begin in range(0, len(pages), _AT_ONCE):
+            places = [(page - start) * mmap.PAGESIZE for page in pages[begin : begin + _AT_ONCE]]
+            if os.writev(into, [view[at : at + 1] for at in places]) < len(places):
+                return False
+            os.read(out, len(places))
+    except OSError:
+        return False
+    finally:
+        os.close(out)
+        os.close(into)
+    return True
 
 
 def is_inside(value: Any, root: Any) -> bool:

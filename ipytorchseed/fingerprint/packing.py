@@ -13,14 +13,20 @@ import sys
 import types
 import weakref
 from collections.abc import Callable
-from ctypes import addressof, c_char
 from itertools import count
 from typing import Any
 
+from ipytorchseed.fingerprint.buffers import memory
+from ipytorchseed.fingerprint.elements import as_array, is_borrowed
 from ipytorchseed.fingerprint.native import Unseen, native
-from ipytorchseed.fingerprint.owners import maps_files, owns_array
-from ipytorchseed.fingerprint.reading import copy
-from ipytorchseed.introspection.anatomy import anatomy, find_member, module_of_class, name_of_class
+from ipytorchseed.fingerprint.owners import owns_array, require
+from ipytorchseed.introspection.anatomy import (
+    anatomy,
+    find_member,
+    full_name,
+    module_of_class,
+    name_of_class,
+)
 
 # Objects inside one value: each takes time, and C stack if nested.
 _MOST_OBJECTS = 2_000
@@ -125,8 +131,7 @@ class _Pickler(pickle.Pickler):
             if id(kind) in {*map(id, (torch.dtype, torch.device, torch.Size))}:
                 return NotImplemented
         package = module_of_class(kind).partition(".")[0]
-        if (package == "pyarrow" and maps_files()) or self._is_unfit(value, kind, package):
-            raise pickle.PicklingError
+        self._check(value, kind)
         if package in _SAFE:
             return NotImplemented
         if find_member(kind, "__new__") is not object.__new__:
@@ -136,11 +141,26 @@ class _Pickler(pickle.Pickler):
             raise pickle.PicklingError
         return object.__new__, (kind,), about.dictionary(value), None, None, _set_attributes
 
-    def _is_unfit(self, value: Any, kind: type, package: str) -> bool:
-        """Return whether a value is an array that is too large, or in foreign memory."""
-        if package != "numpy" or not issubclass(kind, sys.modules["numpy"].ndarray):
-            return False
-        return value.nbytes > self._most or not owns_array(value)
+    def _check(self, value: Any, kind: type) -> None:
+        """Check that the memory of an array, or of Arrow's buffers, can be copied.
+
+        Raises:
+            OverflowError: It is too large.
+            UnreadableError: It was released.
+        """
+        numpy: Any = sys.modules.get("numpy")
+        if numpy is None:
+            return
+        arrays = [value] if issubclass(kind, (numpy.ndarray, numpy.void)) else []
+        arrow = (anatomy(kind).dictionary(value) or {}).get("_pa_array")  # in a column of pandas
+        buffers = [each for chunk in getattr(arrow, "chunks", ()) for each in chunk.buffers()]
+        buffers += [value] if full_name(kind) == "pyarrow.lib.Buffer" else []
+        arrays += [numpy.frombuffer(each, numpy.uint8) for each in buffers if each]
+        for array in map(numpy.asarray, arrays):
+            if array.nbytes > self._most:
+                raise OverflowError
+            if array.nbytes and not owns_array(array):
+                require(array)
 
     def _tensor(self, value: Any) -> Any:
         """Return how to create a tensor again.
@@ -157,10 +177,10 @@ class _Pickler(pickle.Pickler):
         size = at.numel(value) * at.element_size(value)
         if size > self._most or not at.is_contiguous(value) or at.attributes(value):
             raise pickle.PicklingError
-        data = bytearray(size)
-        if size:
-            copy(at.data_ptr(value), addressof(c_char.from_buffer(data)), size)
-        about = bytes(data), at.dtype(value), tuple(at.shape(value))
+        if size and is_borrowed(value):
+            require(as_array(value))
+        data = bytes(memory(at.data_ptr(value), size)) if size else b""
+        about = data, at.dtype(value), tuple(at.shape(value))
         return _make_tensor, (type(value), about, at.requires_grad(value), at.grad(value))
 
 

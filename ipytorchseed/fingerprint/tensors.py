@@ -14,8 +14,8 @@ from ipytorchseed.fingerprint.buffers import memory
 from ipytorchseed.fingerprint.containers import SERIES
 from ipytorchseed.fingerprint.native import native, reads_natively
 from ipytorchseed.fingerprint.objects import attribute_tokens, join
-from ipytorchseed.fingerprint.owners import owns_storage
-from ipytorchseed.fingerprint.reading import UnreadableError, read, read_if_there
+from ipytorchseed.fingerprint.owners import UnreadableError, owns_storage
+from ipytorchseed.fingerprint.reading import read
 from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
@@ -55,7 +55,7 @@ def write_tensor(value: Any, walk: Walk) -> Writing:
     kind = type(value)
     if not reads_natively(kind):
         return (yield from _write_wrapper(value, walk))
-    body, lost = read_if_there(value, walk, lambda: elements.readable_contents(walk, value))
+    body = elements.readable_contents(walk, value)
     grad, rest = yield from extras(value, walk)
     title = b"" if id(kind) in at.plain else text(anatomy(kind).name)
     digest = xxh3_128_digest(b"tensor" + title + body + grad + b";" + rest)
@@ -65,9 +65,8 @@ def write_tensor(value: Any, walk: Walk) -> Writing:
     parts = {"shape": shape_of(value), "dtype": elements.dtype_of(value), "content": body[:8].hex()}
     if grad:
         parts["grad"] = digest_of(grad)
-    series = None if lost else series_of(value)
-    line = summary_of(value, series) + lost
-    return Draft(digest, "tensor", line, parts, series, opaque=bool(lost))
+    series = series_of(value)
+    return Draft(digest, "tensor", summary_of(value, series), parts, series)
 
 
 def _write_wrapper(value: Any, walk: Walk) -> Writing:
@@ -129,13 +128,11 @@ def write_storage(value: Any, walk: Walk) -> Writing:
     yield from ()
     size = value.nbytes()
     device = value.device.type
-    body, lost = b"", ""
+    body = b""
     if device == "cpu" and size and value.data_ptr():
         held = np.frombuffer(memory(value.data_ptr(), size), np.uint8)
-        borrowed = not owns_storage(value)
-        body, lost = read_if_there(value, walk, lambda: read(held, walk, borrowed=borrowed))
+        body = read(held, walk, borrowed=not owns_storage(value))
     elif size:
         walk.mark_unseen("torch.UntypedStorage")
     digest = xxh3_128_digest(f"storage {size} {device}".encode() + body)
-    line = f"storage of {size:,} bytes{lost}"
-    return Draft(digest, "storage", line, {"length": str(size)}, opaque=bool(lost))
+    return Draft(digest, "storage", f"storage of {size:,} bytes", {"length": str(size)})

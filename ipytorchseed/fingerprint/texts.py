@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-from xxhash import xxh3_128, xxh3_128_digest
+from xxhash import xxh3_128_digest
 
-from ipytorchseed.fingerprint import buffers
 from ipytorchseed.fingerprint.objects import count, extra
-from ipytorchseed.fingerprint.owners import owns_view
-from ipytorchseed.fingerprint.reading import read, read_if_there
+from ipytorchseed.fingerprint.reading import read
 from ipytorchseed.fingerprint.scalars import LEAVES, LONG
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
 
-_PIECE = 2**20  # characters encoded at once
 _SHOWN = 32  # bytes of the longest number that is shown in digits
 
 
@@ -30,30 +27,15 @@ def _plain(base: Any, value: Any) -> Any:
 
 def _long(text: str, walk: Walk) -> bytes:
     """Digest a text of any length."""
-    hasher, length = xxh3_128(), str.__len__(text)
-    if walk.may_read(length):
-        size, starts = _PIECE, [*range(0, length, _PIECE)]
-    else:
-        blocks, size = buffers.SAMPLE
-        starts = buffers.starts(length, blocks, size)
-    for start in starts:
-        piece = str.__getitem__(text, slice(start, start + size)).encode("utf-8", "surrogatepass")
-        hasher.update(piece)
-        walk.charge(len(piece))
-    return hasher.digest()
+    length = str.__len__(text)
+    pieces = (str.__getitem__(text, each) for each in walk.split(length, length))
+    return walk.read_pieces(each.encode("utf-8", "surrogatepass") for each in pieces)
 
 
 def _large(number: int, walk: Walk) -> bytes:
-    """Digest an integer of thousands of digits; for millions, only its ends."""
+    """Digest an integer of thousands of digits."""
     size = number.bit_length() // 8 + 1
-    if walk.may_read(size) and size <= buffers.CHUNK:
-        raw = number.to_bytes(size, "little", signed=True)
-    else:
-        walk.exact = False
-        ends = (number & ((1 << 8 * _PIECE) - 1), number >> 8 * max(0, size - _PIECE))
-        raw = b"".join([end.to_bytes(_PIECE + 1, "little", signed=True) for end in ends])
-    walk.charge(len(raw))
-    return b"%d;" % size + xxh3_128_digest(raw)
+    return b"%d;" % size + walk.read(memoryview(number.to_bytes(size, "little", signed=True)))
 
 
 def number_writer(base: Any) -> Writer:
@@ -104,21 +86,24 @@ def memory_writer(word: str, view: Callable[[Any], memoryview]) -> Writer:
         with view(value) as memory:
             shape = f"{memory.format}{memory.shape}".encode()
             size = memory.nbytes
-            body, lost = read_if_there(value, walk, partial(_memory, memory, walk))
+            body = _memory(memory, walk)
         more = yield from extra(value, walk, type(value))
         digest = xxh3_128_digest(word.encode() + shape + more + body)
-        line = f"{word} of {count(size, 'byte')}{lost}"
-        return Draft(digest, word, line, {"length": str(size)}, opaque=bool(lost))
+        return Draft(digest, word, f"{word} of {count(size, 'byte')}", {"length": str(size)})
 
     return write
 
 
+# Types of Python that do not release their memory while a memoryview uses it.
+_OWNERS = (bytes, bytearray, array)
+
+
 def _memory(view: memoryview, walk: Walk) -> bytes:
     """Digest the memory of a memoryview."""
-    if view.nbytes and not owns_view(view):
+    if view.nbytes and not issubclass(type(view.obj), _OWNERS):
         import numpy as np
 
-        array = np.frombuffer(view.cast("B"), np.uint8) if view.c_contiguous else np.asarray(view)
-        return read(array, walk, borrowed=True)
+        held = np.frombuffer(view.cast("B"), np.uint8) if view.c_contiguous else np.asarray(view)
+        return read(held, walk, borrowed=True)
     flat = view if view.c_contiguous else memoryview(view.tobytes())
     return walk.read(flat.cast("B") if view.nbytes else memoryview(b""))

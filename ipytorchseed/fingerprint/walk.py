@@ -17,6 +17,7 @@ from xxhash import xxh3_64_hexdigest, xxh3_128_digest
 from ipytorchseed.fingerprint.budget import Budget, SpentError
 from ipytorchseed.fingerprint.memo import Memo
 from ipytorchseed.fingerprint.meter import Meter, Mode
+from ipytorchseed.fingerprint.owners import UnreadableError
 from ipytorchseed.fingerprint.scalars import LEAVES
 from ipytorchseed.introspection.anatomy import anatomy, full_name
 from ipytorchseed.introspection.values import is_class
@@ -126,6 +127,8 @@ class Walk(Meter):
                 draft: Draft = end.value
             except SpentError:
                 raise
+            except UnreadableError as error:
+                draft = self._miss(here, error)
             except Exception as error:  # noqa: BLE001 -- a library failed, and the walk goes on
                 draft = self._fail(here, error)
             else:
@@ -214,6 +217,12 @@ class Walk(Meter):
             tokens.append(token)
         head = b"tuple%d;" if type(value) is tuple else b"list%d;"
         return b"D" + xxh3_128_digest(head % len(tokens) + b"".join(tokens))
+
+    def _miss(self, value: object, error: UnreadableError) -> Draft:
+        made = anatomy(type(value))
+        self.mark_unseen(made.name)
+        digest = xxh3_128_digest(b"unreadable" + made.name.encode())
+        return Draft(digest, "opaque", f"{made.title}, {error}", opaque=True)
 
     def _fail(self, value: object, error: Exception) -> Draft:
         name = full_name(type(value))

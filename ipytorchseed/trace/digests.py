@@ -8,20 +8,13 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from xxhash import xxh3_64, xxh3_64_intdigest
+from xxhash import xxh3_64_intdigest
 
 from ipytorchseed.fingerprint.buffers import memory
 from ipytorchseed.fingerprint.device import DEVICES, ON_HOST, digest_on_device, is_captured
-from ipytorchseed.fingerprint.elements import (
-    as_array,
-    bits,
-    has_memory,
-    is_borrowed,
-    made_of,
-    readable,
-)
+from ipytorchseed.fingerprint.elements import bits, has_memory, made_of, readable
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
-from ipytorchseed.fingerprint.reading import UnreadableError, free, pieces
+from ipytorchseed.fingerprint.owners import UnreadableError
 
 MASK = 2**64 - 1
 # The digest of what cannot be read: a tensor without memory, or a wrapper of others.
@@ -68,8 +61,8 @@ def digest_of_tensor(*, portable: bool = False) -> Callable[[Any], int]:
         if where == 0:
             return UNSEEN
         held = storage(tensor)
-        if shared(held) or not resizable(held):
-            return _borrowed(tensor, as_it_lies=not portable)
+        if (shared(held) or not resizable(held)) and not _is_there(tensor):
+            return UNSEEN
         if contiguous(tensor):
             return hashed(memory(where, count * size), hash((sizes, kind)) & MASK)
         steps = strides(tensor)
@@ -89,30 +82,13 @@ def _span(sizes: tuple[int, ...], steps: tuple[int, ...]) -> int:
     return span
 
 
-def _borrowed(tensor: Any, *, as_it_lies: bool) -> int:
-    """Digest a tensor in foreign memory; UNSEEN if it is unmapped.
-
-    Args:
-        tensor: A tensor that is neither conjugated nor negated lazily.
-        as_it_lies: Whether memory without gaps is digested in its own order.
-    """
-    import numpy as np
-
-    at = native()
-    if not has_memory(tensor):
-        return UNSEEN
-    array = as_array(tensor)
-    head: tuple[object, ...] = (at.shape(tensor), kind_number(at.dtype(tensor)))
-    if as_it_lies and not at.is_contiguous(tensor) and len(array.base) <= array.nbytes:
-        head = (at.shape(tensor), at.stride(tensor), kind_number(at.dtype(tensor)))
-        array = np.frombuffer(array.base, np.uint8)
-    hasher = xxh3_64(seed=hash(head) & MASK)
+def _is_there(tensor: Any) -> bool:
+    """Return whether the memory of a tensor can be read."""
     try:
-        for piece in pieces(array, borrowed=True):
-            hasher.update(piece)
+        readable(tensor)
     except UnreadableError:
-        return UNSEEN
-    return hasher.intdigest()
+        return False
+    return has_memory(tensor)
 
 
 @cache
@@ -150,7 +126,7 @@ def _copied(tensor: Any) -> int:
         )
 
 
-def _other(tensor: Any, *, portable: bool) -> int:  # noqa: PLR0911 -- as above
+def _other(tensor: Any, *, portable: bool) -> int:
     """Digest a tensor of another layout or device."""
     at = native()
     head = at.shape(tensor), kind_number(at.dtype(tensor))
@@ -160,24 +136,16 @@ def _other(tensor: Any, *, portable: bool) -> int:  # noqa: PLR0911 -- as above
         tensor = at.detach(tensor)
         if at.is_nested(tensor) or at.layout(tensor) is not at.strided:
             return hash(tuple(map(digest_of_tensor(portable=portable), made_of(tensor))))
-        if is_borrowed(tensor):
-            if not (at.is_conj(tensor) or at.is_neg(tensor)) and at.numel(tensor):
-                return _borrowed(tensor, as_it_lies=False)
-            try:
-                tensor = readable(tensor)
-            except UnreadableError:
-                return UNSEEN
-        tensor = tensor.resolve_conj().resolve_neg()
         if at.numel(tensor) == 0:
             return hash((*head, 0))
-        if not has_memory(tensor):
+        if is_captured(at.device(tensor).type) or not _is_there(tensor):
             return UNSEEN
-        if is_captured(at.device(tensor).type):
-            return UNSEEN
+        tensor = tensor.resolve_conj().resolve_neg()
         small = at.numel(tensor) * at.element_size(tensor) <= ON_HOST
         if portable or small or at.device(tensor).type not in DEVICES:
             return _copied(tensor)
-        return hash((*head, int.from_bytes(digest_on_device(bits(tensor), free), "little")))
+        digest = digest_on_device(bits(tensor), lambda _: None)
+        return hash((*head, int.from_bytes(digest, "little")))
 
 
 def plain_digest(words: list[Any]) -> int:

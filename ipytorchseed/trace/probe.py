@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ipytorchseed.fingerprint.elements import readable
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
-from ipytorchseed.fingerprint.reading import UnreadableError
+from ipytorchseed.fingerprint.owners import UnreadableError
 from ipytorchseed.trace.digests import digest_of_tensor
 from ipytorchseed.trace.operations import Overload
 from ipytorchseed.trace.places import Place

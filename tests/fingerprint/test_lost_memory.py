@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import random
 
@@ -11,9 +12,10 @@ import torch
 from msgspec.structs import replace
 from numpy.lib.stride_tricks import as_strided
 
-from ipytorchseed.fingerprint import Budget, Memo, buffers, fingerprint, reading
+from ipytorchseed.fingerprint import Budget, Memo, fingerprint, owners, reading
 from ipytorchseed.fingerprint.elements import is_borrowed
-from ipytorchseed.fingerprint.owners import address_of_array, owns_array
+from ipytorchseed.fingerprint.owners import UnreadableError, owns_array, require
+from ipytorchseed.fingerprint.packing import pack
 from tests.fingerprint import lost
 from tests.fingerprint.child import in_child, removes_files
 from tests.fingerprint.values import spent
@@ -27,16 +29,19 @@ OPAQUE_ANYWAY = {
     "polars_file",
 }
 
+PAGE = mmap.PAGESIZE
+
 # Memory that is lost from the start.
 BEYOND = {"beyond_its_base", "beyond_its_base_sparsely"}
 
 
 def _looks(name):
-    """Look at a value before and after its memory is released."""
+    """Look at a value before and after its memory is released, and try to pack it."""
     value, lose = lost.MAKERS[name]()
     memo = Memo()
     before = fingerprint(value, memo=memo, budget=Budget(60))
     lose()
+    pack(value, 2**30)
     found = [
         fingerprint(value, memo=memo, budget=Budget(60)),
         fingerprint([value], memo=memo, budget=Budget(60)),
@@ -124,30 +129,44 @@ def test_elements_are_found_wherever_they_lie(shape, item):
     filled = np.arange(np.prod(room)).astype(item).reshape([room[axis] for axis in order])
     value = filled.transpose(np.argsort(order))[tuple(slice(None, None, step) for step in steps)]
     own = np.array(value, order="C")
-    assert reading.copied(value).tobytes() == own.tobytes()
     samples = [(16, 4096), (32, 64), (1, 10**6)]
     for borrowed in (True, False):
         pieces = reading.pieces(value, borrowed=borrowed)
         assert b"".join(map(bytes, pieces)) == own.tobytes()
         for blocks, block in samples:
-            expected = buffers.sample(memoryview(own).cast("B"), blocks, block, own.itemsize)
+            expected = reading.sample(own, blocks, block, borrowed=False)
             assert reading.sample(value, blocks, block, borrowed=borrowed) == expected
     assert fingerprint(own).digest == fingerprint(value).digest
 
 
 @pytest.mark.parametrize(
     "look",
-    [np.s_[:, 3], np.s_[::-1, 3], np.s_[:, ::5], np.s_[::7, ::9], np.s_[:10, 0], np.s_[:0, 0]],
+    [
+        np.s_[:],
+        np.s_[:, 3],
+        np.s_[::-1, 3],
+        np.s_[::7, ::9],
+        np.s_[:10, 0],
+        np.s_[5],
+        np.s_[5, 5:6],
+    ],
 )
-@pytest.mark.parametrize("shape", [(30_000, 12), (2_000, 300)])
-def test_a_column_is_read_many_elements_at_once(shape, look, monkeypatch):
-    """Asking for each element takes longer than to read what lies between them."""
-    table = np.arange(np.prod(shape), dtype="f4").reshape(shape)
-    value, copy, asked = table[look], reading.copy, []
-    monkeypatch.setattr(reading, "copy", lambda *span: asked.append(span) or copy(*span))
-    assert b"".join(map(bytes, reading.pieces(value, borrowed=True))) == value.tobytes()
-    assert len(asked) <= 2 + 4 * table.nbytes // reading._AT_ONCE
-    assert all(size <= max(reading._AT_ONCE, 8 * value.nbytes) for _, _, size in asked)
+@pytest.mark.parametrize("dtype", ["u1", "f8", "S5000"])
+def test_every_page_that_is_read_is_asked_about(look, dtype, monkeypatch):
+    """And none between elements that are far apart."""
+    asked = []
+    monkeypatch.setattr(owners, "_are_there", lambda pages: not asked.extend(pages))
+    table = np.zeros((40, 20_000), dtype)
+    value, item = np.asarray(table[look]), table.itemsize
+    require(value)
+    first = owners.address_of_array(value)
+    steps = np.zeros((), int)
+    for length, step in zip(value.shape, value.strides, strict=True):
+        steps = np.add.outer(steps, np.arange(length) * step)
+    begins = first + steps.reshape(-1)
+    read = {*np.add.outer(begins, [*range(0, item, PAGE), item - 1]).reshape(-1) // PAGE}
+    assert {*asked} >= read
+    assert len(asked) <= 2 + 64 * value.nbytes // PAGE or {*asked} == read
 
 
 def _changes(name):
@@ -188,14 +207,14 @@ def test_where_a_memory_map_comes_from_is_no_content():
         (lambda: np.ones((3, 3)).T[1:], True),
         (lambda: np.ones(9)[::-2], True),
         (lambda: np.broadcast_to(np.ones(3), (4, 3)), True),
-        (lambda: np.lib.stride_tricks.sliding_window_view(np.ones(9), 3), True),
-        (lambda: as_strided(np.ones(9)[2:], (3, 3), (8, 16)), True),
+        (lambda: np.lib.stride_tricks.sliding_window_view(np.ones(9), 3), False),
+        (lambda: as_strided(np.ones(9)[2:], (3, 3), (8, 16)), False),
         (lambda: as_strided(np.ones(9)[2:], (3, 3), (8, 24)), False),
         (lambda: as_strided(np.ones(9), (3,), (-8,)), False),
-        (lambda: np.frombuffer(b"12345678"), True),
-        (lambda: np.frombuffer(bytearray(8)), True),
+        (lambda: np.frombuffer(b"12345678"), False),
+        (lambda: np.frombuffer(bytearray(8)), False),
         (lambda: np.ndarray(1, "f8", bytearray(8)), False),
-        (lambda: np.array([(1, 2.0)], "i4,f8")[0], True),
+        (lambda: np.array([(1, 2.0)], "i4,f8")[0], False),
         (lambda: np.array([(1, 2.0)], "i4,f8")["f1"], True),
         (lambda: torch.ones(3).numpy(), False),
         (lambda: torch.ones(3).share_memory_().numpy(), False),
@@ -225,32 +244,23 @@ def test_whose_memory_a_tensor_is_in(make, borrowed):
     assert is_borrowed(make()) is borrowed
 
 
-def _copies(source, size):
-    held = np.zeros(size, "u1")
-    reading.copy(source, address_of_array(held), size)
-    return held.tobytes()
-
-
-def test_memory_that_may_be_gone_is_copied_by_the_system():
-    """What is there is copied, in any size.
-
-    What is not raises: at once, or in the middle.
-    """
-    content = np.random.default_rng(1).bytes(3 * 2**16 + 17)
-    address = address_of_array(np.frombuffer(content, "u1"))
-    for size in (1, 4096, 2**16, 2**16 + 1, len(content)):
-        assert _copies(address, size) == content[:size]
-    with pytest.raises(reading.UnreadableError):
-        _copies(4096, 10)
+def test_lost_memory_is_noticed_before_it_is_read():
+    """Wherever it begins, of any size, and for many pages."""
     mapped, lose = lost.MAKERS["memmap_large"]()
+    require(mapped)
     lose()
-    with pytest.raises(reading.UnreadableError):
-        _copies(address_of_array(mapped), mapped.nbytes)
+    require(mapped[: 2**21])
+    require(mapped, np.array([5, 2**21 - 1]))
+    for gone in (mapped, mapped[2**21 :], mapped[::-1], mapped[2**20 :: 2**18]):
+        with pytest.raises(UnreadableError):
+            require(gone)
+    with pytest.raises(UnreadableError):
+        require(mapped, np.array([5, 2**21]))
 
 
 def test_a_system_without_a_safe_way(monkeypatch):
     """The memory of others is not looked at there, which is said."""
-    monkeypatch.setattr(reading, "_HAS_PIPES", False)
+    monkeypatch.delattr(os, "writev")
     value, _ = lost.MAKERS["memmap"]()
     found = fingerprint(value)
     assert found.opaque

@@ -88,11 +88,13 @@ class _Print(Struct, frozen=True):
         text: What it writes, with one placeholder for each value.
         values: The values, in order.
         is_sure: Whether it is known to write last.
+        is_only: Whether it is the cell's only print, and not in a branch.
     """
 
     text: str
     values: tuple[_Value, ...]
     is_sure: bool
+    is_only: bool
 
 
 def label_of(source: str, width: int | None = None) -> str:
@@ -152,7 +154,8 @@ def _match(printed: _Print, numbers: tuple[float, ...], run: Run) -> Shown | Non
     tail = numbers[-len(found) :] if found else ()
     if len(tail) != len(found):
         return None
-    shown, is_sure = None, printed.is_sure
+    # All numbers are from the only print if it writes as many.
+    shown, is_sure = None, printed.is_sure or (printed.is_only and len(numbers) == len(found))
     for match, number in zip(found, tail, strict=True):
         value = values.get(match.start())
         if value is None:
@@ -198,13 +201,15 @@ def _last_print(source: str) -> _Print | None:
     end = call.end_lineno or 0
     later = (node for each in tree.body if each.lineno > end for node in ast.walk(each))
     is_sure = not any(isinstance(node, ast.Call) for node in later)
+    is_only = len(prints) == 1 and not branch
     text, values = "", list[_Value]()
     for part, code, spec in _parts_of(call):
         if code is not None:
             label = _label_before(text) or _name_of(code)
             values.append(_Value(len(text), label, code, spec))
         text += part
-    return _Print(text, tuple(values), is_sure and (len(prints) == 1 or not branch))
+    is_sure = is_sure and (is_only or not branch)
+    return _Print(text, tuple(values), is_sure, is_only)
 
 
 def _label_before(text: str) -> str:

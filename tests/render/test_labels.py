@@ -33,6 +33,7 @@ def _ran(source, printed=None, result=None, **values):
         ("print(f'top-5 accuracy {x:.2f} of 100')", "top-5 accuracy 0.25 of 100\n", "top-5 accuracy 0.25"),
         ("for e in range(2):\n    if e:\n        print(f'loss {l:.2f}')", "loss 0.25\n", "loss 0.25"),
         ("%%time\nprint(f'loss {l:.2f}')", "loss 0.25\n", "loss 0.25"),
+        ("print(f'loss {l:.2f}')\nplt.plot(losses)", "loss 0.25\n", "loss 0.25"),
         ("print('start')\nprint(f'loss {l:.2f}')\ndone = 1", "start\nloss 0.25\n", "loss 0.25"),
     ],
 )  # fmt: skip

@@ -79,4 +79,4 @@ def test_what_the_code_of_a_module_asks_is_told_of_the_cell_that_imports_it(
 
 def test_a_module_that_is_gone_sets_nothing(own: Path) -> None:
     """Its file may have been removed since."""
-    assert _follow({"own": str(own)}) == ({}, [])
+    assert _follow({"own": str(own)}) == {}

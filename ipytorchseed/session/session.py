@@ -40,7 +40,7 @@ from ipytorchseed.session.identity import Identity
 from ipytorchseed.session.importing import ImportWatch
 from ipytorchseed.session.kept import KeptInputs
 from ipytorchseed.session.leftovers import LeftoverWatch
-from ipytorchseed.session.named_files import find_inside, find_named, texts_in, with_scripts
+from ipytorchseed.session.named_files import find_files, texts_in, with_scripts
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.outputs import outputs_of
 from ipytorchseed.session.own_modules import follow_again, members_read
@@ -259,8 +259,7 @@ class Session:
             programs = any(map(is_program, dependencies.nondeterministic_calls))
             self._files.start(pending.outputs.passed_by if programs else None)
             self._files.runs(dependencies.files)
-            inside = partial(find_inside, dependencies.texts, dependencies.packages)
-            self._files.names(find_named(dependencies.texts), inside)
+            self._files.names(partial(find_files, dependencies.texts, dependencies.packages))
             self._imports.start()
             self._leftovers.start()
             first_read = partial(self._read_first, pending, namespace)

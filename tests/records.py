@@ -8,12 +8,12 @@ from ipytorchseed.ledger.records import Outputs, Outside, Run
 
 
 def make_run(**fields):
-    """Make a run; fields of its ``outputs`` and ``outside`` may be given without nesting."""
+    """Make a run; fields of ``outputs`` and ``outside`` need no nesting."""
     return changed(None, **fields)
 
 
 def changed(run, **fields):
-    """Return a run with other fields, as ``make_run`` takes them; None makes a new one."""
+    """Return a run with other fields, as for ``make_run``; None for a new one."""
     for name, kind in (("outputs", Outputs), ("outside", Outside)):
         inner = {each: fields.pop(each) for each in kind.__struct_fields__ if each in fields}
         if inner:

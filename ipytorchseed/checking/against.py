@@ -15,7 +15,7 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.own_lines import only_asks
 from ipytorchseed.receipts.privacy import Places, reveal
 from ipytorchseed.receipts.reading import match
-from ipytorchseed.receipts.record import Receipt, completed
+from ipytorchseed.receipts.record import Receipt
 from ipytorchseed.receipts.writing import write
 from ipytorchseed.rng.seeds import LIMIT
 from ipytorchseed.why.changes import ROUNDING, find_changes, find_distance
@@ -32,7 +32,7 @@ def compare_receipt(notebook: Notebook, fresh: Pass, receipt: Receipt) -> Verdic
         receipt: The record of its run elsewhere.
     """
     with Records(fresh.ledger, notebook) as records:
-        here = {run.cell: run for run in completed(records.runs)}
+        here = {run.cell: run for run in records.runs}
         there = match([*here.values()], receipt.runs)
         if here and not there:
             fault = f"the receipt is of {receipt.notebook}, and has none of the cells of this one"

@@ -124,12 +124,12 @@ def _receipt(request: Request, path: Path) -> Any:  # noqa: ANN401 -- a Receipt,
     """Return the asking kernel's runs as a receipt."""
     from ipytorchseed.ledger.store import Ledger
     from ipytorchseed.receipts.privacy import Places, conceal, found_at
-    from ipytorchseed.receipts.record import Receipt, completed
+    from ipytorchseed.receipts.record import Receipt
     from ipytorchseed.receipts.writing import find_stands
     from ipytorchseed.session.states import LedgerStates
 
     with Ledger.open(Path(request.ledger), read_only=True) as ledger:
-        runs = completed([run for run in map(ledger.run, request.runs) if run is not None])
+        runs = [run for run in map(ledger.run, request.runs) if run is not None]
         there, here = (Places.here(str(each)) for each in (request.path, path))
         told = [found_at(replace(conceal(run, there), kernel=_NAME), here) for run in runs]
         return Receipt(_NAME, tuple(told), find_stands(runs, lambda: LedgerStates(ledger)))

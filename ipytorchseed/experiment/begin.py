@@ -37,10 +37,10 @@ def begin_as(step: Step, name: str, ledger: Ledger, generators: Sequence[Found])
     """
     import_sources(step.run.packages)
     _put_environment_back(step.run)
-    _put_flags_back(step.settings)
-    restore_libraries(step.settings)
+    _put_flags_back(step.run.settings)
+    restore_libraries(step.run.settings)
     with suppress(OSError):  # the folder was removed
-        os.chdir(str(step.settings.get(FOLDER, "")))
+        os.chdir(str(step.run.settings.get(FOLDER, "")))
     rewind(ledger, step.run, generators, name, after=False)
 
 

@@ -83,8 +83,8 @@ class Experiments(Mixture):
         self._ledger = ledger
         self._present = present
         self._hidden = hidden
-        self._run = replace(run, settings=present.settings_of(run))
-        self._against = replace(against, settings=present.settings_of(against))
+        self._run = run
+        self._against = against
         moved = {n for n, each in against.before.items() if each != run.before.get(n, each)}
         drawn = {name for name in moved if against.before[name] != against.after.get(name)}
         digests = {
@@ -203,7 +203,7 @@ class Experiments(Mixture):
         for name in {*self._run.missing, *trial.unbound} - trial.values:
             self._namespace.pop(name, None)
         record = mixed_run(self._run, self._against, trial)
-        return record, partial(self._begin_as, Step(record, record.settings))
+        return record, partial(self._begin_as, Step(record))
 
     @property
     def lost(self) -> str:
@@ -239,8 +239,8 @@ class Experiments(Mixture):
         Raises:
             OSError: Its folder was removed.
         """
-        if step.settings.get(FOLDER):
-            os.chdir(step.settings[FOLDER])
+        if step.run.settings.get(FOLDER):
+            os.chdir(step.run.settings[FOLDER])
         name = run_name(step.run, self._present.kernel)
         begin_as(step, name, self._ledger, self.engine.generators())
 

@@ -1,4 +1,4 @@
-"""Helps finders in ``sys.meta_path`` that watch imports: they wrap the loaders of others."""
+"""Helps finders in ``sys.meta_path`` to watch imports by wrapped loaders."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def find_after(
 
 
 def wrap_loader(spec: ModuleSpec, run: Run) -> None:
-    """Call ``run`` when the code of a spec's module is to run, if its loader runs code."""
+    """Make a spec's loader call ``run`` to run the code of the module."""
     if hasattr(spec.loader, "create_module") and hasattr(spec.loader, "exec_module"):
         spec.loader = _Loader(spec.loader, run)  # type: ignore[assignment]
 

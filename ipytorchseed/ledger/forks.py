@@ -10,28 +10,18 @@ from __future__ import annotations
 import ctypes
 import os
 import weakref
-from typing import Protocol
+from typing import Any
 
-
-class ForkHandler(Protocol):
-    """An object whose methods are called around each fork."""
-
-    def before_fork(self) -> None:
-        """Finish work in progress, so that the child does not inherit it half done."""
-
-    def after_fork(self) -> None:
-        """Continue in the parent."""
-
-    def in_child(self) -> None:
-        """Drop in the child what belongs to the parent."""
-
-
-_handlers: weakref.WeakSet[ForkHandler] = weakref.WeakSet()
+# Databases, whose methods are called around each fork.
+_handlers: weakref.WeakSet[Any] = weakref.WeakSet()
 _forks = 0
 
 
-def register(handler: ForkHandler) -> None:
-    """Call a handler around every fork from now on, as long as it lives."""
+def register(handler: Any) -> None:  # noqa: ANN401 -- as the module of databases imports this one
+    """Call methods of a database around every fork from now on, as long as it lives.
+
+    These are ``before_fork`` and ``after_fork`` in the parent, and ``in_child``.
+    """
     _handlers.add(handler)
 
 

@@ -121,14 +121,8 @@ def ids(connection: sqlite3.Connection, query: Query) -> list[int]:
 
 def notebooks(connection: sqlite3.Connection) -> list[str]:
     """Return the names of all notebooks, sorted."""
-    each_once = """
-        WITH RECURSIVE each(n) AS (
-            SELECT min(notebook) FROM runs
-            UNION ALL
-            SELECT (SELECT min(notebook) FROM runs WHERE notebook > n) FROM each
-            WHERE n IS NOT NULL)
-        SELECT (SELECT max(id) FROM runs WHERE notebook = n) FROM each WHERE n IS NOT NULL"""
-    newest = [number for (number,) in connection.execute(each_once)]
+    query = "SELECT max(id) FROM runs GROUP BY notebook"
+    newest = [number for (number,) in connection.execute(query)]
     runs = (run for each in newest for _, run in select(connection, by_number(each)))
     return sorted(run.notebook for run in runs if run is not None)
 

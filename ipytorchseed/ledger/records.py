@@ -210,7 +210,7 @@ READING, REPLACED = "reading", "replaced"
 
 
 def marked(values: Mapping[str, Fingerprint], names: set[str], mark: str) -> dict[str, Fingerprint]:
-    """Return values of which some are marked as ``READING`` or ``REPLACED``."""
+    """Return values, with some marked as ``READING`` or ``REPLACED``."""
     return {
         name: replace(value, parts={**value.parts, mark: ""}) if name in names else value
         for name, value in values.items()
@@ -297,7 +297,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
 
     @property
     def timed(self) -> list[str]:
-        """Variables that held readings of clocks, or addresses, and nothing else: no content."""
+        """Variables that held only readings of clocks, or addresses: no content."""
         values = {**self.reads, **self.writes}
         return [name for name, value in values.items() if READING in value.parts]
 

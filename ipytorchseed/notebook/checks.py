@@ -170,9 +170,7 @@ class Checks(Struct, eq=False):
             result: The result of the run that ended.
             record: Its record, if it has one.
         """
-        effects = (
-            [] if record is None else say_effects(record.outside.wrote, record.outside.connected)
-        )
+        effects = [] if record is None else say_effects(record.outside)
         for under in [under for under in self._under if under.ended]:
             self._under.remove(under)
             try:

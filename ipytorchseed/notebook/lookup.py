@@ -53,7 +53,7 @@ def find_run(session: Session, word: str) -> Run:
 
 
 def _whose(session: Session, shelf: str) -> str:
-    """Return the rank of a key of this notebook, in words; empty for another notebook's."""
+    """Return the rank in a key of this notebook; empty for another notebook."""
     found = re.fullmatch(rf"{re.escape(session.notebook)}(?:, (rank \d+))?", shelf)
     return "" if found is None else f"of {found.group(1) or 'no rank'}"
 

@@ -161,7 +161,7 @@ def _run(
         notes.append(f"After the runs, {say_restored('everything is', moved)}.")
     session = state.tracking.session
     if session.pending is not None:
-        notes += map(sentence, say_effects(session.written(), session.connected()))
+        notes += map(sentence, say_effects(session.outside()))
     return [outcomes[seed] for seed in seeds], notes
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from ipytorchseed.ledger.records import Findings, Run
 from ipytorchseed.reads.written import Written, written
@@ -85,23 +84,6 @@ class Receipt(Struct, frozen=True):
         first, last = (self.stands.get(digest, StatePosition()) for digest in (before, after))
         known = None not in {first.seed, first.draws, last.seed, last.draws}
         return not known or self.draws(before, after) is not None
-
-
-def completed(runs: Sequence[Run]) -> list[Run]:
-    """Add torch's settings to runs that imported it, from the kernel's next run.
-
-    Args:
-        runs: In the order in which they happened.
-    """
-    found: list[Run] = []
-    known: dict[str, dict[str, Any]] = {}
-    for run in reversed(runs):
-        flags = {name: each for name, each in run.settings.items() if name.startswith("torch.")}
-        if flags:
-            known[run.kernel] = flags
-        settings = {**known.get(run.kernel, {}), **run.settings}
-        found.append(run if flags else replace(run, settings=settings))
-    return found[::-1]
 
 
 def each_text(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 -- a JSON value

@@ -21,7 +21,6 @@ from ipytorchseed.receipts.record import (
     SHOWN,
     VALUES,
     StatePosition,
-    completed,
     each_text,
     each_value,
 )
@@ -54,7 +53,7 @@ def write(
             has a separate search budget.
         places: Those of this machine.
     """
-    hidden = [conceal(run, places) for run in completed(runs)]
+    hidden = [conceal(run, places) for run in runs]
     told: dict[str, Any] = {
         "schema": SCHEMA,
         "kind": KIND,

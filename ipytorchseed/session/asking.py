@@ -14,7 +14,7 @@ from ipytorchseed.reads.own_lines import only_asks
 from ipytorchseed.reads.seed_arguments import takes_seed, without_seed
 from ipytorchseed.receipts.privacy import reveal
 from ipytorchseed.receipts.reading import match
-from ipytorchseed.receipts.record import Receipt, completed
+from ipytorchseed.receipts.record import Receipt
 from ipytorchseed.session.present import RecordedKernel
 from ipytorchseed.session.session import Session
 from ipytorchseed.session.states import EitherStates, LedgerStates
@@ -137,8 +137,7 @@ def why_all(session: Session) -> tuple[list[Explanation], int]:
 def _last_of_each(session: Session) -> list[Run]:
     """Return the last run of each cell of this kernel, oldest first."""
     runs = session.ledger.runs(session.shelf, kernel=session.kernel, limit=_LOOKED_BACK)
-    told = completed([*runs][::-1])
-    return [*{run.cell: run for run in told if not only_asks(run.source)}.values()]
+    return [*{run.cell: run for run in [*runs][::-1] if not only_asks(run.source)}.values()]
 
 
 def _comparable(session: Session, run: Run) -> list[Run]:

@@ -76,9 +76,11 @@ class Connections:
             return
         if name in self._opened:
             return
-        if threading.get_ident() in self._others and not _in_users_pool(frame):
+        calls = _Callers(frame)
+        if threading.get_ident() in self._others and not (calls.in_pool and calls.user):
             return
-        if not local or _is_users(frame, by_name=unix):
+        # In an event loop, user code is not among the callers.
+        if not local or (not calls.between_processes and (calls.user or not unix)):
             self._opened[name] = None
 
     def opened(self) -> tuple[str, ...]:
@@ -100,36 +102,23 @@ def _path_of(address: str | bytes) -> str:
     return f"@{path[1:]}" if path[:1] == "\0" else path
 
 
-def _callers(frame: FrameType) -> Iterable[tuple[str, bool]]:
-    """Yield callers up to the user's: each one's module, and whether it is the user's."""
-    caller: FrameType | None = frame
-    while caller is not None:
-        module = str(caller.f_globals.get("__name__"))
-        users = module == "__main__" or not is_installed_file(caller.f_code.co_filename)
-        yield module, users
-        if users:
-            return
-        caller = caller.f_back
+class _Callers:
+    """The callers of a socket's method.
 
-
-def _in_users_pool(frame: FrameType) -> bool:
-    """Return whether a pool's thread runs user code."""
-    callers = [*_callers(frame)]
-    outer: FrameType | None = frame
-    while outer is not None and outer.f_globals.get("__name__") != _POOL:
-        outer = outer.f_back
-    return outer is not None and callers[-1][1]
-
-
-def _is_users(frame: FrameType, *, by_name: bool) -> bool:
-    """Return whether a connection within this machine was opened by user code.
-
-    Args:
-        frame: The code that calls the socket.
-        by_name: Whether user code must be among its callers. In an event loop it is not.
+    Attributes:
+        user: Whether user code is among them.
+        between_processes: Whether the user's code calls a package that connects processes.
+        in_pool: Whether the thread belongs to a pool.
     """
-    callers = [*_callers(frame)]
-    between = any(
-        name.partition(".")[0] in _BETWEEN_PROCESSES for name, users in callers if not users
-    )
-    return not between and (callers[-1][1] or not by_name)
+
+    def __init__(self, frame: FrameType) -> None:
+        self.user = self.between_processes = self.in_pool = False
+        caller: FrameType | None = frame
+        while caller is not None:
+            module = str(caller.f_globals.get("__name__"))
+            self.in_pool |= module == _POOL
+            file = caller.f_code.co_filename
+            self.user |= module == "__main__" or not is_installed_file(file)
+            if not self.user:
+                self.between_processes |= module.partition(".")[0] in _BETWEEN_PROCESSES
+            caller = caller.f_back

@@ -89,7 +89,7 @@ def tell_write(listener: Listener, file: object) -> None:
     listener.opens(absolute(file), reads=False, writes=True, truncates=True)
 
 
-def _remove(listener: Listener, path: object, *, dir_fd: object = None) -> None:
+def _change(listener: Listener, path: object, *_: object, dir_fd: object = None) -> None:
     listener.changes(absolute(path, dir_fd))
 
 
@@ -113,10 +113,6 @@ def _rename(
 ) -> None:
     listener.changes(absolute(src, src_dir_fd))
     listener.changes(absolute(dst, dst_dir_fd))
-
-
-def _truncate(listener: Listener, path: object, length: int) -> None:  # noqa: ARG001 -- its signature
-    listener.changes(absolute(path))
 
 
 def _start(listener: Listener, words: Sequence[object], *rest: object) -> None:
@@ -205,8 +201,8 @@ def names_of(module: str) -> dict[Any, Any]:
 _of_system = vars(sys.modules[os.name])  # the originals, even if `os` was patched
 _told: dict[str, Function] = {
     "open": _open_descriptor, "mkdir": _make_folder, "listdir": _list, "scandir": _list,
-    "remove": _remove, "unlink": _remove, "rmdir": _remove, "rename": _rename, "replace": _rename,
-    "truncate": _truncate, "system": _system, "urandom": _ask, "posix_spawn": _spawn,
+    "remove": _change, "unlink": _change, "rmdir": _change, "rename": _rename, "replace": _rename,
+    "truncate": _change, "system": _system, "urandom": _ask, "posix_spawn": _spawn,
 }  # fmt: skip
 _calls: tuple[tuple[Function | None, Function], ...] = (
     (_io.open, _open),

@@ -83,31 +83,24 @@ class FileWatch:
     def __init__(self, imports: ImportWatch | None = None, kept: KeptInputs | None = None) -> None:
         self._imports = imports
         self._kept = kept
-        self._made: set[str] = set()
-        self._folders: tuple[str, ...] = ()
-        self.paths: dict[str, FileRead | None] = {}
-        self._written: dict[str, bool] = {}  # whether each existed before
-        self._asked: set[str] = set()
-        self._hears = False
-        self._listed = 0
-        self._named: dict[str, Mark] = {}
-        self._inside: Callable[[], dict[str, Mark]] | None = None
         self._known: dict[str, tuple[tuple[int, ...], FileRead]] = {}
         self._since: int | None = None
         self._printing: Callable[[], object] | None = None
         self._alone = True
         self.connections = Connections()
+        self.clear()
 
     def clear(self) -> None:
         """Forget what was recorded."""
-        self.paths.clear()
-        self._made.clear()
-        self._folders = ()
-        self._written.clear()
-        self._asked.clear()
+        self.paths: dict[str, FileRead | None] = {}
+        self._made: set[str] = set()
+        self._folders: tuple[str, ...] = ()
+        self._written: dict[str, bool] = {}  # whether each existed before
+        self._asked: set[str] = set()
         self._hears = False
         self._listed = 0
-        self._named, self._inside = {}, None
+        self._find: Callable[[], dict[str, Mark]] = dict
+        self._named: dict[str, Mark] = {}
         self.connections.clear()
 
     def start(self, programs: Callable[[], object] | None = None) -> None:
@@ -198,15 +191,14 @@ class FileWatch:
         unheard = NUMPY_SEEDED - self._asked if heard else frozenset[str]()
         return (self._asked - {""}).union(may) - unheard
 
-    def names(self, files: dict[str, Mark], inside: Callable[[], dict[str, Mark]] = dict) -> None:
+    def names(self, find: Callable[[], dict[str, Mark]]) -> None:
         """Record files that the cell may open in native code, before it runs.
 
         Args:
-            files: The files that it names.
-            inside: Finds the files in folders that it names, where it may also create files.
+            find: Finds the files that it names, and those in folders that it names, where it may
+                also create files.
         """
-        there = inside()
-        self._named, self._inside = there | files, inside if there else None
+        self._find, self._named = find, find()
 
     def _is_made(self, path: str) -> bool:
         """Return whether the cell created a file or folder, or a folder around it."""
@@ -237,8 +229,8 @@ class FileWatch:
             ours: The path of the ledger; files whose paths begin with it are left out.
         """
         made = {*self._made, *self._written}
-        if self._inside is not None:
-            self._named = dict.fromkeys(self._inside(), ()) | self._named
+        if self._named:
+            self._named = dict.fromkeys(self._find(), ()) | self._named
         for path, mark in self._named.items():
             if mark != mark_of(path):
                 self._written.setdefault(path, True)

@@ -38,15 +38,13 @@ class ImportWatch:
     """
 
     def __init__(self) -> None:
-        self.steps: dict[str, list[tuple[str | None, str]]] = {}
         self.inside = False
-        self.own: dict[str, str] = {}
-        self.may_draw = False
+        self.clear()
 
     def clear(self) -> None:
         """Forget what was recorded."""
-        self.steps.clear()
-        self.own.clear()
+        self.steps: dict[str, list[tuple[str | None, str]]] = {}
+        self.own: dict[str, str] = {}
         self.may_draw = False
 
     def start(self) -> None:

@@ -10,7 +10,7 @@ import itertools
 import os
 import re
 import stat
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatch
 from operator import attrgetter
@@ -91,17 +91,24 @@ def _read(script: str) -> str:
         return ""
 
 
-def find_named(texts: Iterable[str]) -> dict[str, Mark]:
-    """Return the files that strings name, directly or inside a named folder.
+def find_files(texts: Iterable[str], packages: Collection[str]) -> dict[str, Mark]:
+    """Return the files that strings name, directly, by a pattern, or inside a named folder.
 
     Args:
         texts: Constants and values that a cell reads.
+        packages: Packages that it uses.
 
     Returns:
         The result of ``mark_of`` for each, by absolute path. Missing files are included, except
         those inside named folders.
     """
     words = sorted(word for word in {*texts} if 0 < len(word) <= _LONGEST and "\n" not in word)
+    inside = {} if _READ_FOLDERS.isdisjoint(packages) else _find_inside(words)
+    return inside | _find_named(words)
+
+
+def _find_named(words: Sequence[str]) -> dict[str, Mark]:
+    """Return the files that strings name, as ``find_files``."""
     names = [word for word in words if _SUFFIX.search(word)][:_MOST]
     if not names:
         return {}
@@ -113,21 +120,11 @@ def find_named(texts: Iterable[str]) -> dict[str, Mark]:
     return found | {path: mark for path in inside if (mark := mark_of(path))}
 
 
-def find_inside(texts: Iterable[str], packages: Collection[str]) -> dict[str, Mark]:
+def _find_inside(words: Sequence[str]) -> dict[str, Mark]:
     """Return the tables in named folders, and the files that patterns match.
 
     Some libraries list both in native code: ``read_parquet("parts")``, ``"shards/*.parquet"``.
-
-    Args:
-        texts: Constants and values that a cell reads.
-        packages: Packages that it uses.
-
-    Returns:
-        As ``find_named``, for existing files.
     """
-    if _READ_FOLDERS.isdisjoint(packages):
-        return {}
-    words = sorted(word for word in {*texts} if 0 < len(word) <= _LONGEST and "\n" not in word)
     patterns = filter(_is_pattern, words[:_MOST])
     plain = [word for word in words[:_MOST] if "*" not in word and not _SUFFIX.search(word)]
     folders = [*filter(os.path.isdir, map(_absolute, plain))][:_FOLDERS]

@@ -265,7 +265,7 @@ class OutputWatch(Struct):
 
     @property
     def displays(self) -> tuple[Fingerprint, ...]:
-        """The records of displays, in order; beyond a limit, the last one is of all the rest."""
+        """The records of displays; beyond a limit, the last is of all the rest."""
         return tuple(self._shown)
 
     def stdout(self) -> Fingerprint | None:

@@ -1,4 +1,4 @@
-"""Finds what a cell reads and sets in user modules that it is the first to import."""
+"""Finds what a cell reads and sets now that it has imported modules of the user."""
 
 from __future__ import annotations
 
@@ -18,47 +18,18 @@ from ipytorchseed.reads.following import find_dependencies
 _SECONDS = 1e-6
 
 
-def read_there(  # noqa: PLR0913, PLR0917 -- what following code needs
-    modules: Collection[str],
-    effects: Effects,
-    namespace: Mapping[str, Any],
-    hidden: Collection[str],
-    seconds: float,
-    known: Dependencies,
-) -> Iterator[tuple[str, Any]]:
-    """Yield the members of modules that a cell reads, by name.
-
-    Args:
-        modules: Their names.
-        effects: The effects of the cell's code.
-        namespace: The user's names.
-        hidden: The shell's names.
-        seconds: How long to follow its code.
-        known: What was found before the modules were imported. Gets the nondeterministic calls of
-            their code.
-    """
-    found = find_dependencies(effects, namespace, hidden, seconds=seconds)
-    known.nondeterministic_calls |= found.nondeterministic_calls
-    known.hashes |= found.hashes
-    for name, place in sorted(found.names.items()):
-        if place[0] in modules and name not in found.sets:
-            value = look_up(place, namespace)
-            if is_function(value) or is_class(value) or is_scalar(value):
-                yield name, value
-
-
-def set_in_packages(  # noqa: PLR0913, PLR0917 -- as above
+def follow_again(  # noqa: PLR0913, PLR0917 -- what following code needs
     modules: Mapping[str, str],
     effects: Effects,
     namespace: Mapping[str, Any],
     hidden: Collection[str],
     seconds: float,
     follow: Callable[[str], Effects],
-) -> dict[str, tuple[str, str]]:
-    """Return the attributes of packages that a cell, or modules that it imported, set.
+) -> tuple[Dependencies, dict[str, tuple[str, str]]]:
+    """Return what a cell depends on after it ran, and what its imports set.
 
     Args:
-        modules: The files of the modules, by name.
+        modules: The files of the user's modules that it imported, by name.
         effects: The effects of the cell's code.
         namespace: The user's names.
         hidden: The shell's names.
@@ -66,20 +37,43 @@ def set_in_packages(  # noqa: PLR0913, PLR0917 -- as above
         follow: Returns the effects of code.
 
     Returns:
-        As ``Dependencies.sets``.
+        The dependencies of the cell's code, empty if it imported nothing that matters, and the
+        attributes of packages that it or the modules set, as ``Dependencies.sets``.
     """
     ends = time.thread_time() + seconds
-    codes = [(effects, namespace)]
+    found = Dependencies()
+    if modules or _sets_imported(effects):
+        found = find_dependencies(effects, namespace, hidden, seconds=seconds)
+    sets = dict(found.sets)
     for module, path in modules.items():
         if time.thread_time() > ends:
             break
         with suppress(OSError, ValueError, KeyError):
             text = Path(path).read_text(encoding="utf-8")
-            if time.thread_time() + len(text) * _SECONDS < ends:
-                codes.append((follow(text), module_names(sys.modules[module])))
-    found: dict[str, tuple[str, str]] = {}
-    for code, names in codes:
-        if code.imports and any(path.endswith("=") for path in code.paths):
-            left = max(ends - time.thread_time(), 0.0)
-            found |= find_dependencies(code, names, hidden, seconds=left).sets
-    return found
+            in_time = time.thread_time() + len(text) * _SECONDS < ends
+            if in_time and _sets_imported(code := follow(text)):
+                names, left = module_names(sys.modules[module]), ends - time.thread_time()
+                sets |= find_dependencies(code, names, hidden, seconds=max(left, 0.0)).sets
+    return found, sets
+
+
+def members_read(
+    found: Dependencies, modules: Collection[str], namespace: Mapping[str, Any]
+) -> Iterator[tuple[str, Any]]:
+    """Yield the members of modules that a cell reads, by name.
+
+    Args:
+        found: The cell's dependencies.
+        modules: The names of the modules.
+        namespace: The user's names.
+    """
+    for name, place in sorted(found.names.items()):
+        if place[0] in modules and name not in found.sets:
+            value = look_up(place, namespace)
+            if is_function(value) or is_class(value) or is_scalar(value):
+                yield name, value
+
+
+def _sets_imported(code: Effects) -> bool:
+    """Return whether code may set attributes of what it imports."""
+    return bool(code.imports) and any(path.endswith("=") for path in code.paths)

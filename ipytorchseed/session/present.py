@@ -28,9 +28,6 @@ from ipytorchseed.session.settings import Settings
 # How many runs are searched for the one that made a value.
 _LOOKED_BACK = 200
 
-# A setting that is recorded whenever torch was imported.
-_TORCHS = "torch.default_dtype"
-
 # Seconds for reading a file that was written to, to find out whether its content changed.
 _IN_FILES = 1.0
 
@@ -83,18 +80,6 @@ class RecordedKernel:
     def settings_now(self, run: Run) -> Mapping[str, Any]:
         """Return the current settings, versions and hardware that affect a run's code."""
         return self._settings.read(run.source, run.packages)
-
-    def settings_of(self, run: Run) -> Mapping[str, Any]:
-        """Return the settings that a run began with.
-
-        A run that imported torch has no record of torch's settings. They are taken from the next
-        run that has one.
-        """
-        if _TORCHS in run.settings:
-            return run.settings
-        later = (each for each in reversed(self._latest) if (each.id or 0) > (run.id or 0))
-        mine = (each for each in later if each.kernel == run.kernel and _TORCHS in each.settings)
-        return {**next(mine, run).settings, **run.settings}
 
     def last(self, name: str) -> Fingerprint | None:
         """Return the fingerprint of a variable's current value; None if unknown."""

@@ -40,10 +40,10 @@ from ipytorchseed.session.identity import Identity
 from ipytorchseed.session.importing import ImportWatch
 from ipytorchseed.session.kept import KeptInputs
 from ipytorchseed.session.leftovers import LeftoverWatch
-from ipytorchseed.session.named_files import find_inside, find_named, texts_in, with_scripts
+from ipytorchseed.session.named_files import find_files, texts_in, with_scripts
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.outputs import outputs_of
-from ipytorchseed.session.own_modules import read_there, set_in_packages
+from ipytorchseed.session.own_modules import follow_again, members_read
 from ipytorchseed.session.pending import Pending, digests_of
 from ipytorchseed.session.settings import Settings
 from ipytorchseed.session.sources import States, StateWatch, with_origins
@@ -132,7 +132,7 @@ class Session:
 
     @property
     def shelf(self) -> str:
-        """The key of this process's runs and saved states: the notebook, and its rank if any."""
+        """The key of runs and saved states: the notebook, and the rank if any."""
         if self._rank is None:
             self._rank = self._find_rank()
         return self.notebook if self._rank is None else f"{self.notebook}, rank {self._rank}"
@@ -175,13 +175,10 @@ class Session:
             self.ledger.close()
             self.ledger = ledger
 
-    def written(self) -> tuple[str, ...]:
-        """Return the first few paths that the running cell has written so far."""
-        return self._files.written(str(self.ledger.path or ledger_path()))
-
-    def connected(self) -> tuple[str, ...]:
-        """Return what the running cell has connected to so far."""
-        return self._files.connections.opened()
+    def outside(self) -> Outside:
+        """Return what the running cell has written and connected to so far."""
+        ours = str(self.ledger.path or ledger_path())
+        return Outside(self._files.written(ours), self._files.connections.opened())
 
     @uncollected
     def begin_cell(
@@ -262,8 +259,7 @@ class Session:
             programs = any(map(is_program, dependencies.nondeterministic_calls))
             self._files.start(pending.outputs.passed_by if programs else None)
             self._files.runs(dependencies.files)
-            inside = partial(find_inside, dependencies.texts, dependencies.packages)
-            self._files.names(find_named(dependencies.texts), inside)
+            self._files.names(partial(find_files, dependencies.texts, dependencies.packages))
             self._imports.start()
             self._leftovers.start()
             first_read = partial(self._read_first, pending, namespace)
@@ -328,15 +324,18 @@ class Session:
         dependencies = pending.dependencies
         effects, budget, own = self.effects_of(pending.source), pending.budget, self._imports.own
         began = time.thread_time()
-        left = budget.left / 2
-        dependencies.sets |= set_in_packages(
-            own, effects, namespace, self._hidden, left, self.effects_of
+        found, sets = follow_again(
+            own, effects, namespace, self._hidden, budget.left / 2, self.effects_of
         )
         budget.charge(began)
+        dependencies.sets |= sets
+        dependencies.nondeterministic_calls |= found.nondeterministic_calls if own else set()
+        dependencies.hashes |= bool(own) and found.hashes
         self._patched |= dependencies.sets
         self._timed = self._timed - written | dependencies.timed
         writes = self.variables.changes(pending, namespace, written, seconds)
-        self._read_in_modules(pending, effects, namespace)
+        for name, value in members_read(found, own, namespace):
+            pending.reads.setdefault(name, self.variables.look(value, budget))
         pending.reads = marked(pending.reads, dependencies.timed, READING)
         writes = marked(writes, dependencies.timed, READING)
         bound = written | dependencies.writes | dependencies.sets.keys()
@@ -366,9 +365,7 @@ class Session:
             ),
             files=self._files.read(pending.budget.seconds - pending.budget.used, ours),
             loaded={name: self._files.look(path, 0.0) for name, path in own.items()},
-            outside=Outside(
-                self.written(), self.connected(), () if pending.inert else self._leftovers.found()
-            ),
+            outside=replace(self.outside(), left=() if pending.inert else self._leftovers.found()),
             imported=imported,
             code=self.code_of(pending.source),
             notes=(
@@ -389,19 +386,6 @@ class Session:
         else:
             self._later(self._maintain)
         return run
-
-    def _read_in_modules(
-        self, pending: Pending, effects: Effects, namespace: Mapping[str, Any]
-    ) -> None:
-        """Fingerprint what the run read in the user's modules that it was the first to import."""
-        own, budget = self._imports.own, pending.budget
-        if own:
-            began = time.thread_time()
-            left = max(budget.seconds - budget.used, 0.0)
-            there = [*read_there(own, effects, namespace, self._hidden, left, pending.dependencies)]
-            budget.charge(began)
-            for name, value in there:
-                pending.reads.setdefault(name, self.variables.look(value, budget))
 
     def _asked(self, pending: Pending, namespace: Mapping[str, Any], seen: Seen | None) -> set[str]:
         """Return the functions that gave the cell entropy that it used, expected or not."""

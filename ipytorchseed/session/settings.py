@@ -50,9 +50,9 @@ class Settings:
         return self._last
 
     def learned(self, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a run's settings, with versions and hardware that became known meanwhile.
+        """Return a run's settings, with those that became known meanwhile.
 
-        A run that imports torch makes more of them known.
+        A run that imports torch makes its version and its flags known.
 
         Args:
             settings: What ``read`` returned when the run began.
@@ -62,7 +62,7 @@ class Settings:
         if facts is before:
             return settings
         new = {name: fact for name, fact in facts.items() if fact != settings.get(name) is None}
-        return {**settings, **new} if new else settings
+        return {**self._read(), **settings, **new} if new else settings
 
     def facts(self) -> dict[str, Any]:
         """Return versions and hardware, without starting a device."""

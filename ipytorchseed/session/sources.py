@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from ipytorchseed.errors import in_brief
-from ipytorchseed.rng.source import Source, digest
+from ipytorchseed.rng.source import digest
 from ipytorchseed.rng.table import sources
 from ipytorchseed.rng.torch_random import origin
 
@@ -24,9 +24,6 @@ class States(Struct, frozen=True):
     digests: Mapping[str, str]
     kept: dict[str, bytes]
     notes: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:  # without the full states
-        return f"States(digests={self.digests!r}, notes={self.notes!r})"
 
 
 def with_origins(before: States, after: States, seeds: Callable[[str], bool]) -> States:
@@ -51,7 +48,7 @@ class StateWatch:
     """Reads every source, and digests only states that changed since the last call."""
 
     def __init__(self) -> None:
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, tuple[str, bytes]] = {}  # digests and states
 
     def read(self) -> States:
         """Read the state of every source. Nothing is drawn, started or imported."""
@@ -60,26 +57,13 @@ class StateWatch:
         notes = []
         for source in sources():
             try:
-                known = self._look(source)
-                if known is not None:
-                    digests[source.name] = known.digest
-                    kept[known.digest] = known.state
+                state = source.read()
+                if state is not None:
+                    known = self._known.get(source.name)
+                    if known is None or known[1] != state:
+                        known = self._known[source.name] = digest(state), bytes(state)
+                    digests[source.name] = known[0]
+                    kept[known[0]] = known[1]
             except Exception as error:  # noqa: BLE001 -- the code of a registered source
                 notes.append(f"{source.name} cannot be read: {in_brief(error)}")
         return States(digests, kept, tuple(notes))
-
-    def _look(self, source: Source) -> _Known | None:
-        state = source.read()
-        if state is None:
-            return None
-        known = self._known.get(source.name)
-        if known is None or known.state != state:
-            known = self._known[source.name] = _Known(digest(state), bytes(state))
-        return known
-
-
-class _Known(Struct, frozen=True):
-    """The last state of a source."""
-
-    digest: str
-    state: bytes

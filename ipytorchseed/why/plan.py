@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import PurePath
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -35,13 +34,11 @@ class Step(Struct, frozen=True):
 
     Attributes:
         run: The run of the cell, with its text and states.
-        settings: The flags to run it under.
         makes: The variables that are needed from it; empty for the last step.
         outside: Its effects outside the kernel: programs, written files, connections.
     """
 
     run: Run
-    settings: Mapping[str, Any] = {}
     makes: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
 
@@ -310,7 +307,7 @@ class _Planner:
         return False
 
     def _step(self, run: Run, *makes: str) -> Step:
-        return Step(run, self._present.settings_of(run), makes, outside_of(run, self._present))
+        return Step(run, makes, outside_of(run, self._present))
 
     def _can_repeat(self, maker: Run) -> bool:
         """Return whether running a cell again makes the same values."""

@@ -19,9 +19,6 @@ class Present(Protocol):
     def settings_now(self, run: Run) -> Mapping[str, Any]:
         """Return the present settings that matter to the code of a run."""
 
-    def settings_of(self, run: Run) -> Mapping[str, Any]:
-        """Return the settings when a run began; those of torch if the run imported it."""
-
     def last(self, name: str) -> Fingerprint | None:
         """Return the fingerprint of a variable's present value, or None without one."""
 

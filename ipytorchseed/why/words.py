@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
+from ipytorchseed.ledger.records import Outside
+
 # How many files and hosts are named.
 _MAX_NAMED = 3
 
@@ -32,19 +34,14 @@ def many(count: int, one: str, more: str = "") -> str:
     return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
-def say_effects(wrote: Sequence[str], connected: Sequence[str]) -> list[str]:
-    """Return clauses about what the compared runs did outside the kernel.
-
-    Args:
-        wrote: Paths of the files that they wrote.
-        connected: What they connected to.
-    """
+def say_effects(outside: Outside) -> list[str]:
+    """Return clauses about what the compared runs did outside the kernel."""
     clauses = []
-    if wrote:
-        names = first_of([PurePath(path).name for path in wrote], _MAX_NAMED)
+    if outside.wrote:
+        names = first_of([PurePath(path).name for path in outside.wrote], _MAX_NAMED)
         clauses.append(f"each run wrote {names}: files are not put back")
-    if connected:
-        names = first_of(connected, _MAX_NAMED)
+    if outside.connected:
+        names = first_of(outside.connected, _MAX_NAMED)
         clauses.append(f"each run connected to {names}: what it sent cannot be taken back")
     return clauses
 

@@ -130,6 +130,7 @@ def test_a_ledger_of_the_old_format_is_set_aside(path):
     """Byte by byte as it was; one who only looks is reported."""
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE things (id)")
+    connection.execute(f"PRAGMA application_id = {schema.APPLICATION}")
     connection.execute(f"PRAGMA user_version = {schema.VERSION - 1}")
     connection.close()
     path.chmod(0o600)

@@ -61,10 +61,6 @@ class States:
         """Return the settings of the last run."""
         return self.runs[-1].settings
 
-    def settings_of(self, run):
-        """Return the recorded settings."""
-        return run.settings
-
     def makers(self, name, digest):
         """Return the runs that made a variable, the newest first."""
         return [

@@ -53,6 +53,26 @@ def test_sources_that_imports_alone_moved_are_recorded(notebook, packages, cell)
     assert run.imported == CELLS[cell]
 
 
+class Delegating:
+    """A finder that asks the finders after it, through a function."""
+
+    def find_spec(self, name, path=None, target=None):
+        """Return what another finder finds."""
+        later = sys.meta_path[sys.meta_path.index(self) + 1 :]
+        found = (each.find_spec(name, path, target) for each in later)
+        return next((spec for spec in found if spec is not None), None)
+
+
+def test_an_import_is_seen_if_another_finder_delegates_it(notebook, packages, monkeypatch):
+    """To look for a package in the same way is no import."""
+    monkeypatch.setattr(sys, "meta_path", [Delegating(), *sys.meta_path])
+    assert (
+        notebook.run("import importlib.util\nimportlib.util.find_spec('own_module')").loaded == {}
+    )
+    assert notebook.run("import drawing_package").imported == ("python",)
+    assert [*notebook.run("import own_module").loaded] == ["own_module"]
+
+
 def test_nothing_is_left_behind(notebook, packages):
     """Nothing stays in the finders or the module.
 

@@ -10,8 +10,7 @@ import pytest
 
 from ipytorchseed.session import named_files
 from ipytorchseed.session.named_files import (
-    find_inside,
-    find_named,
+    find_files,
     mark_of,
     texts_in,
     texts_of,
@@ -39,16 +38,15 @@ class Options:
 
 def test_a_name_alone_and_a_name_in_a_folder(folder):
     """Strings that name nothing are skipped."""
-    found = find_named(
-        ["a table.parquet", "data", "b.h5", "0.1", "c.csv", "a\nb.txt", "data/b.h5/c.x"]
-    )
+    names = ["a table.parquet", "data", "b.h5", "0.1", "c.csv", "a\nb.txt", "data/b.h5/c.x"]
+    found = find_files(names, ())
     there = {path for path, mark in found.items() if mark}
     assert there == {str(folder / "a table.parquet"), str(folder / "data" / "b.h5")}
 
 
 def test_pieces_of_a_path(folder):
     """They are joined, as in ``f"{root}/b.h5"``."""
-    found = find_named([str(folder / "data"), "/b.h5"])
+    found = find_files([str(folder / "data"), "/b.h5"], ())
     assert {path for path, mark in found.items() if mark} == {str(folder / "data" / "b.h5")}
 
 
@@ -56,7 +54,7 @@ def test_a_folder_is_no_file(folder):
     """This holds even if its name looks like one."""
     (folder / "parts.parquet").mkdir()
     os.mkfifo(folder / "pipe.csv")
-    assert not any(find_named(["parts.parquet", "pipe.csv"]).values())
+    assert not any(find_files(["parts.parquet", "pipe.csv"], ()).values())
 
 
 @pytest.mark.parametrize(
@@ -78,9 +76,9 @@ def test_tables_of_folders_and_of_patterns(folder, texts, names):
                  "data/inner/d.arrow"):  # fmt: skip
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
-    found = find_inside(texts, {"polars", "math"})
-    assert sorted(Path(path).name for path in found) == sorted(names.split())
-    assert not find_inside(texts, {"math"})
+    found = find_files(texts, {"polars", "math"})
+    assert sorted(Path(path).name for path, mark in found.items() if mark) == sorted(names.split())
+    assert not any(find_files(texts, {"math"}).values())
 
 
 def test_a_folder_of_too_many_files_is_left_early(folder, monkeypatch):
@@ -89,8 +87,8 @@ def test_a_folder_of_too_many_files_is_left_early(folder, monkeypatch):
     for number in range(30):
         (folder / "data" / f"{number:02}.parquet").touch()
         (folder / "data" / f"{number:02}").mkdir()
-    assert len(find_inside(["data"], {"pandas"})) <= 10
-    assert len(find_inside(["data/*.parquet"], {"pandas"})) <= 10
+    assert len(find_files(["data"], {"pandas"})) <= 10
+    assert len(find_files(["data/*.parquet"], {"pandas"})) <= 10
 
 
 def test_a_script_names_files_in_quotes(folder):

@@ -1,4 +1,4 @@
-"""What user modules set in packages, without following other modules."""
+"""What user modules set in packages, and what they read."""
 
 import sys
 from pathlib import Path
@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from ipytorchseed.reads.cell import effects_of_cell
-from ipytorchseed.reads.effects import Effects
-from ipytorchseed.session.own_modules import set_in_packages
+from ipytorchseed.session.own_modules import follow_again
 from tests.session.conftest import Notebook
 
 SETTING = {
@@ -27,15 +26,9 @@ SETTING_NOTHING = {
 }
 
 
-def _follow(modules: dict[str, str]) -> tuple[dict[str, tuple[str, str]], list[str]]:
-    followed = []
-
-    def follow(text: str) -> Effects:
-        followed.append(text)
-        return effects_of_cell(text, str)
-
+def _follow(modules: dict[str, str]) -> dict[str, tuple[str, str]]:
     cell = effects_of_cell("import own", str)
-    return set_in_packages(modules, cell, {}, (), 1.0, follow), followed
+    return follow_again(modules, cell, {}, (), 1.0, lambda text: effects_of_cell(text, str))[1]
 
 
 @pytest.fixture
@@ -54,16 +47,14 @@ def test_what_a_module_sets_in_a_package_is_told(text: str, own: Path) -> None:
 
     vars(sys.modules["own"]).update(json=json, j=json, decoder=json.decoder, d=json.decoder)
     vars(sys.modules["own"]).update(JSONEncoder=json.JSONEncoder)
-    assert any(name.startswith("json") for name in _follow({"own": str(own)})[0])
+    assert any(name.startswith("json") for name in _follow({"own": str(own)}))
 
 
 @pytest.mark.parametrize("text", SETTING_NOTHING.values(), ids=SETTING_NOTHING)
-def test_a_module_that_sets_nothing_of_what_it_imports_is_not_followed(
-    text: str, own: Path
-) -> None:
-    """That would take longer than everything else for a cell."""
+def test_what_a_module_sets_elsewhere_is_not_told(text: str, own: Path) -> None:
+    """Objects that it makes, and its own names, belong to no package."""
     own.write_text(text)
-    assert _follow({"own": str(own)}) == ({}, [])
+    assert _follow({"own": str(own)}) == {}
 
 
 @pytest.mark.parametrize(
@@ -88,4 +79,4 @@ def test_what_the_code_of_a_module_asks_is_told_of_the_cell_that_imports_it(
 
 def test_a_module_that_is_gone_sets_nothing(own: Path) -> None:
     """Its file may have been removed since."""
-    assert _follow({"own": str(own)}) == ({}, [])
+    assert _follow({"own": str(own)}) == {}

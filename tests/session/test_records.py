@@ -364,7 +364,7 @@ def test_the_notebooks_file_is_read_once_for_a_cell(notebook):
 
 
 def test_a_rank_is_known_from_the_first_cell_on_whatever_that_is(notebook, monkeypatch):
-    """A launcher has set it before. Its runs have a key of their own."""
+    """A launcher has set it before. Its runs have their own key."""
     assert notebook.run("x = 1").notebook == notebook.session.notebook
     monkeypatch.setattr(notebook.session, "_find_rank", lambda: 3)
     assert notebook.run("print(x)").notebook == f"{notebook.session.notebook}, rank 3"

@@ -148,7 +148,7 @@ STEPS = {
     ),
     "experiments leave": _proving("else self._engine.leave()", "else []", _MAKER),
     "experiments chdir": _proving(
-        "os.chdir(step.settings[FOLDER])", "pass", f"{PROVE}::test_a_folder_of_the_later_run_that_is_gone",
+        "os.chdir(step.run.settings[FOLDER])", "pass", f"{PROVE}::test_a_folder_of_the_later_run_that_is_gone",
     ),
     "experiments settings that stay": _proving(
         "if not self._is_set(each)]", "if False]", f"{PROVE}::test_a_working_folder_that_is_gone",
@@ -163,9 +163,9 @@ STEPS = {
         f"{REPLAY}::test_a_source_that_the_cell_itself_imports_is_restored_in_another_kernel",
     ),
     "begin environment": _begin("    _put_environment_back(step.run)\n", "", _FLAGS, _HELPER),
-    "begin flags": _begin("    _put_flags_back(step.settings)\n", "", _FLAGS),
-    "begin libraries": _begin("    restore_libraries(step.settings)\n", "", _FOLDER),
-    "begin folder": _begin('os.chdir(str(step.settings.get(FOLDER, "")))', "pass", _FOLDER),
+    "begin flags": _begin("    _put_flags_back(step.run.settings)\n", "", _FLAGS),
+    "begin libraries": _begin("    restore_libraries(step.run.settings)\n", "", _FOLDER),
+    "begin folder": _begin('os.chdir(str(step.run.settings.get(FOLDER, "")))', "pass", _FOLDER),
     "begin states": _begin(
         "rewind(ledger, step.run, generators, name, after=False)", "pass",
         f"{PROVE}::test_a_source_that_moved",

@@ -14,13 +14,10 @@ from ipytorchseed.trace.format import STATE, Where
 from ipytorchseed.trace.keys import Keys, keys
 from ipytorchseed.trace.loading import Loaded, Tensors
 from ipytorchseed.trace.spans import Side, find_spans, makers
-from ipytorchseed.trace.summaries import Distances, distances
+from ipytorchseed.trace.summaries import Distances
 
 # Stretches of the run in the plot of the difference.
 _BUCKETS = 200
-
-# Pairs that are searched for another order, and the most distance between them.
-_SWAPPED, _NEAR = 1 << 16, 8
 
 # The most places with different rounding that are reported.
 _MOST = 10
@@ -56,8 +53,6 @@ class _Comparing:
         self._compiled = one.compiled, other.compiled
         self._distances = Distances(a, b)
         self._judge(one, other)
-        if rtol is not None and self._swap(other.named, rtol):
-            self._judge(one, other)
         if rtol is not None:
             self._accept_rounding(rtol)
         mine, theirs = (Side(at, (a, b), (one, other), self.pairs) for at in range(2))
@@ -82,29 +77,6 @@ class _Comparing:
         found[chosen] = self._distances.of(side, self.pairs.a[chosen], self.pairs.b[chosen])
         return found
 
-    def _swap(self, named: Any, rtol: float) -> bool:
-        """Pair operations again that ran in another order, if results differ by rounding.
-
-        Returns:
-            Whether any were.
-        """
-        pairs = self.pairs
-        wrong = np.flatnonzero(~self.good & ~self.given_same)[:_SWAPPED]
-        wrong = wrong[np.argsort(named[pairs.b[wrong]], kind="stable")]
-        at, to = pairs.a[wrong], pairs.b[wrong]
-        mine = np.full(len(wrong), -1)  # the pair with A's operation, for B's
-        taken = np.zeros(len(wrong), bool)
-        for step in sorted(range(-_NEAR, _NEAR + 1), key=abs):
-            rows = np.arange(max(0, -step), len(wrong) - max(0, step))
-            rows = rows[(mine[rows] < 0) & ~taken[rows + step]]
-            rows = rows[named[to[rows]] == named[to[rows + step]]]
-            rows = rows[self._distances.of("makes", at[rows + step], to[rows]) <= rtol]
-            mine[rows], taken[rows + step] = rows + step, True
-        mine[mine < 0] = np.flatnonzero(~taken)
-        moved = np.flatnonzero(mine != np.arange(len(mine)))
-        pairs.a[wrong], pairs.ordered[wrong[moved]] = at[mine], False
-        return bool(len(moved))
-
     def _accept_rounding(self, rtol: float) -> None:
         """Accept differences within the rounding of the inputs, up to a divergence.
 
@@ -113,15 +85,14 @@ class _Comparing:
         """
         scales: dict[int, Any] = {}  # by B's digest: the scale for the rounding of a tensor
 
-        def rows(tensors: Tensors, chosen: slice) -> list[tuple[int, Any]]:
+        def rows(tensors: Tensors, operation: int) -> list[tuple[int, Any]]:
+            chosen = tensors.of(operation)
             summaries = np.abs(tensors.summaries[chosen])
             return [*zip(tensors.digests[chosen].tolist(), summaries, strict=True)]
 
         for pair in np.flatnonzero(~self.good).tolist():
             at, to = int(self.pairs.a[pair]), int(self.pairs.b[pair])
-            one, other = self.a.reads, self.b.reads
-            given, made = one.of(at), other.of(to)
-            own = [scales.get(digest, row) for digest, row in rows(other, made)
+            own = [scales.get(digest, row) for digest, row in rows(self.b.reads, to)
                    if row.any() and not np.isnan(row).any()]  # fmt: skip
             floor = np.min(own, axis=0) if own else np.zeros(3)
             self.apart[pair] = apart = float(
@@ -129,14 +100,12 @@ class _Comparing:
             )
             if apart <= rtol:
                 self.good[pair] = True
-                for digest, row in rows(self.b.makes, self.b.makes.of(to)):
+                for digest, row in rows(self.b.makes, to):
                     scales[digest] = np.maximum(row, floor)
                 continue
-            if self.same_plain[pair] and given.stop - given.start == made.stop - made.start:
-                near = distances(one.summaries[given], other.summaries[made]) <= rtol
-                known = np.isin(other.digests[made], np.array([*scales], np.uint64))
-                same = one.digests[given] == other.digests[made]
-                self.given_same[pair] |= bool((near | known | same).all())
+            inputs = self._differing_inputs(at, to)
+            if self.same_plain[pair]:
+                self.given_same[pair] |= all(theirs in scales for _, theirs, _ in inputs)
             return
 
     # -- where they diverge

@@ -186,7 +186,8 @@ class Track:
         self._calls: dict[tuple[str, int, int], int] = {}
         self._words: list[list[Any]] = []
         self._links: dict[int, int] = {}
-        self._of, self._reads, self._makes, self._refs = (array("I") for _ in range(4))
+        self._of = array("I")
+        self._reads, self._read, self._makes, self._made = (array("I") for _ in range(4))
         self._due = time.monotonic() + _SECONDS
 
     def digest(self, tensor: Any) -> int:
@@ -239,6 +240,11 @@ class Track:
         index = self._index[found] = len(self._index)
         return index
 
+    def _at(self, digest: int) -> int:
+        """Return the index of a tensor, or of a number among results."""
+        at = self._index.get(digest)
+        return self._meet(digest, None) if at is None else at
+
     def add(  # noqa: PLR0913, PLR0917 -- what a dispatch mode has at hand
         self,
         operation: str,
@@ -258,7 +264,7 @@ class Track:
             state: Digest of the generator that it drew from.
             made: Digests of its results.
         """
-        index, refs = self._index, self._refs
+        index = self._index
         if state is not None:
             if state not in index:
                 self._meet(state, STATE)
@@ -268,9 +274,8 @@ class Track:
         if number is None:
             number = self._calls[call] = len(self._calls)
             self._words.append(words)
-        for each in (*read, *made):
-            at = index.get(each)
-            refs.append(self._meet(each, None) if at is None else at)  # a number among its results
+        self._read.extend(map(self._at, read))
+        self._made.extend(map(self._at, made))
         self._of.append(number)
         self._reads.append(len(read))
         self._makes.append(len(made))
@@ -318,8 +323,9 @@ class Track:
             summaries=_column(self._summaries, "<f4"),
             of=_column(self._of, "<u4"),
             reads=_column(self._reads, "<u4"),
+            read=_column(self._read, "<u4"),
             makes=_column(self._makes, "<u4"),
-            refs=_column(self._refs, "<u4"),
+            made=_column(self._made, "<u4"),
             links=np.array([[a & MASK, b & MASK] for a, b in self._links.items()], "<u8").tobytes(),
         )
 

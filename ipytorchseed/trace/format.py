@@ -102,8 +102,9 @@ class Chunk(Struct, tag=1, array_like=True):
         summaries: Greatest absolute value, mean and norm of each, 3 times 4 bytes; or nothing.
         of: Index of the call of each operation, 4 bytes.
         reads: The number of input tensors of each, 4 bytes.
+        read: Indices of these tensors, operation by operation, 4 bytes.
         makes: The number of result tensors of each, 4 bytes.
-        refs: Indices of these tensors, inputs and results, operation by operation, 4 bytes.
+        made: Indices of these tensors.
         links: Digests of tensors that are parts or views of others, or were written over a part
             of them, each followed by the other's; 8 bytes each.
     """
@@ -118,9 +119,10 @@ class Chunk(Struct, tag=1, array_like=True):
     summaries: bytes
     of: bytes
     reads: bytes
+    read: bytes
     makes: bytes
-    refs: bytes
-    links: bytes = b""
+    made: bytes
+    links: bytes
 
 
 class End(Struct, tag=2, array_like=True):

@@ -28,10 +28,7 @@ class Keys(Struct):
         plain: The digest of its other arguments.
         seen: Whether all of its tensors could be read.
         anchor: The operation, its place, and its inputs.
-        anchor_anywhere: The same without its place.
         exact: The operation, its place, shapes and dtypes.
-        placed: The operation and its place.
-        shaped: The operation, shapes and dtypes.
         named: The operation.
         compiled: Whether it is a run of compiled code, or within one.
     """
@@ -41,10 +38,7 @@ class Keys(Struct):
     plain: Any
     seen: Any
     anchor: Any
-    anchor_anywhere: Any
     exact: Any
-    placed: Any
-    shaped: Any
     named: Any
     compiled: Any
 
@@ -73,10 +67,7 @@ def keys(trace: Loaded) -> Keys:
         seen=~(any_of(trace.reads, trace.reads.digests == UNSEEN)
                | any_of(trace.makes, trace.makes.digests == UNSEEN)),
         anchor=mix(placed + mix(given)),
-        anchor_anywhere=mix(named + mix(given)),
         exact=mix(placed + mix(shapes)),
-        placed=placed,
-        shaped=mix(named + mix(shapes)),
         named=named,
         compiled=of_calls(trace.places[call.place].module.endswith(COMPILED)
                           for call in trace.calls).astype(bool),

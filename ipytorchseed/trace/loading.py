@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 import msgspec
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from ipytorchseed.errors import TraceError
 from ipytorchseed.foreign import ContentError, Format
@@ -235,6 +236,16 @@ def gather(records: Iterable[Header | Chunk | End], path: str = "") -> Loaded:
     return loaded
 
 
+class _Part(Struct):
+    """The operations of a chunk; fields as in ``Loaded``, with counts for ends."""
+
+    thread: int
+    of: Any
+    reads: Tensors
+    makes: Tensors
+    links: Any
+
+
 class _Gathering:
     """Gathers the content of chunks into columns."""
 
@@ -243,21 +254,25 @@ class _Gathering:
         self._numbers: dict[str, dict[Any, int]] = {
             each: {} for each in ("name", "place", "call", "kind")
         }
-        self._columns: dict[str, list[Any]] = {}
+        self._parts: list[_Part] = []
         self._tensors = 0
+        self.add(Chunk(0, [], [], [], [], *[b""] * 9))  # the columns of a trace without operations
 
     def add(self, chunk: Chunk) -> None:
-        """Append a chunk to the columns.
+        """Append a chunk.
 
         Raises:
-            ContentError: It contradicts itself.
+            ContentError: It contradicts itself, or there are too many.
         """
 
-        def column(data: bytes, kind: str) -> Any:
-            return np.frombuffer(data, kind)
+        def numbers(data: bytes) -> Any:
+            return np.frombuffer(data, "<u4")
 
-        def at(table: Any, indices: Any) -> Any:
-            return np.asarray(table)[indices] if len(indices) else np.empty(0, np.uint32)
+        def tensors(counts: bytes, refs: bytes) -> Tensors:
+            each, chosen = numbers(counts).astype(np.int64), numbers(refs)
+            if len(each) != len(of) or each.sum() != len(chosen):
+                raise ValueError("columns of other lengths")
+            return Tensors(each, digests[chosen], kind_of[chosen], summaries[chosen])
 
         try:
             calls = [
@@ -267,82 +282,46 @@ class _Gathering:
                 for call in chunk.calls
             ]  # fmt: skip
             kinds = [self._number("kind", kind) for kind in chunk.kinds]
-            tensors = column(chunk.tensors, "<u8")
-            kind_of = at(kinds, column(chunk.kind_of, "<u4"))
-            summaries = column(chunk.summaries, "<f4").reshape(-1, 3)
-            if not self.header.summaries:
-                summaries = np.empty((len(tensors), 0), np.float32)
-            of = at(calls, column(chunk.of, "<u4"))
-            reads, makes = column(chunk.reads, "<u4"), column(chunk.makes, "<u4")
-            refs = column(chunk.refs, "<u4")
-            if not len(reads) == len(makes) == len(of) or not len(tensors) == len(kind_of) == len(
-                summaries
-            ):
-                raise ValueError("columns of other lengths")  # noqa: TRY301 -- caught below
-            both = np.stack([reads, makes], 1).reshape(-1).astype(np.int64)
-            if int(both.sum()) != len(refs):
-                raise ValueError("other counts")  # noqa: TRY301 -- caught below
-            given = np.repeat(np.arange(len(both)) % 2 == 0, both)
-            found = {
-                "links": column(chunk.links, "<u8").reshape(-1, 2),
-                "of": of.astype(np.uint32),
-                "threads": column(chunk.thread.to_bytes(4, "little") * len(of), "<u4"),
-            }
-            sides = (("read", reads, refs[given]), ("make", makes, refs[~given]))
-            for name, counts, chosen in sides:
-                found[f"{name} counts"] = counts
-                found[f"{name} digests"] = tensors[chosen]
-                found[f"{name} kinds"] = kind_of[chosen].astype(np.uint32)
-                found[f"{name} summaries"] = summaries[chosen]
-        except (IndexError, ValueError, OverflowError):
+            digests = np.frombuffer(chunk.tensors, "<u8")
+            kind_of = np.array(kinds, np.uint32)[numbers(chunk.kind_of)]
+            width = 3 if self.header.summaries else 0
+            summaries = np.frombuffer(chunk.summaries, "<f4").reshape(len(kind_of), width)
+            of = np.array(calls, np.uint32)[numbers(chunk.of)]
+            reads = tensors(chunk.reads, chunk.read)
+            makes = tensors(chunk.makes, chunk.made)
+            links = np.frombuffer(chunk.links, "<u8").reshape(-1, 2)
+        except (IndexError, ValueError):
             raise ContentError("a damaged trace: a chunk contradicts itself") from None
-        self._tensors += len(refs)
+        self._tensors += len(reads.digests) + len(makes.digests)
         if self._tensors > _MOST_TENSORS:
             raise ContentError(_TOO_MANY)
-        for name, values in found.items():
-            self._columns.setdefault(name, []).append(values)
+        self._parts.append(_Part(chunk.thread, of, reads, makes, links))
 
     def _number(self, table: str, value: object) -> int:
         known = self._numbers[table]
         return known.setdefault(value, len(known))
 
     def loaded(self, path: str) -> Loaded:
-        """Return the trace, ordered by thread."""
-        self._order()
-        columns = self._columns
-        nothing = np.empty((0, 3 if self.header.summaries else 0), np.float32)
-
-        def column(name: str, kind: Any) -> Any:
-            parts = columns.pop(name, [])
-            return np.concatenate(parts) if parts else np.empty(0, kind)
-
-        def tensors(name: str) -> Tensors:
-            return Tensors(
-                ends=np.cumsum(column(f"{name} counts", np.int64), dtype=np.int64),
-                digests=column(f"{name} digests", np.uint64),
-                kinds=column(f"{name} kinds", np.uint32),
-                summaries=np.concatenate([nothing, *columns.pop(f"{name} summaries", [])]),
-            )
-
-        numbers = self._numbers
+        """Return the trace, ordered by thread: chunks of threads are interleaved."""
+        parts = sorted(self._parts, key=lambda part: part.thread)
+        counts = [len(part.of) for part in parts]
         return Loaded(
             path=path,
             header=self.header,
             notes=[],
-            names=[*numbers["name"]],
-            places=[*numbers["place"]],
-            calls=[*numbers["call"]],
-            kinds=[*numbers["kind"]],
-            of=column("of", np.uint32),
-            threads=column("threads", np.uint32),
-            reads=tensors("read"),
-            makes=tensors("make"),
-            links=np.unique(column("links", np.uint64).reshape(-1, 2), axis=0),
+            names=[*self._numbers["name"]],
+            places=[*self._numbers["place"]],
+            calls=[*self._numbers["call"]],
+            kinds=[*self._numbers["kind"]],
+            of=np.concatenate([part.of for part in parts]),
+            threads=np.repeat(np.array([part.thread for part in parts]), counts),
+            reads=_join([part.reads for part in parts]),
+            makes=_join([part.makes for part in parts]),
+            links=np.unique(np.concatenate([part.links for part in parts]), axis=0),
         )
 
-    def _order(self) -> None:
-        """Join the chunks of a thread, which are interleaved with those of other threads."""
-        threads = [int(each[0]) if len(each) else 0 for each in self._columns.get("threads", [])]
-        order = sorted(range(len(threads)), key=threads.__getitem__)
-        for name, parts in self._columns.items():
-            self._columns[name] = [parts[each] for each in order]
+
+def _join(parts: list[Tensors]) -> Tensors:
+    """Join the tensors of chunks."""
+    counts, *others = map(np.concatenate, zip(*map(astuple, parts), strict=True))
+    return Tensors(np.cumsum(counts), *others)

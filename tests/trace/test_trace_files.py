@@ -261,7 +261,7 @@ def _spoiled(whole, chunk, **fields):
 
 CHUNK = format_.Chunk(
     0, ["aten::add"], [format_.Where("", 1, "", "", False)], [format_.Call(0, 0, 0, "")],
-    [format_.Kind("float32", (2,))], bytes(8), bytes(4), b"", bytes(4), b"\1\0\0\0", b"\1\0\0\0", bytes(8),
+    [format_.Kind("float32", (2,))], bytes(8), bytes(4), b"", bytes(4), b"\1\0\0\0", bytes(4), b"\1\0\0\0", bytes(4), b"",
 )  # fmt: skip
 ENDLESS = b"\xff\xff\xff\x7f"
 BAD = {
@@ -275,7 +275,7 @@ BAD = {
     "no header": (lambda whole: whole[:21], "no header"),
     "index of a name": (lambda whole: _spoiled(whole, CHUNK, names=[]), "contradicts"),
     "index of a call": (lambda whole: _spoiled(whole, CHUNK, of=ENDLESS), "contradicts"),
-    "index of a tensor": (lambda whole: _spoiled(whole, CHUNK, refs=bytes(4) + ENDLESS), "contradicts"),
+    "index of a tensor": (lambda whole: _spoiled(whole, CHUNK, made=ENDLESS), "contradicts"),
     "counts": (lambda whole: _spoiled(whole, CHUNK, reads=ENDLESS), "contradicts"),
     "half a number": (lambda whole: _spoiled(whole, CHUNK, tensors=bytes(7)), "contradicts"),
     "thread": (lambda whole: _spoiled(whole, CHUNK, thread=-1), "Expected `int` >= 0"),

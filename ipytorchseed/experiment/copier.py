@@ -61,7 +61,7 @@ class Copier:
         self._reached_from: dict[int, str] = {}
         self._memo: dict[int, Any] = {}
         self._kept: list[object] = []  # kept alive, so that no id in the memo is reused
-        self._sources = {*map(id, hidden_generators())}
+        self._sources = hidden_generators()
         self._open: list[tuple[str, Any, Copying]] = []
 
     def copy_all(self, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -385,18 +385,14 @@ def library_flags() -> Iterator[Flag]:
         with suppress(Exception):  # another version may have it in another place
             held = setting.read(sys.modules[setting.package])
             values = held if isinstance(held, dict) else {"": held}
-            for name, value in values.items():
+            for name in values:
                 yield Flag(
                     name=f"{setting.name}.{name}" if name else setting.name,
-                    get=partial(_same, value),
+                    get=partial(values.get, name),
                     why=setting.why,
                     source=setting.source,
                     set=setting.set,
                 )
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 def restore_libraries(saved: Mapping[str, Any]) -> None:

@@ -10,14 +10,12 @@ one, and restored together.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
-from operator import attrgetter
 from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.determinism.flag import Flag, Unreadable
-from ipytorchseed.determinism.torch_flags import OfTorch, attribute, set_by
+from ipytorchseed.determinism.torch_flags import attribute, functions
 
 _SOURCE = "https://docs.pytorch.org/docs/stable/notes/cuda.html#tf32-on-ampere"
 
@@ -56,9 +54,7 @@ def _key_flag(name: str, key: tuple[str, str]) -> Flag:
     where = {"generic": "everywhere", "cuda": "on NVIDIA GPUs", "mkldnn": "in oneDNN"}[backend]
     return Flag(
         name=name,
-        get=OfTorch(
-            lambda torch: partial(torch._C._get_fp32_precision_getter, *key)  # noqa: SLF001
-        ),
+        get=lambda: _read(key),
         set=lambda value: _write(key, value),
         applies=lambda machine: machine.torch >= (2, 9) and (backend != "cuda" or machine.cuda),
         why=f"The precision in which float32 {what} compute {where}; none: as the level above.",
@@ -78,13 +74,12 @@ def _old_flag(name: str, what: str, *, cuda: bool, **fields: Any) -> Flag:
     )
 
 
-_get_matmul = OfTorch(attrgetter("get_float32_matmul_precision"))
-_matmul = set_by("set_float32_matmul_precision")
+_matmul = functions("get_float32_matmul_precision", "set_float32_matmul_precision")
 _cublas = attribute("backends.cuda.matmul.allow_tf32")
 _cudnn = attribute("backends.cudnn.allow_tf32")
 
 FLAGS: tuple[Flag, ...] = (
-    _old_flag(_MATMUL, "Matrix products", cuda=False, get=_get_matmul, **_matmul),
+    _old_flag(_MATMUL, "Matrix products", cuda=False, **_matmul),
     _old_flag(_CUBLAS, "Matrix products on GPU", cuda=True, follows=_MATMUL, **_cublas),
     _old_flag(_CUDNN, "Convolutions and RNNs on GPU", cuda=True, **_cudnn),
     *(_key_flag(name, key) for name, key in _KEYS.items()),

@@ -5,13 +5,11 @@ To add a flag, add a row to the module of its kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from functools import lru_cache
-from types import ModuleType
 
 from ipytorchseed.determinism import environment, inductor_flags, precision, torch_flags
-from ipytorchseed.determinism.flag import Flag, Unreadable
+from ipytorchseed.determinism.flag import Flag
 from ipytorchseed.determinism.interrupts import held_interrupts
 
 FLAGS: tuple[Flag, ...] = (
@@ -34,28 +32,7 @@ def read_flags() -> dict[str, object]:
 
     Values that cannot be read are ``Unreadable``. No device is started.
     """
-    import torch
-
-    found: dict[str, object] = {}
-    for name, get in _getters(torch, FLAGS):
-        try:
-            found[name] = get()
-        except Exception as error:  # noqa: BLE001 -- a getter of torch's may raise anything
-            found[name] = Unreadable.because(error)
-    return found
-
-
-@lru_cache(maxsize=1)
-def _getters(torch: ModuleType, flags: tuple[Flag, ...]) -> list[tuple[str, Callable[[], object]]]:
-    """Return the getters of all flags, found once because they run before every cell."""
-    found = []
-    for flag in flags:
-        get = flag.get
-        if isinstance(get, torch_flags.OfTorch):
-            with suppress(AttributeError):  # a torch that lacks it
-                get = get.find(torch)
-        found.append((flag.name, get))
-    return found
+    return {flag.name: flag.read() for flag in FLAGS}
 
 
 def restore_flags(saved: Mapping[str, object]) -> list[str]:

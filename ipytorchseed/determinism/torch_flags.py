@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from functools import partial
 from operator import attrgetter
 from typing import Any
-
-from msgspec import Struct
 
 from ipytorchseed.determinism.flag import ANY, Flag
 from ipytorchseed.determinism.inductor_flags import inductor_flag
@@ -28,48 +24,36 @@ def _torch() -> Any:  # the module; its stubs lack half of what is read here
     return torch
 
 
-class OfTorch(Struct, frozen=True):
-    """The getter of a flag that torch has a function for; calling it imports torch.
-
-    Attributes:
-        find: Returns torch's function, given torch. It may be called once and the result kept.
-    """
-
-    find: Callable[[Any], Callable[[], object]]
-
-    def __call__(self) -> object:
-        """Read the value."""
-        return self.find(_torch())()
-
-
 def attribute(path: str) -> dict[str, Any]:
     """Return the fields of a flag that is an attribute: ``backends.cudnn.benchmark``."""
     holder, _, last = path.rpartition(".")
-    find = attrgetter(holder)
-
-    def set_(value: Any) -> None:  # each flag has its own type
-        setattr(find(_torch()), last, value)
-
-    return {"get": OfTorch(lambda torch: partial(getattr, find(torch), last)), "set": set_}
+    find, read = attrgetter(holder), attrgetter(path)
+    return {
+        "get": lambda: read(_torch()),
+        "set": lambda value: setattr(find(_torch()), last, value),
+    }
 
 
 def _attribute_flag(path: str, **fields: Any) -> Flag:
     return Flag(name=f"torch.{path}", **attribute(path), **fields)
 
 
-def set_by(path: str, *first: str) -> dict[str, Any]:
-    """Return the fields of a flag that a function of torch sets.
+def functions(get: str, set_: str = "", *first: str) -> dict[str, Any]:
+    """Return the fields of a flag that functions of torch read and set.
 
     Args:
-        path: The function in torch: ``set_autocast_enabled``.
-        first: The arguments before the value.
+        get: The function in torch that reads it: ``is_autocast_enabled``.
+        set_: The one that sets it; empty if there is none.
+        first: The first arguments of both.
     """
-    find = attrgetter(path)
-    given = ", ".join([*(f'"{each}"' for each in first), "{}"])
-    return {
-        "set": lambda value: find(_torch())(*first, value),
-        "statement": f"torch.{path}({given})",
-    }
+    read = attrgetter(get)
+    fields: dict[str, Any] = {"get": lambda: read(_torch())(*first)}
+    if set_:
+        write = attrgetter(set_)
+        given = ", ".join([*(f'"{each}"' for each in first), "{}"])
+        fields["set"] = lambda value: write(_torch())(*first, value)
+        fields["statement"] = f"torch.{set_}({given})"
+    return fields
 
 
 def _has_cuda(machine: Machine) -> bool:
@@ -79,22 +63,17 @@ def _has_cuda(machine: Machine) -> bool:
 # -- deterministic algorithms ----------------------------------------------------------------------
 
 
-def _use(mode: bool | None = None, warn_only: bool | None = None) -> None:
+def _use(**given: bool) -> None:
     torch = _torch()
-    torch.use_deterministic_algorithms(
-        torch.are_deterministic_algorithms_enabled() if mode is None else mode,
-        warn_only=(
-            torch.is_deterministic_algorithms_warn_only_enabled()
-            if warn_only is None
-            else warn_only
-        ),
-    )
+    mode = torch.are_deterministic_algorithms_enabled()
+    warn_only = torch.is_deterministic_algorithms_warn_only_enabled()
+    torch.use_deterministic_algorithms(**{"mode": mode, "warn_only": warn_only} | given)
 
 
 ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the rows below it
     Flag(
         name="torch.use_deterministic_algorithms",
-        get=OfTorch(attrgetter("are_deterministic_algorithms_enabled")),
+        **functions("are_deterministic_algorithms_enabled"),
         set=lambda value: _use(mode=value),
         statement="torch.use_deterministic_algorithms({})",
         wanted=lambda _: True,
@@ -105,7 +84,7 @@ ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the r
     ),
     Flag(
         name="torch.use_deterministic_algorithms.warn_only",
-        get=OfTorch(attrgetter("is_deterministic_algorithms_warn_only_enabled")),
+        **functions("is_deterministic_algorithms_warn_only_enabled"),
         set=lambda value: _use(warn_only=value),
         statement="",
         wanted=lambda _: False,
@@ -210,8 +189,7 @@ def _reduction(kind: str) -> Flag:
 def _attention(label: str, get: str, set_: str) -> Flag:
     return Flag(
         name=f"torch.backends.cuda.{get}",
-        get=OfTorch(attrgetter(f"backends.cuda.{get}")),
-        **set_by(f"backends.cuda.{set_}"),
+        **functions(f"backends.cuda.{get}", f"backends.cuda.{set_}"),
         why=f"Attention may run in the {label} kernel, whose rounding differs from the others'.",
         source=_DOCS + "generated/torch.nn.functional.scaled_dot_product_attention.html",
     )
@@ -253,15 +231,13 @@ def _autocast(device: str) -> tuple[Flag, Flag]:
     return (
         Flag(
             name=f"torch.autocast.{device}.enabled",
-            get=OfTorch(lambda torch: partial(torch.is_autocast_enabled, device)),
-            **set_by("set_autocast_enabled", device),
+            **functions("is_autocast_enabled", "set_autocast_enabled", device),
             why=f"Operations on {device} may run in a smaller type.",
             source=_DOCS + "amp.html",
         ),
         Flag(
             name=f"torch.autocast.{device}.dtype",
-            get=OfTorch(lambda torch: partial(torch.get_autocast_dtype, device)),
-            **set_by("set_autocast_dtype", device),
+            **functions("get_autocast_dtype", "set_autocast_dtype", device),
             why=f"The smaller type that autocast uses on {device}.",
             source=_DOCS + "amp.html",
         ),
@@ -271,28 +247,25 @@ def _autocast(device: str) -> tuple[Flag, Flag]:
 MODES: tuple[Flag, ...] = (
     Flag(
         name="torch.default_dtype",
-        get=OfTorch(attrgetter("get_default_dtype")),
-        **set_by("set_default_dtype"),
+        **functions("get_default_dtype", "set_default_dtype"),
         why="New floating-point tensors have this type.",
         source=_DOCS + "generated/torch.set_default_dtype.html",
     ),
     Flag(
         name="torch.default_device",
-        get=_default_device,
-        **set_by("set_default_device"),
+        **functions("get_default_device", "set_default_device") | {"get": _default_device},
         why="New tensors are created on this device and draw from its generator; None is the CPU.",
         source=_DOCS + "generated/torch.set_default_device.html",
     ),
     Flag(
         name="torch.grad_enabled",
-        get=OfTorch(attrgetter("is_grad_enabled")),
-        **set_by("set_grad_enabled"),
+        **functions("is_grad_enabled", "set_grad_enabled"),
         why="If off, nothing is recorded for backward, and some operations use other algorithms.",
         source=_DOCS + "notes/autograd.html",
     ),
     Flag(
         name="torch.inference_mode_enabled",
-        get=OfTorch(attrgetter("is_inference_mode_enabled")),
+        **functions("is_inference_mode_enabled"),
         why="Like disabled gradients, but only for a block of code.",
         source=_DOCS + "notes/autograd.html",
     ),
@@ -300,15 +273,14 @@ MODES: tuple[Flag, ...] = (
     *_autocast("cuda"),
     Flag(
         name="torch.num_threads",
-        get=OfTorch(attrgetter("get_num_threads")),
-        **set_by("set_num_threads"),
+        **functions("get_num_threads", "set_num_threads"),
         why="Sums and matrix products on CPU are split among this many threads; another number"
         " rounds differently.",
         source=_DOCS + "notes/cpu_threading_torchscript_inference.html",
     ),
     Flag(
         name="torch.num_interop_threads",
-        get=OfTorch(attrgetter("get_num_interop_threads")),
+        **functions("get_num_interop_threads"),
         late=lambda _: "torch lets it be set once, before any parallel work",
         why="Independent operations may run on this many threads.",
         source=_DOCS + "notes/cpu_threading_torchscript_inference.html",

@@ -1,198 +1,267 @@
-"""Deep copies of many values at once: shared objects and memory stay shared.
-
-Like ``copy.deepcopy``, with additions: tensors and arrays that share memory still share it,
-parameters keep their gradients and hooks, no recursion limit applies, and what cannot be copied
-is shared and named instead of raising.
-"""
+"""Copies an object part by part, each part once."""
 
 from __future__ import annotations
 
-import copy
+import copyreg
 import sys
 import types
-import weakref
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ipytorchseed.experiment.copying import ATOMIC, Copies, Copying, ObjectCopier
-from ipytorchseed.experiment.memories import make_sure
-from ipytorchseed.introspection.ownership import is_installed_file
+from ipytorchseed.errors import in_brief
+from ipytorchseed.experiment.copying import ATOMIC, Copying, find_special
+from ipytorchseed.experiment.memories import Memories, make_sure
+from ipytorchseed.fingerprint.owners import is_borrowed_image
+from ipytorchseed.introspection.anatomy import full_name, module_of_class, name_of_class
+from ipytorchseed.introspection.quiet import hidden_warnings
+from ipytorchseed.rng.generators import hidden_generators
+from ipytorchseed.rng.table import holders
 
-# Marks the function with which a scheduler replaces its optimizer's ``step``.
-_OF_SCHEDULER = "_wrapped_by_lr_sched"
+# Internal modules of torch, such as for the results of ``torch.compile``.
+_INTERNAL = (
+    "torch._C", "torch._dynamo", "torch._functorch", "torch._inductor", "torch._library",
+    "torch._ops", "torch.fx",
+)  # fmt: skip
 
-# Nested arrays of objects that are copied; numpy frees them recursively in C.
-_DEEPEST = 1000
+# The endings of names of immutable Arrow types.
+_UNCHANGING = ("Array", "Buffer", "RecordBatch", "Scalar", "Schema", "Table", "Type")
 
-
-class Copier(ObjectCopier):
-    """Copies values, each object once; see ``ObjectCopier`` for the attributes."""
-
-    def special(self, kind: type) -> Copies | None:
-        """Return how containers, functions, tensors and arrays are copied."""
-        return _BUILTIN.get(id(kind)) or _of_library(kind)
-
-
-# --------------------------------------------------------------------------------------------------
-# Python's own types, except those that `__reduce_ex__` copies as fast
-
-
-def _list(copier: ObjectCopier, value: list[Any]) -> Copying:
-    made: list[Any] = []
-    copier.keep(value, made)
-    return (yield from copier.parts(value, made=made))
+# Steps of an access path that are shown; after them, only the last one.
+_STEPS = 20
 
 
-def _dict(copier: ObjectCopier, value: dict[Any, Any]) -> Copying:
-    made: dict[Any, Any] = {}
-    copier.keep(value, made)
-    return (yield from copier.fill(made, [*value.items()]))
+class Copier:
+    """Deep copies of many values at once: shared objects and memory stay shared.
 
+    Like ``copy.deepcopy``, with additions: tensors and arrays that share memory still share it,
+    parameters keep their gradients and hooks, and what cannot be copied is shared and named
+    instead of raising.
 
-def _tuple(copier: ObjectCopier, value: tuple[Any, ...]) -> Copying:
-    items = yield from copier.parts(value)
-    known = copier.known(value)
-    if known is not None:  # it contains itself, through a list
-        return known
-    same = all(one is other for one, other in zip(items, value, strict=True))
-    return value if same else tuple(items)
+    Parts are copied from a stack in this class, not recursively: a linked list of any length
+    works, whatever the user's recursion limit, and C's stack does not grow.
 
+    Args:
+        limit: The most bytes of tensors and arrays to copy; None for any.
+        instead: By the identity of a class, the class that replaces it in copies.
 
-def _set(copier: ObjectCopier, value: Any) -> Copying:
-    return type(value)((yield from copier.parts(value, "{{…}}")))
+    Attributes:
+        shared: What could not be copied and is shared instead: access path and reason.
+        cut: Access paths of tensors whose autograd graph could not be copied.
+        joined: Pairs of names whose values share an object or memory that was copied.
+        memories: The memory of tensors and arrays, copied once each.
+    """
 
+    def __init__(self, limit: int | None = None, instead: Mapping[int, type] | None = None) -> None:
+        self._instead = instead or {}
+        self.shared: dict[str, str] = {}
+        self.cut: list[str] = []
+        self.joined: set[tuple[str, str]] = set()
+        self.memories = Memories(limit, self._join)
+        self._name = ""
+        self._reached_from: dict[int, str] = {}
+        self._memo: dict[int, Any] = {}
+        self._kept: list[object] = []  # kept alive, so that no id in the memo is reused
+        self._sources = hidden_generators()
+        self._open: list[tuple[str, Any, Copying]] = []
 
-def _function(copier: ObjectCopier, value: types.FunctionType) -> Copying:
-    """Copy a function with state; others are shared."""
-    if is_installed_file(value.__code__.co_filename) and not hasattr(value, _OF_SCHEDULER):
-        return value
-    defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
-    changing = {id(type(each)) for each in defaults} - ATOMIC - {id(tuple)}
-    if not (value.__closure__ or vars(value) or changing):
-        return value
-    cells = tuple((yield from copier.parts(value.__closure__ or (), ""))) or None
-    made = types.FunctionType(value.__code__, value.__globals__, value.__name__, None, cells)
-    copier.keep(value, made)
-    made.__defaults__ = yield "", value.__defaults__
-    made.__kwdefaults__ = yield "", value.__kwdefaults__
-    for name in ("__qualname__", "__module__", "__doc__", "__annotations__"):
-        setattr(made, name, getattr(value, name))
-    vars(made).update((yield from copier.state(vars(value))))
-    return made
+    def copy_all(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Copy values by name."""
+        return {name: self.named(name, value) for name, value in values.items()}
 
+    def named(self, name: str, value: Any) -> Any:
+        """Copy the value of a name, or return it if it cannot be copied."""
+        with hidden_warnings(__name__, DeprecationWarning):  # of itertools, from Python 3.12 on
+            return self._copy(name, value)
 
-def _cell(copier: ObjectCopier, value: types.CellType) -> Copying:
-    made = types.CellType()
-    copier.keep(value, made)
-    with suppress(ValueError):  # it is empty
-        made.cell_contents = yield "", value.cell_contents
-    return made
-
-
-def _method(copier: ObjectCopier, value: types.MethodType) -> Copying:
-    return types.MethodType(*(yield from copier.parts((value.__func__, value.__self__), "")))
-
-
-def _weak(_: ObjectCopier, value: weakref.ref[Any]) -> Copying:
-    there = value()
-    return value if there is None else weakref.ref((yield "", there))
-
-
-# By the identity of a builtin type, how its objects are copied.
-_BUILTIN: dict[int, Copies] = {
-    id(list): _list,
-    id(dict): _dict,
-    id(tuple): _tuple,
-    id(set): _set,
-    id(frozenset): _set,
-    id(types.FunctionType): _function,
-    id(types.CellType): _cell,
-    id(types.MethodType): _method,
-    id(weakref.ref): _weak,
-}
-
-
-# --------------------------------------------------------------------------------------------------
-# Objects of torch and numpy, with memory, gradients and hooks
-
-
-def _of_library(kind: type) -> Copies | None:
-    torch: Any = sys.modules.get("torch")
-    if torch is not None and hasattr(torch, "nn"):
-        if kind is torch.Tensor or issubclass(kind, torch.nn.Parameter):
-            return _tensor
-        if kind is torch.Generator:
-            return ObjectCopier.reduced
-        if issubclass(kind, torch.optim.Optimizer):
-            return _optimizer
-        if issubclass(kind, torch.amp.GradScaler):
-            return _scaler
-    numpy: Any = sys.modules.get("numpy")
-    return _array if numpy is not None and kind is numpy.ndarray else None
-
-
-def _tensor(copier: ObjectCopier, value: Any) -> Copying:
-    made = copier.memories.tensor(value)
-    if made is None:  # without plain memory: sparse, quantized, on another device
-        make_sure(value)
-        made = value.detach().clone()
-    if type(value) is not sys.modules["torch"].Tensor:
-        made = type(value)(made, value.requires_grad)
-    elif value.grad_fn is not None:
-        copier.cut.append(copier.path())
-        made = _computed(made)
-    elif value.requires_grad:
-        made.requires_grad_()
-    copier.keep(value, made)
-    if value.is_leaf and value.grad is not None:
-        made.grad = yield ".grad", value.grad
-    for name in ("_backward_hooks", "_post_accumulate_grad_hooks"):
-        hooks = getattr(value, name, None)
-        if hooks:
-            setattr(made, name, copy.copy(hooks))
-    if vars(value):
-        vars(made).update((yield from copier.state(vars(value))))
-    return made
-
-
-def _computed(leaf: Any) -> Any:
-    """Turn a leaf into the result of an operation, which can be mutated in place."""
-    torch = sys.modules["torch"]
-    made = leaf.requires_grad_().clone()
-    plain = leaf.layout is torch.strided and not leaf.is_nested and leaf.numel()
-    if not plain or made.stride() == leaf.stride():
+    def _copy(self, name: str, value: Any) -> Any:
+        self._name = name
+        made = self._enter(name, value)
+        while self._open:
+            _, value, copying = self._open[-1]
+            try:
+                part = copying.send(made)
+            except StopIteration as end:
+                made = end.value
+            except Exception as error:  # noqa: BLE001 -- anybody's code; what fails is shared and named
+                made = self.share(value, in_brief(error))
+            else:
+                made = self._enter(*part)
+                continue
+            self._open.pop()
+            self.keep(value, made)
         return made
-    sizes = zip(leaf.size(), leaf.stride(), strict=True)  # a clone has no gaps between elements
-    reach = 1 + sum((size - 1) * step for size, step in sizes)
-    line = leaf.detach().as_strided((reach,), (1,)).requires_grad_()
-    return line.clone().as_strided(leaf.size(), leaf.stride())
+
+    def _enter(self, step: str, value: Any) -> Any:
+        """Return the copy of a value, or None after pushing its maker on the stack."""
+        kind = type(value)
+        if id(kind) in ATOMIC or issubclass(kind, (type, types.ModuleType)):
+            return self._instead.get(id(value), value)
+        if id(value) in holders or id(value) in self._sources:  # whose state is restored with those
+            return value
+        known = self.known(value)
+        if known is not None:
+            return known
+        special = find_special(kind)
+        if special is None and _is_shared(value, kind):
+            self.keep(value, value)
+            return value
+        copying = self._by_class(value, kind) if special is None else special(self, value)
+        self._open.append((step, value, copying))
+        return None
+
+    def knows(self, value: Any) -> bool:
+        """Return whether a value, or a parameter of it, was copied as part of others."""
+        if id(type(value)) in ATOMIC:
+            return False
+        if id(value) in self._memo:
+            return True
+        torch: Any = sys.modules.get("torch")
+        if not hasattr(torch, "nn") or not _is_module(value):
+            return False
+        return any(id(each) in self._memo for each in value.parameters())
+
+    def known(self, value: object) -> Any:
+        """Return the copy of a value, or None if there is none yet."""
+        made = self._memo.get(id(value))
+        if made is not None and made is not value:
+            self._join(value)
+        return made
+
+    def keep(self, value: object, made: object) -> None:
+        """Register the copy of a value before its parts are copied, which may refer to it."""
+        self._memo[id(value)] = made
+        self._kept.append(value)
+        if made is not value:
+            self._join(value)
+
+    def _join(self, part: object) -> None:
+        """Record that the current name reaches an object or memory, maybe as another did."""
+        first = self._reached_from.setdefault(id(part), self._name)
+        if first != self._name:
+            self.joined.add((first, self._name))
+
+    def path(self) -> str:
+        """Return the access path of the current object, shortened in the middle."""
+        steps = [step for step, _, _ in self._open]
+        return "".join(steps if len(steps) <= _STEPS else [*steps[:_STEPS], " … ", steps[-1]])
+
+    def depth(self, kind: type) -> int:
+        """Return how many objects of a type are being copied, one inside the other."""
+        return sum(type(value) is kind for _, value, _ in self._open)
+
+    def share(self, value: Any, reason: str) -> Any:
+        """Return the value itself, and record why it is not copied."""
+        self.shared.setdefault(self.path(), f"{_name(type(value))}: {reason}")
+        return value
+
+    def _by_class(self, value: Any, kind: type) -> Copying:
+        own = getattr(kind, "__deepcopy__", None)
+        if own is not None:
+            make_sure(value)
+            return own(value, self._memo)
+        if _copies_foreign_memory(value):
+            return self.share(value, "its memory may be another's")
+        table = copyreg.dispatch_table
+        reducer = next((table[each] for each in list(table) if each is kind), None)
+        return (yield from self.reduced(value, reducer))
+
+    def reduced(self, value: Any, reducer: Callable[[Any], Any] | None = None) -> Copying:
+        """Copy an object as it is pickled."""
+        parts = value.__reduce_ex__(4) if reducer is None else reducer(value)
+        return value if isinstance(parts, str) else (yield from self.rebuild(value, *parts))
+
+    def rebuild(  # noqa: PLR0913, PLR0917 -- what `__reduce_ex__` returns
+        self,
+        value: Any,
+        function: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        state: Any = None,
+        items: Any = None,
+        pairs: Any = None,
+        setter: Callable[[Any, Any], None] | None = None,
+    ) -> Copying:
+        """Create an object from its parts, as ``copy`` does.
+
+        Args:
+            value: The original.
+            function: This and all that follows are what ``__reduce_ex__`` returns.
+            arguments: For the function.
+            state: The state of the object.
+            items: The items to append.
+            pairs: The items to set by key.
+            setter: The function that sets its state, if it does not do so itself.
+        """
+        made = function(*(yield from self.parts(arguments, "")))
+        self.keep(value, made)
+        if state is not None:
+            state = yield from self.state(state)
+            if setter is not None:
+                setter(made, state)
+            elif hasattr(made, "__setstate__"):
+                made.__setstate__(state)
+            else:
+                slots = None
+                if isinstance(state, tuple) and len(state) == 2:  # noqa: PLR2004 -- dict and slots
+                    state, slots = state
+                if state:
+                    vars(made).update(state)
+                for name, each in (slots or {}).items():
+                    setattr(made, name, each)
+        yield from self.parts(items or (), made=made)
+        yield from self.fill(made, [*(pairs or ())])
+        return made
+
+    def parts(self, values: Iterable[Any], step: str = "[{}]", made: Any = None) -> Copying:
+        """Append copies of values to a list; ``step`` names a value by its index."""
+        made = [] if made is None else made
+        for index, each in enumerate(values):
+            is_atomic = id(type(each)) in ATOMIC and id(each) not in self._instead
+            made.append(each if is_atomic else (yield step.format(index), each))
+        return made
+
+    @staticmethod
+    def fill(made: Any, pairs: Iterable[tuple[Any, Any]], step: str = "[{!r}]") -> Copying:
+        """Fill a container with copies of pairs; ``step`` names an item by its key."""
+        for key, item in pairs:
+            place = key if type(key) is str else (yield "", key)
+            if id(type(item)) in ATOMIC:
+                made[place] = item
+            else:
+                made[place] = yield step.format(key) if type(key) is str else "[…]", item
+        return made
+
+    def state(self, state: Any) -> Copying:
+        """Copy the state of an object: mostly its attributes."""
+        if type(state) is not dict:
+            return (yield "", state)
+        return (yield from self.fill({}, [*state.items()], ".{}"))
 
 
-def _array(copier: ObjectCopier, value: Any) -> Copying:
-    if not value.dtype.hasobject:
-        return copier.memories.array(value)
-    if copier.depth(type(value)) > _DEEPEST:
-        return copier.share(value, "nested too deeply to copy")
-    make_sure(value)
-    made = value.copy(order="K")
-    copier.keep(value, made)
-    for index in range(made.size):
-        made.flat[index] = yield "", made.flat[index]
-    return made
+def _is_shared(value: object, kind: type) -> bool:
+    """Return whether a value is internal to torch, or immutable and not picklable."""
+    home, name = module_of_class(kind), name_of_class(kind)
+    if home == "pyarrow.lib":
+        return name.endswith(_UNCHANGING)
+    if home == "torch":
+        return name == "layout"
+    return home.startswith(_INTERNAL) and not _is_module(value)
 
 
-def _optimizer(copier: ObjectCopier, value: Any) -> Copying:
-    """Copy also what pickles lack: hooks, and what a scheduler put around ``step``."""
-    made: Any = yield from copier.reduced(value)
-    rest = {
-        name: each
-        for name, each in vars(value).items()
-        if name not in vars(made) or name.endswith("_hooks")
-    }
-    vars(made).update((yield from copier.state(rest)))
-    return made
+def _name(kind: type) -> str:
+    is_short = module_of_class(kind) in ("builtins", "__main__")
+    return name_of_class(kind) if is_short else full_name(kind)
 
 
-def _scaler(copier: ObjectCopier, value: Any) -> Copying:
-    """Copy all attributes: a pickle would make the current scale the initial one."""
-    return (yield from copier.rebuild(value, object.__new__, (type(value),), vars(value)))
+def _copies_foreign_memory(value: Any) -> bool:
+    """Return whether a value copies itself from foreign memory."""
+    ctypes: Any = sys.modules.get("_ctypes")
+    pillow: Any = sys.modules.get("PIL.Image")
+    if ctypes is not None:
+        data = ctypes._SimpleCData.__mro__[1]  # noqa: SLF001 -- what all of its types extend
+        if isinstance(value, data):
+            return not data._b_needsfree_.__get__(value)
+    return pillow is not None and isinstance(value, pillow.Image) and is_borrowed_image(vars(value))
+
+
+def _is_module(value: object) -> bool:
+    return issubclass(type(value), sys.modules["torch"].nn.Module)

@@ -33,7 +33,7 @@ class Engine:
     Attributes:
         namespace: As given.
         original: The original values, by name.
-        found: The values that the next run gets copies of.
+        found: The values that the next run gets copies of, as ``captured`` returns them.
         copied: The names whose values were copied.
         shared: What could not be copied, by access path, and why.
         limit: As given.
@@ -108,10 +108,6 @@ class Engine:
         _rebind(self.namespace, self.original | copies.names)
         copies.hold()
         self._process.put_back()
-
-    def begin_with(self, found: CapturedState) -> None:
-        """Make further runs start with copies of a result of ``captured``."""
-        self.found = found
 
     def put(self, found: CapturedState, instead: Mapping[int, type] | None = None) -> None:
         """Put copies of further values in place, after ``begin``."""

@@ -176,7 +176,7 @@ class Experiments(Mixture):
             self._found_earlier = replace(engine.captured(), names=named(self._namespace))
         self._make(self._later, play)
         engine.bind(self._values[0])
-        engine.begin_with(engine.captured())
+        engine.found = engine.captured()
         if self._earlier.steps:
             self._join(engine)
         for trial in [each for each in self.trials if not self._is_set(each)]:

@@ -126,7 +126,7 @@ def find_generators(namespace: Mapping[str, object]) -> list[Found]:
             if kind is not None:
                 state = _state_holder(value, kind)
                 identity = id(state)
-                hidden = hidden or _hidden()
+                hidden = hidden or hidden_generators()
                 if identity in hidden or state is None:  # no call of numpy's ``__init__``
                     continue
                 known = entries.get(identity)
@@ -187,20 +187,15 @@ def is_source(generator: object, kind: Kind) -> bool:
         generator: A generator found in a value.
         kind: Its row in the table.
     """
-    return id(_state_holder(generator, kind)) in _hidden()
+    return id(_state_holder(generator, kind)) in hidden_generators()
 
 
-def _hidden() -> set[int]:
-    """Return the identities of the generators that are sources, not the user's."""
-    return {*map(id, hidden_generators())}
-
-
-def hidden_generators() -> list[object]:
-    """Return the generators that are sources; for numpy, also the bit generator."""
+def hidden_generators() -> set[int]:
+    """Return the identities of generators that are sources, also of numpy's engine."""
     found: list[object] = [python_random.hidden(), *torch_random.default_generators().values()]
     if numpy_random.MODULE in sys.modules:
         found += [numpy_random.hidden(), numpy_random.engine(numpy_random.hidden())]
-    return found
+    return {*map(id, found)}
 
 
 # Modules whose plain objects (numbers, tensors, arrays, frames) hold no generators.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import struct
 import sys
 from collections.abc import Callable, Sequence
@@ -61,8 +62,22 @@ def _seed_numba(value: int) -> None:
         source.seed(value)
 
 
+def _seed_cupy(_: object, value: int) -> None:
+    """Seed CuPy's generators, one per device.
+
+    Devices without a generator get the seed when they start: CuPy then reads ``CUPY_SEED``.
+    Calling ``cupy.random.seed`` would start CUDA. cuRAND's host interface cannot return a state:
+    https://docs.nvidia.com/cuda/curand/host-api-overview.html
+    """
+    os.environ["CUPY_SEED"] = str(value)
+    module = sys.modules.get("cupy.random._generator")
+    for state in [*getattr(module, "_random_states", {}).values()]:
+        state.seed(value)
+
+
 # Libraries whose stream cannot be read, each with a function that seeds it through its module.
 _SETTERS: dict[str, Callable[[Any, int], object]] = {
+    "cupy": _seed_cupy,
     # One stream per thread. https://docs.opencv.org/4.x/d2/de8/group__core__array.html
     "cv2": lambda cv2, value: cv2.setRNGSeed(ctypes.c_int(value).value),
     # https://docs.dgl.ai/generated/dgl.seed.html

@@ -35,11 +35,9 @@ def locate(engine: BitGenerator, hints: Iterable[int] = ()) -> Position:
     import numpy as np
 
     kind = type(engine)
-    count = _COUNT.get(kind.__name__) if kind.__module__.startswith("numpy.random.") else None
-    if count is None:
+    if kind.__name__ not in _COUNT or not kind.__module__.startswith("numpy.random."):
         return UNKNOWN
     now: Any = engine.state
-    beyond = False
     sequences: list[tuple[int | None, Any]] = [
         (hint, np.random.SeedSequence(hint)) for hint in hints
     ]
@@ -48,10 +46,9 @@ def locate(engine: BitGenerator, hints: Iterable[int] = ()) -> Position:
         sequences.append((_typed_seed(born), born))
     for seed, sequence in sequences:
         draws = count(kind(sequence), now)
-        if draws is not None and draws <= BOUND:
+        if draws is not None:
             return Position(seed, draws)
-        beyond = True
-    return Position(beyond=beyond)
+    return Position(beyond=bool(sequences))
 
 
 def count(origin: BitGenerator, now: Any) -> int | None:  # a state of its kind

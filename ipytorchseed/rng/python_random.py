@@ -41,17 +41,15 @@ def write(generator: random.Random, state: bytes) -> None:
     random.Random.setstate(generator, (_VERSION, internal, found.normal))
 
 
-def seed(generator: random.Random, value: int) -> None:
-    """Seed ``generator``, also for a subclass."""
-    random.Random.seed(generator, value)
-
-
 def locate(state: bytes, hints: Sequence[int]) -> Position:
     """Find the seed and draws of a state that ``read`` returned."""
     return mersenne.locate(mersenne.Twister.unpack(state), "array", tuple(hints))
 
 
-KIND = Kind("random.Random", "random", read, write, seed, lambda it, hints: locate(read(it), hints))
+KIND = Kind(
+    "random.Random", "random", read, write, random.Random.seed,
+    lambda it, hints: locate(read(it), hints),
+)  # fmt: skip
 
 _SOURCE = KIND.source("python", hidden, locate)
 

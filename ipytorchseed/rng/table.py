@@ -18,13 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.errors import SourceError, in_brief
-from ipytorchseed.rng import (
-    cupy_random,
-    library_random,
-    numpy_random,
-    python_random,
-    torch_random,
-)
+from ipytorchseed.rng import library_random, numpy_random, python_random, torch_random
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.ranks import own_rank, seed_by_rank
 from ipytorchseed.rng.seeds import check_seed, tell_seed
@@ -37,7 +31,6 @@ BUILT_IN: tuple[Library, ...] = (
     python_random.LIBRARY,
     numpy_random.LIBRARY,
     torch_random.LIBRARY,
-    cupy_random.LIBRARY,
     *library_random.LIBRARIES,
 )
 
@@ -230,28 +223,10 @@ def register_source(  # noqa: PLR0913 -- one for each operation of a source
         return UNKNOWN
 
     _add(Source(name, apply, read, write, locate), module)
-    holders.update({id(each): each for each in _holders_of(read, write)})
-
-
-def unregister_source(name: str) -> None:
-    """Remove a source that ``register_source`` or a plugin added.
-
-    Raises:
-        SourceError: No such source was added.
-    """
-    _load_plugins()
-    if name not in _registered:
-        added = ", ".join(_registered) or "none"
-        raise SourceError(f"no source called {name!r} was registered; registered: {added}")
-    for source in _registered.pop(name).sources():
-        for each in _holders_of(source.read, source.write):
-            holders.pop(id(each), None)
-
-
-def _holders_of(*functions: object) -> list[object]:
-    """Return the objects of bound methods among functions."""
-    found = [getattr(each, "__self__", None) for each in functions]
-    return [each for each in found if not isinstance(each, type | ModuleType | None)]
+    owners = [getattr(each, "__self__", None) for each in (read, write)]
+    holders.update(
+        {id(each): each for each in owners if not isinstance(each, type | ModuleType | None)}
+    )
 
 
 def _add(source: Source, module: str = "sys") -> None:

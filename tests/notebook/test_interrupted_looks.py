@@ -128,7 +128,7 @@ def test_a_second_interrupt_ends_a_look_that_does_not_end(kernel, monkeypatch):
     monkeypatch.setattr(kernel, "interrupt", lambda: (once(), again.start()))
     reply = kernel.run("hangs = bool(1)", interrupt_at="hangs")
     assert (reply.status, reply.error.ename) == ("error", "KeyboardInterrupt")
-    kernel.run("from ipytorchseed.rng.table import unregister_source; unregister_source('slow')")
+    kernel.run("from tests.rng.known import forget_source; forget_source('slow')")
 
 
 @pytest.mark.parametrize("when", [1, 2, 3, 4])

@@ -42,7 +42,7 @@ def test_an_interrupt_while_the_scope_begins_leaves_nothing_set(kernel):
         "its.register_source('stops', seed=stop, read=bytes, write=bytes)"
     )
     reply = kernel.run("%%deterministic 42\nprint('ran')")
-    kernel.run("from ipytorchseed.rng.table import unregister_source; unregister_source('stops')")
+    kernel.run("from tests.rng.known import forget_source; forget_source('stops')")
     assert (reply.error.ename, reply.stdout) == ("KeyboardInterrupt", "")
     assert reply.error.traceback.count("File ") == 1, reply.error.traceback
     assert kernel.run(ON).stdout == "on False\n"

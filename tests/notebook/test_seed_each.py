@@ -187,7 +187,7 @@ def test_a_source_that_cannot_be_seeded_never_stops_a_cell(each):
     )
     each.run("%seed each 42 -q")
     replies = [each.run("'ran'", name) for name in ("a", "b", "b")]
-    each.run("from ipytorchseed.rng.table import unregister_source\nunregister_source('broken')")
+    each.run("from tests.rng.known import forget_source\nforget_source('broken')")
     assert [(reply.status, reply.shown) for reply in replies] == [("ok", "'ran'")] * 3
     told = "".join(reply.stderr for reply in replies)
     assert told.count("ZeroDivisionError") == 1

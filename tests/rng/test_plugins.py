@@ -13,8 +13,7 @@ import ipytorchseed as its
 from ipytorchseed.errors import SourceError
 from ipytorchseed.rng import table
 from ipytorchseed.rng.source import Source
-from ipytorchseed.rng.table import unregister_source
-from tests.rng.known import find_source
+from tests.rng.known import find_source, forget_source
 
 pytestmark = pytest.mark.usefixtures("put_back")
 
@@ -147,20 +146,13 @@ def test_a_plugin_takes_its_name(install):
         its.register_source("coin", seed=int, read=bytes, write=print)
 
 
-def test_a_plugin_can_be_taken_away_before_anything_else_asked_for_it(install):
-    """It is removed by its name, and does not come back."""
-    install("casino:coin")
-    unregister_source("coin")
-    assert "coin" not in its.snapshot().digests
-
-
 def test_an_entry_point_may_name_a_function_that_registers_its_source(install, recwarn):
     """The function registers it as a script would, without other imports."""
     install("casino:hat", "casino:coin")
     its.seed(42)
     assert not recwarn
     assert sys.modules["casino"].seeded == [42, 42]
-    unregister_source("hat")
+    forget_source("hat")
 
 
 def test_an_entry_point_may_name_any_source_object(install):

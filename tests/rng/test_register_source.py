@@ -14,7 +14,7 @@ from ipytorchseed.render.seeding import read_rows
 from ipytorchseed.rng import table
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.source import digest
-from ipytorchseed.rng.table import BUILT_IN, locate, sources, unregister_source
+from ipytorchseed.rng.table import BUILT_IN, locate, sources
 from tests.rng.known import find_source
 
 pytestmark = pytest.mark.usefixtures("put_back")
@@ -184,17 +184,6 @@ def test_a_source_exists_once_its_module_is_imported(monkeypatch):
     assert "dice" in its.snapshot().states
 
 
-def test_a_source_can_be_taken_away_and_added_again(dice):
-    """Afterwards it is not seeded, and its name is free."""
-    unregister_source("dice")
-    its.seed(42)
-    assert dice.seeded == 0
-    assert "dice" not in its.snapshot().states
-    its.register_source("dice", seed=dice.seed, read=dice.read, write=dice.write)
-    its.seed(42)
-    assert dice.seeded == 42
-
-
 @pytest.mark.parametrize("name", ["python", "numpy", "torch", "torch.cpu", "cupy", "dice", "", 5])
 def test_a_name_that_is_taken_or_none_is_refused(dice, name):
     """Names of libraries and of sources; the error lists what is taken."""
@@ -214,11 +203,3 @@ def test_what_is_not_callable_is_refused(argument, value):
         its.register_source("dice", **arguments)
     assert str(caught.value) == f"{argument} of the source 'dice' must be callable, not {value!r}"
     assert "dice" not in [library.name for library in table.libraries()]
-
-
-@pytest.mark.parametrize("name", ["python", "dice of another", ""])
-def test_only_a_registered_source_can_be_taken_away(dice, name):
-    """The built-in ones stay; the error lists those that could go."""
-    with pytest.raises(SourceError) as caught:
-        unregister_source(name)
-    assert str(caught.value) == f"no source called {name!r} was registered; registered: dice"

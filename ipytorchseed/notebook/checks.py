@@ -40,8 +40,10 @@ from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
 from ipytorchseed.rng.table import seed_all
 from ipytorchseed.session.asking import why
 from ipytorchseed.session.outputs import Outputs, outputs_of
-from ipytorchseed.trace.draws import LineDraws
+from ipytorchseed.trace.draws import Draws, LineDraws
+from ipytorchseed.trace.file import TraceFile
 from ipytorchseed.trace.recorder import Recorder
+from ipytorchseed.trace.recording import Tables
 from ipytorchseed.why.words import many, say_effects
 
 _AS_AFTER = "as after one run of the cell"
@@ -224,13 +226,8 @@ class Checks(Struct, eq=False):
 
     def follow(self, run: Run) -> Recorder:
         """Track which lines operations come from until a run ends, without storing it."""
-        from ipytorchseed.trace.recorder import Recorder
-        from ipytorchseed.trace.recording import Tables
-
-        names = self._shell.user_ns
-        recorder = Recorder(
-            Tables(), self._locator.cell(run).lines, names, digests=False, keep=False
-        )
+        lines, names = self._locator.cell(run).lines, self._shell.user_ns
+        recorder = Recorder(Tables(), lines, names, digests=False, keep=False)
         recorder.__enter__()
         run.on_end.append(lambda: recorder.__exit__(None, None, None))
         return recorder
@@ -246,11 +243,6 @@ class Checks(Struct, eq=False):
         Raises:
             UsageError: The file cannot be written.
         """
-        from ipytorchseed.trace.draws import Draws, LineDraws
-        from ipytorchseed.trace.file import TraceFile
-        from ipytorchseed.trace.recorder import Recorder
-        from ipytorchseed.trace.recording import Tables
-
         run = self._runs.current
         if run is None or run.info is None:
             _refuse("--trace needs a separate cell; this code runs without one")

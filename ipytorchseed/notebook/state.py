@@ -116,7 +116,6 @@ class State:
             self.runs,
             self.locator,
             self._hear,
-            self.tracking.find_unseeded,
             self.interrupts,
             self.checks.follow,
         )
@@ -204,8 +203,13 @@ class State:
         return self.used_checks is not None and self.used_checks.rerunning
 
     def _hear(self, alerts: list[Alert]) -> None:
-        """Store torch's alerts for the record of the current run."""
+        """Show torch's alerts, and store them for the record of the current run."""
         if alerts:
+            from IPython.display import display
+
+            from ipytorchseed.render.scope import AlertTable
+
+            display(AlertTable(alerts, self.tracking.find_unseeded()))
             self.checks.note(alerts)
 
     def _show(self, run: Run) -> None:

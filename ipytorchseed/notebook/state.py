@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.notebook.checks import Checks
     from ipytorchseed.notebook.location import Locator
-    from ipytorchseed.notebook.proving import Proofs
     from ipytorchseed.notebook.replay import Player, Replays
     from ipytorchseed.notebook.scopes import Scopes
     from ipytorchseed.rng.generators import Found
@@ -134,21 +133,14 @@ class State:
         """The replays; made on first use."""
         from ipytorchseed.notebook.replay import Replays
 
-        return Replays(self.player, self.seeding, self._show)
-
-    @cached_property
-    def proofs(self) -> Proofs:
-        """The experiments; made on first use."""
-        from ipytorchseed.notebook.proving import Proofs
-
-        return Proofs(self.player, self.seeding)
+        return Replays(self.player, self._show)
 
     @cached_property
     def player(self) -> Player:
         """The player, which reruns cells; made on first use."""
         from ipytorchseed.notebook.replay import Player
 
-        return Player(self.shell, self.tracking)
+        return Player(self.shell, self.tracking, self.seeding)
 
     @property
     def session(self) -> Session:

@@ -75,11 +75,6 @@ class _Value(Struct, frozen=True):
     code: ast.expr
     spec: str
 
-    @property
-    def is_number(self) -> bool:
-        """Whether it always prints as one number."""
-        return self.spec.endswith(_AS_NUMBER)
-
 
 class _Print(Struct, frozen=True):
     """The print that writes last.
@@ -162,7 +157,7 @@ def _match(printed: _Print, numbers: tuple[float, ...], run: Run) -> Shown | Non
         known = _known_number(value.code, run)
         if known is not None and not _prints_as(known, number, value.spec):
             return None
-        if known is None and not value.is_number and len(numbers) != len(found):
+        if known is None and not value.spec.endswith(_AS_NUMBER) and len(numbers) != len(found):
             return None
         is_sure |= known is not None
         if value.label:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from ipytorchseed.determinism.interrupts import held_interrupts, let_through
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.config import IPyTorchSeed
 from ipytorchseed.notebook.errors import Guard, raised
@@ -22,7 +21,6 @@ from ipytorchseed.notebook.tracking import Tracking
 
 if TYPE_CHECKING:
     from ipytorchseed.determinism.alerts import Alert
-    from ipytorchseed.determinism.scope import deterministic
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.notebook.checks import Checks
     from ipytorchseed.notebook.location import Locator
@@ -264,25 +262,6 @@ class State:
         if self.viewer is None and self._opener is not None and hasattr(self.shell, "kernel"):
             self.viewer = self._opener(self)
         return self.viewer
-
-    def run_scoped(
-        self, scope: deterministic, after: Callable[[deterministic], None] | None, body: str
-    ) -> None:
-        """Run code in a separate scope, for a magic whose body was passed as text."""
-        shell = self.shell
-        run_cell = partial(shell.run_cell, body, store_history=False)
-        with held_interrupts():
-            if self.rerunning:
-                with scope:
-                    let_through(run_cell, shell.user_global_ns).raise_error()
-                return
-            self.runs.pre_execute()
-            run = self.runs.current
-            self.scopes.begin_cell(scope, after)
-            try:
-                let_through(run_cell, shell.user_global_ns).raise_error()
-            finally:
-                self.runs.end(run)
 
 
 # What a magic works on: the state, and the body of a cell magic; None if the body is in the cell.

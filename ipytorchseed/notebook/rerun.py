@@ -101,12 +101,8 @@ def without_tracebacks(running: InteractiveShell) -> Iterator[None]:
     """Show no traceback in the block, not even of a result that cannot be displayed."""
     with Replacements() as replaced:
         for name in _SHOW_ERRORS:
-            replaced.put(running, name, _show_nothing)
+            replaced.put(running, name, lambda *_, **__: None)
         yield
-
-
-def _show_nothing(*_: object, **__: object) -> None:
-    """Replace a method that shows an error."""
 
 
 @contextmanager

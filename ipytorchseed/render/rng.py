@@ -53,16 +53,13 @@ class RngView(View):
         drawn = timeline(runs, kernel)
         lines = tuple(line for line in drawn.lines if everything or not line.aside)
         self.timeline = Timeline(drawn.columns, lines)
-        self.aside = _aside(len(drawn.lines) - len(lines))
+        left = many(len(drawn.lines) - len(lines), "run")
+        said = f"Not listed: {left} that only looked, or could not be parsed. %rng --all"
+        self.aside = said if len(drawn.lines) > len(lines) else ""
         self.note = note
         now = {row.name: row.digest for row in status.rows if row.digest is not None}
         known = last_moves(reversed(drawn.lines), now)
         self.moves = {row.name: known.get(row.name, "") for row in status.rows}
-
-    @property
-    def headline(self) -> str:
-        """The answer of the report in one line."""
-        return NO_TORCH if self.report is None else self.report.headline.splitlines()[0]
 
     def text(self) -> str:
         """Draw it for a terminal of 80 columns."""
@@ -82,13 +79,6 @@ class RngView(View):
     def settings(self) -> Model:
         """The settings, as the inspector shows them."""
         return settings_model(self.report)
-
-
-def _aside(count: int) -> str:
-    """Describe how many runs are not listed."""
-    if not count:
-        return ""
-    return f"Not listed: {many(count, 'run')} that only looked, or could not be parsed. %rng --all"
 
 
 def rng_json(found: Sequence[Found], flags: Sequence[Judged] | None) -> str:

@@ -34,7 +34,7 @@ def test_text_and_html_tell_states_settings_and_runs(status, judged):
     assert max(map(len, text.splitlines())) <= 80
     for shown in (text, html):
         rows = ("In[1]", "In[2]") if shown is text else ("<code>In[1]", "<code>In[2]")
-        places = [shown.index(each) for each in ("python", view.headline[:30], *rows)]
+        places = [shown.index(each) for each in ("python", view.settings["verdict"][:30], *rows)]
         assert places == sorted(places)
         assert "between the runs, numpy moved" in shown
     assert "<script" not in html

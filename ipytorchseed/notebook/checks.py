@@ -227,8 +227,6 @@ class Checks(Struct, eq=False):
 
     def follow(self, run: Run) -> Recorder:
         """Track which lines operations come from until a run ends, without storing it."""
-        from ipytorchseed.trace.recorder import Recorder
-
         names = self._shell.user_ns
         recorder = Recorder(self._locator.cell(run).lines, names)
         recorder.__enter__()
@@ -246,9 +244,7 @@ class Checks(Struct, eq=False):
         Raises:
             UsageError: The file cannot be written.
         """
-        from ipytorchseed.trace.draws import Draws, LineDraws
         from ipytorchseed.trace.file import TraceFile
-        from ipytorchseed.trace.recorder import Recorder
 
         run = self._runs.current
         if run is None or run.info is None:

@@ -166,10 +166,6 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
     seed, trace = _seed_and_file(seed, trace, summaries=summaries)
     if state.rerunning and body is None:  # the body of a check, which sets no flags
         return
-    if runs is not None and state.replaying and body is None:
-        if seed is not None:  # a replay wants only the cell's result
-            state.apply(seed, "scope")
-        return
     if runs is not None:
         _refuse_beside_check({"warn": warn, "no-cudnn": no_cudnn, "trace": trace is not None})
         _check(target, seed, runs, isolate=isolate, as_json=as_json)
@@ -186,7 +182,11 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
         if trace is not None:
             state.checks.begin_trace(trace, summaries=summaries, quiet=as_json)
         return
-    state.run_scoped(scope, after, body)
+    scope.pick = state.locator.pick
+    with scope:  # code called the magic with a body
+        state.shell.run_cell(body, store_history=False).raise_error()
+    if after is not None:
+        after(scope)
 
 
 def _seed_and_file(
@@ -215,12 +215,16 @@ def _refuse_beside_check(others: Mapping[str, bool]) -> None:
 def _check(target: Target, seed: int | None, runs: int, *, isolate: bool, as_json: bool) -> None:
     """Begin a check, or run a body that code passed as text under one."""
     state, body = target
+    if state.replaying and body is None:
+        if seed is not None:  # a replay wants only the cell's result
+            state.apply(seed, "scope")
+        return
     if state.checks.under_way:
         raise click.UsageError("this cell is checked already: remove one --check")
-    if body is not None:
-        words = f"{'' if seed is None else seed} --check {runs}"
-        words += (" --isolate" if isolate else "") + (" --json" if as_json else "")
-        text = f"%%deterministic {words}\n{body}"
-        state.shell.run_cell(text, store_history=False).raise_error()
+    if body is None:
+        state.checks.begin(seed, runs, isolate=isolate, as_json=as_json)
         return
-    state.checks.begin(seed, runs, isolate=isolate, as_json=as_json)
+    words = f"{'' if seed is None else seed} --check {runs}"
+    words += " --isolate" * isolate + " --json" * as_json
+    text = f"%%deterministic {words}\n{body}"
+    state.shell.run_cell(text, store_history=False).raise_error()

@@ -132,8 +132,6 @@ def _say_threads(cores: Sequence[Cores], threads: Sequence[int], own: object) ->
 # --------------------------------------------------------------------------------------------------
 # On an engine
 
-_GONE = object()
-
 
 class _Guest(ExitStack):
     """A cell of another kernel.
@@ -148,9 +146,13 @@ class _Guest(ExitStack):
 
     def bind(self, values: Mapping[str, object]) -> None:
         """Bind names in the engine's namespace until ``close``."""
+        names = _shell().user_ns
         for name, value in values.items():
-            self.callback(_bind, name, _shell().user_ns.get(name, _GONE))
-            _bind(name, value)
+            if name in names:
+                self.callback(names.__setitem__, name, names[name])
+            else:
+                self.callback(names.pop, name, None)
+            names[name] = value
 
 
 _guests: dict[str, _Guest] = {}
@@ -158,13 +160,6 @@ _guests: dict[str, _Guest] = {}
 
 def _shell() -> Any:  # noqa: ANN401 -- typed as optional, but an engine always has one
     return get_ipython()
-
-
-def _bind(name: str, value: object) -> None:
-    if value is _GONE:
-        _shell().user_ns.pop(name, None)
-    else:
-        _shell().user_ns[name] = value
 
 
 def take_code(

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.determinism.interrupts import held_interrupts, let_through
@@ -47,23 +48,22 @@ _RESULTS = ("_", "__", "___")
 _LABEL = 36
 
 
-class Player:
+class Player(Struct, eq=False):
     """Reruns the cells of recorded runs.
 
     Args:
         shell: The running shell.
         tracking: The recording of its runs.
+        seeding: The seeding rule, which cells may change.
 
     Attributes:
-        shell: The running shell.
-        tracking: The recording of its runs.
         busy: Whether it is rerunning cells.
     """
 
-    def __init__(self, shell: InteractiveShell, tracking: Tracking) -> None:
-        self.shell = shell
-        self.tracking = tracking
-        self.busy = False
+    shell: InteractiveShell
+    tracking: Tracking
+    seeding: Seeding
+    busy: bool = False
 
     @contextmanager
     def at_work(self, command: str) -> Iterator[None]:
@@ -145,34 +145,31 @@ class RerunError(ReplayError):
     """A cell failed when it ran again."""
 
 
-class Replays:
+class Replays(Struct, eq=False):
     """The replays of a shell.
 
     Args:
         player: Runs cells again in it.
-        seeding: The seeding rule, which cells may change.
         ran: Called with each new run, and with each run that was undone.
 
     Attributes:
         asked: The earlier run of the last ``%why``, which ``%replay`` without a number uses.
     """
 
-    def __init__(self, player: Player, seeding: Seeding, ran: Callable[[Run], object]) -> None:
-        self.asked: Run | None = None
-        self._player = player
-        self._shell = player.shell
-        self._tracking = player.tracking
-        self._seeding = seeding
-        self._ran = ran
-        self._before: Engine | None = None
-        self._runs: tuple[Run, ...] = ()
-        self._results: tuple[_Results, _Results] = ([], [])
-        self._what = ""
-        self._stays: tuple[str, ...] = ()
+    _player: Player
+    _ran: Callable[[Run], object]
+    asked: Run | None = None
+    _before: Engine | None = None
+    _runs: tuple[Run, ...] = ()
+    _results: tuple[_Results, _Results] = ([], [])
+    _what: str = ""
+    _stays: tuple[str, ...] = ()
 
     def plan(self, target: Run) -> Plan:
         """Plan which cells to run in this kernel to get a run's result again."""
-        return make_plan(target, LiveKernel(self._tracking.session, target, self._shell.user_ns))
+        return make_plan(
+            target, LiveKernel(self._player.tracking.session, target, self._player.shell.user_ns)
+        )
 
     def play(self, plan: Plan) -> tuple[Run, tuple[str, ...]]:
         """Run the cells of a plan, each from the states in which its run began.
@@ -189,12 +186,14 @@ class Replays:
                 restored.
         """
         failed, moved = "", list[str]()
-        names, hidden = self._shell.user_ns, frozenset(self._shell.user_ns_hidden)
+        names, hidden = self._player.shell.user_ns, frozenset(self._player.shell.user_ns_hidden)
         try:
             with held_interrupts(), self._player.at_work("%replay"):
                 engine = Engine.of_runs(names, [step.run for step in plan.steps], hidden)
                 try:
-                    with left_as_before(self._shell, self._seeding, engine.leave, moved) as undo:
+                    with left_as_before(
+                        self._player.shell, self._player.seeding, engine.leave, moved
+                    ) as undo:
                         return self._replay(plan, engine, undo)
                 except (KeyboardInterrupt, RerunError) as error:
                     failed = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
@@ -205,7 +204,7 @@ class Replays:
             raise ReplayError(f"{failed}; {say_restored(_RESTORED, moved)}") from None
 
     def _replay(self, plan: Plan, engine: Engine, undo: ExitStack) -> tuple[Run, tuple[str, ...]]:
-        tracking, results = self._tracking, self._last_results()
+        tracking, results = self._player.tracking, self._last_results()
         outer = tracking.set_aside()
         alone = outer is not None and only_asks(outer.source)
         undo.callback(tracking.take_up, outer)
@@ -244,7 +243,7 @@ class Replays:
             shown = [*map(_identities, since)] != [*map(_identities, left)]
             self._put_results_back(since if shown else results)  # results of later cells stay
         with suppress(LedgerError):
-            self._tracking.session.ledger.mark_undone(self._runs)
+            self._player.tracking.session.ledger.mark_undone(self._runs)
         for run in self._runs:
             self._ran(replace(run, status=UNDONE))
         names = sorted(name for name in before.moved or () if not name.startswith("_"))
@@ -264,13 +263,13 @@ class Replays:
             names.update(kept)
 
     def _result_places(self) -> tuple[dict[str, Any], ...]:
-        shell = self._shell
+        shell = self._player.shell
         return vars(shell.displayhook), shell.user_ns_hidden, shell.user_ns
 
     def _play(self, plan: Plan, engine: Engine, number: int | None) -> list[Run]:
-        kernel, ledger = self._tracking.session.kernel, self._tracking.session.ledger
+        kernel, ledger = self._player.tracking.session.kernel, self._player.tracking.session.ledger
         long = sum(step.run.seconds for step in plan.steps) >= _LONG
-        progress = Progress(self._shell, silent=not long, what="Replaying")
+        progress = Progress(self._player.shell, silent=not long, what="Replaying")
         runs = []
         with progress:
             for index, step in enumerate(plan.steps, 1):

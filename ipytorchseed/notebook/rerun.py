@@ -101,12 +101,8 @@ def without_tracebacks(running: InteractiveShell) -> Iterator[None]:
     """Show no traceback in the block, not even of a result that cannot be displayed."""
     with Replacements() as replaced:
         for name in _SHOW_ERRORS:
-            replaced.put(running, name, _show_nothing)
+            replaced.put(running, name, lambda *_, **__: None)
         yield
-
-
-def _show_nothing(*_: object, **__: object) -> None:
-    """Replace a method that shows an error."""
 
 
 @contextmanager
@@ -210,8 +206,8 @@ def left_as_before(
         yield undo
 
 
-class _Stream(io.TextIOBase):
-    """A stream that passes on what is written to it."""
+class _Stream(io.StringIO):
+    """A stream that passes on what is written to it, and keeps nothing."""
 
     encoding = "utf-8"
 
@@ -220,14 +216,11 @@ class _Stream(io.TextIOBase):
         self._written = written
 
     def write(self, text: str) -> int:
-        if not isinstance(text, str):
-            msg = f"write() argument must be str, not {type(text).__name__}"  # type: ignore[unreachable]
-            raise TypeError(msg)  # as text streams do: click relies on it
+        size = super().write(text)  # raises for what is no text, as click relies on
+        self.seek(0)
+        self.truncate()
         self._written(text)
-        return len(text)
-
-    def writable(self) -> bool:
-        return True
+        return size
 
 
 class _Publisher(DisplayPublisher):

@@ -8,16 +8,13 @@ from IPython.display import display
 from ipytorchseed.commands import Words, examples, expect, flag, in_json, option
 from ipytorchseed.determinism.assessment import assess
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.render.report import report
 from ipytorchseed.render.rng import RngView, StateDifference, WhoView, rng_json
 from ipytorchseed.render.seeding import SeedStatus
-from ipytorchseed.rng.position import Position
-from ipytorchseed.rng.table import locate, sources
 from ipytorchseed.rng.torch_random import has_torch
-from ipytorchseed.session.session import Session
+from ipytorchseed.session.states import LedgerStates
 from ipytorchseed.why.evidence import run_phrase
 
 # The most runs in the timeline.
@@ -123,7 +120,8 @@ def _diff(target: Target, first: str, second: str) -> None:
     """Compare the states in which In[A] and In[B] began."""
     session = target[0].tracking.session
     runs = find_run(session, first), find_run(session, second)
-    display(StateDifference(*runs, _positions(session, runs), session.kernel))
+    locate = LedgerStates(session.ledger).position
+    display(StateDifference(*runs, locate, session.kernel))
 
 
 @line.command("who")
@@ -139,15 +137,3 @@ def _who(target: Target, number: str) -> None:
         message = f"{name} was not traced; put %%deterministic --trace on top of it and run it"
         raise LookupFailure(message)
     display(WhoView(run, traces, session.kernel))
-
-
-def _positions(session: Session, runs: tuple[Run, ...]) -> dict[str, Position]:
-    """Return the positions of stored states in their sources' streams."""
-    by_name = {source.name: source for source in sources()}
-    wanted = [(name, digest) for run in runs for name, digest in run.before.items()]
-    kept = session.ledger.states([digest for _, digest in wanted])
-    return {
-        digest: locate(by_name[name], kept[digest])
-        for name, digest in wanted
-        if name in by_name and digest in kept
-    }

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
-from IPython.display import display
 from msgspec import Struct, field
 
 from ipytorchseed.determinism.alerts import Alert, note_alert
@@ -17,7 +16,6 @@ from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.notebook.interrupts import Interrupts
 from ipytorchseed.notebook.location import Locator
 from ipytorchseed.notebook.runs import Run, Runs
-from ipytorchseed.render.scope import AlertTable
 from ipytorchseed.trace.recorder import Recorder
 
 
@@ -28,8 +26,7 @@ class Scopes(Struct, eq=False):
         shell: The running shell.
         runs: The current runs.
         locator: Finds the line of a cell.
-        heard: Called with the alerts of a cell, for its record.
-        find_unseeded: Returns the sources that the cell drew from and that were never seeded.
+        hear: Called with torch's alerts, if there are any.
         interrupts: Holds those that arrive while a scope ends.
         follow: Records operations until a run ends.
 
@@ -40,8 +37,7 @@ class Scopes(Struct, eq=False):
     _shell: InteractiveShell
     _runs: Runs
     _locator: Locator
-    heard: Callable[[list[Alert]], None]
-    _find_unseeded: Callable[[], list[str]]
+    _hear: Callable[[list[Alert]], None]
     _interrupts: Interrupts
     _follow: Callable[[Run], Recorder]
     session: deterministic | None = None
@@ -100,15 +96,13 @@ class Scopes(Struct, eq=False):
             scope.end()
         finally:
             self._watch_errors()
-        self.show(scope.alerts)
+        self._hear(scope.alerts)
         return True
 
     def after_cell(self) -> None:
-        """Show the alerts of a cell under ``%deterministic on --warn``."""
+        """Pass on the alerts of a cell under ``%deterministic on --warn``."""
         if self.session is not None:
-            alerts = self.session.take_alerts()
-            self.show(alerts)
-            self.heard(alerts)
+            self._hear(self.session.take_alerts())
 
     def _end_with(
         self, run: Run | None, scope: deterministic, after: Callable[[deterministic], None] | None
@@ -125,19 +119,13 @@ class Scopes(Struct, eq=False):
                 if not self._ends:
                     self._interrupts.leave_cell()
                 self._watch_errors()
-            self.show(scope.alerts)
-            self.heard(scope.alerts)
+            self._hear(scope.alerts)
             if after is not None:
                 after(scope)
 
         self._ends.append((run, end))
         if run is not None:
             run.on_end.append(end)
-
-    def show(self, alerts: list[Alert]) -> None:
-        """Show torch's alerts on operations, if there are any."""
-        if alerts:
-            display(AlertTable(alerts, self._find_unseeded()))
 
     def _watch_errors(self) -> None:
         """Add notes to torch's errors before they are shown, while a scope is active."""

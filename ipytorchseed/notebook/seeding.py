@@ -21,10 +21,6 @@ class Each(NamedTuple):
     seed: int
     same: bool
 
-    def for_cell(self, key: str) -> int:
-        """Return the seed of the cell with a key."""
-        return self.seed if self.same else derive_seed(self.seed, key)
-
 
 def text_of(source: str) -> str:
     """Return a cell's text without comments, blank lines and cell magics."""
@@ -81,11 +77,11 @@ class Seeding:
                 their first run; None if there is none.
             source: The cell's text.
         """
-        if self.each is None:
-            return None
+        if self.each is None or self.each.same:
+            return None if self.each is None else self.each.seed
         text = text_of(source)
         alike = self._alike.setdefault(text, [])
         if ident not in alike:
             alike.append(ident)
         place = alike.index(ident)
-        return self.each.for_cell(f"{text}\n# {place}" if place else text)
+        return derive_seed(self.each.seed, f"{text}\n# {place}" if place else text)

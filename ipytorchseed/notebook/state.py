@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from ipytorchseed.determinism.interrupts import held_interrupts, let_through
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.config import IPyTorchSeed
 from ipytorchseed.notebook.errors import Guard, raised
@@ -22,11 +21,9 @@ from ipytorchseed.notebook.tracking import Tracking
 
 if TYPE_CHECKING:
     from ipytorchseed.determinism.alerts import Alert
-    from ipytorchseed.determinism.scope import deterministic
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.notebook.checks import Checks
     from ipytorchseed.notebook.location import Locator
-    from ipytorchseed.notebook.proving import Proofs
     from ipytorchseed.notebook.replay import Player, Replays
     from ipytorchseed.notebook.scopes import Scopes
     from ipytorchseed.rng.generators import Found
@@ -116,7 +113,6 @@ class State:
             self.runs,
             self.locator,
             self._hear,
-            self.tracking.find_unseeded,
             self.interrupts,
             self.checks.follow,
         )
@@ -135,21 +131,14 @@ class State:
         """The replays; made on first use."""
         from ipytorchseed.notebook.replay import Replays
 
-        return Replays(self.player, self.seeding, self._show)
-
-    @cached_property
-    def proofs(self) -> Proofs:
-        """The experiments; made on first use."""
-        from ipytorchseed.notebook.proving import Proofs
-
-        return Proofs(self.player, self.seeding)
+        return Replays(self.player, self._show)
 
     @cached_property
     def player(self) -> Player:
         """The player, which reruns cells; made on first use."""
         from ipytorchseed.notebook.replay import Player
 
-        return Player(self.shell, self.tracking)
+        return Player(self.shell, self.tracking, self.seeding)
 
     @property
     def session(self) -> Session:
@@ -204,8 +193,13 @@ class State:
         return self.used_checks is not None and self.used_checks.rerunning
 
     def _hear(self, alerts: list[Alert]) -> None:
-        """Store torch's alerts for the record of the current run."""
+        """Show torch's alerts, and store them for the record of the current run."""
         if alerts:
+            from IPython.display import display
+
+            from ipytorchseed.render.scope import AlertTable
+
+            display(AlertTable(alerts, self.tracking.find_unseeded()))
             self.checks.note(alerts)
 
     def _show(self, run: Run) -> None:
@@ -268,25 +262,6 @@ class State:
         if self.viewer is None and self._opener is not None and hasattr(self.shell, "kernel"):
             self.viewer = self._opener(self)
         return self.viewer
-
-    def run_scoped(
-        self, scope: deterministic, after: Callable[[deterministic], None] | None, body: str
-    ) -> None:
-        """Run code in a separate scope, for a magic whose body was passed as text."""
-        shell = self.shell
-        run_cell = partial(shell.run_cell, body, store_history=False)
-        with held_interrupts():
-            if self.rerunning:
-                with scope:
-                    let_through(run_cell, shell.user_global_ns).raise_error()
-                return
-            self.runs.pre_execute()
-            run = self.runs.current
-            self.scopes.begin_cell(scope, after)
-            try:
-                let_through(run_cell, shell.user_global_ns).raise_error()
-            finally:
-                self.runs.end(run)
 
 
 # What a magic works on: the state, and the body of a cell magic; None if the body is in the cell.

@@ -175,10 +175,6 @@ class Tracking:
             self._saved = SavedIds(self.session.notebook)
         return self._saved.around(ident)
 
-    def _line_of(self, error: BaseException) -> str:
-        shown = shown_traceback(self._shell)
-        return error_line(error, [] if shown is self._shown else shown)
-
     def end(self, result: ExecutionResult | None) -> Run | None:
         """Look at everything after a cell ran, and record it."""
         self._capture.stop()
@@ -203,10 +199,12 @@ class Tracking:
         """Record the current run, with how it ended and its last expression's value."""
         error = raised(result)
         interrupted = result is None or isinstance(error, _INTERRUPTS)
+        shown = shown_traceback(self._shell)
+        shown = [] if shown is self._shown else shown
         return self.session.end_cell(
             self._shell.user_ns,
             status="interrupted" if interrupted else "error" if error is not None else "ok",
-            error=None if error is None else self._line_of(error),
+            error=None if error is None else error_line(error, shown),
             result=value,
             execution_count=count,
         )

@@ -14,6 +14,7 @@ from ipytorchseed.errors import LookupFailure, did_you_mean, quoted
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.notebook.lookup import find_run, known_runs, recent_runs
+from ipytorchseed.notebook.proving import prove_causes, prove_makers
 from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.questions import Why
@@ -116,8 +117,8 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
         return
     said, prove = _compare(state, what, against, prove=prove)
     if prove or (prove is None and state.options.prove):
-        said = state.proofs.test(said, asked=bool(prove), yes=yes, silent=as_json)
-        if said.makers and state.proofs.test_makers(said):
+        said = prove_causes(state.player, said, asked=bool(prove), yes=yes, silent=as_json)
+        if said.makers and prove_makers(state.player, said):
             fresh = why(session, said.run, said.against, tested=False)
             said = with_roots_of(said, fresh)
     view = WhyView(with_seeds(said, state.shell.user_ns), session.kernel)

@@ -75,11 +75,6 @@ class _Value(Struct, frozen=True):
     code: ast.expr
     spec: str
 
-    @property
-    def is_number(self) -> bool:
-        """Whether it always prints as one number."""
-        return self.spec.endswith(_AS_NUMBER)
-
 
 class _Print(Struct, frozen=True):
     """The print that writes last.
@@ -165,7 +160,7 @@ def _match(printed: _Print, numbers: tuple[float, ...], run: Run) -> Shown | Non
         known = _known_number(value.code, run)
         if known is not None and not _prints_as(known, number, value.spec):
             return None
-        if known is None and not value.is_number and len(numbers) != len(found):
+        if known is None and not value.spec.endswith(_AS_NUMBER) and len(numbers) != len(found):
             return None
         is_sure |= known is not None
         if value.label:
@@ -208,7 +203,7 @@ def _last_print(source: str) -> _Print | None:
             label = _label_before(text) or _name_of(code)
             values.append(_Value(len(text), label, code, spec))
         text += part
-    is_sure = is_sure and (is_only or not branch)
+    is_sure = is_sure and (len(prints) == 1 or not branch)
     return _Print(text, tuple(values), is_sure, is_only)
 
 

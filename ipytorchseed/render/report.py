@@ -75,8 +75,8 @@ class Report(View):
     def full_text(self) -> str:
         """Draw the answer, every setting, versions and hardware."""
         parts = [self.headline]
-        for title, rows in self._groups():
-            parts += ["", _head(f"{title} ({len(rows)})"), *(_lines(judged) for judged in rows)]
+        for title, rows in self.groups:
+            parts += ["", _head(f"{title} ({len(rows)})"), *map(_lines, rows)]
         parts += ["", "Versions and hardware"]
         for fact, value in self.assessment.facts:
             parts.append(wrap(value or fact.unknown, first=f"  {fact.name:<8}"))
@@ -118,11 +118,9 @@ class Report(View):
     @property
     def groups(self) -> list[tuple[str, list[dict[str, object]]]]:
         """Every setting, in groups with titles, first those that need a change."""
-        return [(title, [_row(judged) for judged in rows]) for title, rows in self._groups()]
-
-    def _groups(self) -> list[tuple[str, list[Judged]]]:
+        flags = self.assessment.flags
         groups = [
-            (title, [each for each in self.assessment.flags if each.standing in standings])
+            (title, [_row(each) for each in flags if each.standing in standings])
             for title, standings in _GROUPS
         ]
         return [(title, rows) for title, rows in groups if rows]
@@ -148,23 +146,15 @@ def _remedy(judged: Judged, switch: str) -> tuple[str, str]:
     return "", switch
 
 
-def _needed(judged: Judged) -> str:
-    return "any" if judged.wanted is ANY else write_value(judged.wanted)
-
-
-def _change(judged: Judged) -> str:
-    if judged.late is not None:
-        return "restart"
-    return "by block" if judged.flag.set is None else "any time"
-
-
 def _row(judged: Judged) -> dict[str, object]:
+    brief = "by block" if judged.flag.set is None else "any time"
     return {
         "mark": _MARK[judged.standing],
         "name": judged.flag.name,
         "value": write_value(judged.value),
-        "wanted": _needed(judged),
-        "change": judged.late or _change(judged),
+        "wanted": "any" if judged.wanted is ANY else write_value(judged.wanted),
+        "change": judged.late or brief,
+        "brief": brief if judged.late is None else "restart",
         "why": judged.flag.why,
         "source": judged.flag.source,
         "ok": judged.ok,
@@ -180,14 +170,13 @@ def _head(title: str) -> str:
     return f"{title:<{_NAME + 2}}{'Now':<{_NOW}}{'Needed':<{_NEEDED}}Change\n{'─' * WIDTH}"
 
 
-def _lines(judged: Judged) -> str:
-    name = f"{_MARK[judged.standing]} {judged.flag.name}"
-    now = write_value(judged.value)
-    values = f"{now:<{_NOW - 1}} {_needed(judged):<{_NEEDED}}{_change(judged)}"
+def _lines(row: dict[str, object]) -> str:
+    name, now = f"{row['mark']} {row['name']}", str(row["value"])
+    values = f"{now:<{_NOW - 1}} {row['wanted']:<{_NEEDED}}{row['brief']}"
     if len(values) > WIDTH - 2:
-        row = f"{name}\n{wrap(values, first='    ')}"
+        line = f"{name}\n{wrap(values, first='    ')}"
     elif len(name) > _NAME + 1 or len(now) >= _NOW:
-        row = f"{name}\n{values:>{WIDTH - 2}}"
+        line = f"{name}\n{values:>{WIDTH - 2}}"
     else:
-        row = f"{name:<{_NAME + 2}}{values}"
-    return f"{row}\n{wrap(judged.flag.why, first='    ')}"
+        line = f"{name:<{_NAME + 2}}{values}"
+    return f"{line}\n{wrap(str(row['why']), first='    ')}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from ipytorchseed.determinism.assessment import Judged
 from ipytorchseed.determinism.environment import FLAGS as VARIABLES
@@ -15,7 +15,7 @@ from ipytorchseed.render.seeding import SeedStatus, read_rows
 from ipytorchseed.render.table import TableView
 from ipytorchseed.render.text import wrap
 from ipytorchseed.render.timeline import Timeline, last_moves, timeline, write_lines
-from ipytorchseed.render.values import write_json
+from ipytorchseed.render.values import short_digest, write_json
 from ipytorchseed.render.view import View
 from ipytorchseed.rng.generators import Found
 from ipytorchseed.rng.position import Position
@@ -53,16 +53,13 @@ class RngView(View):
         drawn = timeline(runs, kernel)
         lines = tuple(line for line in drawn.lines if everything or not line.aside)
         self.timeline = Timeline(drawn.columns, lines)
-        self.aside = _aside(len(drawn.lines) - len(lines))
+        left = many(len(drawn.lines) - len(lines), "run")
+        said = f"Not listed: {left} that only looked, or could not be parsed. %rng --all"
+        self.aside = said if len(drawn.lines) > len(lines) else ""
         self.note = note
         now = {row.name: row.digest for row in status.rows if row.digest is not None}
         known = last_moves(reversed(drawn.lines), now)
         self.moves = {row.name: known.get(row.name, "") for row in status.rows}
-
-    @property
-    def headline(self) -> str:
-        """The answer of the report in one line."""
-        return NO_TORCH if self.report is None else self.report.headline.splitlines()[0]
 
     def text(self) -> str:
         """Draw it for a terminal of 80 columns."""
@@ -82,13 +79,6 @@ class RngView(View):
     def settings(self) -> Model:
         """The settings, as the inspector shows them."""
         return settings_model(self.report)
-
-
-def _aside(count: int) -> str:
-    """Describe how many runs are not listed."""
-    if not count:
-        return ""
-    return f"Not listed: {many(count, 'run')} that only looked, or could not be parsed. %rng --all"
 
 
 def rng_json(found: Sequence[Found], flags: Sequence[Judged] | None) -> str:
@@ -119,12 +109,12 @@ class StateDifference(TableView):
     Args:
         first: One run.
         second: The other.
-        positions: The position of each state in its stream, by digest, where known.
+        locate: Returns the position of a source's state, by name and digest; None if unknown.
         kernel: The kernel that asks.
     """
 
     def __init__(
-        self, first: Run, second: Run, positions: Mapping[str, Position], kernel: str
+        self, first: Run, second: Run, locate: Callable[[str, str], Position | None], kernel: str
     ) -> None:
         names = (f"{run_name(run, kernel)} began" for run in (first, second))
         self.columns = (("Source", "code"), *((name, "") for name in names), ("", "dim"))
@@ -132,16 +122,16 @@ class StateDifference(TableView):
         sides = first.before, second.before
         for name in dict.fromkeys([*sides[0], *sides[1]]):
             one, two = (side.get(name) for side in sides)
-            pair = [_state(digest, positions) for digest in (one, two)]
+            pair = [
+                "not there" if each is None else _state(each, locate(name, each))
+                for each in (one, two)
+            ]
             self.rows.append((name, *pair, "same" if one == two else "differs"))
 
 
-def _state(digest: str | None, positions: Mapping[str, Position]) -> str:
-    if digest is None:
-        return "not there"
-    place = positions.get(digest)
+def _state(digest: str, place: Position | None) -> str:
     known = place is not None and (place.seed is not None or place.draws is not None)
-    return f"{digest[:8]} {place}" if known else digest[:8]
+    return f"{short_digest(digest)} {place}" if known else short_digest(digest)
 
 
 class WhoView(TableView):

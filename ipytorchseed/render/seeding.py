@@ -16,7 +16,7 @@ from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.render.labels import label_of
 from ipytorchseed.render.table import TableView
 from ipytorchseed.render.text import visible, wrap
-from ipytorchseed.render.values import pick, short_digest, write_value
+from ipytorchseed.render.values import pick, write_value
 from ipytorchseed.rng.generators import Found
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.snapshot import snapshot
@@ -74,11 +74,6 @@ class Row(Struct, frozen=True):
             "digest": self.digest,
             **pick(self.position, "seed", "draws"),
         }
-
-    @property
-    def short(self) -> str:
-        """The digest, shortened for people."""
-        return short_digest(self.digest)
 
 
 def read_rows(found: Sequence[Found]) -> list[Row]:

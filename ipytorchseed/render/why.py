@@ -362,12 +362,8 @@ class WhyView(View):
 
     def html(self) -> str:
         """Draw it for a notebook, without script."""
-        words = {"name": _name, "say_path": say_path, "suspect": suspect}
-        heads = {"keep_head": KEEP, "folded_head": FOLDED}
-        typed = [each for each in self.keep if "`" not in each]
-        advice = [each for each in self.keep if "`" in each]
-        said = {"said": self.explanation, "typed": typed, "advice": advice}
-        return fill("why", view=self, **said, **heads, **words)
+        words = {"keep_head": KEEP, "folded_head": FOLDED, "say_path": say_path, "suspect": suspect}
+        return fill("why", view=self, said=self.explanation, **words)
 
     def to_json(self, cell: str = "") -> str:
         """Write it as one line of JSON.

@@ -407,7 +407,7 @@ def test_what_runs_the_cell_several_times_is_refused_below(kernel, below):
     """One line refuses it before the body runs."""
     reply = kernel.run(f"%%deterministic --check\n{below}\nnever = 1")
     assert reply.error.ename == "UsageError"
-    assert "away" in reply.error.evalue
+    assert "remove" in reply.error.evalue
     assert kernel.run("'never' in globals()").shown == "False"
 
 

@@ -17,6 +17,7 @@ from ipytorchseed.render.links import cause_page, flag_page
 from ipytorchseed.render.report import Report
 from ipytorchseed.render.scope import AlertTable
 from ipytorchseed.render.seeding import Row, SeedStatus
+from ipytorchseed.render.values import short_digest
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.position import UNKNOWN
@@ -226,7 +227,7 @@ def test_the_status_has_the_facts_of_its_text(name):
     words, text = Page(status.html()).words, status.text()
     assert status.title in words
     for row in status.rows:
-        for fact in (row.name, row.type, row.short, row.where):
+        for fact in (row.name, row.type, short_digest(row.digest), row.where):
             assert fact in words
         assert "".join(row.name.split()) in _column(text, "Source", "State")
         assert "".join(row.where.split()) in _column(text, "Position")

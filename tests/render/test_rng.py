@@ -34,7 +34,7 @@ def test_text_and_html_tell_states_settings_and_runs(status, judged):
     assert max(map(len, text.splitlines())) <= 80
     for shown in (text, html):
         rows = ("In[1]", "In[2]") if shown is text else ("<code>In[1]", "<code>In[2]")
-        places = [shown.index(each) for each in ("python", view.headline[:30], *rows)]
+        places = [shown.index(each) for each in ("python", view.settings["verdict"][:30], *rows)]
         assert places == sorted(places)
         assert "between the runs, numpy moved" in shown
     assert "<script" not in html
@@ -57,12 +57,19 @@ def test_without_runs_it_says_so():
     assert "Tracking is off." in view.html()
 
 
+def _nowhere(*_):
+    """Return that the position is unknown."""
+
+
 def test_html_escapes_everything_of_the_users():
     """Cells, names of generators and ids are escaped."""
     hostile = "<script>alert('1')</script>"
     generators = {hostile: "random.Random"}
     runs = [run(1, {}, {hostile: A}, source=hostile, cell=hostile, generators=generators)]
-    for view in (RngView(STATUSES["plain"], None, runs, "k"), StateDifference(*runs * 2, {}, "k")):
+    for view in (
+        RngView(STATUSES["plain"], None, runs, "k"),
+        StateDifference(*runs * 2, _nowhere, "k"),
+    ):
         assert "<script" not in view.html()
     assert "&lt;script&gt;" in RngView(STATUSES["plain"], None, runs, "k").html()
 
@@ -93,7 +100,8 @@ def test_two_states_side_by_side():
         generators={"g": "t"},
         kernel="x",
     )
-    view = StateDifference(first, second, {A: Position(42, 7)}, "k")
+    known = {A: Position(42, 7)}
+    view = StateDifference(first, second, lambda _, digest: known.get(digest), "k")
     assert [heading for heading, _ in view.columns] == ["Source", "In[5] began", "#109 began", ""]
     assert view.rows == [
         ("python", "aaaa0000 seed 42 + 7 draws", "aaaa0000 seed 42 + 7 draws", "same"),

@@ -99,7 +99,7 @@ def views(evil):
     yield report
     status = SeedStatus(f"Last seed{evil}", poisoned(next(iter(STATUSES.values())).rows, evil))
     yield RngView(status, report, [ran, later], ran.kernel, note=f"note{evil}")
-    yield StateDifference(ran, later, {}, "k")
+    yield StateDifference(ran, later, lambda *_: None, "k")
     entry = SeedEntry(1, f"how{evil}", 1.8e9, "n", "k", 1, "cell")
     yield SeedLog([entry], {("k", 1): ran}, "k", note=f"note{evil}")
 

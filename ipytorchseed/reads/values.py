@@ -7,6 +7,7 @@ import types
 from abc import ABC, abstractmethod
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct
@@ -264,13 +265,9 @@ def _is_called(kind: type) -> bool:
 
 
 def captured(function: types.FunctionType) -> list[Any]:
-    """Return what a function holds: its closure, and what it wraps."""
-    held = []
+    """Return what a function holds: its attributes and its closure."""
+    held = [*introspection.items(_FUNCTION_DICTIONARY.__get__(function))]
     for cell in function.__closure__ or ():
-        try:
+        with suppress(ValueError):  # not filled yet
             held.append(cell.cell_contents)
-        except ValueError:  # not filled yet
-            continue
-    names = _FUNCTION_DICTIONARY.__get__(function)
-    wrapped = names.get("__wrapped__") if type(names) is dict else None
-    return held if wrapped is None else [*held, wrapped]
+    return held

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
 
 from ipytorchseed.reads.parsing import children_of, nodes_in
 
@@ -82,18 +81,8 @@ def bound_by(node: ast.AST) -> set[str]:
     return captures_of(node.pattern) if isinstance(node, ast.match_case) else set()
 
 
-def set_by(nodes: Sequence[ast.AST]) -> set[str]:
-    """Return the names that nodes set, except the local names of comprehensions."""
-    comprehensions = [each for each in nodes if isinstance(each, ast.comprehension)]
-    own = {id(name) for each in comprehensions for name in nodes_in(each.target)}
-    return set().union(*(bound_by(each) for each in nodes if id(each) not in own))
-
-
 def captures_of(pattern: ast.pattern) -> set[str]:
     """Return the names that a ``match`` pattern captures."""
-    found = (getattr(part, "name", None) or getattr(part, "rest", None) for part in _parts(pattern))
+    parts = [part for part in nodes_in(pattern) if isinstance(part, ast.pattern)]
+    found = (getattr(part, "name", None) or getattr(part, "rest", None) for part in parts)
     return {name for name in found if isinstance(name, str)}
-
-
-def _parts(pattern: ast.pattern) -> Iterator[ast.AST]:
-    return (part for part in nodes_in(pattern) if isinstance(part, ast.pattern))

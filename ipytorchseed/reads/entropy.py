@@ -126,8 +126,8 @@ NAMES: frozenset[str] = frozenset({
     "tempfile.mkstemp", "uuid.uuid1", "uuid.uuid4", "uuid.uuid6", "uuid.uuid7",
 })  # fmt: skip
 
-CLOCK_TAILS: frozenset[str] = frozenset(name.rpartition(".")[2] for name in CLOCKS)
-READING_TAILS: frozenset[str] = CLOCK_TAILS | {name.rpartition(".")[2] for name in NAMES}
+# Last parts of the names of functions whose results are only kept or shown by most code.
+READING_TAILS = frozenset(name.rpartition(".")[2] for name in CLOCKS.keys() | NAMES)
 # Last parts of the names above, to skip other names quickly.
 TAILS: frozenset[str] = frozenset(name.rpartition(".")[2] for name in NONDETERMINISTIC)
 
@@ -158,9 +158,6 @@ ALIASES: dict[str, str] = {
 
 # The builtin that returns the address of an object.
 ADDRESS = "id"
-
-# The calls of a value that is computed from addresses only.
-ADDRESSES = frozenset({f"{ADDRESS}()"})
 
 # What an order may depend on, each as a clause.
 PLACES = {BY_PLACE: "objects of a set are in memory", ADDRESS: "objects are in memory"}

@@ -163,14 +163,6 @@ def _as_reading(side: AbstractValue) -> AbstractValue:
     return AbstractValue(readings=frozenset({name}), pure=True)
 
 
-@evaluates("UnaryOp")
-def _unaryop(scope: Scope, node: ast.UnaryOp) -> AbstractValue:
-    if isinstance(node.op, ast.USub | ast.UAdd):
-        return contents(*scope.visit_all([node.operand]))
-    scope.use(node.operand)
-    return UNKNOWN
-
-
 @evaluates("BoolOp")
 def _boolop(scope: Scope, node: ast.BoolOp) -> AbstractValue:
     value = scope.visit(node.values[0])
@@ -195,14 +187,10 @@ def _compare(scope: Scope, node: ast.Compare) -> AbstractValue:
     return UNKNOWN
 
 
-@evaluates("List", "Tuple", "Set", "Dict", "JoinedStr", "FormattedValue", "Starred")
+@evaluates("List", "Tuple", "Set", "Dict", "JoinedStr", "FormattedValue", "Starred", "UnaryOp")
 def _container(scope: Scope, node: ast.expr) -> AbstractValue:
-    parts = children_of(node)
-    if isinstance(node, ast.Set) and not all(isinstance(_number(each), complex) for each in parts):
+    parts = [each for each in children_of(node) if isinstance(each, ast.expr)]
+    values = (getattr(each, "value", None) for each in parts)
+    if isinstance(node, ast.Set) and not all(isinstance(each, int | float) for each in values):
         scope.record_set()
     return contents(*scope.visit_all(parts))
-
-
-def _number(node: ast.AST) -> object:
-    value = node.value if isinstance(node, ast.Constant) else None
-    return complex(value) if isinstance(value, int | float) else None

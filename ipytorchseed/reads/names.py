@@ -103,18 +103,12 @@ class NameFollower(ValueFollower):
 
     def meet_class(self, made: type) -> None:
         """Record a user class under its name, if that leads to it."""
-        name, home = name_of_class(made), self._home_of(made)
-        if home is not None:
-            self._inputs.setdefault((id(home.names), name), self._record_name(name, made, home))
-
-    def _home_of(self, made: type) -> Home | None:
-        """Return the namespace in which a class has its own name."""
         name, module = name_of_class(made), sys.modules.get(module_of_class(made))
-        if self._notebook.names.get(name) is made:
-            return self._notebook
-        if module is not None and introspection.module_names(module).get(name) is made:
-            return self._home(introspection.module_names(module))
-        return None
+        for names in (self._notebook.names, introspection.module_names(module)):
+            if names.get(name) is made:
+                key, home = (id(names), name), self._home(names)
+                self._inputs.setdefault(key, self._record_name(name, made, home))
+                return
 
     # -- attributes of modules -----------------------------------------------------------------
 

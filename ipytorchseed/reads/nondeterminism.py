@@ -9,7 +9,6 @@ from ipytorchseed.introspection.anatomy import anatomy
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import (
     ADDRESS,
-    ADDRESSES,
     ANY,
     BY_HASH,
     BY_PERSON,
@@ -134,13 +133,11 @@ class Nondeterminism:
         """
         escaped = set(effects.escaped)
         candidates = []
-        addresses = ADDRESSES if ADDRESS not in names else frozenset()
         for name, made_of in effects.timed.items():
-            clocks = made_of - addresses  # addresses may be looked up and compared
-            if all(_is_clock(part, effects, names, before) for part in clocks):
-                candidates.append((name, clocks))
+            if all(_is_clock(part, effects, names, before) for part in made_of):
+                candidates.append((name, made_of))
             else:
-                escaped |= clocks
+                escaped |= made_of
         used = {nondeterministic_call(path.removesuffix("()"), 0, names) for path in escaped}
         timed = set()
         for name, made_of in candidates:
@@ -155,5 +152,7 @@ def _is_clock(
     path = part.removesuffix("()")
     if path == part:
         return part in before
+    if path == ADDRESS and ADDRESS not in names:
+        return True
     given = effects.calls.get(path, ANY)
     return nondeterministic_call(path, given, names) in CLOCKS

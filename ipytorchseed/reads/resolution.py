@@ -47,15 +47,9 @@ def nondeterministic_call(
         value = names.get(root.removesuffix("()"), MISSING)
         if root.endswith("()") and not is_class(value):
             return None  # the result of a function is not known
-    if value is MISSING:
-        return None
-    if not rest and type(value) is not types.MethodType:
-        called = is_class(value) or is_function(value)
-        other = called and qualified_name(value).rpartition(".")[2] not in TAILS
-    else:
-        other = rest != "" and tail not in TAILS and not _may_be_random(value)
-    known_as = [] if other else names_of_call(value, rest)  # the last part excludes most calls
-    return next((known for known in known_as if _asks(known, given)), None)
+    if value is MISSING or (rest and tail not in TAILS and not _may_be_random(value)):
+        return None  # the last part excludes most calls
+    return next((known for known in names_of_call(value, rest) if _asks(known, given)), None)
 
 
 def _asks(known: str, given: int) -> bool:

@@ -19,7 +19,7 @@ from ipytorchseed.reads.scope import Scope, State, evaluates
 
 @evaluates("Expr")
 def _expr(scope: Scope, node: ast.Expr) -> None:
-    scope.run_all(scope.visit(node.value).bodies)  # shown at most, so readings do not escape
+    scope.visit_all([node.value])  # shown at most, so readings do not escape
 
 
 @evaluates("Assign")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 import types
 from abc import ABC, abstractmethod
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct
@@ -160,21 +161,14 @@ class ValueFollower(ABC):
             if id(kind) in introspection.PLAIN:
                 continue
             self.tick()
-            if id(kind) in introspection.CONTAINERS:
-                if (
-                    (value or kind is defaultdict)
-                    and depth < _MAX_DEPTH
-                    and self._assigned_if_new(value, assigned) is not None
-                ):
-                    self.push(introspection.items(value), assigned, depth + 1)
-                continue
             about = self._about(kind)
-            if about.leaf:
-                if about.package:
-                    self.packages.add(about.package)
-            elif kind is not types.BuiltinFunctionType or self.is_input(value):
-                users = about.based or kind is types.FunctionType or issubclass(kind, type)
-                (self._queue if users else self._of_packages).append((value, assigned, depth))
+            if about.package:
+                self.packages.add(about.package)
+            if about.leaf or (kind is types.BuiltinFunctionType and not self.is_input(value)):
+                continue
+            users = about.based or kind is types.FunctionType or issubclass(kind, type)
+            users = users or id(kind) in introspection.CONTAINERS
+            (self._queue if users else self._of_packages).append((value, assigned, depth))
 
     def _assigned_if_new(self, value: object, assigned: frozenset[str]) -> frozenset[str] | None:
         """Return the assigned names to follow a value with, or None if it was followed."""
@@ -201,7 +195,7 @@ class ValueFollower(ABC):
                 or (package in _LEAF_PACKAGES and not _is_called(kind))
                 or (module, name_of_class(kind)) in _LEAVES
             )
-            if package in ("builtins", "__main__"):
+            if package in ("builtins", "__main__") or id(kind) in introspection.CONTAINERS:
                 package = ""
             found = _Kind(kind, package, is_local_module(module), based, leaf)
             self._kinds[id(kind)] = found
@@ -240,15 +234,13 @@ class ValueFollower(ABC):
 
     def _object(self, value: Any, assigned: frozenset[str], depth: int) -> None:  # noqa: ANN401
         about = self._about(type(value))
-        if about.package:
-            self.packages.add(about.package)
         if about.based:
             self._queue.append((about.kind, assigned, 0))
         if about.local:
             depth = 0
-        else:
+        elif id(about.kind) not in introspection.CONTAINERS:
             self._theirs += 1
-            if self._theirs > _MAX_OF_PACKAGES or about.leaf:
+            if self._theirs > _MAX_OF_PACKAGES:
                 return
         if id(about.kind) in _GENERATORS:
             frame = getattr(value, _GENERATORS[id(about.kind)])
@@ -264,13 +256,9 @@ def _is_called(kind: type) -> bool:
 
 
 def captured(function: types.FunctionType) -> list[Any]:
-    """Return what a function holds: its closure, and what it wraps."""
-    held = []
+    """Return what a function holds: its attributes and its closure."""
+    held = [*introspection.items(_FUNCTION_DICTIONARY.__get__(function))]
     for cell in function.__closure__ or ():
-        try:
+        with suppress(ValueError):  # not filled yet
             held.append(cell.cell_contents)
-        except ValueError:  # not filled yet
-            continue
-    names = _FUNCTION_DICTIONARY.__get__(function)
-    wrapped = names.get("__wrapped__") if type(names) is dict else None
-    return held if wrapped is None else [*held, wrapped]
+    return held

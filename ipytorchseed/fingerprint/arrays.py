@@ -126,27 +126,16 @@ _OF_FILE = frozenset({"filename", "mode", "offset"})
 def _read(plain: Any, walk: Walk, *, borrowed: bool) -> bytes:
     if plain.nbytes == 0:
         return b""
-    if plain.dtype.char == "G":
-        halves = [_read(half, walk, borrowed=borrowed) for half in (plain.real, plain.imag)]
-        return b"".join(halves)
-    if plain.dtype.char == "g":
-        plain = _without_padding(plain, sys.modules["numpy"])
+    numpy = sys.modules["numpy"]
+    if plain.dtype.char in "gG" and numpy.finfo(plain.dtype).nmant == _OF_X87:
+        if borrowed:
+            require(plain)
+        rows = numpy.ascontiguousarray(plain).view(numpy.uint8)
+        plain = rows.reshape(-1, numpy.dtype("g").itemsize)[:, :10]  # the other bytes are undefined
     return read(plain, walk, borrowed=borrowed)
 
 
-def _without_padding(plain: Any, numpy: Any) -> Any:
-    """View extended precision numbers by their significant bytes.
-
-    x86 leaves 6 of 16 bytes undefined.
-    """
-    if numpy.finfo(plain.dtype).nmant != _OF_X87:
-        return plain
-    return plain.view({"names": ["number"], "formats": ["V10"], "itemsize": plain.itemsize})[
-        "number"
-    ]
-
-
-# Bits of the fraction of such a number.
+# Bits of the fraction of an x86 number of extended precision.
 _OF_X87 = 63
 
 

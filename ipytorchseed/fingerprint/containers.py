@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from itertools import islice, repeat
 from operator import is_
 from typing import Any
@@ -20,9 +20,8 @@ from ipytorchseed.fingerprint.buffers import CHUNK
 from ipytorchseed.fingerprint.meter import BATCH, ITEMS
 from ipytorchseed.fingerprint.objects import PARTS, extra
 from ipytorchseed.fingerprint.scalars import LEAVES, number
-from ipytorchseed.fingerprint.value import CLASSES
 from ipytorchseed.fingerprint.walk import SHORT, Bytes, Draft, Walk, Writer, Writing, digest_of
-from ipytorchseed.introspection.anatomy import find_member, module_of_class
+from ipytorchseed.introspection.anatomy import find_member
 
 # The most numbers that are kept as values.
 SERIES = 8192
@@ -49,6 +48,28 @@ def batches(items: Iterable[Any]) -> Iterator[list[Any]]:
         if not batch:
             return
         yield batch
+
+
+# Items that a sample of a container without indices skips at most.
+_NEAR = 2**16
+
+
+def ends(
+    forward: Callable[[], Iterator[Any]], backward: Iterator[Any], length: int
+) -> Iterator[list[Any]]:
+    """Yield the ends of a container without indices, and some items between.
+
+    Raises:
+        SpentError: Another thread changed the container.
+    """
+    third = ITEMS // 3
+    near = min(length - third, _NEAR)
+    try:
+        yield [*islice(forward(), third)]
+        yield [*islice(forward(), third, near, near // third)]
+        yield [*islice(backward, third)]
+    except RuntimeError:
+        raise SpentError from None
 
 
 def write_tokens(
@@ -167,25 +188,6 @@ def sequence_writer(base: Any) -> Writer:
     return write
 
 
-# Packages whose classes do not describe what an object does.
-_NO_OBJECTS = frozenset({"builtins", "numpy", "pandas", "torch"})
-
-
-def classes_of(items: Iterable[object]) -> dict[str, str]:
-    """Return the classes of objects as the part ``CLASSES``.
-
-    This includes objects that are paired with a name.
-    """
-    last = (each[-1] if type(each) is tuple and each else each for each in items)
-    kinds = [kind for kind in map(type, last) if id(kind) not in LEAVES]
-    names = {
-        type.__dict__["__name__"].__get__(kind)
-        for kind in kinds
-        if module_of_class(kind).partition(".")[0] not in _NO_OBJECTS
-    }
-    return {CLASSES: " ".join(sorted(names))} if names else {}
-
-
 # Types that number their items from 0, by identity; a user's class may differ.
 _NUMBERED = frozenset(map(id, (list, tuple, deque)))
 
@@ -209,7 +211,6 @@ def _sequence_parts(
         else:
             walk.tick(length)
         parts["items"] = xxh3_64_hexdigest(b"".join(sorted(tokens)))
-        parts |= classes_of(series)
         named = zip(_fields(type(value)), tokens, strict=False)
         parts |= {f"a:{name}": digest_of(token) for name, token in named}
     if id(type(value)) not in _NUMBERED:
@@ -242,19 +243,10 @@ _limit = deque.__dict__["maxlen"].__get__
 def _batches(base: Any, value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:
     """Yield the items of a sequence in batches: all, or the ends and some between."""
     if base is deque:
-        return _deque(value, length, walk)
+        if walk.may_hold(length):
+            return batches(deque.__iter__(value))
+        return ends(lambda: deque.__iter__(value), deque.__reversed__(value), length)
     return (base.__getitem__(value, span) for span in walk.spans(length))
-
-
-def _deque(value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:
-    if walk.may_hold(length):
-        yield from batches(deque.__iter__(value))
-        return
-    for span in walk.spans(length):
-        try:
-            yield [deque.__getitem__(value, place) for place in range(*span.indices(length))]
-        except IndexError:  # another thread removed items
-            raise SpentError from None
 
 
 # --------------------------------------------------------------------------------------------------

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 from xxhash import xxh3_64_hexdigest, xxh3_128, xxh3_128_digest
 
-from ipytorchseed.fingerprint.budget import SpentError
-from ipytorchseed.fingerprint.containers import batches, classes_of, write_batch, write_tokens
-from ipytorchseed.fingerprint.meter import ITEMS
+from ipytorchseed.fingerprint.containers import batches, ends, write_batch, write_tokens
 from ipytorchseed.fingerprint.objects import PARTS, extra, inner_parts
 from ipytorchseed.fingerprint.scalars import LEAVES
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
-
-_NEAR = 2**16  # entries of a dictionary that a sample skips: it cannot be indexed
 
 
 def _items(value: Any, walk: Walk) -> Iterator[tuple[Any, Any]]:
@@ -43,14 +38,8 @@ def _entries(value: Any, length: int, walk: Walk) -> Iterator[list[tuple[Any, An
     if walk.may_hold(length):
         yield from batches(_items(value, walk))
         return
-    third = ITEMS // 3
-    near = min(length - third, _NEAR)
-    try:
-        yield [*islice(dict.items(value), third)]
-        yield [*islice(dict.items(value), third, near, near // third)]
-        yield [*islice(reversed(dict.items(value)), third)]
-    except RuntimeError:  # another thread changed it
-        raise SpentError from None
+    items = dict.items(value)
+    yield from ends(lambda: iter(items), iter(reversed(items)), length)
 
 
 def _name_item(key: object) -> str:
@@ -96,7 +85,6 @@ def write_dict(value: Any, walk: Walk) -> Writing:
                 parts["keys"] = xxh3_64_hexdigest(b"".join(tokens[::2]))
                 named = [(key, each) for key, each in batch if type(key) is str]
                 parts = (yield from inner_parts(named, walk, "k")) | parts
-                parts |= classes_of([each for _, each in batch])
         else:
             keys, values = zip(*batch, strict=True)
             hasher.update((yield from write_batch(keys, walk)))

@@ -8,6 +8,7 @@ import itertools
 import sys
 import types
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from xxhash import xxh3_128_digest
@@ -163,11 +164,10 @@ def file_position(value: Any) -> tuple[str, object]:
     mode = vars(io.FileIO)["mode"].__get__(raw)
     reading = "r" in mode and "+" not in mode
     position = None
-    try:
-        position = kind.tell(value) if reading or raw is value else io.FileIO.tell(raw)
-    except (OSError, ValueError):
-        # For a pipe, or a file being iterated over, use the position of the file below.
-        position = _coarse(buffered)
+    for each in (value, buffered) if reading else (raw,):  # that below while iterated over
+        with suppress(OSError, ValueError):
+            position = type(each).tell(each)
+            break
     return f"file, mode {mode}", (name if type(name) in (str, bytes, int) else None, mode, position)
 
 
@@ -182,13 +182,6 @@ def write_database(value: Any, walk: Walk) -> Writing:
         wrote = "unknown"
     parts = {"rows written": wrote}
     return Draft(xxh3_128_digest(wrote.encode()), DATABASE, DATABASE, parts, opaque=True)
-
-
-def _coarse(buffered: Any) -> int | None:
-    try:
-        return int(type(buffered).tell(buffered))
-    except (OSError, ValueError):
-        return None
 
 
 def lock_position(value: Any) -> tuple[str, object]:

@@ -63,7 +63,6 @@ def write_optimizer(value: Any, walk: Walk) -> Writing:
         "settings": xxh3_128_digest(blocks[1])[:8].hex(),
         "parameters": xxh3_128_digest(blocks[0])[:8].hex(),
         "state": xxh3_128_digest(state)[:8].hex(),
-        "steps": _steps(fields.get("state")),
         "groups": str(len(groups)),
     }
     parts |= {f"s:{name}": ", ".join(told) for name, told in _settings(groups).items()}
@@ -78,20 +77,11 @@ def _settings(groups: list[dict[Any, Any]]) -> dict[str, list[str]]:
     """Return the numeric settings of the groups as text, except rates."""
     names = [name for group in groups for name in group if type(name) is str]
     found = {
-        name: [_short(group.get(name)) for group in groups]
+        name: [_shown(group.get(name)) for group in groups]
         for name in dict.fromkeys(names)
         if name not in _TOLD_APART
     }
     return {name: told for name, told in found.items() if "unknown" not in told}
-
-
-def _short(value: Any) -> str:
-    """Return a setting of one group as short text."""
-    if value is None or type(value) is bool:
-        return str(value)
-    if type(value) is tuple and all(type(each) in (int, float) for each in value):
-        return f"({', '.join(f'{each:g}' for each in value)})"
-    return _shown(value)
 
 
 # Settings that are separate parts, or that a schedule controls.
@@ -113,20 +103,17 @@ def _write_state(state: object, places: dict[int, int], walk: Walk) -> Bytes:
     return join(tokens)
 
 
-def _steps(state: object) -> str:
-    """Describe how many steps the first parameter was updated."""
-    for _, item in entries(state)[:1]:
-        for name, step in entries(item):
-            if name == "step":
-                return _shown(step)
-    return "0" if not entries(state) else "unknown"
-
-
 def _shown(value: Any) -> str:
-    if type(value) in (int, float):
+    """Return a setting of one group as short text."""
+    kind = type(value)
+    if value is None or kind is bool:
+        return str(value)
+    if kind in (int, float):
         return f"{value:g}"
+    if kind is tuple and all(type(each) in (int, float) for each in value):
+        return f"({', '.join(f'{each:g}' for each in value)})"
     torch = sys.modules["torch"]
-    if type(value) is torch.Tensor and value.numel() == 1 and native().device(value).type == "cpu":
+    if kind is torch.Tensor and value.numel() == 1 and native().device(value).type == "cpu":
         with suppress(UnreadableError):
             return f"{readable(value).item():g}"
     return "unknown"

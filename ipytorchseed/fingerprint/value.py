@@ -14,10 +14,6 @@ SHARED = "shared"
 # Data.rate=02b0c5d7``; they are not in its digest.
 DERIVED = "derived"
 
-# The part with the classes of the objects in a short list, tuple or dictionary, such as ``Lasso
-# Ridge``, also in pairs with a name; without arrays, tensors and builtin types.
-CLASSES = "classes"
-
 # The part with the models whose parameters an optimizer updates, and the optimizers whose rate a
 # scheduler sets, if the run read them.
 BELONGS = "belongs"

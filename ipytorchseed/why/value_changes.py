@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from ipytorchseed.fingerprint.scalars import read_back
-from ipytorchseed.fingerprint.value import BELONGS, CLASSES, DERIVED, Fingerprint
+from ipytorchseed.fingerprint.value import BELONGS, DERIVED, Fingerprint
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.words import first_of, many
 
@@ -140,7 +140,7 @@ def changed_parts(
     before: Fingerprint, after: Fingerprint
 ) -> dict[str, tuple[str | None, str | None]]:
     """Return the parts of a value that differ, with their old and new values."""
-    told = (name for name in [*before.parts, *after.parts] if name not in (CLASSES, DERIVED))
+    told = (name for name in [*before.parts, *after.parts] if name != DERIVED)
     names = dict.fromkeys(told)
     if before.kind == after.kind and _are_too_many(before) != _are_too_many(after):
         # One side lists no attributes, so those of the other may be the same.

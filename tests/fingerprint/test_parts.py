@@ -68,9 +68,9 @@ def test_of_an_optimizer():
     """Its rate, steps and state; the parameters that it moves are its own part."""
     made = trained()
     parts = fingerprint(made).parts
-    assert (parts["lr"], parts["steps"]) == ("0.1", "1")
+    assert parts["lr"] == "0.1"
     assert changed(made, lambda: made.param_groups[0].update(lr=0.5)) == {"lr", "settings"}
-    assert changed(made, made.step) == {"parameters", "state", "steps"}
+    assert changed(made, made.step) == {"parameters", "state"}
     first = made.param_groups[0]["params"][0]
     assert changed(made, lambda: first.data.add_(1)) == {"parameters"}
 

@@ -48,7 +48,7 @@ Measured = tuple["Verdict", float, float, float]
 
 
 def measure(path: Path, way: Way) -> Measured:
-    """Check or mend a notebook in one kernel at a time."""
+    """Check or fix a notebook in one kernel at a time."""
     cells = 0
     run = FreshKernel.run
 
@@ -76,18 +76,18 @@ def table(what: str, goal: float, found: Sequence[Measured]) -> Iterator[Row]:
 
 def rows() -> list[Row]:
     """Measure."""
-    mend = partial(fix_notebook, save=False, tag=False)
+    fix = partial(fix_notebook, save=False, tag=False)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["IPYTORCHSEED_DATA_DIR"] = folder
         shutil.copytree(NOTEBOOKS, Path(folder, "notebooks"))
         paths = sorted(Path(folder, "notebooks").rglob("*.ipynb"))
         checked = [measure(path, check_one) for path in paths]
         differ = [each for each in checked if each[0].reproducible is False]
-        mended = [measure(each[0].path, mend) for each in differ]
-        several = measure(write(folder, SEVERAL), mend)
+        fixed = [measure(each[0].path, fix) for each in differ]
+        several = measure(write(folder, SEVERAL), fix)
     return [
         *table("check, repeats", 2.3, [each for each in checked if each not in differ]),
         *table("check, differs", 4, differ),
-        *table("check --fix", 7, mended),
+        *table("check --fix", 7, fixed),
         *table("check --fix, three causes", 9, [several]),
     ]

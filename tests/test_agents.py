@@ -74,6 +74,10 @@ async def main():
     told["writer"] = await agents.why("book.ipynb")
     told["refused"] = await agents.replay("book.ipynb", "4", dry=False)
     told["unproved"] = await agents.why("book.ipynb", prove=True)
+    await run("import numpy\\ndef noise(seed=None): return numpy.random.default_rng(seed).random()")
+    for cell in ["noise()"] * 2:
+        await run(cell)
+    told["seedless"] = await agents.why("book.ipynb")
     told["before"] = await state()
     told["attacks"] = {}
     for number, word in enumerate(ATTACKS):
@@ -169,6 +173,11 @@ def test_why_asks_the_kernel_that_runs_the_notebook(told):
         assert said["verdict"] == "explained"
         assert [cause["name"] for cause in said["causes"]] == ["torch.cpu"]
     assert told["why"]["run"]["execution_count"] == 3
+
+
+def test_a_call_that_takes_a_seed_is_named(told):
+    """The fix names the argument, as in ``%why``."""
+    assert [each["fix"] for each in told["seedless"]["causes"]] == ["pass `seed=42` to `noise()`"]
 
 
 def test_causes_are_tested_only_when_the_agent_asks_for_it(told):

@@ -32,7 +32,7 @@ _MOST_FILES, _MOST_BYTES = 20_000, 1 << 30
 _NAME = "this kernel"
 
 # Kinds of causes that are only in the asking kernel: no edit of the file removes them.
-_NOT_MENDED = frozenset({"code", "input"})
+_NOT_FIXED = frozenset({"code", "input"})
 
 
 class Request(Struct, frozen=True):
@@ -103,12 +103,12 @@ def _check(request: Request, folder: Path) -> None:
         changes = () if verdict.first is None else verdict.first.changes
         found.changes = [f"{each.name or each.what}: {each.detail}" for each in changes]
         kinds = {each.kind for each in (() if verdict.origin is None else verdict.origin.causes)}
-        if verdict.first is None or verdict.unreached or (kinds and kinds <= _NOT_MENDED):
+        if verdict.first is None or verdict.unreached or (kinds and kinds <= _NOT_FIXED):
             return verdict
         fresh = replace(setup, options=replace(setup.options, against=None))
-        mended = await fix_notebook(path, fresh, save=False, tag=False)
-        found.edits = [*report.diffs([replace(mended, path=Path(request.path))])][1:]
-        found.note = "".join(f"Not mended: {each}. " for each in mended.obstacles).strip()
+        fixed = await fix_notebook(path, fresh, save=False, tag=False)
+        found.edits = [*report.diffs([replace(fixed, path=Path(request.path))])][1:]
+        found.note = "".join(f"Not fixed: {each}. " for each in fixed.obstacles).strip()
         return verdict
 
     path = _copied(Path(request.path), folder) if request.copy else Path(request.path)

@@ -37,6 +37,7 @@ from ipytorchseed.why.unknown import hides
 from ipytorchseed.why.value_changes import changed_parts
 
 _CODE = frozenset({"class", "function"})
+_SETS = frozenset({"frozenset", "set"})
 _LEFT = frozenset({"variable", "source"})
 _CONTENT = "other content"
 
@@ -132,6 +133,7 @@ class Pair:
         programs = programs_of(run.nondeterministic_calls)
         changes = (*shown, *kept)
         unseen = () if causes else _unseen(against, run)
+        values = {**run.reads, **run.writes}
         return CellVerdict(
             cell,
             outputs,
@@ -142,6 +144,7 @@ class Pair:
             run.outside.wrote,
             connected=run.outside.connected,
             unseen=unseen,
+            sets=tuple(name for name, value in values.items() if value.kind in _SETS),
         )
 
     def importers(

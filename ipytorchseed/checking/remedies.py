@@ -46,14 +46,17 @@ _LISTINGS = frozenset({"glob.glob", "glob.iglob", "os.listdir"})
 _LISTING_METHODS = frozenset({"glob", "iterdir", "rglob"})
 
 
-def ordered_sets(program: Program, codes: Sequence[Code]) -> Iterator[tuple[Code, ast.expr]]:
+def ordered_sets(
+    program: Program, codes: Sequence[Code], known: Sequence[str] = ()
+) -> Iterator[tuple[Code, ast.expr]]:
     """Yield the sets that are iterated over where order matters, with their cells.
 
     Args:
         program: The notebook's code.
         codes: The cells to search.
+        known: Variables that hold sets.
     """
-    names: set[str] = set()
+    names = set(known)
     for code in program.codes:
         for node in ast.walk(code.tree):
             if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
@@ -209,11 +212,16 @@ def _sort_sets(site: Site) -> Iterator[Edits]:
     The cell may call functions that earlier cells define.
     """
     for codes in ([site.code], site.before):
-        found = [*ordered_sets(site.program, codes)]
+        found = [*ordered_sets(site.program, codes, site.found.sets)]
         if found:
             yield _sort(site, found)
             yield _sort(site, found, ", key=str")  # for items that cannot be compared
             return
+
+
+def _sort_objects(site: Site) -> Iterator[Edits]:
+    """Sort sets of objects, whose hashes may depend on those of strings."""
+    yield _sort(site, [*ordered_sets(site.program, [site.code], site.found.sets)], ", key=str")
 
 
 def _sort_listings(site: Site) -> Iterator[Edits]:
@@ -280,6 +288,7 @@ REMEDIES: tuple[Remedy, ...] = (
         "it depends on hashes of texts, by hash() or in a library's code; choose the kernel that"
         " `ipytorchseed kernel install` makes",
     ),
+    Remedy(lambda site: site.cause is None, _sort_objects),
     Remedy(lambda site: site.cause is None, _sort_listings),
     Remedy(lambda site: site.cause is None or takes_seed(site.kind, site.name), name_seed),
     Remedy(_uses_torch, _use_deterministic),

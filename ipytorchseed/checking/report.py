@@ -27,10 +27,10 @@ _RERUN = "safe to run again", "not safe to run again"
 
 _OWN = frozenset({"code", "environment", "file", "flag"})
 
-_NO_REASON = "nothing recorded says why"
+_NO_REASON = "no cause was recorded"
+_TRY = "put %%deterministic --check on top of the cell, after %load_ext ipytorchseed"
 _PERHAPS = (
-    "It may be an address, a handle or a counter in an object; if results depend on it,"
-    " %%deterministic --check on top of the cell tells more"
+    f"It may be an address, a handle or a counter in an object. If results depend on it, {_TRY}"
 )
 
 
@@ -76,7 +76,7 @@ def headline(verdict: Verdict) -> str:
         some = verdict.failed is not None and len(verdict.cells) > 1
         return "not checked to its end" if some else "not checked"
     if verdict.written:
-        return "mended"
+        return "fixed"
     words = _RERUN if verdict.rerun else _WORDS
     if isinstance(verdict, SavedVerdict):
         words = saved_report.words(verdict)
@@ -187,10 +187,10 @@ def _unmended(verdict: Verdict) -> Iterator[str]:
     """Yield the lines about what no edit fixes."""
     if verdict.obstacles:
         yield ""
-        yield "  not mended, and nothing was written:"
+        yield "  not fixed, and nothing was written:"
         yield from (wrap(each, first="  ▲ ") for each in verdict.obstacles)
     if verdict.obstacles and verdict.fault is None and verdict.failed is None:
-        yield f"    --tag marks the cells that show it as {VARIES}, and mends the others"
+        yield f"    --tag marks the cells that show it as {VARIES}, and fixes the others"
 
 
 def diffs(verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -205,7 +205,7 @@ def _silent(verdict: Verdict) -> Iterator[str]:
     """Yield the lines about cells with equal outputs that leave other values."""
     more = [each.cell.name for each in verdict.silent[1:]]
     if more:
-        yield wrap(f"so {'does' if len(more) == 1 else 'do'} {', '.join(more)}", first="  ")
+        yield wrap(f"also {', '.join(more)}", first="  ")
     unexplained = [each.cell.name for each in verdict.silent if not each.causes]
     if unexplained:
         yield wrap(f"{_NO_REASON}: {', '.join(unexplained)}. {_PERHAPS}", first="  ")
@@ -220,7 +220,7 @@ def _cell(verdict: CellVerdict, *, shown: bool = False) -> Iterator[str]:
     """
     yield f"  {verdict.cell.name}  {label_of(verdict.cell.source, LABEL)}"
     if verdict.only_state:
-        yield "    shows the same, leaves other values behind"
+        yield "    same output, other variables"
     for change in verdict.changes[:MOST]:
         yield wrap(_change(change), first="    ")
     more = len(verdict.changes) - MOST
@@ -240,21 +240,20 @@ def _next_step(verdict: CellVerdict) -> str:
     """Describe what to do about a cell that differs without a recorded cause."""
     if verdict.programs:
         return (
-            f"the cell {say_programs(verdict.programs)}. If it is not that, put"
-            " %%deterministic --check on top of it: that names the operation"
+            f"the cell {say_programs(verdict.programs)}. To see whether an operation differs as"
+            f" well, {_TRY}"
         )
     gave = "left different values" if verdict.only_state else "gave different output"
-    unseen = f", but {first_of(verdict.unseen, MOST)} could not be looked at whole"
+    unseen = f", but {first_of(verdict.unseen, MOST)} could be inspected only in part"
     said = (
-        f"two runs of the cell {gave}, and nothing that was recorded differs"
+        f"two runs of the cell {gave}, and no recorded input differs"
         f"{unseen if verdict.unseen else ''}. "
     )
     hashes = os.environ.get("PYTHONHASHSEED", "random") == "random"
     if verdict.repeats:
         return f"{said}Within one kernel it repeats{f', so {_HASHES}' if hashes else ''}"
     return (
-        f"{said}Put %%deterministic --check on top of it: where an operation gives another result"
-        " each time, that names it"
+        f"{said}To find an operation that gives a different result each time, {_TRY}"
         f"{f'. If it repeats within one kernel, {_HASHES}' if hashes else ''}"
     )
 
@@ -278,7 +277,7 @@ def _others(verdict: Verdict) -> Iterator[str]:
     if shown:
         yield wrap(f"also different: {', '.join(shown)}", first="  ")
     if silent:
-        words = f"show the same, leave other values behind: {', '.join(silent)}"
+        words = f"same output, other variables: {', '.join(silent)}"
         yield wrap(words, first="  ")
 
 

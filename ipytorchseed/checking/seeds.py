@@ -227,15 +227,18 @@ def name_seed(site: Site) -> Iterator[Edits]:
     """
     lacking = {(each.cell.index, it[0]): it for each in site.cells for it in each.lacking}
     named = [call for call in site.program.calls(site.until) if call.path == site.name]
-    edits: list[Edit] = []
-    for call in named or site.program.calls([site.code]):
-        function, seed = ast.unparse(call.node.func), site.seed + len(edits)
-        _, name, place = lacking.get((call.code.cell.index, function), ("", "", 0))
-        splice = _name(call, name, place, seed) if name else None
-        if splice:
-            why = f"{_PASSES} `{name}={seed}` to `{label_of(function, 40)}()`"
-            edits.append(Edit(call.code.cell, "generator", why, (splice,)))
-    yield tuple(edits)
+    for calls in (named, [*site.program.calls([site.code])]):
+        edits: list[Edit] = []
+        for call in calls:
+            function, seed = ast.unparse(call.node.func), site.seed + len(edits)
+            _, name, place = lacking.get((call.code.cell.index, function), ("", "", 0))
+            splice = _name(call, name, place, seed) if name else None
+            if splice:
+                why = f"{_PASSES} `{name}={seed}` to `{label_of(function, 40)}()`"
+                edits.append(Edit(call.code.cell, "generator", why, (splice,)))
+        if edits:
+            yield tuple(edits)
+            return
 
 
 _PASSES = "passes"

@@ -43,6 +43,7 @@ class CellVerdict(Struct, frozen=True):
         rounding: Whether all differences are rounding, as far as they were graded.
         lacking: Its calls that take a seed and are given none.
         repeats: Whether it was run again in one kernel, from the same state, and repeated.
+        sets: The variables with sets that it read or made.
     """
 
     cell: Cell
@@ -58,6 +59,7 @@ class CellVerdict(Struct, frozen=True):
     rounding: bool = False
     lacking: Sequence[Lacking] = ()
     repeats: bool = False
+    sets: tuple[str, ...] = ()
 
     @property
     def expected(self) -> bool:

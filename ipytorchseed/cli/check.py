@@ -62,7 +62,7 @@ class _CheckCommand(click.Command):
 @flag("--fix", "Write the few edits that make a notebook repeat, if it repeats with them.")
 @flag("--diff", "Show these edits, and write nothing; also with --fix.")
 @flag(
-    "--tag", "With --fix or --diff: mark cells that no edit mends with the tag ipytorchseed-varies."
+    "--tag", "With --fix or --diff: mark cells that no edit fixes with the tag ipytorchseed-varies."
 )
 @flag("--yes", "With --fix: also write files that git could not bring back.")
 @flag("--saved", "One fresh kernel: are the outputs that are saved in the file still true?")
@@ -242,7 +242,7 @@ def _consistent(ctx: click.Context) -> None:
     clash = {"--rerun": given["rerun"], "--seed": given["seed"] is not None}
     others = [word for word, on in clash.items() if on]
     if fixes and others:
-        raise click.UsageError(f"{fixes} mends what runs as it is: leave out {others[0]}")
+        raise click.UsageError(f"{fixes} fixes what runs as it is: leave out {others[0]}")
     if given["tag"] and not fixes:
         raise click.UsageError("--tag goes with --fix or --diff")
     if given["yes"] and not given["fix"]:

@@ -226,7 +226,7 @@ def _other_extensions() -> Iterator[Finding]:
         except ConfigFileNotFound:
             continue
         except Exception as error:  # noqa: BLE001 -- the user's code
-            yield _problem(name, f"raises {type(error).__name__}: {error}", "mend it")
+            yield _problem(name, f"raises {type(error).__name__}: {error}", "fix it")
             continue
         for app in ("InteractiveShellApp", "IPKernelApp", "TerminalIPythonApp"):
             found = config[app].get("extensions") if app in config else None

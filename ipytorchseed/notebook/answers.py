@@ -66,7 +66,7 @@ def _answer(state: State, question: questions.Question) -> dict[str, Any]:
         return _call(state, "%replay --undo")
     session = state.session
     if isinstance(question, questions.Why):
-        view = explain_asked(session, question)
+        view = explain_asked(session, question, state.shell.user_ns)
         said, ident = view.explanation, session.identity.ident_of(view.explanation.run.cell)
         told: dict[str, Any]
         told = _prove(state, said) if question.prove else json.loads(view.to_json(ident))

@@ -129,16 +129,26 @@ class OutputCapture:
 def marked(shell: InteractiveShell, what: str) -> Iterator[None]:
     """Mark what is displayed in the block as ours, so that checks ignore it.
 
+    Only kernels send displays that a notebook's file keeps. Their publisher takes hooks, which stay
+    apart from the methods that captures wrap.
+
     Args:
         shell: The running shell.
         what: The magic that displays it.
     """
     publisher: Any = shell.display_pub
-    publish = publisher.publish
 
-    def publish_marked(data: Any, metadata: Any = None, **more: Any) -> Any:  # noqa: ANN401 -- as the original
-        return publish(data, {**(metadata or {}), MARK: {"what": what}}, **more)
+    def mark(message: Any) -> Any:  # noqa: ANN401 -- ipykernel's
+        content = message["content"]
+        if "metadata" in content:
+            content["metadata"][MARK] = {"what": what}
+        return message
 
-    with Replacements() as replaced:
-        replaced.put(publisher, "publish", publish_marked)
+    if not hasattr(publisher, "register_hook"):
         yield
+        return
+    publisher.register_hook(mark)
+    try:
+        yield
+    finally:
+        publisher.unregister_hook(mark)

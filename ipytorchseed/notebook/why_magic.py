@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 from IPython.core.inputtransformer2 import TransformerManager
@@ -225,11 +226,16 @@ def why_by_ledger(notebook: str, question: Why) -> str:
     with Ledger.open(read_only=True) as ledger:
         name = _known(notebook, ledger.notebooks())
         session = Session(name, ledger, TransformerManager().transform_cell)
-        return explain_asked(session, question).to_json()
+        return explain_asked(session, question, {}).to_json()
 
 
-def explain_asked(session: Session, question: Why) -> WhyView:
+def explain_asked(session: Session, question: Why, names: Mapping[str, Any]) -> WhyView:
     """Answer a typed question from records alone; no cell runs.
+
+    Args:
+        session: Has the ledger.
+        question: The question.
+        names: The user's names, if there is a kernel.
 
     Raises:
         LookupFailure: No such run of this notebook is recorded.
@@ -241,7 +247,7 @@ def explain_asked(session: Session, question: Why) -> WhyView:
     else:
         run = last_repeated(session)
     against = None if question.against is None else own_run(session, question.against)
-    return WhyView(why(session, run, against), session.kernel)
+    return WhyView(with_seeds(why(session, run, against), names), session.kernel)
 
 
 def own_run(session: Session, word: str) -> Run:

@@ -56,6 +56,9 @@ def _find(node: ast.expr, namespace: Mapping[str, Any]) -> tuple[Any, bool]:
         return namespace.get(node.id), False
     if not isinstance(node, ast.Attribute):
         return None, False
+    if isinstance(node.value, ast.Call):  # a new object: ``Forest().grow()``
+        kind, _ = _find(node.value.func, namespace)
+        return find_member(kind, node.attr) if is_class(kind) else None, True
     owner, _ = _find(node.value, namespace)
     if is_module(owner):
         return module_names(owner).get(node.attr), False

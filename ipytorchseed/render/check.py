@@ -125,15 +125,15 @@ class CheckView(View):
         if entry is not None:
             line = "" if entry.line is None else f" on line {entry.line}"
             what = (
-                "draws from a generator that was in another state"
+                "drew from a generator in a different state"
                 if entry.draws
-                else "is the first operation that was given other values; they came from outside"
-                " torch"
+                else "is the first operation with different inputs; the difference came from"
+                " outside torch"
             )
             said.append(f"{entry.operation}{line} {what}.")
         said += map(sentence, checked.suspects)
         if entry is not None and not checked.suspects:
-            said.append("Nothing was found that can account for it.")
+            said.append("No cause was found.")
         return said
 
     @property
@@ -146,7 +146,10 @@ class CheckView(View):
         said = [f"In traced runs of {many(checked.operations, 'operation')} it repeated."]
         for each in checked.unproven:
             line = "" if each.line is None else f" on line {each.line}"
-            said.append(f"{each.operation}{line} may not repeat; it repeated in the traced runs.")
+            said.append(
+                f"{each.operation}{line} may be nondeterministic, but it repeated in the traced"
+                " runs."
+            )
         return said
 
     @property

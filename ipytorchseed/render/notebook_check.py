@@ -16,7 +16,7 @@ from ipytorchseed.why.words import many
 # The most differences of a cell that are shown.
 MOST = 6
 
-MENDS = "With these edits it gives the same each time"
+FIXES = "With these edits it gives the same each time"
 
 
 class Fresh(Struct, omit_defaults=True):
@@ -115,14 +115,14 @@ class NotebookCheckView(View):
             for cause in causes:
                 lines.append(wrap(cause["message"], first="  ▲ "))
                 lines += [f"    try: {escaped(each)}" for each in cause["fix"].splitlines()]
-        lines += ["", f"{MENDS}:", *map(escaped, fresh.edits)] if fresh.edits else []
+        lines += ["", f"{FIXES}:", *map(escaped, fresh.edits)] if fresh.edits else []
         lines += ["", wrap(fresh.note, first="")] if fresh.note else []
         lines += ["", f"{fresh.progress} · %check stop"] if fresh.progress else []
         return "\n".join(lines)
 
     def html(self) -> str:
         """Draw it for a notebook, without script."""
-        return fill("notebook_check", view=self, most=MOST, mends=MENDS)
+        return fill("notebook_check", view=self, most=MOST, fixes=FIXES)
 
     def to_json(self) -> str:
         """Write it as one line of JSON."""

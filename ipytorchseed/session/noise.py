@@ -60,7 +60,10 @@ _CHANGES_EACH_RUN = (
     # printed if a cell loads an extension again, as %load_ext ipytorchseed does under a check
     (r"(?m)^The [\w.]{1,200} extension is already loaded\. .*\n +%reload_ext .*\n?", "",
      " extension is already loaded"),
-    # %time, %timeit
+)  # fmt: skip
+
+# The same for the times that %time and %timeit print.
+_TIMINGS = (
     (r"(?:CPU times:|Wall time:).*", "", "CPU times:", "Wall time:"),
     # lines that they print if something took long, or if times varied
     (r"(?m)^(?:Compiler(?: time)?|Parser) {0,9}: .*\n?", "", "Compiler", "Parser "),
@@ -86,11 +89,14 @@ _READINGS = (
     rf"(?:(?!loss|acc|err|score|val)[^\d\n,;|]){{0,24}}?){_READING}"),
 )  # fmt: skip
 
-_RULES = [
-    # lines that are removed completely leave no gap
-    (words, lazy_pattern(text), instead if text.endswith(r"\n?") else f"{instead}{MASK}")
-    for text, instead, *words in _CHANGES_EACH_RUN
-]
+_RULES, _TIMING_RULES = (
+    [
+        # lines that are removed completely leave no gap
+        (words, lazy_pattern(text), instead if text.endswith(r"\n?") else f"{instead}{MASK}")
+        for text, instead, *words in rules
+    ]
+    for rules in (_CHANGES_EACH_RUN, _TIMINGS)
+)
 _TIMES = [lazy_pattern(text) for text in _READINGS]
 
 # An integer that may be the address of an object.
@@ -125,7 +131,12 @@ def without_addresses(text: str) -> str:
     return close_gaps(_PLACE.sub(MASK, text))
 
 
-def without_noise(text: str, *, timed: bool = False) -> str:
+def is_timing(text: str) -> bool:
+    """Return whether a text may have the times that ``%time`` and ``%timeit`` print."""
+    return any(word in text for words, *_ in _TIMING_RULES for word in words)
+
+
+def without_noise(text: str, *, timed: bool = False, timings: bool = False) -> str:
     """Remove addresses, ids, and times of ``%time``, ``%timeit`` and tqdm from a text.
 
     Lines that were overwritten by carriage returns are reduced to their last state.
@@ -133,9 +144,10 @@ def without_noise(text: str, *, timed: bool = False) -> str:
     Args:
         text: The text.
         timed: Whether the cell reads a clock. Then numbers labelled as times are removed, too.
+        timings: Whether to keep the times of ``%time`` and ``%timeit``.
     """
     text = as_overwritten(text, MASK)
-    for words, pattern, instead in _RULES:
+    for words, pattern, instead in _RULES if timings else (*_RULES, *_TIMING_RULES):
         if any(word in text for word in words):
             text = pattern.sub(instead, text)
     if timed:

@@ -16,7 +16,13 @@ from ipytorchseed.ledger.records import Outputs
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.addresses import shows_addresses
 from ipytorchseed.reads.entropy import reads_clock
-from ipytorchseed.session.noise import as_overwritten, cleaner, without_addresses, without_noise
+from ipytorchseed.session.noise import (
+    as_overwritten,
+    cleaner,
+    is_timing,
+    without_addresses,
+    without_noise,
+)
 from ipytorchseed.why.changes import TIMES
 from ipytorchseed.why.words import many
 
@@ -53,13 +59,15 @@ def text_value(text: str, *, timed: bool = False, addressed: bool = False) -> Fi
     lines = clean.count("\n") + (not clean.endswith("\n"))
     digest, size = _digest(clean).hexdigest(), many(lines, "line")
     series = numbers if 0 < len(numbers) <= _MOST_NUMBERS else None
-    whole = _clean(text, timed=False, addressed=addressed) if timed else clean
+    whole = clean
+    if timed or is_timing(text):
+        whole = _clean(text, timed=False, addressed=addressed, timings=True)
     parts = {} if whole == clean else {TIMES: _digest(whole).hexdigest()}
     return Fingerprint(digest, "text", size, parts=parts, series=series, sample=_beginning(clean))
 
 
-def _clean(text: str, *, timed: bool, addressed: bool) -> str:
-    clean = without_noise(text, timed=timed)
+def _clean(text: str, *, timed: bool, addressed: bool, timings: bool = False) -> str:
+    clean = without_noise(text, timed=timed, timings=timings)
     return without_addresses(clean) if addressed else clean
 
 

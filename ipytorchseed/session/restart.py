@@ -115,7 +115,9 @@ class Restart:
         ]
         self._of = self._match()
         self._strays = [run for run in self._runs if not self._is_saved(run)]
-        self._unsaved = [run for run in self._strays if self._in_file and run.started > saved]
+        self._last = {run.cell: run.id for run in self._runs}
+        unsaved = (run for run in self._strays if self._in_file and run.started > saved)
+        self._unsaved = [run for run in unsaved if run.id == self._last[run.cell]]
         self._set = {name for cell in self._cells for name in cell.effects.writes}
         known = not any(cell.is_open for cell in self._cells)
         self._only_here = [name for name in self._names if known and name not in self._set]
@@ -193,7 +195,8 @@ class Restart:
     def _say_setter(self, run: Run | None) -> str:
         if run is None:
             return ""
-        gone = "was deleted" if run.id not in self._of else "was edited since"
+        deleted = run.id not in self._of and run.id == self._last[run.cell]
+        gone = "was deleted" if deleted else "was edited since"
         what = "is not saved" if run in self._unsaved else gone
         return f"; `In[{run.execution_count}]` did, and that cell {what}"
 
@@ -256,7 +259,8 @@ class Restart:
         ran = [cell for cell in cells if cell.runs]
         began = [cell.runs[-1].id or 0 for cell in ran]
         late = [cell for at, cell in enumerate(ran) if min(began[at:]) < began[at]]
-        edited = [cell for cell in ran if not cell.is_current]
+        other = [cell for cell in ran if not cell.is_current]
+        edited = [cell for cell in other if cell.runs[-1] not in self._unsaved]
         told = {self._session.code_of(text) for text in self._inputs} if ran != cells else set()
         idle = [cell for cell in cells if not cell.runs and cell.code not in told]
         for kind, what, some in (

@@ -171,7 +171,8 @@ def _message(evidence: Evidence, cause: Cause) -> str:
         maker = cause.blame[-1].run
         number = maker and maker.execution_count
         return (
-            f"the cell that makes `{cause.name}` was not run since the restart (In[{number}] then)"
+            f"the cell that makes `{cause.name}` has not been run since the restart"
+            f" (In[{number}] then)"
         )
     return f"{listed(runs)} changed `{cause.name}`"
 

@@ -121,7 +121,7 @@ class TestProof:
         assert cause.finding.level == "proved"
         said = " ".join(report.text([verdict]).split())
         assert cause.message in said
-        assert "nothing that was recorded differs" not in said
+        assert "no recorded input differs" not in said
 
     def test_a_cell_that_repeats_within_a_kernel_is_said_to(self, tmp_path):
         """The difference then comes from unrecorded state, not from an operation."""

@@ -10,6 +10,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from ipytorchseed.checking.edits import edit_text
 from ipytorchseed.checking.notebook import read
@@ -204,6 +205,15 @@ def test_a_set_whose_order_counts_is_sorted(site, cell, wanted):
     assert "key=str)" in second[1]
 
 
+def test_a_set_of_objects_is_sorted_by_their_texts(site):
+    """Their hashes are those of strings, which no record shows."""
+    there = site("import lib", "names = lib.symbols()\n[x.name for x in names]")
+    assert propose(there) == []
+    there = replace(there, found=replace(there.found, sets=("names",)))
+    cell = "names = lib.symbols()\n[x.name for x in sorted(names, key=str)]"
+    assert results(there) == [{1: cell}]
+
+
 CALM = [
     "len(seen), 'a' in seen, sorted(seen), seen == other, max(seen)",
     "sorted(list(seen)), len(set(seen)), {x for x in other}, any(x for x in seen)",
@@ -282,8 +292,13 @@ def test_a_method_that_takes_a_seed(site, library):
         site(made, "one.grow(), one.cut()\nForest(3).grow(5), one.grow(1, 2)", **given)
     )
     assert first == {
-        1: "one.grow(seed=42), one.cut()\nForest(3, random_state=43).grow(5), one.grow(1, 2)"
+        1: "one.grow(seed=42), one.cut()\n"
+        "Forest(3, random_state=44).grow(5, seed=43), one.grow(1, 2)"
     }
+    # the function that draws is defined in the notebook, and takes a seed
+    helper = "import numpy as np\ndef draw(seed=None):\n    return np.random.default_rng(seed)"
+    found = results(site(helper, "draw()", **{**given, "names": ran(helper)}))
+    assert found == [{1: "draw(seed=42)"}]
 
 
 BELOW = (

@@ -316,6 +316,20 @@ def test_what_makes_an_answer_live_follows_it(kernel):
     assert kernel.run("%why 99").views == kernel.run("%why --json").views == []
 
 
+def test_only_the_answer_is_marked_as_ours(kernel):
+    """Checks ignore what is marked; the cells after a tested answer are the user's."""
+    begin(kernel)
+    kernel.run(
+        "from IPython.display import display\nmarks = []\n"
+        "note = lambda message: marks.append([*message['content']['metadata']]) or message\n"
+        "get_ipython().display_pub.register_hook(note)"
+    )
+    for _ in range(2):
+        kernel.run(DRAW, "draw")
+    assert "proved" in said(kernel.run("%why"))
+    assert kernel.run("display(1)\nprint(marks[-1])").stdout == "[]\n"
+
+
 def test_a_variable_asks_about_the_run_that_last_set_it(kernel):
     """Any cell may have set it, also before a restart."""
     for value in (0.5, 0.75):

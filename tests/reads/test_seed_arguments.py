@@ -49,6 +49,8 @@ CALLS = [
     ("woods.wrapped(tree)", [("woods.wrapped", "seed")]),
     ("Tree.grow(tree)", [("Tree.grow", "seed")]),
     ("tree.grow(1, 2), tree.grow(seed=3), tree.grow(**more), Tree(random_state=None)", []),
+    ("Tree(random_state=1).grow()", [("Tree(random_state=1).grow", "seed")]),
+    ("bars(seed=1).grow(), absent().grow()", []),
     ("tree.forest.grow(), absent.grow(), tree.absent(), tree.fell()", []),
 ]
 

@@ -126,6 +126,14 @@ def test_that_times_differ_is_known(one, two):
     assert say_same(other, other, "In[3]") == "same result, bit for bit, as In[3]"
 
 
+@pytest.mark.parametrize("name", ["%time", "%timeit of minutes"])
+def test_the_times_of_magics_are_times(name):
+    """The report does not call outputs with other times equal bit for bit."""
+    before, after = (Outputs(stdout=text_value(text)) for text in NOISE[name])
+    assert say_same(before, after, "In[3]") == "same result as In[3], except for the time it shows"
+    assert say_same(after, after, "In[3]") == "same result, bit for bit, as In[3]"
+
+
 def test_blanks_count_where_nothing_was_masked():
     """This includes the line after one with a mask."""
     assert without_noise("<A at 0x7f00>\na  b ") == "<A at>\na  b "

@@ -70,8 +70,8 @@ def test_a_name_whose_cell_was_edited_or_not_saved(notebook):
         ("only-here", f"{read} sets it now; `In[1]` did, and that cell was edited since")
     ]
     assert told(notebook, {"b": "z = x + y"}, saved=0.0) == [
-        ("edited", "`In[1]`, `In[2]`: not in the file yet. Save it and ask again"),
-        ("only-here", f"{read} of the file sets it; `In[1]` did, and that cell is not saved"),
+        ("edited", "`In[2]`: not in the file yet. Save it and ask again"),
+        ("only-here", f"{read} of the file sets it; `In[1]` did, and that cell was edited since"),
         (
             "only-here",
             "`y` is read by `In[3]`, and no cell of the file sets it; `In[2]` did, and that cell is"

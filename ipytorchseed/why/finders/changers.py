@@ -33,7 +33,7 @@ MADE, SET = "made it again", "set it"
 # For a run that defined a class or function again.
 REDEFINED = "redefined it"
 
-NOT_RUN = "was not run since the restart"
+NOT_RUN = "has not been run since the restart"
 
 # How many runs to blame for one value a message mentions, the latest.
 MOST_TOLD = 4

@@ -139,7 +139,8 @@ def _clause(evidence: Evidence, runs: Sequence[Run], how: str, it: str) -> str:
     """Return a clause about what runs did to an input, which it calls ``it``."""
     if how == NOT_RUN:
         cells = listed(f"In[{run.execution_count}]" for run in runs)
-        return f"the cell that changed {it} before the restart ({cells} then) was not run since"
+        before = f"the cell that changed {it} before the restart ({cells} then)"
+        return f"{before} has not been run since"
     who = listed(map(evidence.name, runs))
     if how in _ACTS:
         return f"{who} {_ACTS[how].format(it)}"

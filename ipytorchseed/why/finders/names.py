@@ -159,7 +159,7 @@ def _gone(evidence: Evidence, name: str) -> Cause:
     else:
         makers = [run for run in evidence.states.latest(evidence.run) if name in run.writes]
         blame = tuple(
-            Blame(run, "made it, and was not run since the restart")
+            Blame(run, "made it, and has not been run since the restart")
             for run in makers[:1]
             if run.kernel != evidence.run.kernel
         )

@@ -5,7 +5,7 @@ ask: q
 probe: out
 changed: yes
 expect: input features 2
-says: was not run since the restart
+says: has not been run since the restart
 """
 # %% setup
 rows = [1, -5, 3]

@@ -5,7 +5,7 @@ ask: q
 probe: m
 changed: yes
 expect: input df 2
-says: was not run since
+says: has not been run since
 """
 # %% setup
 import pandas as pd

@@ -5,7 +5,7 @@ ask: score
 probe: out
 changed: yes
 expect: input model 2
-says: was not run since
+says: has not been run since
 """
 # %% setup
 import torch

@@ -33,6 +33,7 @@ class Pending(Struct):
         writes: Names that its code may set.
         inert: As in ``Effects``.
         calls: Whether it may run code that sets names that are not in its text.
+        confined: Whether it can change other variables only through the values that it reads.
         budget: Time for inspecting values.
         between: Sources that advanced since the end of the last run.
         outputs: What it has shown so far.
@@ -53,6 +54,7 @@ class Pending(Struct):
     writes: set[str]
     inert: bool
     calls: bool
+    confined: bool
     budget: Budget
     between: Mapping[str, tuple[str, str]]
     outputs: OutputWatch

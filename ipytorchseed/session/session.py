@@ -35,6 +35,7 @@ from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.rng.table import import_lazy
 from ipytorchseed.session import hearing
 from ipytorchseed.session.config import Config
+from ipytorchseed.session.confinement import is_confined
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.identity import Identity
 from ipytorchseed.session.importing import ImportWatch
@@ -224,6 +225,7 @@ class Session:
                 with suppress(KeyError):  # the cell creates it
                     self.originals.setdefault(name, find_at(place))
         rebound = self._watch.rebound(namespace)  # since the last run, not by a recorded cell
+        calls = bool(effects.paths or not effects.complete)
         pending = Pending(
             cell=cell,
             source=source,
@@ -240,7 +242,8 @@ class Session:
             dependencies=dependencies,
             writes=self._users(effects.writes),
             inert=effects.inert,
-            calls=bool(effects.paths or not effects.complete),
+            calls=calls,
+            confined=not calls or is_confined(dependencies, self._patched),
             budget=self._budget,
             outputs=outputs_of(source, dependencies.nondeterministic_calls),
             between={

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget
 from ipytorchseed.fingerprint.value import Fingerprint
-from ipytorchseed.ledger.records import REPLACED, Run, marked
 from ipytorchseed.reads.actions import may_set_state
 from ipytorchseed.reads.dependencies import Dependencies
 from ipytorchseed.session.outputs import OutputWatch
@@ -65,32 +64,6 @@ class Pending(Struct):
     def may_seed(self, name: str) -> bool:
         """Return whether the run may have seeded a source, by its text and our log."""
         return bool(self.seeds) or may_set_state(self.dependencies.actions, name)
-
-    def run(self, asked: Collection[str], **ended: Any) -> Run:
-        """Return the record of the run.
-
-        Args:
-            asked: Functions that it called, or may have called, for the time or entropy.
-            **ended: Fields that are known only at its end.
-        """
-        dependencies = self.dependencies
-        return Run(
-            cell=self.cell,
-            source=self.source,
-            execution_count=self.execution_count,
-            started=self.started,
-            before=digests_of(self.states, self.generators),
-            reads=marked(self.reads, dependencies.replaced, REPLACED),
-            actions=tuple(dependencies.actions),
-            between=self.between,
-            seeds=tuple(self.seeds),
-            nondeterministic_calls={
-                name: name not in dependencies.timing
-                for name in (*sorted(asked), *(["hash"] if dependencies.hashes else []))
-            },
-            packages=tuple(sorted(dependencies.packages)),
-            **ended,
-        )
 
 
 def digests_of(states: States, generators: Mapping[str, Look]) -> dict[str, str]:

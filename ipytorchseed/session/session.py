@@ -19,7 +19,7 @@ from ipytorchseed.introspection.collection import uncollected
 from ipytorchseed.introspection.ownership import is_of_library
 from ipytorchseed.introspection.values import is_scalar, shell_name
 from ipytorchseed.ledger.place import ledger_path
-from ipytorchseed.ledger.records import READING, Outside, Run, marked
+from ipytorchseed.ledger.records import READING, REPLACED, Outside, Run, marked
 from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.observe.asked import not_asked
@@ -346,11 +346,25 @@ class Session:
         result = pending.outputs.content(result)
         imported = self._imports.only(pending.states.digests, states.digests)
         pending.states = with_origins(pending.states, states, pending.may_seed)
-        run = pending.run(
-            self._asked(pending, namespace, seen),
+        asked = sorted(self._asked(pending, namespace, seen))
+        run = Run(
             notebook=self.shelf,
             kernel=self.kernel,
+            cell=pending.cell,
+            source=pending.source,
+            execution_count=pending.execution_count,
+            started=pending.started,
             seconds=seconds,
+            before=digests_of(pending.states, pending.generators),
+            reads=marked(pending.reads, dependencies.replaced, REPLACED),
+            actions=tuple(dependencies.actions),
+            between=pending.between,
+            seeds=tuple(pending.seeds),
+            nondeterministic_calls={
+                name: name not in dependencies.timing
+                for name in (*asked, *(["hash"] if dependencies.hashes else []))
+            },
+            packages=tuple(sorted(dependencies.packages)),
             observed=None if seen is None else observed(seen, namespace, pending.reads.keys()),
             status=status,
             after=digests_of(states, generators),

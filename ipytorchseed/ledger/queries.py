@@ -44,15 +44,15 @@ class Query(Struct, frozen=True):
 
     def sql(self, columns: str) -> tuple[str, list[int | None]]:
         """Return the statement that selects these columns, and its values."""
-        named = {name: getattr(self, name) for name in ("notebook", "cell", "kernel", "code")}
         wanted = {
-            name: encoding.key_of_name(each) for name, each in named.items() if each is not None
+            name: encoding.key_of_name(each)
+            for name in ("notebook", "cell", "kernel", "code")
+            if (each := getattr(self, name)) is not None
         }
         if self.execution_count is not None:
             wanted["execution_count"] = self.execution_count
-        # With an index that begins with the notebook, SQLite would have to sort; the table itself
-        # is
-        # in order. A plus keeps SQLite from using an index.
+        # With an index that begins with the notebook, SQLite would have to sort; the table is in
+        # order. A plus keeps SQLite from using an index.
         plus = "+" if [*wanted] == ["notebook"] else ""
         where = "".join(f"{plus}{column} = ? AND " for column in wanted)
         values: list[int | None] = [*wanted.values()]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget
 from ipytorchseed.fingerprint.value import Fingerprint
-from ipytorchseed.ledger.records import REPLACED, Run, marked
 from ipytorchseed.reads.actions import may_set_state
 from ipytorchseed.reads.dependencies import Dependencies
 from ipytorchseed.session.outputs import OutputWatch
@@ -33,6 +32,7 @@ class Pending(Struct):
         writes: Names that its code may set.
         inert: As in ``Effects``.
         calls: Whether it may run code that sets names that are not in its text.
+        confined: Whether it can change other variables only through the values that it reads.
         budget: Time for inspecting values.
         between: Sources that advanced since the end of the last run.
         outputs: What it has shown so far.
@@ -53,6 +53,7 @@ class Pending(Struct):
     writes: set[str]
     inert: bool
     calls: bool
+    confined: bool
     budget: Budget
     between: Mapping[str, tuple[str, str]]
     outputs: OutputWatch
@@ -63,32 +64,6 @@ class Pending(Struct):
     def may_seed(self, name: str) -> bool:
         """Return whether the run may have seeded a source, by its text and our log."""
         return bool(self.seeds) or may_set_state(self.dependencies.actions, name)
-
-    def run(self, asked: Collection[str], **ended: Any) -> Run:
-        """Return the record of the run.
-
-        Args:
-            asked: Functions that it called, or may have called, for the time or entropy.
-            **ended: Fields that are known only at its end.
-        """
-        dependencies = self.dependencies
-        return Run(
-            cell=self.cell,
-            source=self.source,
-            execution_count=self.execution_count,
-            started=self.started,
-            before=digests_of(self.states, self.generators),
-            reads=marked(self.reads, dependencies.replaced, REPLACED),
-            actions=tuple(dependencies.actions),
-            between=self.between,
-            seeds=tuple(self.seeds),
-            nondeterministic_calls={
-                name: name not in dependencies.timing
-                for name in (*sorted(asked), *(["hash"] if dependencies.hashes else []))
-            },
-            packages=tuple(sorted(dependencies.packages)),
-            **ended,
-        )
 
 
 def digests_of(states: States, generators: Mapping[str, Look]) -> dict[str, str]:

@@ -19,7 +19,7 @@ from ipytorchseed.introspection.collection import uncollected
 from ipytorchseed.introspection.ownership import is_of_library
 from ipytorchseed.introspection.values import is_scalar, shell_name
 from ipytorchseed.ledger.place import ledger_path
-from ipytorchseed.ledger.records import READING, Outside, Run, marked
+from ipytorchseed.ledger.records import READING, REPLACED, Outside, Run, marked
 from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.observe.asked import not_asked
@@ -35,6 +35,7 @@ from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.rng.table import import_lazy
 from ipytorchseed.session import hearing
 from ipytorchseed.session.config import Config
+from ipytorchseed.session.confinement import is_confined
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.identity import Identity
 from ipytorchseed.session.importing import ImportWatch
@@ -224,6 +225,7 @@ class Session:
                 with suppress(KeyError):  # the cell creates it
                     self.originals.setdefault(name, find_at(place))
         rebound = self._watch.rebound(namespace)  # since the last run, not by a recorded cell
+        calls = bool(effects.paths or not effects.complete)
         pending = Pending(
             cell=cell,
             source=source,
@@ -240,7 +242,8 @@ class Session:
             dependencies=dependencies,
             writes=self._users(effects.writes),
             inert=effects.inert,
-            calls=bool(effects.paths or not effects.complete),
+            calls=calls,
+            confined=not calls or is_confined(dependencies, self._patched),
             budget=self._budget,
             outputs=outputs_of(source, dependencies.nondeterministic_calls),
             between={
@@ -343,11 +346,25 @@ class Session:
         result = pending.outputs.content(result)
         imported = self._imports.only(pending.states.digests, states.digests)
         pending.states = with_origins(pending.states, states, pending.may_seed)
-        run = pending.run(
-            self._asked(pending, namespace, seen),
+        asked = sorted(self._asked(pending, namespace, seen))
+        run = Run(
             notebook=self.shelf,
             kernel=self.kernel,
+            cell=pending.cell,
+            source=pending.source,
+            execution_count=pending.execution_count,
+            started=pending.started,
             seconds=seconds,
+            before=digests_of(pending.states, pending.generators),
+            reads=marked(pending.reads, dependencies.replaced, REPLACED),
+            actions=tuple(dependencies.actions),
+            between=pending.between,
+            seeds=tuple(pending.seeds),
+            nondeterministic_calls={
+                name: name not in dependencies.timing
+                for name in (*asked, *(["hash"] if dependencies.hashes else []))
+            },
+            packages=tuple(sorted(dependencies.packages)),
             observed=None if seen is None else observed(seen, namespace, pending.reads.keys()),
             status=status,
             after=digests_of(states, generators),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TypeGuard
+from typing import TypeGuard, TypeVar
 
 from ipytorchseed.ledger.records import UNDONE, Findings, Run
 from ipytorchseed.ledger.store import Ledger
@@ -14,6 +14,8 @@ from ipytorchseed.rng.effort import Effort, TooFar, within
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.table import recent_seeds, sources
 from ipytorchseed.why.evidence import HistoryLookup
+
+T = TypeVar("T")
 
 # How many runs are searched for those that made an input.
 _LOOKED_BACK = 200
@@ -150,22 +152,23 @@ class EitherStates:
 
     def position(self, name: str, digest: str) -> Position | None:
         """Return the seed and draws behind a state of the source or generator ``name``."""
-        found = (states.position(name, digest) for states in self._each)
-        return next((each for each in found if each is not None), None)
+        return self._known(lambda states: states.position(name, digest))
 
     def draws(self, before: str, after: str) -> int | None:
         """Return how many draws are between two states of one kernel; None if unknown."""
-        found = (states.draws(before, after) for states in self._each)
-        return next((each for each in found if each is not None), None)
+        return self._known(lambda states: states.draws(before, after))
 
     def is_fresh(self, digest: str) -> bool | None:
         """Return whether seeding leaves this state; None if unknown."""
-        found = (states.is_fresh(digest) for states in self._each)
-        return next((each for each in found if each is not None), None)
+        return self._known(lambda states: states.is_fresh(digest))
 
     def leads(self, before: str, after: str, most: int = 0) -> bool:
         """Return whether at most ``most`` draws may lead from one state to another."""
         return all(states.leads(before, after, most) for states in self._each)
+
+    def _known(self, ask: Callable[[HistoryLookup], T | None]) -> T | None:
+        """Return the first answer that is not None."""
+        return next((each for each in map(ask, self._each) if each is not None), None)
 
 
 def _is_exact(position: Position | None) -> TypeGuard[Position]:

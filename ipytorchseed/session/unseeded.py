@@ -24,8 +24,6 @@ _CALLS = lazy_pattern(
 # It seeds itself from entropy before it applies the seed that it is given.
 _ALWAYS_ASKS = "RandomState"
 
-_MADE = lazy_pattern(rf"\A\s*([\w.]+)\s*=\s*[\w.]*\b{_ALWAYS_ASKS}\(\)\s*(?:#.*)?$")
-
 _MISSING: Any = object()
 
 
@@ -48,8 +46,7 @@ def find_unseeded(maker: FrameType) -> str | None:
     if maker.f_globals.get("__name__") == "numpy.random._pickle":
         return None
     line = linecache.getline(maker.f_code.co_filename, maker.f_lineno)
-    following = linecache.getline(maker.f_code.co_filename, maker.f_lineno + 1)
-    if _is_put_elsewhere(line, following) or _is_seeded_at_once(maker.f_back):
+    if _is_seeded_at_once(maker.f_back):
         return None
     calls = [(call[1], _is_given(call[2], maker)) for call in _CALLS.finditer(line)]
     if _ALWAYS_ASKS in line:
@@ -61,12 +58,6 @@ def find_unseeded(maker: FrameType) -> str | None:
     if not _is_users(maker):
         return _called_by_user(maker)
     return next((f"numpy.random.{name}" for name, given in calls if not given), "")
-
-
-def _is_put_elsewhere(line: str, following: str) -> bool:
-    """Return whether a line sets the state of the generator of the line before."""
-    made = _MADE.match(line)
-    return made is not None and following.strip().startswith(f"{made[1]}.set_state(")
 
 
 def _is_seeded_at_once(caller: FrameType | None) -> bool:

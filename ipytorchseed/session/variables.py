@@ -13,6 +13,7 @@ from ipytorchseed.fingerprint import Budget, Memo, fingerprint, same
 from ipytorchseed.fingerprint.packing import Packed, pack
 from ipytorchseed.fingerprint.value import PENDING, Fingerprint
 from ipytorchseed.reads.dependencies import is_result, look_up
+from ipytorchseed.session.confinement import leads_nowhere
 from ipytorchseed.session.kept import LARGEST, KeptInputs, is_seen
 from ipytorchseed.session.named_files import texts_of
 from ipytorchseed.session.pending import Pending
@@ -84,7 +85,8 @@ class Variables:
                 value = look_up(place, namespace)
                 places.note(name, value)
                 dependencies.texts.update(texts_of(value))
-                pending.reads[name] = self.look(value, pending.budget)
+                look = pending.reads[name] = self.look(value, pending.budget)
+                pending.confined = pending.confined and leads_nowhere(value, look)
         pending.reads.update(places.shared(pending.reads))
         if self._kept is not None:
             for name, value in pending.reads.items():
@@ -101,6 +103,7 @@ class Variables:
         places = {name: ("", name) for name in named} | pending.dependencies.sets
         looks = {name: self._at(at, namespace, pending.budget) for name, at in places.items()}
         made = {name: value for name, value in looks.items() if value is not None}
+        unchanged = True
         for name, before in pending.reads.items():
             if _is_unchanging(before) or is_result(name):
                 continue
@@ -108,9 +111,12 @@ class Variables:
                 pending.dependencies.names[name], namespace, pending.budget
             )
             alike = None if value is None else same(before, value)
+            unchanged &= alike is True
             if value is not None and (alike is False or value.kind == PENDING):
                 made[name] = value  # a value that a GPU still computes may have changed
-        if pending.calls:  # otherwise it changed only the names that it set
+        # Otherwise it changed only the names that it set.
+        touched = pending.calls and not (pending.confined and unchanged)
+        if touched:
             self._round += 1
         seen = pending.reads | made
         self.too_large = next((name for name, value in seen.items() if _is_too_large(value)), "")
@@ -118,7 +124,7 @@ class Variables:
             self._known.pop(name, None)
             if value.exact and not _is_unchanging(value) and not is_result(name):
                 self._known[name] = Seen(value, self._round, 0.0)
-        if pending.calls:
+        if touched:
             limit = min(max(seconds * _SHARE, _LEAST), _MOST, pending.budget.left)
             made |= self._sweep(namespace, Budget(limit, reread=0))
         return made

@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 import pytest
-from torch.nn.modules import module
 
 from ipytorchseed.session import variables
 from tests.session.conftest import Notebook
@@ -184,25 +183,3 @@ def test_a_function_put_in_place_of_a_packages_may_be_called_from_anywhere(
         "import warnings\npile = [1]\nwarnings.showwarning = lambda *_, **__: pile.append(1)"
     )
     assert "pile" in torch_names.run("np.log(np.array([-1.0]))").in_place
-
-
-@pytest.mark.parametrize(
-    ("give", "cell"),
-    [
-        ("np.seterrcall(call)\nold = np.seterr(all='call')", "np.log(np.array([-1.0]))"),
-        ("handle = nn.modules.module.register_module_forward_hook(call)",
-         "nn.Linear(2, 1)(torch.ones(2)).sum().item()"),
-    ],
-    ids=["numpy", "torch"],
-)  # fmt: skip
-def test_a_function_given_to_a_package_may_be_called_from_anywhere(torch_names, give, cell):
-    """It may change anything, too."""
-    torch_names.run("pile = [1]\ndef call(*_): pile.append(1)")
-    try:
-        torch_names.run(give)
-        assert "pile" in torch_names.run(cell).in_place
-    finally:
-        np.seterrcall(None)
-        np.seterr(all="warn", under="ignore")
-        module._global_forward_hooks.clear()
-    assert torch_names.run("np.ones(2)").in_place == ()

@@ -190,22 +190,19 @@ class Track:
         self._reads, self._read, self._makes, self._made = (array("I") for _ in range(4))
         self._due = time.monotonic() + _SECONDS
 
-    def digest(self, tensor: Any) -> int:
-        """Digest an input; the first time, also store its kind."""
+    def digest(self, tensor: Any, *, is_new: bool = False) -> int:
+        """Digest an input, which may be part of what was last written to its memory."""
         found = self._digest(tensor)
         if found not in self._index:
-            held = self._held.get(self._memory(tensor), found)
+            held = found if is_new else self._held.get(self._memory(tensor), found)
             if held != found:
                 self._links[found] = held
-            self._meet_tensor(found, tensor)
+            self._meet(found, tensor)
         return found
 
     def result(self, tensor: Any) -> int:
         """Digest a new tensor."""
-        found = self._digest(tensor)
-        if found not in self._index:
-            self._meet_tensor(found, tensor)
-        return self._hold(found, tensor)
+        return self._hold(self.digest(tensor, is_new=True), tensor)
 
     def written(self, tensor: Any) -> int:
         """Digest a tensor that was written to, which may be part of another."""
@@ -229,13 +226,12 @@ class Track:
         except RuntimeError:  # it has none, or several
             return 0
 
-    def _meet_tensor(self, found: int, tensor: Any) -> None:
-        kind = (self._dtype(tensor), self._shape(tensor)) if found != UNSEEN else None
-        self._meet(found, kind, tensor)
-
-    def _meet(self, found: int, kind: Any, tensor: Any = None) -> int:
+    def _meet(self, found: int, tensor: Any = None, kind: Any = None) -> int:
+        """Store a tensor, number or state of a generator."""
+        if tensor is not None and found != UNSEEN:
+            kind = self._dtype(tensor), self._shape(tensor)
         if self._trace.summaries:
-            self._summaries.extend(summarize(tensor) if found != UNSEEN else summarize(None))
+            self._summaries.extend(summarize(None if found == UNSEEN else tensor))
         self._kind_of.append(self._kinds.setdefault(kind, len(self._kinds)))
         index = self._index[found] = len(self._index)
         return index
@@ -243,7 +239,7 @@ class Track:
     def _at(self, digest: int) -> int:
         """Return the index of a tensor, or of a number among results."""
         at = self._index.get(digest)
-        return self._meet(digest, None) if at is None else at
+        return self._meet(digest) if at is None else at
 
     def add(  # noqa: PLR0913, PLR0917 -- what a dispatch mode has at hand
         self,
@@ -264,10 +260,9 @@ class Track:
             state: Digest of the generator that it drew from.
             made: Digests of its results.
         """
-        index = self._index
         if state is not None:
-            if state not in index:
-                self._meet(state, STATE)
+            if state not in self._index:
+                self._meet(state, kind=STATE)
             read.append(state)
         call = operation, place, plain_digest(words) if words else 0
         number = self._calls.get(call)
@@ -279,7 +274,9 @@ class Track:
         self._of.append(number)
         self._reads.append(len(read))
         self._makes.append(len(made))
-        full = len(self._of) >= _MOST or len(index) >= _LARGEST or time.monotonic() > self._due
+        full = (
+            len(self._of) >= _MOST or len(self._index) >= _LARGEST or time.monotonic() > self._due
+        )
         if full and not self.whole:
             self.flush()
 

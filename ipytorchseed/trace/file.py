@@ -19,7 +19,7 @@ from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.errors import TraceError
 from ipytorchseed.fingerprint.native import native
-from ipytorchseed.rng.ranks import process_group
+from ipytorchseed.rng.ranks import own_rank
 from ipytorchseed.trace.digests import MASK, UNSEEN, digest_of_tensor, plain_digest, word_of
 from ipytorchseed.trace.format import (
     FRAME,
@@ -113,7 +113,8 @@ class TraceFile(Trace):
 
     def __init__(self, path: str | os.PathLike[str], *, summaries: bool = False) -> None:
         super().__init__()
-        rank = _rank()
+        alone = os.environ.get("WORLD_SIZE") == "1"
+        rank = None if alone else own_rank()
         self.path = Path(path)
         if rank is not None:
             self.path = self.path.with_name(f"{self.path.stem}.rank{rank}{self.path.suffix}")
@@ -344,15 +345,6 @@ def _text(words: Sequence[Any]) -> str:
 def _plain(text: str) -> str:
     """Return a string that UTF-8 can represent, shortened."""
     return text[:_LONGEST].encode("utf-8", "replace").decode()
-
-
-def _rank() -> int | None:
-    """Return the rank of this process; None if it is the only one."""
-    group = process_group()
-    if group is not None:
-        return int(group.get_rank()) if group.get_world_size() > 1 else None
-    rank, size = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
-    return int(rank) if rank.isdecimal() and size.isdecimal() and int(size) > 1 else None
 
 
 def _settings() -> dict[str, str]:

@@ -16,6 +16,7 @@ from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.introspection.values import is_scalar
 from ipytorchseed.resume.checkpoint import Checkpoint, is_stateful
 from ipytorchseed.rng.random_state import RandomState
+from ipytorchseed.trace.digests import MASK, digest_of_tensor
 
 _DEEP = 8  # levels of containers in a state that are followed
 _DEPTH = 2  # attributes followed from a name, of objects of the user's classes: `trainer.model`
@@ -74,18 +75,9 @@ def flatten(value: object, prefix: str = "", depth: int = 0) -> Iterator[tuple[s
 
 def tensor_leaf(tensor: Any) -> Leaf:  # a tensor
     """Digest a tensor bit for bit; of a distributed tensor, the local part."""
-    torch: Any = sys.modules["torch"]
     plain = getattr(tensor, "_local_tensor", tensor).detach()
-    dtype, shape = str(plain.dtype).removeprefix("torch."), tuple(plain.shape)
-    if plain.is_meta:
-        return Leaf(dtype, "", shape)
-    if plain.is_quantized:
-        plain = plain.dequantize()
-    if plain.layout != torch.strided:
-        plain = plain.to_dense()
-    numbers = plain.cpu().contiguous().flatten()
-    content = numbers.view(torch.uint8).numpy() if numbers.numel() else b""
-    return Leaf(dtype, xxh3_64_hexdigest(content), shape)
+    content = f"{digest_of_tensor(portable=True)(plain) & MASK:016x}"
+    return Leaf(str(plain.dtype).removeprefix("torch."), content, tuple(plain.shape))
 
 
 class Finder:
@@ -190,10 +182,9 @@ class Saved:
 
     def has_state(self, state: bytes) -> bool:
         """Return whether it holds a generator's state."""
-        digest = xxh3_64_hexdigest(state)
-        return any(leaf.content == digest for leaf in self._leaves.values()) or any(
-            state in blob for blob in self._blobs
-        )
+        torch: Any = sys.modules["torch"]
+        tensor = tensor_leaf(torch.frombuffer(bytearray(state), dtype=torch.uint8))
+        return tensor in self._leaves.values() or any(state in blob for blob in self._blobs)
 
 
 def _blobs(content: object, depth: int = 0) -> Iterator[bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from itertools import chain
 from traceback import walk_stack
 from types import FrameType
 from typing import Any
@@ -103,11 +104,12 @@ class Draws:
         number = generator._cdata  # noqa: SLF001 -- each operation is given another object for it
         known = self._called.get(number)
         if known is None:
-            name = _source_of(generator) or next(
+            mine = ((found.name, found.object) for found in find_generators(self._names))
+            name = next(
                 (
-                    found.name
-                    for found in find_generators(self._names)
-                    if getattr(found.object, "_cdata", None) == number
+                    name
+                    for name, each in chain(torch_random.default_generators().items(), mine)
+                    if getattr(each, "_cdata", None) == number
                 ),
                 "(torch.Generator)",
             )
@@ -134,13 +136,6 @@ def _generator_of(args: tuple[Any, ...], given: Mapping[str, Any]) -> Any:
         index = torch.cuda.current_device() if device.index is None else device.index
         return torch.cuda.default_generators[index]
     return None
-
-
-def _source_of(generator: Any) -> str:  # torch.Generator
-    """Return the name of a source by its generator; empty for a user's generator."""
-    found: dict[str, Any] = {**torch_random.default_generators()}
-    number = generator._cdata  # noqa: SLF001 -- as above
-    return next((name for name, each in found.items() if each._cdata == number), "")  # noqa: SLF001
 
 
 def asker(files: list[str]) -> str:

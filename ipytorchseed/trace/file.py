@@ -19,7 +19,7 @@ from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.errors import TraceError
 from ipytorchseed.fingerprint.native import native
-from ipytorchseed.rng.ranks import process_group
+from ipytorchseed.rng.ranks import own_rank
 from ipytorchseed.trace.digests import MASK, UNSEEN, digest_of_tensor, plain_digest, word_of
 from ipytorchseed.trace.format import (
     FRAME,
@@ -113,7 +113,8 @@ class TraceFile(Trace):
 
     def __init__(self, path: str | os.PathLike[str], *, summaries: bool = False) -> None:
         super().__init__()
-        rank = _rank()
+        alone = os.environ.get("WORLD_SIZE") == "1"
+        rank = None if alone else own_rank()
         self.path = Path(path)
         if rank is not None:
             self.path = self.path.with_name(f"{self.path.stem}.rank{rank}{self.path.suffix}")
@@ -190,22 +191,19 @@ class Track:
         self._reads, self._read, self._makes, self._made = (array("I") for _ in range(4))
         self._due = time.monotonic() + _SECONDS
 
-    def digest(self, tensor: Any) -> int:
-        """Digest an input; the first time, also store its kind."""
+    def digest(self, tensor: Any, *, is_new: bool = False) -> int:
+        """Digest an input, which may be part of what was last written to its memory."""
         found = self._digest(tensor)
         if found not in self._index:
-            held = self._held.get(self._memory(tensor), found)
+            held = found if is_new else self._held.get(self._memory(tensor), found)
             if held != found:
                 self._links[found] = held
-            self._meet_tensor(found, tensor)
+            self._meet(found, tensor)
         return found
 
     def result(self, tensor: Any) -> int:
         """Digest a new tensor."""
-        found = self._digest(tensor)
-        if found not in self._index:
-            self._meet_tensor(found, tensor)
-        return self._hold(found, tensor)
+        return self._hold(self.digest(tensor, is_new=True), tensor)
 
     def written(self, tensor: Any) -> int:
         """Digest a tensor that was written to, which may be part of another."""
@@ -229,13 +227,12 @@ class Track:
         except RuntimeError:  # it has none, or several
             return 0
 
-    def _meet_tensor(self, found: int, tensor: Any) -> None:
-        kind = (self._dtype(tensor), self._shape(tensor)) if found != UNSEEN else None
-        self._meet(found, kind, tensor)
-
-    def _meet(self, found: int, kind: Any, tensor: Any = None) -> int:
+    def _meet(self, found: int, tensor: Any = None, kind: Any = None) -> int:
+        """Store a tensor, number or state of a generator."""
+        if tensor is not None and found != UNSEEN:
+            kind = self._dtype(tensor), self._shape(tensor)
         if self._trace.summaries:
-            self._summaries.extend(summarize(tensor) if found != UNSEEN else summarize(None))
+            self._summaries.extend(summarize(None if found == UNSEEN else tensor))
         self._kind_of.append(self._kinds.setdefault(kind, len(self._kinds)))
         index = self._index[found] = len(self._index)
         return index
@@ -243,7 +240,7 @@ class Track:
     def _at(self, digest: int) -> int:
         """Return the index of a tensor, or of a number among results."""
         at = self._index.get(digest)
-        return self._meet(digest, None) if at is None else at
+        return self._meet(digest) if at is None else at
 
     def add(  # noqa: PLR0913, PLR0917 -- what a dispatch mode has at hand
         self,
@@ -264,10 +261,9 @@ class Track:
             state: Digest of the generator that it drew from.
             made: Digests of its results.
         """
-        index = self._index
         if state is not None:
-            if state not in index:
-                self._meet(state, STATE)
+            if state not in self._index:
+                self._meet(state, kind=STATE)
             read.append(state)
         call = operation, place, plain_digest(words) if words else 0
         number = self._calls.get(call)
@@ -279,7 +275,9 @@ class Track:
         self._of.append(number)
         self._reads.append(len(read))
         self._makes.append(len(made))
-        full = len(self._of) >= _MOST or len(index) >= _LARGEST or time.monotonic() > self._due
+        full = (
+            len(self._of) >= _MOST or len(self._index) >= _LARGEST or time.monotonic() > self._due
+        )
         if full and not self.whole:
             self.flush()
 
@@ -347,15 +345,6 @@ def _text(words: Sequence[Any]) -> str:
 def _plain(text: str) -> str:
     """Return a string that UTF-8 can represent, shortened."""
     return text[:_LONGEST].encode("utf-8", "replace").decode()
-
-
-def _rank() -> int | None:
-    """Return the rank of this process; None if it is the only one."""
-    group = process_group()
-    if group is not None:
-        return int(group.get_rank()) if group.get_world_size() > 1 else None
-    rank, size = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
-    return int(rank) if rank.isdecimal() and size.isdecimal() and int(size) > 1 else None
 
 
 def _settings() -> dict[str, str]:

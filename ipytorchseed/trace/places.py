@@ -7,6 +7,7 @@ import warnings
 from array import array
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import cache
 from itertools import takewhile
 from pathlib import Path
 from threading import get_ident
@@ -21,7 +22,7 @@ Pick = Callable[[list[tuple[FrameType, int]]], "tuple[FrameType, int] | None"]
 
 
 # torch's function that starts a backward pass.
-_ENGINE = "_engine_run_backward"
+ENGINE = "_engine_run_backward"
 
 # Frames searched for the cell's.
 _DEEPEST = 500
@@ -80,16 +81,23 @@ class Lines:
         self._names = names
         self._pick = pick
 
-    def find(self, frame: FrameType | None) -> int:
-        """Return the line that leads to a frame, or 0."""
-        if self._pick is not None:
+    def find(self, frame: FrameType | None, end: str = "") -> int:
+        """Return the line that leads to a frame, or 0.
+
+        Args:
+            frame: The innermost frame.
+            end: The name of the function that ends the search, if it is on the stack.
+        """
+        if self._pick is not None and not end:
             return self._picked(frame, self._pick)
-        file = self._file
-        while frame is not None:
-            if frame.f_code.co_filename == file:
-                return frame.f_lineno or 0
+        while frame is not None and frame.f_code.co_name != end:
+            if self._is_users(frame):
+                return self._number(frame)
             frame = frame.f_back
         return 0
+
+    def _number(self, frame: FrameType) -> int:
+        return frame.f_lineno or 0
 
     def _picked(self, frame: FrameType | None, pick: Pick) -> int:
         stack: list[tuple[FrameType, int]] = []
@@ -100,18 +108,6 @@ class Lines:
         chosen = pick(stack)
         return chosen[1] if chosen is not None else 0
 
-    def find_inside(self, frame: FrameType | None) -> int:
-        """Return the line that leads to a frame inside a ``backward`` of the user.
-
-        Returns:
-            0 if the backward pass is torch's, or none is on the stack.
-        """
-        while frame is not None and frame.f_code.co_name != _ENGINE:
-            if frame.f_code.co_filename == self._file:
-                return frame.f_lineno or 0
-            frame = frame.f_back
-        return 0
-
     def where(self, line: int) -> tuple[str, int, str]:
         """Return file, line and code for a result of ``find``; a cell has no file."""
         return "", line, linecache.getline(self._file, line).strip()
@@ -119,11 +115,11 @@ class Lines:
     def between(self, frame: FrameType | None) -> list[str]:
         """Return the files from a frame to the user's, innermost first."""
         stack = () if frame is None else walk_stack(frame)  # for which None means the caller
-        files = (each.f_code.co_filename for each, _ in stack)
-        return [*takewhile(lambda file: not self._is_users(file), files)]
+        frames = takewhile(lambda each: not self._is_users(each), (each for each, _ in stack))
+        return [each.f_code.co_filename for each in frames]
 
-    def _is_users(self, file: str) -> bool:
-        return file == self._file
+    def _is_users(self, frame: FrameType) -> bool:
+        return frame.f_code.co_filename == self._file
 
 
 class ScriptLines(Lines):
@@ -139,38 +135,21 @@ class ScriptLines(Lines):
         super().__init__("", names)
         self._known: dict[tuple[str, int], int] = {}
         self._own: dict[str, bool] = {}
-        self._where: dict[int, tuple[str, int, str]] = {}
+        self._name = cache(_name)
 
-    def find(self, frame: FrameType | None) -> int:
-        """Return the number of the line that leads to a frame, or 0."""
-        return self._find(frame, None)
+    def _number(self, frame: FrameType) -> int:
+        key = frame.f_code.co_filename, frame.f_lineno or 0
+        return self._known.get(key) or self._known.setdefault(key, len(self._known) + 1)
 
-    def find_inside(self, frame: FrameType | None) -> int:
-        """Return the same inside a ``backward`` of the user."""
-        return self._find(frame, _ENGINE)
-
-    def _find(self, frame: FrameType | None, end: str | None) -> int:
-        own = self._own
-        while frame is not None:
-            code = frame.f_code
-            if code.co_name == end:
-                return 0
-            file = code.co_filename
-            users = own.get(file)
-            if users is None:
-                users = own[file] = self._is_own(frame)
-            if users:
-                key = file, frame.f_lineno or 0
-                return self._known.get(key) or self._known.setdefault(key, len(self._known) + 1)
-            frame = frame.f_back
-        return 0
-
-    def _is_own(self, frame: FrameType) -> bool:
-        if frame.f_globals is self._names:
-            return True
-        # made by its compiler, for example
-        made = str(frame.f_globals.get("__name__", "")).startswith("torch.")
-        return not made and is_local_file(frame.f_code.co_filename)
+    def _is_users(self, frame: FrameType) -> bool:
+        file = frame.f_code.co_filename
+        own = self._own.get(file)
+        if own is None:
+            # made by its compiler, for example
+            made = str(frame.f_globals.get("__name__", "")).startswith("torch.")
+            mine = frame.f_globals is self._names
+            own = self._own[file] = mine or (not made and is_local_file(file))
+        return own
 
     def where(self, line: int) -> tuple[str, int, str]:
         """Return file, line and code for a result of ``find``.
@@ -178,24 +157,20 @@ class ScriptLines(Lines):
         A file is named relative to the working folder, else by its name alone, because others may
         read the trace.
         """
-        found = self._where.get(line)
-        if found is None:
-            found = self._where[line] = self._look_up(line)
-        return found
-
-    def _look_up(self, line: int) -> tuple[str, int, str]:
         if not line:
             return "", 0, ""
         file, at = [*self._known][line - 1]
-        path = Path(file)
-        known = not file.startswith("<") and path.is_file()
-        with suppress(ValueError, OSError):
-            path = path.resolve().relative_to(Path.cwd())
-        name = (path.name if path.is_absolute() else path.as_posix()) if known else ""
-        return name, at, linecache.getline(file, at).strip()
+        return self._name(file), at, linecache.getline(file, at).strip()
 
-    def _is_users(self, file: str) -> bool:
-        return self._own.get(file, False)
+
+def _name(file: str) -> str:
+    """Return a file's path from the working folder, or its name; empty for no file."""
+    path = Path(file)
+    if file.startswith("<") or not path.is_file():
+        return ""
+    with suppress(ValueError, OSError):
+        return path.resolve().relative_to(Path.cwd()).as_posix()
+    return path.name
 
 
 class Sequence:

@@ -82,20 +82,19 @@ class Probe(Struct):
             return
         self._met += 1
         if self._met == self.count + 1:
-            known = (
-                self._memory.get(_address(each)) for each in _tensors([*args, *given.values()])
-            )
+            known = (self._memory.get(_address(each)) for each in _tensors([args, given]))
             self.unwritten = next(filter(None, known), None)
             if self.repeats:
                 self._repeat(func, args, given)
 
     def _repeat(self, func: Any, args: tuple[Any, ...], given: Mapping[str, Any]) -> None:
         """Run the operation on copies of its input, and compare."""
+        import torch
+        from torch.utils._pytree import tree_map_only
+
         at = native()
-        sizes = [
-            at.numel(each) * at.element_size(each) for each in _tensors([*args, *given.values()])
-        ]
-        if sum(sizes) > _LARGEST:
+        read = _tensors([args, given])
+        if sum(at.numel(each) * at.element_size(each) for each in read) > _LARGEST:
             return
         digest = digest_of_tensor()
         seen: set[tuple[int, ...]] = set()
@@ -103,12 +102,11 @@ class Probe(Struct):
         largest = 0.0
         for _ in range(_AGAIN):
             try:
-                copies = _copy(list(args))
-                named = {name: _copy(each) for name, each in given.items()}
+                copies, named = tree_map_only(torch.Tensor, _clone, (args, dict(given)))
             except UnreadableError:  # released meanwhile: the operation itself will raise
                 return
             result = func(*copies, **named)
-            written = _tensors([result, *copies, *named.values()])
+            written = _tensors([result, copies, named])
             seen.add(tuple(map(digest, written)))
             if first:
                 largest = max([largest, *map(_distance, first, written)])
@@ -136,7 +134,7 @@ class Probe(Struct):
             return
         if not self._memory or operation.view:
             return
-        for each in _tensors([*operation.changes(args, given), result]):
+        for each in _tensors([operation.changes(args, given), result]):
             known = self._memory.get(_address(each))
             if known is not None:
                 known.left -= at.numel(each) * at.element_size(each)
@@ -152,26 +150,15 @@ def _address(tensor: Any) -> int:
 
 def _tensors(values: list[Any]) -> list[Any]:
     import torch
+    from torch.utils._pytree import tree_leaves
 
-    found: list[Any] = []
-    for value in values:
-        if isinstance(value, torch.Tensor):
-            found.append(value)
-        elif isinstance(value, (list, tuple)):
-            found += _tensors([*value])
-    return found
+    return [each for each in tree_leaves(values) if isinstance(each, torch.Tensor)]
 
 
-def _copy(value: Any) -> Any:
-    import torch
-
-    if isinstance(value, torch.Tensor):
-        at = native()
-        plain = reads_natively(type(value)) and at.layout(value) is at.strided
-        return (readable(value) if plain and not at.is_nested(value) else value).clone()
-    if isinstance(value, (list, tuple)):
-        return type(value)([_copy(each) for each in value])
-    return value
+def _clone(tensor: Any) -> Any:
+    at = native()
+    plain = reads_natively(type(tensor)) and at.layout(tensor) is at.strided
+    return (readable(tensor) if plain and not at.is_nested(tensor) else tensor).clone()
 
 
 def _distance(one: Any, other: Any) -> float:

@@ -13,7 +13,7 @@ from ipytorchseed.rng.table import check_folder
 from ipytorchseed.trace.compiled import COMPILED, GRAPH, leave_uncompiled
 from ipytorchseed.trace.digests import plain_digest
 from ipytorchseed.trace.operations import Overload, describe
-from ipytorchseed.trace.places import Place, Places, Sequence
+from ipytorchseed.trace.places import ENGINE, Place, Places, Sequence
 from ipytorchseed.trace.unwatched import Unwatched
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
 
             User code in a backward pass has its own place.
             """
-            line = self._lines.find_inside(caller)
+            line = self._lines.find(caller, ENGINE)
             if line:
                 return self._places.of(Place(line, "", backward=True))
             place = self._sequence.find(node._sequence_nr())  # noqa: SLF001 -- no public way

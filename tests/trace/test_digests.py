@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from ipytorchseed.trace.digests import UNSEEN, digest_of_tensor, plain_digest
+from ipytorchseed.trace.keys import keys
 from tests.trace.recorded import record
 
 BASE = torch.arange(12.0).reshape(3, 4)
@@ -81,8 +82,8 @@ def test_numbers_and_words_are_told_apart(one, other):
 
 
 def _inputs(source, names=None):
-    recording = record(source, names)
-    return recording.threads[0].inputs[-1], recording.threads[0].outputs[-1]
+    found = keys(record(source, names).trace.load())
+    return found.given[-1], found.made[-1]
 
 
 def test_what_is_written_without_being_read_is_no_input():
@@ -112,8 +113,8 @@ def test_lists_of_tensors_are_read_and_written():
 
 def test_a_draw_reads_its_source(put_back):
     """Of two draws, the second starts from another state."""
-    thread = record("torch.rand(2)\ntorch.rand(2)").threads[0]
-    assert thread.inputs[0] != thread.inputs[1]
+    given = keys(record("torch.rand(2)\ntorch.rand(2)").trace.load()).given
+    assert given[0] != given[1]
 
 
 LENT = {

@@ -24,8 +24,6 @@ FLAGS: tuple[Flag, ...] = (
 
 BY_NAME = {flag.name: flag for flag in FLAGS}
 
-_IN_ORDER = (*torch_flags.ALGORITHMS, *inductor_flags.COMPILED)
-
 
 def read_flags() -> dict[str, object]:
     """Return the value of every flag by name.
@@ -46,21 +44,15 @@ def restore_flags(saved: Mapping[str, object]) -> list[str]:
     Returns:
         The names of flags that torch could not restore.
     """
+    touched = []
     with held_interrupts():
-        now = read_flags()
-        touched = [flag for flag in FLAGS if _restore(flag, now[flag.name], saved[flag.name])]
-        with suppress(Exception):  # as below
+        for flag in FLAGS:  # in order, since a row above may have written it
+            if flag.read() == saved[flag.name]:
+                continue
+            touched.append(flag)
+            if flag.set is not None and flag not in precision.FLAGS:  # restored together below
+                with suppress(Exception):  # it is read again at the end, and named if it is wrong
+                    flag.set(saved[flag.name])
+        with suppress(Exception):  # as above
             precision.restore(saved)
         return [flag.name for flag in touched if flag.read() != saved[flag.name]]
-
-
-def _restore(flag: Flag, now: object, value: object) -> bool:
-    """Restore a flag, and return whether it had changed."""
-    if flag in _IN_ORDER:  # a row above may have written it since
-        now = flag.read()
-    if now == value:
-        return False
-    if flag.set is not None and flag not in precision.FLAGS:  # those are restored together
-        with suppress(Exception):  # it is read again at the end, and named if it is wrong
-            flag.set(value)
-    return True

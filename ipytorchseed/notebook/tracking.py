@@ -191,7 +191,14 @@ class Tracking:
             return None
         finally:
             self._tell_news(self._session.ledger)
-            self._tell_size(self._session.variables.too_large)
+            name = self._session.variables.too_large
+            if name:
+                self._tell_once(
+                    f"{name} is too large to inspect fully in {self._options.budget:g} s, so a"
+                    " change inside it may pass unseen. More time: %config IPyTorchSeed.budget = 2;"
+                    f" leave it out: %config IPyTorchSeed.ignore = [{name!r}]",
+                    "size",
+                )
 
     def _close(
         self, result: ExecutionResult | None, value: object, count: int | None = None
@@ -209,7 +216,7 @@ class Tracking:
             execution_count=count,
         )
 
-    def note_beside(self) -> None:
+    def note_overlap(self) -> None:
         """Record that a cell begins in another thread during the current one."""
         if self._session is not None and self._session.pending is not None:
             self._session.pending.beside = True
@@ -217,37 +224,37 @@ class Tracking:
                 "a cell that begins while another one runs, as in a subshell, is not recorded"
             )
 
-    def set_aside(self) -> Pending | None:
+    def suspend(self) -> Pending | None:
         """Suspend the recording of the current run, to record others inside it."""
         self._capture.stop()
         pending, self.session.pending = self.session.pending, None
         return pending
 
-    def take_up(self, pending: Pending | None) -> None:
+    def resume(self, pending: Pending | None) -> None:
         """Resume the recording of a suspended run."""
         self.session.pending = pending
         if pending is not None:
             self._capture.start()
 
     @contextmanager
-    def apart(self) -> Iterator[None]:
+    def isolated(self) -> Iterator[None]:
         """Record runs in the block separately, without time limit; keep nothing."""
         from ipytorchseed.ledger.store import Ledger
         from ipytorchseed.session.session import Session
 
-        own, outer = self.session, self.set_aside()
-        self._session = apart = Session(
+        own, outer = self.session, self.suspend()
+        self._session = isolated = Session(
             own.notebook,
             Ledger.in_memory(),
             self._transform,
             hidden=self._shell.user_ns_hidden,
             config=own.config._replace(budget=_UNLIMITED),
         )
-        apart.kernel = own.kernel
+        isolated.kernel = own.kernel
         with ExitStack() as undo:
-            undo.callback(self.take_up, outer)
+            undo.callback(self.resume, outer)
             undo.callback(setattr, self, "_session", own)
-            undo.callback(apart.close)
+            undo.callback(isolated.close)
             yield
 
     def record(
@@ -271,7 +278,7 @@ class Tracking:
         Raises:
             LedgerError: It cannot be recorded.
         """
-        from ipytorchseed.notebook.rerun import hushed
+        from ipytorchseed.notebook.rerun import silenced
 
         session, results = self.session, list[object]()
         with ExitStack() as undo:
@@ -279,7 +286,7 @@ class Tracking:
             session.begin_cell(run.cell, run.source, number, self._shell.user_ns, prepare)
             self._shown = shown_traceback(self._shell)
             if quiet and session.pending is not None:
-                with hushed(self._shell, session.pending.outputs, results):
+                with silenced(self._shell, session.pending.outputs, results):
                     result = execute()
             else:
                 with OutputCapture(self._shell, self._outputs):
@@ -329,16 +336,6 @@ class Tracking:
         """Report what happened to the ledger's file since the last call."""
         while ledger.notices:
             self._tell_once(ledger.notices.pop(0))
-
-    def _tell_size(self, name: str) -> None:
-        """Report the first variable that is too large to be looked at whole, if any."""
-        if name:
-            self._tell_once(
-                f"{name} is too large to inspect fully in {self._options.budget:g} s, so a"
-                " change inside it may pass unseen. More time: %config IPyTorchSeed.budget = 2;"
-                f" leave it out: %config IPyTorchSeed.ignore = [{name!r}]",
-                "size",
-            )
 
     def _tell_once(self, what: str, about: str = "") -> None:
         key = about or what

@@ -70,6 +70,7 @@ class Tracking:
         self._shown: list[str] = []
         self._soon: asyncio.TimerHandle | None = None
         self._forget: Callable[[], object] = lambda: None
+        self._ready: tuple[str, Ledger] | None = None
         self._saved: SavedIds | None = None
         self._unheard: Pending | None = None
         self._capture = OutputCapture(shell, self._outputs)
@@ -97,14 +98,16 @@ class Tracking:
 
     def _open(self, folder: str) -> Ledger:
         """Open the ledger; if that fails, report it and keep runs in memory."""
-        from ipytorchseed.ledger.store import Ledger
-
-        ledger = Ledger.open_or_set_aside(folder or None)
+        ready, self._ready = self._ready, None
+        if ready is not None and ready[0] != folder:  # the option changed
+            ready[1].close()
+            ready = None
+        ledger = _open(folder) if ready is None else ready[1]
         self._tell_news(ledger)
         return ledger
 
     def get_ready(self) -> None:
-        """Import what the first cell needs once the kernel is idle."""
+        """Prepare what the first cell needs once the kernel is idle."""
         try:
             from tornado.ioloop import IOLoop
         except ImportError:  # not ipykernel
@@ -118,10 +121,13 @@ class Tracking:
                 import_module("ipytorchseed.session.session")
                 import_module("ipytorchseed.rng.table").find_plugins()
                 import_module("ipytorchseed.session.hearing").look_through()
+                self._ready = self._options.ledger, _open(self._options.ledger)
 
     def stop(self) -> None:
         """Stop listening, and close the ledger."""
         self._forget()
+        if self._ready is not None:
+            self._ready[1].close()
         self._capture.stop()
         self._options.unobserve(self._choose)
         if self._soon is not None:
@@ -386,3 +392,9 @@ class Tracking:
         chosen = self._options.chosen()
         ledger = self._open(chosen.ledger) if change["name"] == "ledger" else None
         self._session.choose(chosen, ledger)
+
+
+def _open(folder: str) -> Ledger:
+    from ipytorchseed.ledger.store import Ledger
+
+    return Ledger.open_or_set_aside(folder or None)

@@ -121,7 +121,7 @@ class Extension:
         seed = state.seeding.for_cell(ident, str(info.raw_cell))
         look = state.interrupts.impatient(state.tracking.begin)
         if state.runs.beside:
-            state.tracking.note_beside()
+            state.tracking.note_overlap()
             if seed is not None:
                 state.apply(seed, "each")
         elif seed is None:

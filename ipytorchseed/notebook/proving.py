@@ -159,7 +159,7 @@ def _tested(  # noqa: PLR0913 -- as for ``prove_causes``
         with (
             left_as_before(player.shell, player.seeding, experiments.leave, moved),
             player.at_work("%why --prove"),
-            player.tracking.apart(),
+            player.tracking.isolated(),
             limit,
         ):
             try:

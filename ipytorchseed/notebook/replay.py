@@ -205,16 +205,16 @@ class Replays(Struct, eq=False):
 
     def _replay(self, plan: Plan, engine: Engine, undo: ExitStack) -> tuple[Run, tuple[str, ...]]:
         tracking, results = self._player.tracking, self._last_results()
-        outer = tracking.set_aside()
+        outer = tracking.suspend()
         alone = outer is not None and only_asks(outer.source)
-        undo.callback(tracking.take_up, outer)
+        undo.callback(tracking.resume, outer)
         undo.callback(self._put_results_back, results)
         engine.begin()
         runs = self._play(plan, engine, outer.execution_count if outer and alone else None)
         undo.pop_all()
         engine.settle()
         if not alone:  # the cell also has other code
-            tracking.take_up(outer)
+            tracking.resume(outer)
         self._what = run_phrase(plan.target, tracking.session.kernel)
         self._before, self._results = engine, (results, self._last_results())
         self._runs = (*runs,)

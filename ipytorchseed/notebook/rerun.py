@@ -56,7 +56,7 @@ def run_code(
         KeyboardInterrupt: The user interrupts it.
     """
     outputs, results = like.fresh(), list[object]()
-    with hushed(shell, outputs, results, file):
+    with silenced(shell, outputs, results, file):
         try:
             with around:
                 error = _execute(shell, text, file)
@@ -106,7 +106,7 @@ def without_tracebacks(running: InteractiveShell) -> Iterator[None]:
 
 
 @contextmanager
-def hushed(
+def silenced(
     running: InteractiveShell, outputs: OutputWatch, results: list[object], file: str | None = None
 ) -> Iterator[None]:
     """Redirect what code shows to ``outputs`` and ``results``, and disable input.

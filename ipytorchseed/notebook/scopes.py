@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
@@ -145,10 +146,7 @@ class Scopes(Struct, eq=False):
         if run is not None and text and (scope.warn or text in self._stopped):
             self.watch = self._follow(run)
             scope.forward = self._forward
-            run.on_end.append(self._unwatch)
-
-    def _unwatch(self) -> None:
-        self.watch = None
+            run.on_end.append(partial(setattr, self, "watch", None))
 
     def _forward(self) -> int | None:
         """Return the line of the forward operation during a backward pass."""

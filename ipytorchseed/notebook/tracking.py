@@ -70,6 +70,7 @@ class Tracking:
         self._shown: list[str] = []
         self._soon: asyncio.TimerHandle | None = None
         self._forget: Callable[[], object] = lambda: None
+        self._ready: tuple[str, Ledger] | None = None
         self._saved: SavedIds | None = None
         self._unheard: Pending | None = None
         self._capture = OutputCapture(shell, self._outputs)
@@ -97,14 +98,16 @@ class Tracking:
 
     def _open(self, folder: str) -> Ledger:
         """Open the ledger; if that fails, report it and keep runs in memory."""
-        from ipytorchseed.ledger.store import Ledger
-
-        ledger = Ledger.open_or_set_aside(folder or None)
+        ready, self._ready = self._ready, None
+        if ready is not None and ready[0] != folder:  # the option changed
+            ready[1].close()
+            ready = None
+        ledger = _open(folder) if ready is None else ready[1]
         self._tell_news(ledger)
         return ledger
 
     def get_ready(self) -> None:
-        """Import what the first cell needs once the kernel is idle."""
+        """Prepare what the first cell needs once the kernel is idle."""
         try:
             from tornado.ioloop import IOLoop
         except ImportError:  # not ipykernel
@@ -118,10 +121,13 @@ class Tracking:
                 import_module("ipytorchseed.session.session")
                 import_module("ipytorchseed.rng.table").find_plugins()
                 import_module("ipytorchseed.session.hearing").look_through()
+                self._ready = self._options.ledger, _open(self._options.ledger)
 
     def stop(self) -> None:
         """Stop listening, and close the ledger."""
         self._forget()
+        if self._ready is not None:
+            self._ready[1].close()
         self._capture.stop()
         self._options.unobserve(self._choose)
         if self._soon is not None:
@@ -191,7 +197,14 @@ class Tracking:
             return None
         finally:
             self._tell_news(self._session.ledger)
-            self._tell_size(self._session.variables.too_large)
+            name = self._session.variables.too_large
+            if name:
+                self._tell_once(
+                    f"{name} is too large to inspect fully in {self._options.budget:g} s, so a"
+                    " change inside it may pass unseen. More time: %config IPyTorchSeed.budget = 2;"
+                    f" leave it out: %config IPyTorchSeed.ignore = [{name!r}]",
+                    "size",
+                )
 
     def _close(
         self, result: ExecutionResult | None, value: object, count: int | None = None
@@ -209,7 +222,7 @@ class Tracking:
             execution_count=count,
         )
 
-    def note_beside(self) -> None:
+    def note_overlap(self) -> None:
         """Record that a cell begins in another thread during the current one."""
         if self._session is not None and self._session.pending is not None:
             self._session.pending.beside = True
@@ -217,37 +230,37 @@ class Tracking:
                 "a cell that begins while another one runs, as in a subshell, is not recorded"
             )
 
-    def set_aside(self) -> Pending | None:
+    def suspend(self) -> Pending | None:
         """Suspend the recording of the current run, to record others inside it."""
         self._capture.stop()
         pending, self.session.pending = self.session.pending, None
         return pending
 
-    def take_up(self, pending: Pending | None) -> None:
+    def resume(self, pending: Pending | None) -> None:
         """Resume the recording of a suspended run."""
         self.session.pending = pending
         if pending is not None:
             self._capture.start()
 
     @contextmanager
-    def apart(self) -> Iterator[None]:
+    def isolated(self) -> Iterator[None]:
         """Record runs in the block separately, without time limit; keep nothing."""
         from ipytorchseed.ledger.store import Ledger
         from ipytorchseed.session.session import Session
 
-        own, outer = self.session, self.set_aside()
-        self._session = apart = Session(
+        own, outer = self.session, self.suspend()
+        self._session = isolated = Session(
             own.notebook,
             Ledger.in_memory(),
             self._transform,
             hidden=self._shell.user_ns_hidden,
             config=own.config._replace(budget=_UNLIMITED),
         )
-        apart.kernel = own.kernel
+        isolated.kernel = own.kernel
         with ExitStack() as undo:
-            undo.callback(self.take_up, outer)
+            undo.callback(self.resume, outer)
             undo.callback(setattr, self, "_session", own)
-            undo.callback(apart.close)
+            undo.callback(isolated.close)
             yield
 
     def record(
@@ -271,7 +284,7 @@ class Tracking:
         Raises:
             LedgerError: It cannot be recorded.
         """
-        from ipytorchseed.notebook.rerun import hushed
+        from ipytorchseed.notebook.rerun import silenced
 
         session, results = self.session, list[object]()
         with ExitStack() as undo:
@@ -279,7 +292,7 @@ class Tracking:
             session.begin_cell(run.cell, run.source, number, self._shell.user_ns, prepare)
             self._shown = shown_traceback(self._shell)
             if quiet and session.pending is not None:
-                with hushed(self._shell, session.pending.outputs, results):
+                with silenced(self._shell, session.pending.outputs, results):
                     result = execute()
             else:
                 with OutputCapture(self._shell, self._outputs):
@@ -330,16 +343,6 @@ class Tracking:
         while ledger.notices:
             self._tell_once(ledger.notices.pop(0))
 
-    def _tell_size(self, name: str) -> None:
-        """Report the first variable that is too large to be looked at whole, if any."""
-        if name:
-            self._tell_once(
-                f"{name} is too large to inspect fully in {self._options.budget:g} s, so a"
-                " change inside it may pass unseen. More time: %config IPyTorchSeed.budget = 2;"
-                f" leave it out: %config IPyTorchSeed.ignore = [{name!r}]",
-                "size",
-            )
-
     def _tell_once(self, what: str, about: str = "") -> None:
         key = about or what
         if key not in self._told:
@@ -389,3 +392,9 @@ class Tracking:
         chosen = self._options.chosen()
         ledger = self._open(chosen.ledger) if change["name"] == "ledger" else None
         self._session.choose(chosen, ledger)
+
+
+def _open(folder: str) -> Ledger:
+    from ipytorchseed.ledger.store import Ledger
+
+    return Ledger.open_or_set_aside(folder or None)

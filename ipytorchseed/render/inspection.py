@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 from zlib import crc32
@@ -141,15 +141,14 @@ def why_model(view: WhyView) -> Model:
         "next": view.next_step,
         "changed": [[change.name or change.what, change.detail] for change in view.shown],
         "more": view.more,
-        "curves": [_curves_model(name, *pair) for name, pair in view.series],
+        "curves": [
+            {
+                "name": name,
+                "box": [drawn.width, drawn.height],
+                "paths": [drawn.before, drawn.after, drawn.apart],
+            }
+            for name, pair in view.series
+            for drawn in [draw_curves(*pair)]
+        ],
         "cleared": [[suspect(each), each.message] for each in said.cleared],
-    }
-
-
-def _curves_model(name: str, before: Sequence[float], after: Sequence[float]) -> Model:
-    drawn = draw_curves(before, after)
-    return {
-        "name": name,
-        "box": [drawn.width, drawn.height],
-        "paths": [drawn.before, drawn.after, drawn.apart],
     }

@@ -111,8 +111,10 @@ class Report(View):
     def risks(self) -> list[tuple[str, str, str]]:
         """The problems, worst first: the risk, and the fix in words or as a command."""
         return [
-            (judged.flag.risk, *_remedy(judged, self._switch))
-            for judged in self.assessment.problems
+            (each.flag.risk, f"to fix it, {each.flag.remedy}", "")
+            if each.standing is Standing.LATE
+            else (each.flag.risk, "", self._switch)
+            for each in self.assessment.problems
         ]
 
     @property
@@ -137,13 +139,6 @@ def flags_json(flags: Iterable[Judged]) -> list[dict[str, object]]:
         }
         for judged in flags
     ]
-
-
-def _remedy(judged: Judged, switch: str) -> tuple[str, str]:
-    """Describe what to do about a problem: in words, and as a command."""
-    if judged.standing is Standing.LATE:
-        return f"to fix it, {judged.flag.remedy}", ""
-    return "", switch
 
 
 def _row(judged: Judged) -> dict[str, object]:

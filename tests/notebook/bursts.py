@@ -40,11 +40,11 @@ COUNTED = re.compile(
 
 # Functions that restore something, some only at their end.
 RESTORING = {
-    "put_back", "_put_back", "restore", "restore_flags", "undo", "restored_shell", "hushed", "begin", "leave",
+    "put_back", "_put_back", "restore", "restore_flags", "undo", "restored_shell", "silenced", "begin", "leave",
     "_restore", "restore_parts", "_bind_again", "_keep",
     "_rebind", "held_interrupts", "let_through", "record", "apart", "end", "_end", "hold", "at_work",
     "catch_warnings", "__exit__", "close", "release", "abandon", "run_coroutine", "_quiet_as",
-    "_put_results_back", "take_up", "hints_kept", "run", "_run_under", "_finish", "left_as_before",
+    "_put_results_back", "resume", "hints_kept", "run", "_run_under", "_finish", "left_as_before",
 }  # fmt: skip
 
 # IPython's function that enters and leaves ``shell.builtin_trap`` around a magic. No interrupt is

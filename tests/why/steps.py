@@ -220,7 +220,7 @@ STEPS = {
         f"{PROVE}::test_a_cell_that_gives_commands_is_not_run",
     ),
     "proofs apart": _proofs(
-        "            player.tracking.apart(),\n", "", f"{PROVE}::test_a_source_that_moved",
+        "            player.tracking.isolated(),\n", "", f"{PROVE}::test_a_source_that_moved",
     ),
     "proofs kept": _proofs(
         "session.ledger.add_findings(said.run.id, said.against.id, findings)", "pass", _KEPT,

@@ -14,7 +14,7 @@ from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.dependencies import Dependencies, is_result
-from ipytorchseed.reads.home import DUNDER, Home, home_of, is_plain
+from ipytorchseed.reads.home import DUNDER, Home, home_of
 from ipytorchseed.reads.patches import place_in
 from ipytorchseed.reads.resolution import MISSING, find_imported
 from ipytorchseed.reads.values import ValueFollower
@@ -158,7 +158,7 @@ class NameFollower(ValueFollower):
         value, local = names[name], is_local_module(full)
         code = introspection.is_function(value) or introspection.is_class(value)
         replaced = code and is_local_module(introspection.module_of(value))
-        if not local and is_plain(names, name):
+        if not local and introspection.is_scalar(value) and not DUNDER.fullmatch(name):
             self._found.names.setdefault(f"{full}.{name}", (full, name))
         elif local or replaced:
             home = self._home(names)

@@ -64,24 +64,19 @@ class Nondeterminism:
         self.calls |= effects.programs
         names, package = home.names, home.package
         taken = {*names, BY_HASH} if hashing else names
-        for path, given in effects.calls.items():
+        called = [(*call, f"{call[0]}()" in effects.escaped) for call in effects.calls.items()]
+        called += [(path, ANY, True) for path in effects.handed if not path.endswith("()")]
+        for path, given, is_used in called:
             tick()
             if home.holds(path, assigned):
-                used = f"{path}()" in effects.escaped
                 if path not in taken:
-                    self._look_up_builtin(path, used=used)
-                used = used or path.rpartition(".")[2].lstrip(":") not in READING_TAILS
+                    self._look_up_builtin(path, used=is_used)
+                used = is_used or path.rpartition(".")[2].lstrip(":") not in READING_TAILS
                 self._record_call(nondeterministic_call(path, given, names, package), used=used)
-        for path in effects.handed:
-            tick()
-            if home.holds(path, assigned) and not path.endswith("()"):
-                self._record_call(nondeterministic_call(path, ANY, names, package), used=True)
         for path in effects.paths:
             name, _, method = path.partition(".")
             if home.holds(path, assigned) and method not in _ORDERLESS:
                 self._record_basis(order_basis(names.get(name)))
-                if path not in taken:  # passed on: ``sorted(things, key=id)``
-                    self._look_up_builtin(path, used=True)
         for path in effects.sets:
             known = path in names and home.holds(path, assigned)
             self._record_basis(hash_basis(names[path]) if known else BY_HASH)

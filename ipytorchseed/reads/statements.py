@@ -134,11 +134,6 @@ def _importfrom(scope: Scope, node: ast.ImportFrom) -> None:
         scope.store(alias.asname or alias.name, AbstractValue((path,)))
 
 
-@evaluates("Global")
-def _global(scope: Scope, node: ast.Global) -> None:
-    scope.declared.update(node.names)
-
-
 @evaluates("TypeAlias")
 def _typealias(scope: Scope, node: ast.AST) -> None:
     scope.store(node.name.id)  # type: ignore[attr-defined]

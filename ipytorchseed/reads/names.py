@@ -120,26 +120,23 @@ class NameFollower(ValueFollower):
         else:
             root, _, rest = path.partition(".")
             value = home.names.get(root, MISSING)
-        steps = rest.split(".") if rest else []
         while introspection.is_module(value):
             self.record_package(value)
-            if not steps:
-                if not imported:
-                    self._whole_module(value, assigned)
-                return
-            is_result, name = steps[0].endswith("()"), steps.pop(0).removesuffix("()")
-            if name.endswith("="):
-                self._set_attribute(value, name[:-1])
-                return
-            names = introspection.module_names(value)
+            if rest.endswith("=") and "." not in rest:
+                break
+            step, _, rest = rest.partition(".")
+            name, names = step.removesuffix("()"), introspection.module_names(value)
+            if not step and not imported:
+                self._whole_module(value, assigned)
             if name not in names:
                 return
             self._attribute(value, name, assigned)
-            value = names[name]
-            if is_result:
+            if step != name:  # the result of a call is not known
                 return
-        if steps and steps[0].endswith("=") and introspection.is_class(value):
-            self._set_attribute(value, steps[0][:-1])
+            value = names[name]
+        is_owner = introspection.is_module(value) or introspection.is_class(value)
+        if is_owner and rest.endswith("=") and "." not in rest:
+            self._set_attribute(value, rest[:-1])
 
     def _attribute(
         self,

@@ -120,6 +120,8 @@ class NameFollower(ValueFollower):
         else:
             root, _, rest = path.partition(".")
             value = home.names.get(root, MISSING)
+            if not home.module and f"{root}.{rest.partition('.')[0]}" in assigned:
+                return
         while introspection.is_module(value):
             self.record_package(value)
             if rest.endswith("=") and "." not in rest:

@@ -216,11 +216,6 @@ class Scope:
         if not self.orderless:
             self.effects.sets.add(items)
 
-    def delete(self, name: str) -> None:
-        """Record that a name is deleted."""
-        self.effects.actions[f"del {name}"] = None
-        self.store(name)
-
     def fill(self, name: str, value: AbstractValue) -> None:
         """Record that a value is put into the object that a name holds."""
         before = self.bound.get(name, UNKNOWN)

@@ -11,22 +11,19 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 def arguments_of(arguments: ast.arguments) -> set[str]:
     """Return the names of a function's arguments."""
-    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    every += [each for each in (arguments.vararg, arguments.kwarg) if each is not None]
-    return {each.arg for each in every}
+    return {each.arg for each in children_of(arguments) if isinstance(each, ast.arg)}
 
 
 def defaults_of(arguments: ast.arguments) -> list[ast.expr]:
     """Return the defaults of a function's arguments."""
-    return [*arguments.defaults, *(each for each in arguments.kw_defaults if each is not None)]
+    return [each for each in children_of(arguments) if isinstance(each, ast.expr)]
 
 
 def annotations_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
     """Return the annotations of a function's arguments and result."""
-    own = function.args
-    every = [*own.posonlyargs, *own.args, *own.kwonlyargs, own.vararg, own.kwarg]
-    found = [each.annotation for each in every if each is not None]
-    return [each for each in (*found, function.returns) if each is not None]
+    arguments = (each for each in children_of(function.args) if isinstance(each, ast.arg))
+    found = (*(each.annotation for each in arguments), function.returns)
+    return [each for each in found if each is not None]
 
 
 def type_parameters(node: ast.AST) -> set[str]:

@@ -58,9 +58,11 @@ def _attribute(scope: Scope, node: ast.Attribute) -> AbstractValue:
         base = base.value
     value = scope.load(base.id) if isinstance(base, ast.Name) else scope.visit(base)
     scope.run_all(value.bodies)
+    scope.effects.attributes.update(names)
+    if isinstance(base, ast.Name) and f"{base.id}.{names[-1]}" in scope.assigned:
+        return UNKNOWN  # the cell has set it
     for name in reversed(names):
         value = value.attribute(name)
-    scope.effects.attributes.update(names)
     scope.effects.paths.update(value.paths)
     return value
 

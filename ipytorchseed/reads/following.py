@@ -74,7 +74,6 @@ class _CodeFollower(NameFollower):
     ) -> None:
         super().__init__(namespace, hidden, deadline)
         self._defined: Mapping[str, Effects] = {}
-        self._followed: dict[int, frozenset[str]] = {}
         self._attributes: set[str] = set()
         self._nondeterminism = Nondeterminism()
 
@@ -95,7 +94,6 @@ class _CodeFollower(NameFollower):
             self.drain()
             if not self._found.complete and self.in_time:  # its strings may be run
                 self._read_all(_WORD.findall(" ".join(effects.texts)), self._notebook, frozenset())
-            self._found.packages |= self.packages
             self._record_patches(patched)
             self.drain()
         except OutOfTimeError:
@@ -120,7 +118,7 @@ class _CodeFollower(NameFollower):
 
     def _record_patches(self, patched: Mapping[str, Place]) -> None:
         """Record what the user replaced in the packages that the cell reaches."""
-        reached = {*self._found.packages, "builtins"}
+        reached = {*self._found.packages, *self.packages, "builtins"}
         for name, place in patched.items():
             if place[0].partition(".")[0] in reached and is_replaced(place):
                 self._found.names.setdefault(name, place)
@@ -217,12 +215,9 @@ class _CodeFollower(NameFollower):
     def _run_new(self, name: str, assigned: frozenset[str]) -> None:
         """Follow a function that the cell defines, when code of earlier cells calls it."""
         effects = self._defined.get(name)
-        if effects is None:
-            return
-        before = self._followed.get(id(effects))
-        if before is None or not before <= assigned:
-            self._followed[id(effects)] = assigned if before is None else assigned & before
-            self._follow(effects, self._notebook, assigned)
+        news = None if effects is None else self._assigned_if_new(effects, assigned)
+        if effects is not None and news is not None:
+            self._follow(effects, self._notebook, news)
 
     def _read_all(self, names: Iterable[str], home: Home, assigned: frozenset[str]) -> None:
         """Follow those of several names that exist."""

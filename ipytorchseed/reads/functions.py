@@ -66,8 +66,6 @@ def _classdef(scope: Scope, node: ast.ClassDef) -> None:
     inner.block(node.body)
     inner.effects.timed.clear()
     scope.effects.add(inner.effects)
-    for name in inner.declared & inner.assigned:
-        scope.store(name)
     held = [inner.bound[name].bodies for name in inner.local if name in inner.bound]
     scope.store(node.name, AbstractValue(bodies=tuple(itertools.chain(*held))))
 

@@ -48,8 +48,3 @@ def home_of(names: Mapping[str, Any]) -> Home:
     loaded = module is not None and introspection.module_names(module) is names
     package = introspection.text(names.get("__package__"))
     return Home(names, name or "?", loaded and name != "__main__", package)
-
-
-def is_plain(names: Mapping[str, Any], name: str) -> bool:
-    """Return whether a name, except a dunder, holds a number or string."""
-    return name in names and introspection.is_scalar(names[name]) and not DUNDER.fullmatch(name)

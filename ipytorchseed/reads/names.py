@@ -14,7 +14,7 @@ from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.dependencies import Dependencies, is_result
-from ipytorchseed.reads.home import DUNDER, Home, home_of, is_plain
+from ipytorchseed.reads.home import DUNDER, Home, home_of
 from ipytorchseed.reads.patches import place_in
 from ipytorchseed.reads.resolution import MISSING, find_imported
 from ipytorchseed.reads.values import ValueFollower
@@ -120,26 +120,25 @@ class NameFollower(ValueFollower):
         else:
             root, _, rest = path.partition(".")
             value = home.names.get(root, MISSING)
-        steps = rest.split(".") if rest else []
+            if not home.module and f"{root}.{rest.partition('.')[0]}" in assigned:
+                return
         while introspection.is_module(value):
             self.record_package(value)
-            if not steps:
-                if not imported:
-                    self._whole_module(value, assigned)
-                return
-            is_result, name = steps[0].endswith("()"), steps.pop(0).removesuffix("()")
-            if name.endswith("="):
-                self._set_attribute(value, name[:-1])
-                return
-            names = introspection.module_names(value)
+            if rest.endswith("=") and "." not in rest:
+                break
+            step, _, rest = rest.partition(".")
+            name, names = step.removesuffix("()"), introspection.module_names(value)
+            if not step and not imported:
+                self._whole_module(value, assigned)
             if name not in names:
                 return
             self._attribute(value, name, assigned)
-            value = names[name]
-            if is_result:
+            if step != name:  # the result of a call is not known
                 return
-        if steps and steps[0].endswith("=") and introspection.is_class(value):
-            self._set_attribute(value, steps[0][:-1])
+            value = names[name]
+        is_owner = introspection.is_module(value) or introspection.is_class(value)
+        if is_owner and rest.endswith("=") and "." not in rest:
+            self._set_attribute(value, rest[:-1])
 
     def _attribute(
         self,
@@ -158,7 +157,7 @@ class NameFollower(ValueFollower):
         value, local = names[name], is_local_module(full)
         code = introspection.is_function(value) or introspection.is_class(value)
         replaced = code and is_local_module(introspection.module_of(value))
-        if not local and is_plain(names, name):
+        if not local and introspection.is_scalar(value) and not DUNDER.fullmatch(name):
             self._found.names.setdefault(f"{full}.{name}", (full, name))
         elif local or replaced:
             home = self._home(names)

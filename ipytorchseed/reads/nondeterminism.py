@@ -64,38 +64,26 @@ class Nondeterminism:
         self.calls |= effects.programs
         names, package = home.names, home.package
         taken = {*names, BY_HASH} if hashing else names
-        for path, given in effects.calls.items():
+        called = [(*call, f"{call[0]}()" in effects.escaped) for call in effects.calls.items()]
+        called += [(path, ANY, True) for path in effects.handed if not path.endswith("()")]
+        for path, given, is_used in called:
             tick()
             if home.holds(path, assigned):
-                used = f"{path}()" in effects.escaped
+                asked = nondeterministic_call(path, given, names, package)
                 if path not in taken:
-                    self._look_up_builtin(path, used=used)
-                used = used or path.rpartition(".")[2].lstrip(":") not in READING_TAILS
-                self._record_call(nondeterministic_call(path, given, names, package), used=used)
-        for path in effects.handed:
-            tick()
-            if home.holds(path, assigned) and not path.endswith("()"):
-                self._record_call(nondeterministic_call(path, ANY, names, package), used=True)
+                    self.hashes |= path == BY_HASH
+                    asked = path if path == BY_PERSON or (path == ADDRESS and is_used) else asked
+                if asked is not None:
+                    self.calls.add(asked)
+                    last = path.rpartition(".")[2].lstrip(":")
+                    self._used |= {asked} if is_used or last not in READING_TAILS else set()
         for path in effects.paths:
             name, _, method = path.partition(".")
             if home.holds(path, assigned) and method not in _ORDERLESS:
                 self._record_basis(order_basis(names.get(name)))
-                if path not in taken:  # passed on: ``sorted(things, key=id)``
-                    self._look_up_builtin(path, used=True)
         for path in effects.sets:
             known = path in names and home.holds(path, assigned)
             self._record_basis(hash_basis(names[path]) if known else BY_HASH)
-
-    def _look_up_builtin(self, path: str, *, used: bool) -> None:
-        self.hashes |= path == BY_HASH
-        if path == BY_PERSON or (path == ADDRESS and used):
-            self._record_call(path, used=True)
-
-    def _record_call(self, asked: str | None, *, used: bool) -> None:
-        if asked is not None:
-            self.calls.add(asked)
-            if used:
-                self._used.add(asked)
 
     def _record_basis(self, on: str) -> None:
         """Record what decides the order of a set."""
@@ -131,16 +119,12 @@ class Nondeterminism:
         Returns:
             As ``Dependencies.timing`` and ``Dependencies.timed``.
         """
-        escaped = set(effects.escaped)
-        candidates = []
-        for name, made_of in effects.timed.items():
-            if all(_is_clock(part, effects, names, before) for part in made_of):
-                candidates.append((name, made_of))
-            else:
+        escaped, timed = {*effects.escaped}, set[str]()
+        for made_of in effects.timed.values():
+            if not all(_is_clock(part, effects, names, before) for part in made_of):
                 escaped |= made_of
         used = {nondeterministic_call(path.removesuffix("()"), 0, names) for path in escaped}
-        timed = set()
-        for name, made_of in candidates:
+        for name, made_of in effects.timed.items():
             if escaped.isdisjoint(made_of):
                 timed |= {name} | (made_of & before - effects.handed)
         return (self.calls & (CLOCKS.keys() | NAMES)) - self._used - used, timed

@@ -83,7 +83,6 @@ class Scope:
 
     Attributes:
         effects: What the code does with names.
-        declared: Names that a class declares global.
         loops: The states where the loops around are left, each with whether by ``break``.
         orderless: Whether the order of a set that is used here is ignored.
     """
@@ -95,7 +94,6 @@ class Scope:
         self.local = local
         self.reader = reader
         self.assigned, self.bound, self.dead = state.assigned, state.bound, state.dead
-        self.declared: set[str] = set()
         self.loops: list[list[tuple[bool, State]]] = []
         self.orderless = False
         self._in_class = in_class
@@ -196,7 +194,7 @@ class Scope:
 
     def store(self, name: str, value: AbstractValue = UNKNOWN) -> None:
         """Record that a name is set; in a class, it becomes local."""
-        if self._in_class and name not in self.declared:
+        if self._in_class:
             self.local.add(name)
         self.assigned.add(name)
         if value is UNKNOWN:
@@ -217,11 +215,6 @@ class Scope:
         """Record that a set is made, and the name of the value with its items, if any."""
         if not self.orderless:
             self.effects.sets.add(items)
-
-    def delete(self, name: str) -> None:
-        """Record that a name is deleted."""
-        self.effects.actions[f"del {name}"] = None
-        self.store(name)
 
     def fill(self, name: str, value: AbstractValue) -> None:
         """Record that a value is put into the object that a name holds."""

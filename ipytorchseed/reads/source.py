@@ -77,7 +77,7 @@ class Text:
         return found
 
     def _compiled(self, at: int, flags: int) -> dict[tuple[int, str], list[CodeType]]:
-        """Return the compiled functions of a statement or the whole, by their line and name."""
+        """Return the compiled functions of a statement or the whole, likewise."""
         found = self._codes.get((at, flags))
         if found is None:
             found = self._codes[at, flags] = defaultdict(list)

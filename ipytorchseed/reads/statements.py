@@ -11,6 +11,7 @@ import ast
 from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, contents
 from ipytorchseed.reads.bindings import captures_of
 from ipytorchseed.reads.expressions import is_namespace, operate, text_of
+from ipytorchseed.reads.parsing import dotted_name
 from ipytorchseed.reads.scope import Scope, State, evaluates
 
 # --------------------------------------------------------------------------------------------------
@@ -75,6 +76,7 @@ def _put(scope: Scope, target: ast.expr, value: AbstractValue) -> None:
     elif isinstance(target, ast.Attribute):
         owner = target.value
         base = scope.load(owner.id) if isinstance(owner, ast.Name) else scope.visit(owner)
+        scope.assigned.add(dotted_name(target))
         set_paths = [f"{path}.{target.attr}=" for path in base.paths]
         scope.effects.paths.update(set_paths)
         scope.effects.actions |= dict.fromkeys(set_paths)
@@ -103,9 +105,8 @@ def _delete(scope: Scope, node: ast.Delete) -> None:
     for target in node.targets:
         for part in target.elts if isinstance(target, ast.Tuple | ast.List) else [target]:
             if isinstance(part, ast.Name):
-                scope.delete(part.id)
-            else:
-                assign(scope, part, UNKNOWN)
+                scope.effects.actions[f"del {part.id}"] = None
+            assign(scope, part, UNKNOWN)
 
 
 @evaluates("Import")
@@ -132,11 +133,6 @@ def _importfrom(scope: Scope, node: ast.ImportFrom) -> None:
         scope.effects.paths.add(path)
         scope.effects.actions[f"import {path[1:]}"] = None
         scope.store(alias.asname or alias.name, AbstractValue((path,)))
-
-
-@evaluates("Global")
-def _global(scope: Scope, node: ast.Global) -> None:
-    scope.declared.update(node.names)
 
 
 @evaluates("TypeAlias")

@@ -286,7 +286,7 @@ def test_methods_of_modules_that_import(notebook, local_module):
     ],
 )
 def test_every_kind_of_function(notebook, made, reads):
-    """Its source is found, or all on its line; what its definition evaluates is no input."""
+    """Its source is found; what its definition evaluates is no input."""
     notebook.run("import functools\nk, j, hold = [1], [2], [3]", made)
     found = notebook.dependencies("f")
     assert {*found.names} == {"f", *reads.split()}

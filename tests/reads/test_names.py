@@ -211,7 +211,7 @@ INSIDE = {
     "its names are not its methods'": (
         "class A:\n    k = 1\n    def m(self): return k\nA().m()", "k", "A",
     ),
-    "global in a class": ("class A:\n    global n\n    n = 1\nn", "", "A n"),
+    "global in a class": ("class A:\n    global n\n    n = 1\nn", "n", "A"),
     "a property": ("class A:\n    @property\n    def p(self): return k\nA().p", "property k", "A"),
 }  # fmt: skip
 

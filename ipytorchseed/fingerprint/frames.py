@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator, Sequence
+from operator import methodcaller
 from typing import Any
 
 from xxhash import xxh3_128_digest
@@ -173,15 +174,12 @@ def arrow_state(value: Any) -> object:
         if whole and not chunk.null_count:
             parts[:1] = [None]  # it says that each item is valid
         small = whole and sum(each.size for each in parts if each is not None) <= _COPIED
-        view = _bytes_of if small else memoryview
-        buffers = [None if each is None else view(each) for each in parts]
-        told.append((len(chunk), chunk.offset, buffers))
+        read = _to_bytes if small else memoryview
+        told.append((len(chunk), chunk.offset, [it if it is None else read(it) for it in parts]))
     return str(value.type), told
 
 
-def _bytes_of(buffer: Any) -> bytes:
-    return buffer.to_pybytes()  # type: ignore[no-any-return]
-
+_to_bytes = methodcaller("to_pybytes")
 
 # Bytes of an array up to which copying is faster than reading in place.
 _COPIED = 2**12

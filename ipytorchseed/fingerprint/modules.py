@@ -127,13 +127,14 @@ def _write_one(
             full = f"{prefix}{name}" if type(name) is str else prefix
             token = yield from _write_tensor(tensor, full, seen, walk)
             stream += (name_bytes(full), token)
-            if tensor is not None:
-                gathered.append((full, token))
-                if is_tensor_type(type(tensor)):
-                    seen.dtypes.add(dtype_of(tensor))
-                if gathered is seen.buffers and name in unsaved:
-                    seen.unsaved.append((full, token))
-                if gathered is seen.parameters and is_tensor_type(type(tensor)):
+            if tensor is None:
+                continue
+            gathered.append((full, token))
+            if gathered is seen.buffers and name in unsaved:
+                seen.unsaved.append((full, token))
+            if is_tensor_type(type(tensor)):
+                seen.dtypes.add(dtype_of(tensor))
+                if gathered is seen.parameters:
                     seen.numbers += native().numel(tensor)
                     seen.frozen += [] if native().requires_grad(tensor) else [full]
     plain, hooks = _sort_fields(fields, made, module)
@@ -247,16 +248,3 @@ def _parts(seen: _Seen) -> dict[str, str]:
         if tokens:
             parts[word] = xxh3_128_digest(join(tokens))[:8].hex()
     return parts
-
-
-def write_script_module(value: Any, walk: Walk) -> Writing:
-    """Write a compiled TorchScript module by its C++ state."""
-    import torch
-
-    script = (anatomy(type(value)).dictionary(value) or {}).get("_c")
-    # The readers that torch.jit itself uses.
-    readers: list[Any] = [torch._C.ParameterDict, torch._C.BufferDict, torch._C.ModuleDict]  # noqa: SLF001
-    kept = [sorted(reader(script).items(), key=itemgetter(0)) for reader in readers]
-    walk.mark_unseen(anatomy(type(value)).name)
-    token = yield [kept[:2], [name for name, _ in kept[2]]]
-    return Draft(xxh3_128_digest(b"script" + token), "module", "ScriptModule", opaque=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
 from typing import Any
 
 from xxhash import xxh3_128_digest
@@ -74,16 +73,11 @@ def text_writer(base: Any) -> Writer:
     return write
 
 
-def memory_writer(word: str, view: Callable[[Any], memoryview]) -> Writer:
-    """Return a writer of objects that are a byte buffer.
-
-    Args:
-        word: The kind.
-        view: Returns the buffer.
-    """
+def memory_writer(word: str) -> Writer:
+    """Return a writer of objects that are a byte buffer."""
 
     def write(value: Any, walk: Walk) -> Writing:
-        with view(value) as memory:
+        with memoryview(value) as memory:
             shape = f"{memory.format}{memory.shape}".encode()
             size = memory.nbytes
             body = _memory(memory, walk)

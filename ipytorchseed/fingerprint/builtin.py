@@ -49,7 +49,7 @@ def state_writer(
 
 
 def class_of(value: object, name: str | tuple[str, ...]) -> Any:
-    """Return the nearest class whose full name begins so: a user's class would run its code."""
+    """Return the nearest class whose full name begins so, not a user's class."""
     return next(kind for kind in mro(type(value)) if anatomy(kind).name.startswith(name))
 
 

@@ -7,7 +7,6 @@ import os
 import sys
 from typing import Any
 
-from msgspec.structs import replace
 from xxhash import xxh3_64_hexdigest, xxh3_128_digest
 
 from ipytorchseed.fingerprint.builtin import class_of
@@ -145,7 +144,7 @@ def write_image(value: Any, walk: Walk) -> Writing:
         draft = yield from write_object(value, walk)
         width, height = fields["_size"]
         shown = f"{fields['_mode']} image of {width} x {height}"
-        return replace(draft, kind="image", summary=shown, parts={})
+        return Draft(draft.digest, "image", shown, opaque=draft.opaque)
     tokens = yield from attribute_tokens([(each, fields.get(each)) for each in _OF_IMAGE], walk)
     width, height = fields["_size"]
     rows = walk.split(height, 4 * width * height)

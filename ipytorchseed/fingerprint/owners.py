@@ -1,7 +1,9 @@
 """Finds out who owns memory, and whether memory of others can be read.
 
 Memory that numpy or torch do not own may be unmapped, or past the end of a file that became
-shorter. A process that reads such a page is killed.
+shorter. A process that reads such a page is killed. So the pages are asked for just before each
+piece is read; only another thread or process could take them away in the meantime, which is less
+than a thousandth of a second.
 """
 
 from __future__ import annotations

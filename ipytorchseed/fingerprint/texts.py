@@ -12,6 +12,7 @@ from ipytorchseed.fingerprint.reading import read
 from ipytorchseed.fingerprint.scalars import LEAVES, LONG
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
 
+_PIECE = 2**20  # characters encoded at once: memory for more would be new each time
 _SHOWN = 32  # bytes of the longest number that is shown in digits
 
 
@@ -27,7 +28,12 @@ def _plain(base: Any, value: Any) -> Any:
 def _long(text: str, walk: Walk) -> bytes:
     """Digest a text of any length."""
     length = str.__len__(text)
-    pieces = (str.__getitem__(text, each) for each in walk.split(length, length))
+    spans = (
+        slice(start, min(start + _PIECE, each.stop))
+        for each in walk.split(length, length)
+        for start in range(each.start, each.stop, _PIECE)
+    )
+    pieces = (str.__getitem__(text, span) for span in spans)
     return walk.read_pieces(each.encode("utf-8", "surrogatepass") for each in pieces)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from xxhash import xxh3_128_digest
 
-from ipytorchseed.fingerprint.containers import write_items, write_tokens
+from ipytorchseed.fingerprint.containers import write_tokens
 from ipytorchseed.fingerprint.objects import attribute_tokens, extra, join
 from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing, digest_of
@@ -48,12 +48,9 @@ def state_writer(
     return write
 
 
-def base_of(value: object, name: str) -> Any:
-    """Return the base class of ``value`` with that full name."""
-    for kind in mro(type(value)):
-        if anatomy(kind).name == name:
-            return kind
-    raise TypeError(name)
+def class_of(value: object, name: str | tuple[str, ...]) -> Any:
+    """Return the nearest class whose full name begins so, not a user's class."""
+    return next(kind for kind in mro(type(value)) if anatomy(kind).name.startswith(name))
 
 
 def moment(value: Any) -> object:
@@ -79,7 +76,7 @@ def path(value: Any) -> object:
 
 def decimal(value: Any) -> object:
     """Return a decimal number's text, which has its sign, exponent and NaN payload."""
-    return base_of(value, "decimal.Decimal").__str__(value)
+    return class_of(value, "decimal.Decimal").__str__(value)
 
 
 def memory_file(value: Any) -> object:
@@ -92,11 +89,7 @@ def memory_file(value: Any) -> object:
 
 def hashed(value: Any) -> object:
     """Return the digest of what a hash object has received so far."""
-    kind: Any = next(
-        each
-        for each in mro(type(value))
-        if anatomy(each).name.startswith(("_hashlib.", "_blake2."))
-    )
+    kind = class_of(value, ("_hashlib.", "_blake2."))
     # which have digests of any length
     length = (32,) if anatomy(kind).name == "_hashlib.HASHXOF" else ()
     return kind.digest(value, *length)
@@ -104,13 +97,13 @@ def hashed(value: Any) -> object:
 
 def row(value: Any) -> object:
     """Return the columns and the items of a row that SQLite found."""
-    kind: Any = base_of(value, "sqlite3.Row")
+    kind = class_of(value, "sqlite3.Row")
     return kind.keys(value), [*kind.__iter__(value)]
 
 
 def seeds(value: Any) -> object:
     """Return the arguments of a seed sequence, and how many children it has spawned."""
-    base: Any = base_of(value, "numpy.random.bit_generator.SeedSequence")
+    base = class_of(value, "numpy.random.bit_generator.SeedSequence")
     names = "entropy", "spawn_key", "pool_size", "n_children_spawned"
     return [getattr(base, name).__get__(value) for name in names]
 
@@ -139,7 +132,7 @@ _ADDRESS = lazy_pattern(r"0x[0-9a-fA-F]{4,}")
 
 def zone(value: Any) -> object:
     """Return a time zone's name."""
-    return base_of(value, "zoneinfo.ZoneInfo").key.__get__(value)
+    return class_of(value, "zoneinfo.ZoneInfo").key.__get__(value)
 
 
 def pattern(value: Any) -> object:
@@ -244,9 +237,8 @@ def _is_of(value: object, name: str) -> bool:
     return made is not None and issubclass(type(value), made)
 
 
-def write_bit_generator(value: Any, walk: Walk) -> Writing:
+def write_bit_generator(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
     """Write numpy's bit generator by its state."""
-    base: Any = next(kind for kind in mro(type(value)) if anatomy(kind).name.startswith("numpy."))
-    digest = yield from write_items([base.state.__get__(value)], walk)
+    token = yield class_of(value, "numpy.").state.__get__(value)
     made = anatomy(type(value))
-    return Draft(xxh3_128_digest(b"random" + text(made.name) + digest), "rng", made.title)
+    return Draft(xxh3_128_digest(b"random" + text(made.name) + token), "rng", made.title)

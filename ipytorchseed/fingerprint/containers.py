@@ -98,11 +98,6 @@ def write_batch(items: Sequence[Any], walk: Walk) -> Bytes:
     return digest
 
 
-def write_items(items: Sequence[object], walk: Walk) -> Bytes:
-    """Digest a few items in their order; 16 bytes."""
-    return xxh3_128_digest(b"".join((yield from write_tokens(items, walk))))
-
-
 # By the identity of the type, its code in the ``array`` module.
 _PACKED = {id(float): "d", id(int): "q", id(bool): "b", id(str): ""}
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator, Sequence
+from operator import methodcaller
 from typing import Any
 
 from xxhash import xxh3_128_digest
@@ -15,7 +16,7 @@ from ipytorchseed.fingerprint.arrays import brief_head, brief_token, name_of, se
 from ipytorchseed.fingerprint.mappings import find_times
 from ipytorchseed.fingerprint.objects import PARTS, attribute_tokens, join
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
-from ipytorchseed.introspection.anatomy import anatomy, mro, name_of_class, own, per_object
+from ipytorchseed.introspection.anatomy import anatomy, find_member, name_of_class
 
 
 def _fields(value: Any) -> dict[Any, Any]:
@@ -117,23 +118,16 @@ def _rest(value: Any, fields: dict[Any, Any], walk: Walk) -> Bytes:
     made = anatomy(type(value))
     if not made.name.startswith("pandas."):
         wanted.append(("class", made.name))
-        kept = _NOT_CONTENT | accessors(type(value))
-        wanted += [item for item in made.attributes(value) if item[0] not in kept]
+        kind = type(value)
+        wanted += [item for item in made.attributes(value) if _is_content(kind, item[0])]
     return join((yield from attribute_tokens(wanted, walk)))
 
 
-def _name_accessors(kind: type) -> frozenset[str]:
-    names = (name for base in mro(kind) for name, entry in own(base).items() if _is_accessor(entry))
-    return frozenset(names)
+def _is_content(kind: type, name: str) -> bool:
+    """Return whether an attribute is no cache: pandas 2 keeps an accessor, such as ``plot``."""
+    accessor = name_of_class(type(find_member(kind, name))) in {"Accessor", "CachedAccessor"}
+    return not accessor and name not in _NOT_CONTENT
 
-
-def _is_accessor(entry: object) -> bool:
-    return name_of_class(type(entry)) in {"Accessor", "CachedAccessor"}
-
-
-# Returns the accessor names of a class, such as ``plot``. Before version 3, pandas caches an
-# accessor in the object on first use.
-accessors = per_object(_name_accessors)
 
 _NOT_CONTENT = frozenset({"_attrs", "_cache", "_cacher", "_flags", "_id", "_item_cache", "_mgr",
                           "_name", "_no_setting_name", "_readonly", "_reset_identity"})  # fmt: skip
@@ -173,15 +167,12 @@ def arrow_state(value: Any) -> object:
         if whole and not chunk.null_count:
             parts[:1] = [None]  # it says that each item is valid
         small = whole and sum(each.size for each in parts if each is not None) <= _COPIED
-        view = _bytes_of if small else memoryview
-        buffers = [None if each is None else view(each) for each in parts]
-        told.append((len(chunk), chunk.offset, buffers))
+        read = _to_bytes if small else memoryview
+        told.append((len(chunk), chunk.offset, [it if it is None else read(it) for it in parts]))
     return str(value.type), told
 
 
-def _bytes_of(buffer: Any) -> bytes:
-    return buffer.to_pybytes()  # type: ignore[no-any-return]
-
+_to_bytes = methodcaller("to_pybytes")
 
 # Bytes of an array up to which copying is faster than reading in place.
 _COPIED = 2**12

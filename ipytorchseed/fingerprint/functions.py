@@ -13,7 +13,6 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any
 
-from msgspec import structs
 from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint.objects import attribute_tokens, count, join
@@ -112,8 +111,7 @@ def _constant(value: Any) -> bytes:
     token = None if write is None else write(value)
     if token is not None:
         return token
-    raw = value.encode("utf-8", "surrogatepass") if kind is str else value
-    return b"B" + xxh3_128_digest(raw)
+    return text(value) if kind is str else b"B" + xxh3_128_digest(value)
 
 
 def write_code(value: types.CodeType, walk: Walk) -> Writing:  # noqa: ARG001
@@ -253,8 +251,8 @@ _write_cached = wrapper_writer("cached function", "__wrapped__")
 def write_cached(value: Any, walk: Walk) -> Writing:
     """Write a function with a cache, without the cached results."""
     draft = yield from _write_cached(value, walk)
-    kept = type(value).cache_info(value).currsize
-    return structs.replace(draft, parts={**draft.parts, "kept": str(kept)})
+    draft.parts["kept"] = str(type(value).cache_info(value).currsize)
+    return draft
 
 
 # Types of descriptors for attributes that the interpreter stores, by identity.

@@ -7,17 +7,17 @@ import os
 import sys
 from typing import Any
 
-from msgspec.structs import replace
 from xxhash import xxh3_64_hexdigest, xxh3_128_digest
 
+from ipytorchseed.fingerprint.builtin import class_of
 from ipytorchseed.fingerprint.objects import PARTS, attribute_tokens, join, write_object
 from ipytorchseed.fingerprint.owners import is_borrowed_image
 from ipytorchseed.fingerprint.texts import memory_writer
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
-from ipytorchseed.introspection.anatomy import anatomy, module_of_class, mro
+from ipytorchseed.introspection.anatomy import anatomy
 
 _POINTERS = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_wchar_p, ctypes.py_object)
-_write_number = memory_writer("memory", memoryview)
+_write_number = memory_writer("memory")
 
 
 def write_ctypes(value: Any, walk: Walk) -> Writing:
@@ -102,28 +102,21 @@ def table_state(value: Any) -> object:
     return [*zip(value.column_names, value.columns, strict=True)]
 
 
-def _kind_of(value: object, package: str) -> Any:
-    """Return the nearest class of a package, because a subclass would run user code."""
-    return next(
-        kind for kind in mro(type(value)) if module_of_class(kind).partition(".")[0] == package
-    )
-
-
 def tree_state(value: Any) -> object:
     """Return the splits and values of a decision tree's nodes."""
-    kind = _kind_of(value, "sklearn")
+    kind = class_of(value, "sklearn.")
     arrays = (getattr(kind, name).__get__(value) for name in ("threshold", "feature", "value"))
     return tuple(each.tobytes() for each in arrays)
 
 
 def points_state(value: Any) -> object:
     """Return the points and nodes of a SciPy tree, as pickled."""
-    return _kind_of(value, "scipy").__getstate__(value)
+    return class_of(value, "scipy.").__getstate__(value)
 
 
 def neighbors_state(value: Any) -> object:
     """Return the points and nodes of a scikit-learn tree, without its counters."""
-    return _kind_of(value, "sklearn").__getstate__(value)[:7]
+    return class_of(value, "sklearn.").__getstate__(value)[:7]
 
 
 def geometry_state(value: Any) -> object:
@@ -151,7 +144,7 @@ def write_image(value: Any, walk: Walk) -> Writing:
         draft = yield from write_object(value, walk)
         width, height = fields["_size"]
         shown = f"{fields['_mode']} image of {width} x {height}"
-        return replace(draft, kind="image", summary=shown, parts={})
+        return Draft(draft.digest, "image", shown, opaque=draft.opaque)
     tokens = yield from attribute_tokens([(each, fields.get(each)) for each in _OF_IMAGE], walk)
     width, height = fields["_size"]
     rows = walk.split(height, 4 * width * height)

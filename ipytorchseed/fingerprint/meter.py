@@ -219,6 +219,4 @@ class Meter:
 
     def pick(self, items: Sequence[T]) -> Sequence[T]:
         """Return the items to visit: all, or some from the start, the end and between."""
-        if self.may_hold(len(items)):
-            return items
         return [item for span in self.spans(len(items)) for item in items[span]]

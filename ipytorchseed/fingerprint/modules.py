@@ -5,18 +5,25 @@ Parameters, buffers, modes, hooks and plain attributes.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Generator
 from operator import itemgetter
 from typing import Any
 from weakref import ReferenceType
 
-from msgspec import Struct
+from msgspec import Struct, field
 from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint.builtin import referred
 from ipytorchseed.fingerprint.elements import contents, dtype_of, note_strides
 from ipytorchseed.fingerprint.native import is_tensor_type, native
-from ipytorchseed.fingerprint.objects import attribute_tokens, count, inner_parts, join
+from ipytorchseed.fingerprint.objects import (
+    Attributes,
+    attribute_tokens,
+    count,
+    inner_parts,
+    join,
+)
 from ipytorchseed.fingerprint.scalars import name_bytes
 from ipytorchseed.fingerprint.tensors import extras, shape_of
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
@@ -51,19 +58,20 @@ _BYTES = {True: b"1", False: b"0"}
 
 
 class _Seen(Struct):
-    """What is collected during the walk through the submodules."""
+    """What is collected during the walk through the submodules.
+
+    Attributes:
+        stream: All of the content.
+        told: Tokens with their names, by part or the letter of its parts.
+        own: The attributes of the module itself.
+        inside: Its layers and their settings.
+    """
 
     stream: list[bytes] = []
-    parameters: list[tuple[str, bytes]] = []
-    buffers: list[tuple[str, bytes]] = []
-    unsaved: list[tuple[str, bytes]] = []
-    dtypes: set[str] = set()
-    grads: list[tuple[str, bytes]] = []
-    hooks: list[tuple[str, bytes]] = []
-    attributes: list[tuple[str, bytes]] = []
+    told: defaultdict[str, Attributes] = field(default_factory=lambda: defaultdict(list))
     own: list[tuple[str, Any]] = []
     inside: list[bytes] = []
-    rates: list[tuple[str, bytes]] = []
+    dtypes: set[str] = set()
     frozen: list[str] = []
     modes: set[bool] = set()
     numbers: int = 0
@@ -100,7 +108,7 @@ def write_nn_module(value: Any, walk: Walk) -> Writing:
     digest = xxh3_128_digest(b"".join(seen.stream))
     if not walk.top:
         return Draft(digest, "module")
-    size = count(len(seen.parameters), "parameter")
+    size = count(len(seen.told["p"]), "parameter")
     summary = f"{anatomy(type(value)).title}, {size} ({count(seen.numbers, 'number')})"
     parts = yield from inner_parts(seen.own, walk)
     return Draft(digest, "module", summary, _parts(seen) | parts)
@@ -122,33 +130,34 @@ def _write_one(
         seen.modes.add(training)
         stream.append(_BYTES[training])
     unsaved = fields.get("_non_persistent_buffers_set") or ()
-    for field_name, gathered in (("_parameters", seen.parameters), ("_buffers", seen.buffers)):
-        for name, tensor in entries(fields.get(field_name)):
+    for held, letter in (("_parameters", "p"), ("_buffers", "b")):
+        for name, tensor in entries(fields.get(held)):
             full = f"{prefix}{name}" if type(name) is str else prefix
             token = yield from _write_tensor(tensor, full, seen, walk)
             stream += (name_bytes(full), token)
-            if tensor is not None:
-                gathered.append((full, token))
-                if is_tensor_type(type(tensor)):
-                    seen.dtypes.add(dtype_of(tensor))
-                if gathered is seen.buffers and name in unsaved:
-                    seen.unsaved.append((full, token))
-                if gathered is seen.parameters and is_tensor_type(type(tensor)):
+            if tensor is None:
+                continue
+            seen.told[letter].append((full, token))
+            if letter == "b" and name in unsaved:
+                seen.told["unsaved"].append((full, token))
+            if is_tensor_type(type(tensor)):
+                seen.dtypes.add(dtype_of(tensor))
+                if letter == "p":
                     seen.numbers += native().numel(tensor)
                     seen.frozen += [] if native().requires_grad(tensor) else [full]
     plain, hooks = _sort_fields(fields, made, module)
     tokens = yield from attribute_tokens(plain, walk)
     stream.append(join(tokens))
     rate = _RATES.get(family) if within else None
-    seen.rates += [(path, token) for name, token in tokens if name == rate]
+    seen.told["rates"] += [(path, token) for name, token in tokens if name == rate]
     tokens = [each for each in tokens if each[0] != rate]
     if not path:
-        seen.attributes, seen.own = tokens, plain
+        seen.told["a"], seen.own = tokens, plain
     seen.inside += (name_bytes(path), name_bytes(made.name), join(tokens if path else ()))
     if hooks:
         tokens = yield from attribute_tokens(hooks, walk)
         stream.append(join(tokens))
-        seen.hooks += [(f"{prefix}{name}", token) for name, token in tokens]
+        seen.told["hooks"] += [(f"{prefix}{name}", token) for name, token in tokens]
     return [
         (f"{prefix}{name}" if type(name) is str else prefix, inner)
         for name, inner in entries(fields.get("_modules"))
@@ -212,51 +221,28 @@ def _write_tensor(tensor: Any, name: str, seen: _Seen, walk: Walk) -> Bytes:
     note_strides(walk, tensor)
     grad, rest = yield from extras(tensor, walk)
     if grad:
-        seen.grads.append((name, grad))
+        seen.told["grad"].append((name, grad))
         seen.stream.append(grad)
     if rest:
-        seen.hooks.append((name, rest))
+        seen.told["hooks"].append((name, rest))
         seen.stream.append(rest)
     return token
 
 
 def _parts(seen: _Seen) -> dict[str, str]:
     modes = {frozenset({True}): "train", frozenset({False}): "eval"}
-    inside = xxh3_128_digest(b"".join(seen.inside))[:8].hex()  # its layers and their settings
+    inside = xxh3_128_digest(b"".join(seen.inside))[:8].hex()
     parts = {"mode": modes.get(frozenset(seen.modes), "mixed"), "inside": inside}
-    for letter, word, tokens in (
-        ("p", "parameters", seen.parameters),
-        ("b", "buffers", seen.buffers),
-        ("a", "attributes", seen.attributes),
-    ):
-        if len(tokens) > NAMED:
-            parts[word] = xxh3_128_digest(join(tokens))[:8].hex()
+    whole = {word: seen.told[word] for word in ("grad", "hooks", "rates", "unsaved")}
+    for letter, word in (("p", "parameters"), ("b", "buffers"), ("a", "attributes")):
+        if len(seen.told[letter]) > NAMED:
+            whole[word] = seen.told[letter]
         else:
-            parts |= {f"{letter}:{name}": digest_of(token) for name, token in tokens}
+            parts |= {f"{letter}:{name}": digest_of(token) for name, token in seen.told[letter]}
     if seen.frozen:
         which = xxh3_128_digest(b"".join(map(name_bytes, seen.frozen)))[:8].hex()
         parts["frozen"] = f"{len(seen.frozen)} {which}"
     if seen.dtypes:
         parts["dtype"] = ", ".join(sorted(seen.dtypes))
-    for word, tokens in (
-        ("grad", seen.grads),
-        ("hooks", seen.hooks),
-        ("rates", seen.rates),
-        ("unsaved", seen.unsaved),
-    ):
-        if tokens:
-            parts[word] = xxh3_128_digest(join(tokens))[:8].hex()
-    return parts
-
-
-def write_script_module(value: Any, walk: Walk) -> Writing:
-    """Write a compiled TorchScript module by its C++ state."""
-    import torch
-
-    script = (anatomy(type(value)).dictionary(value) or {}).get("_c")
-    # The readers that torch.jit itself uses.
-    readers: list[Any] = [torch._C.ParameterDict, torch._C.BufferDict, torch._C.ModuleDict]  # noqa: SLF001
-    kept = [sorted(reader(script).items(), key=itemgetter(0)) for reader in readers]
-    walk.mark_unseen(anatomy(type(value)).name)
-    token = yield [kept[:2], [name for name, _ in kept[2]]]
-    return Draft(xxh3_128_digest(b"script" + token), "module", "ScriptModule", opaque=True)
+    told = {word: xxh3_128_digest(join(each))[:8].hex() for word, each in whole.items() if each}
+    return parts | told

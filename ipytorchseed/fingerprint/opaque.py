@@ -13,7 +13,6 @@ from typing import Any
 
 from xxhash import xxh3_128_digest
 
-from ipytorchseed.fingerprint.containers import write_items
 from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.value import DATABASE
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
@@ -122,8 +121,8 @@ def write_generator(value: Any, walk: Walk) -> Writing:
         around = (frame.f_globals, frame.f_builtins)
         held = [each for each in held if not any(each is known for known in around)]
     del frame
-    digest = yield from write_items([code, where, *held], walk)
-    digest = xxh3_128_digest(b"generator" + digest)
+    token = yield [code, where, *held]
+    digest = xxh3_128_digest(b"generator" + token)
     state = "finished" if where is None else "suspended"
     parts = {"position": "finished" if where is None else str(where)}
     return Draft(digest, "generator", f"{state} {made.title} {code.co_name}", parts, opaque=True)

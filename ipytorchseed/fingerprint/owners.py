@@ -1,7 +1,9 @@
 """Finds out who owns memory, and whether memory of others can be read.
 
 Memory that numpy or torch do not own may be unmapped, or past the end of a file that became
-shorter. A process that reads such a page is killed.
+shorter. A process that reads such a page is killed. So the pages are asked for just before each
+piece is read; only another thread or process could take them away in the meantime, which is less
+than a thousandth of a second.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import mmap
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -103,19 +105,19 @@ def require(array: Any, places: Any = None) -> None:
     if array.dtype.hasobject:
         raise UnreadableError("its objects are in foreign memory")
     array, item = np.atleast_1d(np.asarray(array)), array.itemsize
-    first, (low, high) = address_of_array(array), extent(array.shape, array.strides, item)
+    low, high = _span(array)
     if places is None and high - low <= _DENSE * array.nbytes:
-        pages: Iterable[int] = range(
-            (first + low) // mmap.PAGESIZE, (first + high - 1) // mmap.PAGESIZE + 1
-        )
+        pages = [*range(low // mmap.PAGESIZE, (high - 1) // mmap.PAGESIZE + 1)]
     else:
         indices = np.unravel_index(np.arange(array.size) if places is None else places, array.shape)
-        begins = first + sum(each * step for each, step in zip(indices, array.strides, strict=True))
+        begins = address_of_array(array) + sum(
+            each * step for each, step in zip(indices, array.strides, strict=True)
+        )
         within = [*range(0, item, mmap.PAGESIZE), item - 1]
         pages = np.unique(np.add.outer(begins, within) // mmap.PAGESIZE).tolist()
     if not hasattr(os, "writev"):
         raise UnreadableError("memory that may be gone, and no safe way to read it on this system")
-    if not _are_there([*pages]):
+    if not _are_there(pages):
         raise UnreadableError("its memory was released")
 
 
@@ -143,16 +145,18 @@ def _are_there(pages: list[int]) -> bool:
 
 def is_inside(value: Any, root: Any) -> bool:
     """Return whether all elements of an array are in the memory of another, dense one."""
-    asarray = sys.modules["numpy"].asarray  # for a subclass: without its overrides
-    (begin, end), (low, high) = (_reach(asarray(each)) for each in (value, root))
-    ahead = address_of_array(asarray(value)) - address_of_array(asarray(root))
-    return bool(low <= ahead + begin and ahead + end <= high)
+    (begin, end), (low, high) = map(_span, (value, root))
+    return low <= begin and end <= high
 
 
-def _reach(value: Any) -> tuple[int, int]:
-    if value.flags.c_contiguous:
-        return 0, value.nbytes
-    return extent(value.shape, value.strides, value.itemsize)
+def _span(value: Any) -> tuple[int, int]:
+    """Return the address of an array's first byte, and that after its last one."""
+    value = sys.modules["numpy"].asarray(value)  # for a subclass: without its overrides
+    low, high = 0, value.nbytes
+    if not value.flags.c_contiguous:
+        low, high = extent(value.shape, value.strides, value.itemsize)
+    first = address_of_array(value)
+    return first + low, first + high
 
 
 def address_of_array(value: Any) -> int:

@@ -10,12 +10,10 @@ from typing import Any
 from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint import elements
-from ipytorchseed.fingerprint.buffers import memory
 from ipytorchseed.fingerprint.containers import SERIES
 from ipytorchseed.fingerprint.native import native, reads_natively
 from ipytorchseed.fingerprint.objects import attribute_tokens, join
-from ipytorchseed.fingerprint.owners import UnreadableError, owns_storage
-from ipytorchseed.fingerprint.reading import read
+from ipytorchseed.fingerprint.owners import UnreadableError
 from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
@@ -99,20 +97,13 @@ def summary_of(tensor: Any, series: tuple[float, ...] | None = None) -> str:
 
 def series_of(tensor: Any) -> tuple[float, ...] | None:
     """Return the numbers of a short one-dimensional tensor or scalar, if readable."""
-    torch, at = sys.modules["torch"], native()
-    dtype = at.dtype(tensor)
-    plain = dtype.is_floating_point or dtype in (torch.int64, torch.int32, torch.int16, torch.int8,
-                                                 torch.uint8)  # fmt: skip
-    if at.is_nested(tensor) or at.layout(tensor) is not at.strided or not plain:
+    at, dtype = native(), native().dtype(tensor)
+    if at.is_nested(tensor) or at.layout(tensor) is not at.strided or at.is_quantized(tensor):
         return None
     most = 1 if len(at.shape(tensor)) > 1 else SERIES
-    if not 0 < at.numel(tensor) <= most:
+    if dtype.is_complex or dtype is sys.modules["torch"].bool or not 0 < at.numel(tensor) <= most:
         return None
-    if (
-        at.device(tensor).type == "meta"
-        or not elements.has_memory(tensor)
-        or at.is_quantized(tensor)
-    ):
+    if at.device(tensor).type == "meta" or not elements.has_memory(tensor):
         return None
     try:
         there = elements.readable(tensor)
@@ -121,18 +112,10 @@ def series_of(tensor: Any) -> tuple[float, ...] | None:
         return None
 
 
-def write_storage(value: Any, walk: Walk) -> Writing:
+def write_storage(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
     """Write the memory behind a tensor."""
-    import numpy as np
-
-    yield from ()
+    torch = sys.modules["torch"]
+    token = yield torch.empty(0, dtype=torch.uint8, device=value.device).set_(value)
     size = value.nbytes()
-    device = value.device.type
-    body = b""
-    if device == "cpu" and size and value.data_ptr():
-        held = np.frombuffer(memory(value.data_ptr(), size), np.uint8)
-        body = read(held, walk, borrowed=not owns_storage(value))
-    elif size:
-        walk.mark_unseen("torch.UntypedStorage")
-    digest = xxh3_128_digest(f"storage {size} {device}".encode() + body)
+    digest = xxh3_128_digest(b"storage" + token)
     return Draft(digest, "storage", f"storage of {size:,} bytes", {"length": str(size)})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
 from typing import Any
 
 from xxhash import xxh3_128_digest
@@ -13,6 +12,7 @@ from ipytorchseed.fingerprint.reading import read
 from ipytorchseed.fingerprint.scalars import LEAVES, LONG
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
 
+_PIECE = 2**20  # characters encoded at once: memory for more would be new each time
 _SHOWN = 32  # bytes of the longest number that is shown in digits
 
 
@@ -28,7 +28,12 @@ def _plain(base: Any, value: Any) -> Any:
 def _long(text: str, walk: Walk) -> bytes:
     """Digest a text of any length."""
     length = str.__len__(text)
-    pieces = (str.__getitem__(text, each) for each in walk.split(length, length))
+    spans = (
+        slice(start, min(start + _PIECE, each.stop))
+        for each in walk.split(length, length)
+        for start in range(each.start, each.stop, _PIECE)
+    )
+    pieces = (str.__getitem__(text, span) for span in spans)
     return walk.read_pieces(each.encode("utf-8", "surrogatepass") for each in pieces)
 
 
@@ -74,16 +79,11 @@ def text_writer(base: Any) -> Writer:
     return write
 
 
-def memory_writer(word: str, view: Callable[[Any], memoryview]) -> Writer:
-    """Return a writer of objects that are a byte buffer.
-
-    Args:
-        word: The kind.
-        view: Returns the buffer.
-    """
+def memory_writer(word: str) -> Writer:
+    """Return a writer of objects that are a byte buffer."""
 
     def write(value: Any, walk: Walk) -> Writing:
-        with view(value) as memory:
+        with memoryview(value) as memory:
             shape = f"{memory.format}{memory.shape}".encode()
             size = memory.nbytes
             body = _memory(memory, walk)

@@ -191,19 +191,11 @@ class Walk(Meter):
             return seen[1]
         if self.full:
             return None
-        made = self._tokens(value) if brief is None else self._brief(brief, value)
+        made = self._tokens(value) if brief is None else brief(value, self)
         if made is not None:
             self.tick()
             self._seen[id(value)] = value, made
         return made
-
-    def _brief(self, write: Callable[[Any, Walk], bytes | None], value: object) -> bytes | None:
-        try:
-            return write(value, self)
-        except SpentError:
-            raise
-        except Exception:  # noqa: BLE001 -- its writer meets it too, and then it alone fails
-            return None
 
     @staticmethod
     def _tokens(value: Sequence[Any]) -> bytes | None:

@@ -10,22 +10,15 @@ from pathlib import PurePath
 from msgspec.structs import replace
 
 from ipytorchseed.checking.causes import for_fresh_kernels, for_rerun
-from ipytorchseed.checking.grading import compare_outputs
+from ipytorchseed.checking.grading import grade_cell
 from ipytorchseed.checking.notebook import Cell, Notebook
-from ipytorchseed.checking.outputs import (
-    STREAMS,
-    Outputs,
-    tells_addresses,
-    without_addresses,
-)
 from ipytorchseed.checking.passes import Pass, Records, Runs
 from ipytorchseed.checking.verdict import CellVerdict, Found
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.entropy import programs_of, reads_clock
+from ipytorchseed.reads.entropy import programs_of
 from ipytorchseed.reads.own_lines import only_asks
-from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.session.states import EitherStates
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.evidence import HistoryLookup, most_draws
@@ -100,9 +93,9 @@ class Pair:
         if cell.index not in first.outputs or cell.index not in other.outputs:
             return None
         runs = self._runs(cell)
-        code = cell.source if runs is None else self._code(cell, runs[1])
+        run, code = (None, "") if runs is None else (runs[1], self._code(runs[1]))
         outputs = first.outputs[cell.index], other.outputs[cell.index]
-        shown = _outputs_apart(cell, *outputs, runs, code)
+        shown = tuple(each.change for each in grade_cell(cell, *outputs, run, code=code))
         if runs is None:
             found = Found.DIFFERENT if shown else Found.SAME
             # The run of a %replay is recorded under the id of the replayed cell.
@@ -192,12 +185,11 @@ class Pair:
                 if found.causes:  # else nothing explains other content
                     yield replace(found, outputs=known.outputs, state=Found.DIFFERENT)
 
-    def _code(self, cell: Cell, run: Run) -> str:
-        """Return the text of a cell, and of the cells that defined functions it reads."""
+    def _code(self, run: Run) -> str:
+        """Return the text of the cells that defined functions that a run read."""
         read = {name for name, value in run.reads.items() if value.kind in _CODE}
         earlier = self._after.before(run) if read else ()
-        made = (each.source for each in earlier if not read.isdisjoint(each.writes))
-        return "\n".join((cell.source, *made))
+        return "\n".join(each.source for each in earlier if not read.isdisjoint(each.writes))
 
     @property
     def _one_kernel(self) -> bool:
@@ -289,20 +281,6 @@ def _unseen(against: Run, run: Run) -> tuple[str, ...]:
         for name, before, after in both
         if before is not None and (same(before, after) is None or (hides(before) and hides(after)))
     )
-
-
-def _outputs_apart(
-    cell: Cell, before: Outputs, after: Outputs, runs: tuple[Run, Run] | None, code: str
-) -> tuple[Change, ...]:
-    """Return the differences in the outputs of a cell that count as results."""
-    if only_asks(cell.source):
-        return ()  # our own reports are not results
-    if runs is not None and tells_addresses(code, runs[1].missing):
-        before, after = map(without_addresses, (before, after))
-    timed = runs is not None and reads_clock(runs[1].nondeterministic_calls)
-    shown = [each.change for each in compare_outputs(before, after, timed=timed)]
-    no_results = STREAMS if prints_no_result(cell.source) else ()
-    return tuple(change for change in shown if change.what not in no_results)
 
 
 def _without(causes: tuple[Cause, ...], seeded: set[str]) -> tuple[Cause, ...]:

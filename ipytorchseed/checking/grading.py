@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.checking.distance import Distance, find_distance, say_rounding
 from ipytorchseed.checking.html_text import read_html
+from ipytorchseed.checking.notebook import Cell
 from ipytorchseed.checking.outputs import (
     STREAMS,
     WIDGET,
@@ -19,11 +20,17 @@ from ipytorchseed.checking.outputs import (
     error_text,
     say_pixels,
     stream_text,
+    tells_addresses,
+    without_addresses,
     without_ours,
 )
 from ipytorchseed.checking.spelling import in_one_spelling
 from ipytorchseed.checking.verdict import Found
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.entropy import reads_clock
+from ipytorchseed.reads.own_lines import only_asks
+from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.session.outputs import text_value
 from ipytorchseed.why.changes import ROUNDING, SHOWN_OTHERWISE
 from ipytorchseed.why.explanation import Change
@@ -70,6 +77,34 @@ class Grade(Struct, frozen=True):
     def change(self) -> Change:
         """The difference, for reports."""
         return Change(self.what, "", self.detail)
+
+
+def grade_cell(  # noqa: PLR0913, PLR0917 -- two outputs, and how to compare them
+    cell: Cell,
+    before: Outputs,
+    after: Outputs,
+    run: Run | None,
+    rtol: float | None = EXACT,
+    code: str = "",
+) -> tuple[Grade, ...]:
+    """Return the grades of a cell's outputs that count as results and differ.
+
+    Args:
+        cell: The cell.
+        before: Its earlier outputs.
+        after: Its later outputs.
+        run: The record of its later run; None if there is none.
+        rtol: As for ``compare_outputs``.
+        code: The text of the functions that it calls.
+    """
+    if only_asks(cell.source):
+        return ()  # our own reports are not results
+    if run is not None and tells_addresses(f"{cell.source}\n{code}", run.missing):
+        before, after = map(without_addresses, (before, after))
+    timed = run is not None and reads_clock(run.nondeterministic_calls)
+    no_results = STREAMS if prints_no_result(cell.source) else ()
+    grades = compare_outputs(before, after, rtol, timed=timed)
+    return tuple(each for each in grades if each.what not in no_results)
 
 
 def compare_outputs(

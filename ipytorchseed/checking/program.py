@@ -231,43 +231,23 @@ def after_import(site: Site, call: str, kind: str, why: str) -> Edits:
     Returns:
         One edit; none if nothing is imported before.
     """
-    library = call.partition(".")[0]
-    first = None
-    for code in site.until:
-        for place, statement in enumerate(code.tree.body):
-            paths = [path for node in _imports(statement) for _, path in imported(node)]
-            if any(path.partition(".")[0] == library for path in paths):
-                last = _last_import(code, place)
-                return (_insert_after(site.program, code, last, call, kind, why),)
-            if paths and first is None:
-                first = code, _last_import(code, place)
-    return () if first is None else (_insert_after(site.program, *first, call, kind, why),)
-
-
-def among_imports(site: Site, call: str, kind: str, why: str) -> Edits:
-    """Insert a line after the import of its library, or at the start of the cell.
-
-    This is for modules that draw while they are imported later in the cell.
-
-    Args:
-        site: The site; the line is inserted in its cell.
-        call: A call by its dotted name.
-        kind: The kind of the edit.
-        why: What it does.
-
-    Returns:
-        One edit; none if the cell is not Python.
-    """
-    library, code = call.partition(".")[0], site.code
-    for statement in code.tree.body:
-        paths = [path for node in _imports(statement) for _, path in imported(node)]
-        if any(path.partition(".")[0] == library for path in paths):
-            return (_insert_after(site.program, code, statement, call, kind, why),)
-    return _at_start(site.program, code, call, kind, why) if code.tree.body else ()
+    imports = [
+        (code, place, libraries)
+        for code in site.until
+        for place, statement in enumerate(code.tree.body)
+        if (libraries := _libraries(statement))
+    ]
+    own = [each for each in imports if call.partition(".")[0] in each[2]]
+    return tuple(
+        _insert_after(site.program, code, _last_import(code, place), call, kind, why)
+        for code, place, _ in (own or imports)[:1]
+    )
 
 
 def at_top(site: Site, code: Code, call: str, kind: str, why: str) -> Edits:
-    """Insert a line at the start of a cell, or after the imports at its start.
+    """Insert a line after the import of its library, or at the start of the cell.
+
+    Modules that the cell imports later may draw, too.
 
     Args:
         site: A site in the notebook.
@@ -279,16 +259,13 @@ def at_top(site: Site, code: Code, call: str, kind: str, why: str) -> Edits:
     Returns:
         One edit; none if the cell is not Python.
     """
+    for statement in code.tree.body:
+        if call.partition(".")[0] in _libraries(statement):
+            return (_insert_after(site.program, code, statement, call, kind, why),)
     if not code.tree.body:
         return ()
-    if _imports(code.tree.body[0]):
-        return (_insert_after(site.program, code, _last_import(code, 0), call, kind, why),)
-    return _at_start(site.program, code, call, kind, why)
-
-
-def _at_start(program: Program, code: Code, call: str, kind: str, why: str) -> Edits:
     start = code.start(code.tree.body[0])
-    lines = spell(program, code, None, call)
+    lines = spell(site.program, code, None, call)
     splice = Splice(start, start, "".join(f"{line}\n" for line in lines))
     return (Edit(code.cell, kind, why, (splice,)),)
 
@@ -340,6 +317,12 @@ def _imports(statement: ast.stmt) -> list[ast.Import | ast.ImportFrom]:
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return []
     return [each for each in ast.walk(statement) if isinstance(each, (ast.Import, ast.ImportFrom))]
+
+
+def _libraries(statement: ast.stmt) -> set[str]:
+    """Return the libraries that a statement imports from."""
+    paths = (path for node in _imports(statement) for _, path in imported(node))
+    return {path.partition(".")[0] for path in paths}
 
 
 def _last_import(code: Code, place: int) -> ast.stmt:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ipytorchseed.checking.causes import for_fresh_kernels
-from ipytorchseed.checking.grading import Grade, compare_outputs
+from ipytorchseed.checking.grading import Grade, grade_cell
 from ipytorchseed.checking.notebook import RAISES, Cell, Notebook
 from ipytorchseed.checking.outputs import (
     STREAMS,
@@ -15,8 +15,6 @@ from ipytorchseed.checking.outputs import (
     Outputs,
     joined,
     stream_text,
-    tells_addresses,
-    without_addresses,
     without_ours,
 )
 from ipytorchseed.checking.passes import Pass, Records
@@ -31,7 +29,6 @@ from ipytorchseed.reads.entropy import (
     MEMORY,
     is_program,
     programs_of,
-    reads_clock,
     sentence,
 )
 from ipytorchseed.reads.own_lines import only_asks
@@ -167,15 +164,7 @@ def _compare(  # noqa: PLR0913, PLR0917 -- two outputs, and how to compare them
     run = next(iter(records.of(cell.id)), None)
     calls = () if run is None else run.nondeterministic_calls
     notes: list[str] = []
-    apart: tuple[Grade, ...] = ()
-    if not only_asks(cell.source):  # our own reports are not results
-        if run is not None and tells_addresses(cell.source, run.missing):
-            saved, fresh = map(without_addresses, (saved, fresh))
-        timed = reads_clock(calls)
-        alike = _without_front_ends(saved, fresh, notes, timed=timed)
-        apart = compare_outputs(*alike, rtol, timed=timed)
-    if prints_no_result(cell.source):
-        apart = tuple(each for each in apart if each.what not in STREAMS)
+    apart = grade_cell(cell, *_without_front_ends(saved, fresh, notes), run, rtol)
     worst = max(apart, key=lambda each: each.rank).found if apart else Found.SAME
     differs = worst is Found.DIFFERENT
     return SavedCell(
@@ -218,7 +207,7 @@ def _causes(run: Run, earlier: Sequence[Run]) -> tuple[Cause, ...]:
 
 
 def _without_front_ends(
-    saved: Outputs, fresh: Outputs, notes: list[str], *, timed: bool
+    saved: Outputs, fresh: Outputs, notes: list[str]
 ) -> tuple[Outputs, Outputs]:
     """Remove what front ends and versions of packages add or leave out.
 
@@ -226,7 +215,6 @@ def _without_front_ends(
         saved: The outputs in the file.
         fresh: The outputs now.
         notes: Receives notes on what is not compared.
-        timed: Whether the cell reads a clock.
     """
     saved, fresh = map(without_ours, (saved, fresh))
     before, after = (
@@ -236,7 +224,7 @@ def _without_front_ends(
     if dropped:
         notes.append("what it printed is not compared: Jupyter dropped a part of it")
     for name in () if dropped else STREAMS:
-        texts = (stream_text(each, name, timed=timed) for each in (saved, fresh))
+        texts = (stream_text(each, name, timed=False) for each in (saved, fresh))
         if name == "stderr":
             texts = (_WARNING.sub("", each) for each in texts)
         for side, text in zip((before, after), _as_cut(*texts), strict=True):

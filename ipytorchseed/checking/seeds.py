@@ -11,7 +11,6 @@ from ipytorchseed.checking.program import (
     Program,
     Site,
     after_import,
-    among_imports,
     at_top,
     spell,
 )
@@ -76,13 +75,12 @@ def seeder(name: str) -> str:
 def seed_source(site: Site) -> Iterator[Edits]:
     """Seed a source after the import of its library, or in the cell that draws.
 
-    In the cell, the seed is at the top, or before imports that may draw.
+    In the cell, the seed is before imports that may draw.
     """
     call = f"{seeder(site.name)}({site.seed})"
     why = f"seeds {site.name}, which nothing had seeded before {site.found.cell.name}"
     yield after_import(site, call, "seed", why)
     yield at_top(site, site.code, call, "seed", why)
-    yield among_imports(site, call, "seed", why)
 
 
 def seed_next(site: Site) -> Iterator[Edits]:

@@ -70,11 +70,11 @@ def _brought_in(evidence: Evidence, name: str, before: str, after: str) -> Cause
     calls = {*evidence.run.nondeterministic_calls} - MEMORY.keys()
     asks = any(not is_program(each) for each in calls)
     if one or (any("seed" in each for each in evidence.run.actions) and asks):
-        return Cleared("rng", name, _BY_ITSELF, never_seeded(name, before, after))
+        return Cleared("rng", name, _BY_ITSELF, never_seeded(name))
     begin = evidence.against.begun.get(name)
     was = None if begin is None else evidence.states.position(name, begin)
     left = was is not None and is_chosen(was)
-    return never_seeded(name, before, after, since_restart=left)
+    return never_seeded(name, since_restart=left)
 
 
 def _is_used(name: str, begins: list[dict[str, str]], ends: list[dict[str, str]]) -> bool:

@@ -16,7 +16,7 @@ from ipytorchseed.reads.entropy import (
     sentence,
 )
 from ipytorchseed.why.evidence import Evidence, does
-from ipytorchseed.why.explanation import Cause, Change, Cleared
+from ipytorchseed.why.explanation import Cause, Change, Cleared, unless_others
 
 _OF_THE_MOMENT = STANDS.keys() | PERSONS.keys() | {ADDRESS}
 
@@ -40,31 +40,25 @@ _DATE = lazy_pattern(
 )
 
 
-def find_entropy(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
+def find_entropy(evidence: Evidence) -> Iterator[Cause | Cleared]:
     """Find the nondeterministic calls of the cell that can explain the change.
 
-    Args:
-        evidence: The evidence.
-        others: Whether another cause was found. Clocks, the state of the machine, and names of
-            files and runs are then cleared, if the cell only prints or keeps their values:
-            cells often measure themselves, which changes nothing else.
+    Clocks, the state of the machine, and names of files and runs do not count beside other causes
+    if the cell only prints or keeps their values: cells often measure themselves, which changes
+    nothing else.
     """
     variables = {change.name for change in evidence.changed if change.what == "variable"}
     timing = {*evidence.run.timing} & {*evidence.against.timing}
-    both = set(evidence.run.nondeterministic_calls) & set(evidence.against.nondeterministic_calls)
+    both = _calls_of_both(evidence)
     for name in evidence.run.nondeterministic_calls:
-        if name == "!date" and not others and variables and does(evidence.run, _DATE):
+        if name == "!date" and variables and does(evidence.run, _DATE):
             message = "the cell keeps what `date` prints, which is different every time"
-            yield Cause("entropy", name, message)
-        if name == BY_HASH or name not in both or is_program(name):  # values unknown
-            continue
-        if name in MEMORY:
-            continue  # see `find_memory`
+            yield unless_others(Cause("entropy", name, message))
+        if name == BY_HASH or name not in both or is_program(name) or name in MEMORY:
+            continue  # values unknown, or see `find_memory`
+        cause = Cause("entropy", name, message=sentence(name), fix=_FIX.get(name, ""))
         measures = name in timing or name in _OF_THE_MOMENT
-        if others and measures:
-            yield Cleared("entropy", name, "other causes account for the change")
-        else:
-            yield Cause("entropy", name, message=sentence(name), fix=_FIX.get(name, ""))
+        yield unless_others(cause) if measures else cause
     random_hashes = (
         evidence.run.settings.get("PYTHONHASHSEED") == "random" and not evidence.same_kernel
     )
@@ -74,20 +68,15 @@ def find_entropy(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:
         yield Cause("environment", "PYTHONHASHSEED", message, fix=fix)
 
 
-def find_memory(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
-    """Find uninitialized memory, if nothing else explains the change.
+def find_memory(evidence: Evidence) -> Iterator[Cleared]:
+    """Find uninitialized memory, if nothing else explains the change."""
+    for name in sorted(_calls_of_both(evidence) & MEMORY.keys()):
+        fix = _FIX.get(name, "torch.zeros")
+        yield unless_others(Cause("entropy", name, sentence(name), fix=fix))
 
-    Args:
-        evidence: The evidence.
-        others: Whether another cause was found.
-    """
-    both = {*evidence.run.nondeterministic_calls} & {*evidence.against.nondeterministic_calls}
-    names = sorted(both & MEMORY.keys())
-    for name in names:
-        if others:
-            yield Cleared("entropy", name, "other causes account for the change")
-        else:
-            yield Cause("entropy", name, sentence(name), fix=_FIX.get(name, "torch.zeros"))
+
+def _calls_of_both(evidence: Evidence) -> set[str]:
+    return {*evidence.run.nondeterministic_calls} & {*evidence.against.nondeterministic_calls}
 
 
 def find_places(evidence: Evidence) -> Iterator[Cause]:
@@ -95,8 +84,8 @@ def find_places(evidence: Evidence) -> Iterator[Cause]:
 
     Within a kernel, only the hashes of addresses differ between runs.
     """
-    both = {*evidence.run.nondeterministic_calls} & {*evidence.against.nondeterministic_calls}
-    if evidence.same_kernel and BY_HASH in both and any(map(_is_reordered, evidence.changed)):
+    by_hash = BY_HASH in _calls_of_both(evidence)
+    if evidence.same_kernel and by_hash and any(map(_is_reordered, evidence.changed)):
         yield Cause("entropy", BY_PLACE, sentence(BY_PLACE), fix=_FIX[BY_PLACE])
 
 

@@ -139,7 +139,7 @@ def _say_moved(
 
 
 def _say_drawn(evidence: Evidence, name: str, blame: Sequence[Blame], taken: int) -> str:
-    """Return who drew since the seed of both states, or "" if something else moved them.
+    """Return who drew since the seed of both states; "" if others moved them.
 
     Args:
         evidence: The evidence.
@@ -232,7 +232,7 @@ def _missing_moves(
     restarted = not (evidence.same_kernel or evidence.elsewhere)
     if not restarted or len(blame) != 1 or not _is_reseeding(blame[0]):
         return []
-    latest = evidence.states.latest(evidence.run)[::-1]
+    latest = evidence.latest[::-1]
     earlier = [run for run in latest if run.started < evidence.against.started]
     moves = _moves([*earlier, evidence.against], name)
     ends = [end for _, _, end in moves]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from ipytorchseed.fingerprint.value import BELONGS, CLASSES, DERIVED, Fingerprint
 from ipytorchseed.patterns import lazy_pattern
@@ -55,14 +55,15 @@ def _without_count(summary: str) -> str:
     return _COUNT.sub("", summary)
 
 
-def _defaults(parts: Iterable[str], before: Fingerprint, after: Fingerprint) -> Iterator[str]:
+def _defaults(kind: str, parts: _Parts) -> Iterator[str]:
     """Yield which default arguments of a function or of a class's constructor changed."""
-    owner = "the class's" if after.kind == "class" else "the function's"
     for name in (part[2:] for part in parts if part[:2] == "d:"):
-        was, now = (value.parts.get(f"n:{name}", "") for value in (before, after))
-        grew = _more(was, now, "", ("grew", "shrank")).split()[:1]
-        how = f"{grew[0]} from {int(was):,} to {many(int(now), 'element')}" if grew else "changed"
-        yield f"{owner} default argument `{name}` {how}"
+        was, now = parts.get(f"n:{name}", (None, None))  # its length
+        how = "changed"
+        if was and now:
+            grew = "grew" if int(was) < int(now) else "shrank"
+            how = f"{grew} from {int(was):,} to {many(int(now), 'element')}"
+        yield f"the {kind}'s default argument `{name}` {how}"
 
 
 def _series(before: tuple[float, ...], after: tuple[float, ...]) -> str:
@@ -125,7 +126,7 @@ _WHOLE_PARTS = {
     "beside": "what it keeps beside its items",
 }
 
-_HAS_MINOR_PARTS = frozenset({"frame", "module", "optimizer"})
+_HAS_MINOR_PARTS = frozenset({"frame", "module", "optimizer", "series"})
 
 # How many differing attributes or items are named.
 _MAX_NAMED = 3
@@ -133,16 +134,16 @@ _MAX_NAMED = 3
 
 def say_parts(before: Fingerprint, after: Fingerprint) -> str:
     """Return which parts of a value differ: ``changed 4 of 4 parameters``."""
-    if rows := _rows(before, after):
-        return rows
     parts = changed_parts(before, after)
+    if rows := _count(parts, "shape", "row") if after.kind == before.kind == "frame" else "":
+        return rows
     said = _belonging(*parts.pop(BELONGS, (None, None)))
-    said += _model_changes(before, after, parts)
+    said += _model_changes(after, parts)
     if not (_lists_items(before) and _lists_items(after)):
         parts = {name: pair for name, pair in parts.items() if name[:2] != "k:"}
     said += _content_changes(after.kind, parts)
     said += _step_parts(parts)
-    said = said or [*_defaults(parts, before, after)]
+    said = said or [*_defaults(after.kind, parts)]
     if not said and after.kind in _HAS_MINOR_PARTS:
         said += [f"changed {noun}" for part, noun in _MINOR_PARTS.items() if part in parts]
     return ", ".join(said)
@@ -152,16 +153,16 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
 _Parts = dict[str, tuple[str | None, str | None]]
 
 
-def _model_changes(before: Fingerprint, after: Fingerprint, parts: _Parts) -> list[str]:
+def _model_changes(after: Fingerprint, parts: _Parts) -> list[str]:
     """Return the changes of a model or optimizer, and remove them from ``parts``."""
-    said, groups = [], _group_changes(before, after, parts)
+    said, groups = [], _group_changes(parts)
     mode = parts.pop("mode", None)
     if mode is not None:
         said.append(f"switched to {mode[1]} mode")
     if "frozen" in parts:  # it begins with the count
-        counts = ((count or "0").partition(" ")[0] for count in parts.pop("frozen"))
-        more = _more(*counts, "parameter", ("froze", "unfroze"))
+        more = _count(parts, "frozen", "parameter", ("froze", "unfroze"))
         said.append(more or "froze other parameters")
+        del parts["frozen"]
     for prefix, noun in (("p:", "parameter"), ("b:", "buffer")):
         moved = [name for name in parts if name.startswith(prefix)]
         every = sum(name.startswith(prefix) for name in after.parts)
@@ -185,8 +186,8 @@ def _content_changes(kind: str, parts: _Parts) -> list[str]:
     if told and kind == "frame":
         parts.pop("shape", None)
     if was and now and kind != "object" and not told:
-        more = _more(was, now, "item", ("appended" if kind in _SEQUENCES else "added", "removed"))
-        said.insert(0, more or f"length {was} → {now}")
+        verbs = ("appended" if kind in _SEQUENCES else "added", "removed")
+        said.insert(0, _count(parts, "length", "item", verbs) or f"length {was} → {now}")
     attributes = [part[2:] for part in parts if part[:2] == "a:" and part[2] != "_"]
     if attributes:
         said.append(f"changed {first_of([*map(_attribute, _innermost(attributes))], _MAX_NAMED)}")
@@ -207,39 +208,28 @@ def has_other_name(before: Fingerprint, after: Fingerprint) -> bool:
     return kinds and was != now
 
 
-def _rows(before: Fingerprint, after: Fingerprint) -> str:
-    """Return how many rows were added to or removed from a table, or ""."""
-    was, now = (it.parts.get("shape", "") if it.kind == "frame" else "" for it in (before, after))
-    return _more(was.partition(" ")[0], now.partition(" ")[0], "row")
-
-
-def _more(was: str, now: str, noun: str, verbs: tuple[str, str] = _ADDED) -> str:
-    """Return by how much a count grew or shrank, or ""."""
+def _count(parts: _Parts, name: str, noun: str, verbs: tuple[str, str] = _ADDED) -> str:
+    """Return by how much the count at the beginning of a part grew or shrank, or ""."""
+    was, now = ((each or "0").partition(" ")[0] for each in parts.get(name, ("0", "0")))
     if not (was.isdecimal() and now.isdecimal()) or was == now:
         return ""
     more = int(now) - int(was)
     return f"{verbs[more < 0]} {many(abs(more), noun)}"
 
 
-def _group_changes(before: Fingerprint, after: Fingerprint, parts: _Parts) -> list[str]:
+def _group_changes(parts: _Parts) -> list[str]:
     """Return the changes of an optimizer's groups, and remove them from ``parts``."""
-    was, now = (each.parts.get("groups", "") for each in (before, after))
-    more = _more(was, now, "parameter group")
-    if more:
+    if more := _count(parts, "groups", "parameter group"):
         parts.pop("lr", None)
         return [more]
     told = [
         f"{name[2:]} {was} → {now}"
         for name, (was, now) in parts.items()
-        if name[:2] == _SETTING_PREFIX and was is not None and now is not None
+        if name[:2] == "s:" and was is not None and now is not None  # a setting: ``s:momentum``
     ]
     if told:  # the defaults hold the first values of the same settings
         parts.pop("a:defaults", None)
     return told
-
-
-# The prefix of parts for an optimizer's settings: ``s:weight_decay``.
-_SETTING_PREFIX = "s:"
 
 
 def _lists_items(value: Fingerprint) -> bool:

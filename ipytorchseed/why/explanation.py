@@ -47,7 +47,7 @@ class Cause(Struct, frozen=True):
             ``operation``.
         name: What differs, as the user would name it.
         message: One sentence.
-        proof: Digests before and after; for code, its edited lines.
+        proof: Lines of the cell: for code the edited ones, for an operation its own.
         fix: A command that fixes it, if any.
         blame: The runs that caused it, oldest first, as far as they are known.
         prevents: Whether the fix makes the cell repeat from then on and does not restore the

@@ -8,7 +8,7 @@ from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.calls import find_calls
 from ipytorchseed.why.finders.code import find_code
-from ipytorchseed.why.finders.entropy import find_entropy, find_memory, find_places
+from ipytorchseed.why.finders.entropy import find_entropy, find_places
 from ipytorchseed.why.finders.files import find_files, find_other_files
 from ipytorchseed.why.finders.forms import find_forms
 from ipytorchseed.why.finders.generators import find_inherited, find_rng
@@ -40,7 +40,6 @@ LAST_RESORT: tuple[Finder, ...] = (
     find_inherited,
     find_own_names,
     find_replaced_names,
-    find_memory,
     find_libraries,
     find_calls,
     find_unseen,

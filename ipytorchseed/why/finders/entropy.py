@@ -45,7 +45,7 @@ def find_entropy(evidence: Evidence) -> Iterator[Cause | Cleared]:
 
     Clocks, the state of the machine, and names of files and runs do not count beside other causes
     if the cell only prints or keeps their values: cells often measure themselves, which changes
-    nothing else.
+    nothing else. Neither does memory that is not set: most cells set it before they read it.
     """
     variables = {change.name for change in evidence.changed if change.what == "variable"}
     timing = {*evidence.run.timing} & {*evidence.against.timing}
@@ -54,11 +54,12 @@ def find_entropy(evidence: Evidence) -> Iterator[Cause | Cleared]:
         if name == "!date" and variables and does(evidence.run, _DATE):
             message = "the cell keeps what `date` prints, which is different every time"
             yield unless_others(Cause("entropy", name, message))
-        if name == BY_HASH or name not in both or is_program(name) or name in MEMORY:
-            continue  # values unknown, or see `find_memory`
-        cause = Cause("entropy", name, message=sentence(name), fix=_FIX.get(name, ""))
-        measures = name in timing or name in _OF_THE_MOMENT
-        yield unless_others(cause) if measures else cause
+        if name == BY_HASH or name not in both or is_program(name):
+            continue  # values unknown
+        fix = _FIX.get(name, "torch.zeros" if name in MEMORY else "")
+        cause = Cause("entropy", name, sentence(name), fix=fix)
+        rarely = name in timing or name in _OF_THE_MOMENT or name in MEMORY
+        yield unless_others(cause) if rarely else cause
     random_hashes = (
         evidence.run.settings.get("PYTHONHASHSEED") == "random" and not evidence.same_kernel
     )
@@ -66,13 +67,6 @@ def find_entropy(evidence: Evidence) -> Iterator[Cause | Cleared]:
         message = "string hashes are random in each kernel, and so is the order of sets of strings"
         fix = "restart the kernel with PYTHONHASHSEED=0"
         yield Cause("environment", "PYTHONHASHSEED", message, fix=fix)
-
-
-def find_memory(evidence: Evidence) -> Iterator[Cleared]:
-    """Find uninitialized memory, if nothing else explains the change."""
-    for name in sorted(_calls_of_both(evidence) & MEMORY.keys()):
-        fix = _FIX.get(name, "torch.zeros")
-        yield unless_others(Cause("entropy", name, sentence(name), fix=fix))
 
 
 def _calls_of_both(evidence: Evidence) -> set[str]:

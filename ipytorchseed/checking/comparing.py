@@ -230,10 +230,9 @@ class Pair:
 
     def _never_seeded(self, against: Run, run: Run, left: set[str]) -> tuple[Cause, ...]:
         """Return causes for the sources that a cell left in states that no seed chose."""
-        pairs = {name: (against.after.get(name, ""), run.after.get(name, "")) for name in left}
         found = (
-            never_seeded(name, *pair)
-            for name, pair in sorted(pairs.items())
+            never_seeded(name)
+            for name in sorted(left)
             if name not in run.before
             or (name in self.unseeded and against.before.get(name) != run.before[name])
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import PurePath
-from typing import Any
 
 from ipytorchseed.determinism.libraries import BY_NAME, FIGURES, TEXT
 from ipytorchseed.determinism.machine import FACTS
@@ -93,24 +92,20 @@ def _of_files(run: Run, present: Present, name: str) -> Iterator[str]:
 
 def moves(run: Run) -> Iterator[tuple[str, str | None, str | None]]:
     """Yield each source and generator, with its states before and after a run."""
-    for name in run.before.keys() | (run.after.keys() - run.generators.keys()):
+    for name in {**run.before, **run.after}:
         yield name, run.before.get(name), run.after.get(name)
 
 
 def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
     then, now = run.settings, present.settings_now(run)
     used = {*run.packages, *_ALWAYS_MATTER, *(_OF_TORCH if "torch" in run.packages else ())}
-    for fact in sorted(_FACTS & used):
-        known = then.get(fact) is not None and now.get(fact) is not None
-        if known and now[fact] != then[fact]:
-            yield f"{name} ran with {fact} {then[fact]}, now it is {now[fact]}"
-    for late, library in _LATE.items():
-        if library in run.packages and late in then and late in now and now[late] != then[late]:
-            yield f"{late} was {then[late]} in {name}, and cannot be set any more"
-    for setting in BY_NAME.keys() & then.keys() & now.keys():
-        if BY_NAME[setting].can_be(then[setting]):
-            continue  # it is restored
-        if now[setting] != then[setting] and _can_affect(run, setting, then[setting], now[setting]):
+    for setting in sorted(then.keys() & now.keys()):
+        was, is_now = then[setting], now[setting]
+        if was == is_now or None in (was, is_now):
+            continue
+        if setting in _FACTS & used or _LATE.get(setting) in run.packages:
+            yield f"{name} ran with {setting} {was}, now it is {is_now}"
+        elif setting in BY_NAME and not BY_NAME[setting].can_be(was) and _can_affect(run, setting):
             yield f"{setting} was different in {name}"
     hashes = then.get("PYTHONHASHSEED"), now.get("PYTHONHASHSEED")
     same_order = run.kernel == present.kernel or hashes[0] == hashes[1] != "random"
@@ -131,15 +126,11 @@ def _adds_in_any_order(run: Run) -> bool:
     return started and not is_strict(run) and (trained or does(run, _ADDS))
 
 
-def _can_affect(run: Run, setting: str, then: Any, now: Any) -> bool:  # noqa: ANN401 -- JSON values
-    """Return whether a setting may change what a run makes or shows."""
-    if setting == "sys.setrecursionlimit":
-        return bool(run.outputs.error) or now < then
-    if BY_NAME[setting].acts_on not in (TEXT, FIGURES):
-        return True
-    outputs = run.outputs
-    shown = (outputs.shown, outputs.stdout, outputs.error, *outputs.displays)
-    return any(shown) or any(value.kind in ("str", "text") for value in run.writes.values())
+def _can_affect(run: Run, setting: str) -> bool:
+    """Return whether a library's setting may change what a run makes or shows."""
+    shown = any((run.outputs.shown, run.outputs.stdout, run.outputs.error, *run.outputs.displays))
+    shown = shown or any(value.kind in ("str", "text") for value in run.writes.values())
+    return shown or BY_NAME[setting].acts_on not in (TEXT, FIGURES)
 
 
 def _is_seeded(run: Run, source: str) -> bool:

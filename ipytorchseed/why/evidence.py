@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -77,6 +77,26 @@ class Evidence(Struct, frozen=True):
     operations: tuple[tuple[Run, Operation], ...] = ()
 
     @property
+    def both(self) -> tuple[Run, Run]:
+        """The two runs, the earlier one first."""
+        return self.against, self.run
+
+    @property
+    def latest(self) -> Sequence[Run]:
+        """The latest runs of the notebook, the newest first."""
+        return self.states.latest(self.run)
+
+    @property
+    def here(self) -> list[Run]:
+        """The runs of the history in the later run's kernel."""
+        return [run for run in self.history if run.kernel == self.run.kernel]
+
+    @property
+    def since(self) -> list[Run]:
+        """The runs after the earlier one."""
+        return [run for run in self.history if run is not self.against]
+
+    @property
     def same_kernel(self) -> bool:
         """Whether both runs happened in one kernel."""
         return self.run.kernel == self.against.kernel
@@ -103,6 +123,16 @@ class Evidence(Struct, frozen=True):
         """Return the names of the blamed runs, as the subject of a sentence, or ""."""
         names = [self.name(each.run) for each in blame if each.run]
         return listed(names) if names else ""
+
+    def did(self, blame: Sequence[Blame], verb: str, what: str) -> str:
+        """Return what the blamed runs did with something: ``In[4] changed `x```."""
+        who = self.who(blame)
+        return f"{who} {verb} {what}" if who else what
+
+    def is_own(self, blame: Iterable[Blame]) -> bool:
+        """Return whether earlier runs of the cell alone caused a difference."""
+        cells = {each.run.cell for each in blame if each.run is not None}
+        return cells == {self.run.cell} and not self.two_cells
 
     def path(self, path: str) -> str:
         """Return a path as code, relative to the working folder if it is inside it."""

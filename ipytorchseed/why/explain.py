@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from ipytorchseed.ledger.records import Operation, Run
 from ipytorchseed.why.changes import find_changes, say_same
@@ -16,7 +16,7 @@ from ipytorchseed.why.explanation import (
     Root,
     Unknown,
 )
-from ipytorchseed.why.finders import FINDERS, LAST_RESORT, OTHERS
+from ipytorchseed.why.finders import FINDERS, LAST_RESORT, ONLY_ALONE, OTHERS
 from ipytorchseed.why.present import Present
 from ipytorchseed.why.ranking import ranked
 from ipytorchseed.why.remedy import find_remedy, with_fixes
@@ -90,7 +90,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
         changed,
         tuple(causes),
         roots,
-        _unique(cleared, causes),
+        cleared,
         remedy,
         unknown,
         makers=makers,
@@ -98,51 +98,30 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
     )
 
 
-def _find(evidence: Evidence) -> tuple[list[Cause], list[Cleared]]:
-    """Run all finders; return the causes and the cleared suspects."""
-    causes: list[Cause] = []
-    cleared: list[Cleared] = []
-    for finder in FINDERS:
-        _add(finder(evidence), causes, cleared)
-    for weighing in OTHERS:
-        _add(weighing(evidence, bool(causes)), causes, cleared)
-    causes = causes or _uncertain_causes(evidence, cleared)
-    for last in LAST_RESORT:
-        _add(last(evidence, bool(causes)), causes, cleared)
-    causes = causes or _uncertain_causes(evidence, cleared)
-    timed = {*evidence.run.timed} & {*evidence.against.timed}
-    rest = [cause for cause in causes if cause.kind != "input" or cause.name not in timed]
-    if rest:
-        cleared += [Cleared("input", name, _TIMED) for name in timed & {c.name for c in causes}]
-        causes = rest
-    return causes, cleared
-
-
-def _uncertain_causes(evidence: Evidence, cleared: Iterable[Cleared]) -> list[Cause]:
-    """Return suspects that were cleared without certainty, if no other cause is left."""
-    return [
-        each.otherwise for each in cleared if each.otherwise is not None and not evidence.two_cells
-    ]
-
-
-def _add(found: Iterable[Cause | Cleared], causes: list[Cause], cleared: list[Cleared]) -> None:
-    """Add a finder's causes, without duplicates, and its cleared suspects."""
-    for each in found:
-        if isinstance(each, Cause):
-            known = any((one.kind, one.name) == (each.kind, each.name) for one in causes)
-            causes.extend([] if known else [each])
-        else:
-            cleared.append(each)
-
-
-def _unique(cleared: Iterable[Cleared], causes: Iterable[Cause] = ()) -> tuple[Cleared, ...]:
-    """Return each cleared suspect with its first reason, without causes."""
-    named = {(each.kind, each.name) for each in causes}
-    found: dict[tuple[str, str], Cleared] = {}
-    for each in cleared:
-        if (each.kind, each.name) not in named:
-            found.setdefault((each.kind, each.name), each)
-    return (*found.values(),)
+def _find(evidence: Evidence) -> tuple[list[Cause], tuple[Cleared, ...]]:
+    """Run all finders; return the causes and the cleared suspects, without duplicates."""
+    causes: dict[tuple[str, str], Cause] = {}
+    cleared: dict[tuple[str, str], Cleared] = {}
+    for finders in ((*FINDERS, *OTHERS), LAST_RESORT):
+        for finder in finders:
+            others = bool(causes)
+            for each in () if others and finder in ONLY_ALONE else finder(evidence):
+                key = each.kind, each.name
+                if isinstance(each, Cause):
+                    causes.setdefault(key, each)
+                elif each.alone and each.otherwise is not None and not others:
+                    causes.setdefault(key, each.otherwise)
+                else:
+                    cleared.setdefault(key, each)
+        if not (causes or evidence.two_cells):
+            doubtful = {key: each.otherwise for key, each in cleared.items()}
+            causes = {key: each for key, each in doubtful.items() if each is not None}
+    timed = {("input", name) for name in {*evidence.run.timed} & {*evidence.against.timed}}
+    if causes.keys() - timed:
+        for key in timed & causes.keys():
+            del causes[key]
+            cleared[key] = Cleared(*key, _TIMED)
+    return [*causes.values()], tuple(each for key, each in cleared.items() if key not in causes)
 
 
 def _explain_same(
@@ -152,7 +131,7 @@ def _explain_same(
     without_effect = [
         Cleared(cause.kind, cause.name, f"without effect: {cause.message}") for cause in causes
     ]
-    told, other = _unique((*without_effect, *cleared)), evidence.name(evidence.against)
+    told, other = (*without_effect, *cleared), evidence.name(evidence.against)
     unknown = tuple(map(Unknown, unknown_outcome(evidence.against, evidence.run)))
     if unknown:
         verdict = "unexplained"

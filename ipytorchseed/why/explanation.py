@@ -47,7 +47,7 @@ class Cause(Struct, frozen=True):
             ``operation``.
         name: What differs, as the user would name it.
         message: One sentence.
-        proof: Digests before and after; for code, its edited lines.
+        proof: Lines of the cell: for code the edited ones, for an operation its own.
         fix: A command that fixes it, if any.
         blame: The runs that caused it, oldest first, as far as they are known.
         prevents: Whether the fix makes the cell repeat from then on and does not restore the
@@ -79,6 +79,7 @@ class Cleared(Struct, frozen=True):
         message: Why it was not the cause.
         otherwise: The cause that it may be if there is no other; None if it is certainly none.
         is_tested: Whether experiments test it.
+        alone: Whether it is that cause if no finder before found another.
     """
 
     kind: str
@@ -86,6 +87,20 @@ class Cleared(Struct, frozen=True):
     message: str
     otherwise: Cause | None = None
     is_tested: bool = True
+    alone: bool = False
+
+
+def unless_others(
+    cause: Cause, reason: str = "other causes account for the change", *, is_tested: bool = False
+) -> Cleared:
+    """Return a cause that counts only if no finder before found another.
+
+    Args:
+        cause: The cause.
+        reason: Why it is cleared else.
+        is_tested: Whether experiments test it then.
+    """
+    return Cleared(cause.kind, cause.name, reason, cause, is_tested, alone=True)
 
 
 class Root(Struct, frozen=True):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import PurePath
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import DATABASE, PENDING, Fingerprint, same
 from ipytorchseed.ledger.records import UNDONE, Run
@@ -27,6 +26,8 @@ _PLAIN = frozenset({"bool", "float", "int"})
 
 # How many names a message mentions.
 _MAX_NAMED = 3
+
+_GENERATORS = "generators inside of `{}` go back only where their states are on record"
 
 
 class Step(Struct, frozen=True):
@@ -65,33 +66,12 @@ def make_plan(target: Run, present: Present, *, writes: bool = True) -> Plan:
     A cell is run again only after its inputs are restored: those that changed are made again first.
     The variables are tracked through the steps, as if these were run.
 
-    If there is no way, generators inside of the run's inputs, such as a loader's, are ignored:
-    their recorded states are restored with the sources.
-
     Args:
         target: The run whose result is wanted.
         present: This kernel, and earlier runs.
         writes: Whether cells that write a file may run again to restore it.
     """
-    plan = _Planner(target, present, writes=writes).plan()
-    if not plan.blocked or target.generators.keys().isdisjoint(target.before):
-        return plan
-    reads, apart = dict(target.reads), []
-    for name, wanted in target.reads.items():
-        now = present.last(name)
-        if now is not None and same(now, wanted) and _not_digested(now) != _not_digested(wanted):
-            reads[name] = replace(
-                wanted, parts={**wanted.parts, "random": now.parts.get("random", "")}
-            )
-            apart.append(f"`{name}`")
-    other = replace(target, reads=reads)
-    found = _Planner(other, present, writes=writes).plan() if apart else plan
-    if found.blocked:
-        return plan
-    names = first_of(apart, _MAX_NAMED)
-    doubt = f"generators inside of {names} go back only where their states are on record"
-    steps = (*found.steps[:-1], replace(found.steps[-1], run=target))
-    return Plan(target, steps, (doubt, *found.doubts))
+    return _Planner(target, present, writes=writes).plan()
 
 
 def outside_of(run: Run, present: Present) -> tuple[str, ...]:
@@ -128,9 +108,9 @@ class _Planner:
         self._steps: list[Step] = []
         self._doubts: dict[str, None] = {}
         self._under_way: set[int | None] = set()
-        self._given_up: set[str] = set()
         self._tries = _MAX_TRIES
         self._blocked = ""
+        self._then = f"then %replay {run_word(target, present.kernel)}"
 
     def plan(self) -> Plan:
         target = self._target
@@ -165,11 +145,21 @@ class _Planner:
                 return False
             while wanting := [*self._changed_names(reader)]:
                 makers = {name: self._makers(name, reader) for name in wanting}
-                first = min(wanting, key=lambda name: min(_ids(makers[name]), default=0))
-                if not any(self._try(maker, first) for maker in makers[first]):
-                    if first not in reader.reads:
-                        self._given_up.add(first)  # it may have been unbound in the run too
-                        continue
+                numbers = {name: runs[0].id or 0 if runs else 0 for name, runs in makers.items()}
+                first = min(wanting, key=numbers.__getitem__)
+                if any(self._try(maker, first) for maker in makers[first]):
+                    continue
+                now, wanted = self._value(first), reader.reads.get(first)
+                if wanted is None:
+                    self._bound.add(first)  # it may have been unbound in the run too
+                elif (
+                    reader.generators.keys() & reader.before
+                    and now is not None
+                    and same(now, wanted)
+                ):
+                    self._now[first] = wanted  # the states of generators are restored
+                    self._doubts[_GENERATORS.format(first)] = None
+                else:
                     return self._block(self._unmade_message(first, reader))
             return True
         finally:
@@ -177,32 +167,22 @@ class _Planner:
 
     def _prepare_files(self, reader: Run) -> bool:
         """Run the cells again that wrote files for a run; return whether there is a way."""
-        for path in self._changed_files(reader):
+        for path in self._present.changed_files(reader):
+            if path in {*reader.outside.wrote, *self._written} or path.endswith("/"):
+                continue
             can = self._writes and not reader.asks_when_written
             writer = next(iter(self._present.writers(path, reader)), None) if can else None
             appends = writer is not None and path in {file.path for file in writer.files}
+            file = PurePath(path).name
             if writer is None or appends or not self._try(writer):
-                return self._block(self._changed_message(path, reader))
-            read = next((file for file in reader.files if file.path == path), None)
-            who, file = self._name(writer), PurePath(path).name
+                said = f"{file} is not what {self._name(reader)} read: put it back, {self._then}"
+                return self._block(said)
+            read = next((each for each in reader.files if each.path == path), None)
             if read is None or writer.lasts_at(read.modified / 1e9):
-                self._doubts[f"{who} has to write `{file}` again"] = None
+                self._doubts[f"{self._name(writer)} has to write `{file}` again"] = None
             else:
-                self._doubts[f"`{file}` was changed after {who} wrote it"] = None
+                self._doubts[f"`{file}` was changed after {self._name(writer)} wrote it"] = None
         return True
-
-    def _changed_files(self, run: Run) -> list[str]:
-        """Return the files that changed since a run read them and that no step writes."""
-        return [
-            path
-            for path in self._present.changed_files(run)
-            if path not in {*run.outside.wrote, *self._written} and path[-1:] != "/"
-        ]
-
-    def _changed_message(self, path: str, reader: Run) -> str:
-        """Return the message for a changed file that no recorded cell restores."""
-        then = f"then %replay {self._word(self._target)}"
-        return f"{PurePath(path).name} is not what {self._name(reader)} read: put it back, {then}"
 
     def _changed_names(self, reader: Run) -> Iterator[str]:
         """Yield the names that differ from what a run found."""
@@ -214,16 +194,14 @@ class _Planner:
                 yield name
 
     def _is_bound(self, name: str) -> bool:
-        return name in self._bound or name in self._given_up or self._present.is_bound(name)
+        return name in self._bound or self._present.is_bound(name)
 
     def _is_restored(self, name: str, wanted: Fingerprint, reader: Run) -> bool:
         if (wanted.kind == "rng" and "." not in name) or name in reader.generators:
             return self._is_bound(name)  # its state is restored with the sources
-        now = self._now.get(name) or self._present.last(name)
+        now = self._value(name)
         if now is None:
             return "." in name  # in a module that is still to be imported
-        if self._is_of_old_class(name, reader):
-            return False
         alike = same(now, wanted)
         if alike is None and _not_digested(now) == _not_digested(wanted):
             pending = PENDING in {now.kind, wanted.kind}
@@ -233,27 +211,11 @@ class _Planner:
         here = reader.kernel == self._present.kernel  # set order differs between kernels
         if here and now.parts.get("order") != wanted.parts.get("order"):
             self._doubts[f"`{name}` holds its items in another order"] = None
-        if alike and hides(wanted) and self._is_remade(name, reader):
-            return False
         return alike is True and _not_digested(now) == _not_digested(wanted)
 
-    def _is_remade(self, name: str, reader: Run) -> bool:
-        """Return whether a variable may be bound to another object since a run read it."""
-        if name in self._now:
-            return False
-        runs = [next(iter(self._present.setters(name, each)), None) for each in (reader, None)]
-        made, remade = runs
-        return made is not None and remade is not None and not _are_alike(made, remade)
-
-    def _is_of_old_class(self, name: str, reader: Run) -> bool:
-        """Return whether a variable was made with a class that a step redefines."""
-        redefined = self._classes()
-        makers = self._makers(name, reader)[:1] if redefined and name not in self._now else []
-        return any(not redefined.keys().isdisjoint(maker.reads) for maker in makers)
-
-    def _classes(self) -> dict[str, Fingerprint]:
-        """Return the classes that steps redefine, by name."""
-        return {name: value for name, value in self._now.items() if value.kind == "class"}
+    def _value(self, name: str) -> Fingerprint | None:
+        """Return a variable's value after the steps."""
+        return self._now.get(name) or self._present.last(name)
 
     def _makers(self, name: str, reader: Run) -> list[Run]:
         """Return the runs that may restore a variable, the best first."""
@@ -269,15 +231,7 @@ class _Planner:
             here = [run for run in makers if run.kernel == reader.kernel]
             before = [run for run in here if (run.id or 0) < (reader.id or 0)]
             return before[:1] or makers
-        classes = self._classes()
-
-        def fits_worse(run: Run) -> tuple[bool, bool]:
-            used = [
-                (value, run.reads[each]) for each, value in classes.items() if each in run.reads
-            ]
-            return any(same(*pair) is False for pair in used), name in run.reads
-
-        makers.sort(key=fits_worse)  # same classes first, then non-readers
+        makers.sort(key=lambda run: name in run.reads)  # those that need no earlier value first
         if makers and not wanted.exact:
             self._doubts[f"`{name}` cannot be inspected in full"] = None
         return makers
@@ -314,23 +268,22 @@ class _Planner:
         leave_alone = {*CLOCKS, *STANDS, *MEMORY, "hash"}  # they do not affect what it makes
         asked = [name for name in maker.nondeterministic_calls if name not in leave_alone]
         entropy = [name for name in asked if not is_program(name)]
-        if entropy:
-            return self._block(f"{self._name(maker)} has to run again, and asks {entropy[0]}")
-        refusal = self._refusal(maker)
-        return self._block(refusal) if refusal else True
+        asks = f"{self._name(maker)} has to run again, and asks {entropy[0]}" if entropy else ""
+        refusal = asks or self._refusal(maker)
+        return not refusal or self._block(refusal)
 
     def _unmade_message(self, name: str, run: Run) -> str:
         """Return the message for a changed variable that no recorded cell restores."""
         reader, value = self._name(run), run.reads.get(name)
-        then = f"then %replay {self._word(self._target)}"
-        module = name.rpartition(".")[0]
+        module, then = name.rpartition(".")[0], self._then
         if is_result(name):
             return f"`{name}` is what a cell showed: show what {reader} read of it again, {then}"
-        if module and value is not None and value.kind in _PLAIN and " " not in value.summary:
-            return f"`{name}` is not what {reader} read: set it to {value.summary}, {then}"
-        if module:
-            return f"`{name}` is not what {reader} read: restore {module} and reload it, {then}"
-        return f"no recorded cell makes `{name}` what {reader} read: make it again, {then}"
+        if not module:
+            return f"no recorded cell makes `{name}` what {reader} read: make it again, {then}"
+        how = f"restore {module} and reload it"
+        if value is not None and value.kind in _PLAIN and " " not in value.summary:
+            how = f"set it to {value.summary}"
+        return f"`{name}` is not what {reader} read: {how}, {then}"
 
     # -- obstacles -------------------------------------------------------------------------------
 
@@ -355,22 +308,6 @@ class _Planner:
                 " pruned before runs"
             )
         return ""
-
-    def _word(self, run: Run) -> str:
-        return run_word(run, self._present.kernel)
-
-
-def _ids(runs: Iterable[Run]) -> list[int]:
-    return [run.id or 0 for run in runs][:1]
-
-
-def _are_alike(run: Run, other: Run) -> bool:
-    """Return whether two runs are the same, or have equal code, inputs and states."""
-    begun, again = ({name: before for name, before, _ in moves(each)} for each in (run, other))
-    reads = run.reads.keys() == other.reads.keys() and all(
-        same(value, other.reads[name]) for name, value in run.reads.items()
-    )
-    return run.id == other.id or (run.code == other.code and reads and begun == again)
 
 
 def _not_digested(value: Fingerprint) -> tuple[str | None, ...]:

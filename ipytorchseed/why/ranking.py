@@ -29,8 +29,7 @@ def ranked(evidence: Evidence, causes: Sequence[Cause]) -> list[Cause]:
 def _tier(evidence: Evidence, cause: Cause) -> int:
     if cause.kind != "input":
         return _TIERS[cause.kind]
-    by = [each.run.cell == evidence.run.cell for each in cause.blame if each.run is not None]
-    if by and all(by):
+    if evidence.is_own(cause.blame):
         return 5
     return (
         _NAMED

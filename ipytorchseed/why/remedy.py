@@ -32,13 +32,12 @@ def find_remedy(evidence: Evidence, causes: Sequence[Cause], present: Present | 
         return Remedy(obstacle=plan.blocked)
     obstacles = [*plan.doubts, *filter(None, (_obstacle(evidence, cause) for cause in causes))]
     obstacles += _unseen(evidence, {cause.name for cause in causes})
-    command = f"%replay {run_word(evidence.against, present.kernel)}"
-    if any(step.run.outside.wrote for step in plan.steps[:-1]):
-        command += " --yes"
     word, phrase = run_word(evidence.against, present.kernel), evidence.name(evidence.against)
-    renamed = not obstacles and word.startswith("#") and word != phrase
+    writes = " --yes" if any(step.run.outside.wrote for step in plan.steps[:-1]) else ""
+    obstacle = next(iter(obstacles), "")
+    renamed = not obstacle and word.startswith("#") and word != phrase
     note = f"{word} is {phrase}" if renamed else ""
-    return Remedy((command,), not obstacles, obstacles[0] if obstacles else "", note)
+    return Remedy((f"%replay {word}{writes}",), not obstacle, obstacle, note)
 
 
 def _unseen(evidence: Evidence, known: Collection[str]) -> list[str]:
@@ -46,13 +45,10 @@ def _unseen(evidence: Evidence, known: Collection[str]) -> list[str]:
 
     Known causes are excluded.
     """
+    others = [run for run in evidence.history if run.cell != evidence.run.cell]
     found = []
     for name in unseen(evidence.against.reads, evidence.run.reads):
-        users = [
-            run
-            for run in evidence.history
-            if run.cell != evidence.run.cell and name in {*run.reads, *run.writes}
-        ]
+        users = [run for run in others if name in run.reads or name in run.writes]
         if users and name not in known:
             found.append(f"`{name}` cannot be inspected, and {evidence.name(users[-1])} used it")
     return found
@@ -101,5 +97,7 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
 def with_fixes(causes: Sequence[Cause], remedy: Remedy) -> list[Cause]:
     """Return the causes, with the way back as the fix for inputs."""
     fix = next(iter(remedy.commands), "")
-    made = [cause.kind == "input" and not cause.prevents for cause in causes]
-    return [replace(cause, fix=fix) if m else cause for cause, m in zip(causes, made, strict=True)]
+    return [
+        replace(cause, fix=fix) if cause.kind == "input" and not cause.prevents else cause
+        for cause in causes
+    ]

@@ -12,15 +12,15 @@ from msgspec.structs import replace
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.why.evidence import Evidence
+from ipytorchseed.why.evidence import Evidence, differ
 from ipytorchseed.why.experiments import NO_EFFECT, PROVED
 from ipytorchseed.why.explanation import Blame, Cause, Change, Cleared, Root
 from ipytorchseed.why.finders import FINDERS
-from ipytorchseed.why.finders.changers import NOT_RUN, front_end_id
+from ipytorchseed.why.finders.changers import front_end_id
 from ipytorchseed.why.finders.entropy import find_entropy
 from ipytorchseed.why.finders.libraries import find_libraries
 from ipytorchseed.why.ranking import ranked
-from ipytorchseed.why.words import listed, many
+from ipytorchseed.why.words import many
 
 # The most pairs of runs that are compared for one answer.
 _MAX_PAIRS = 200
@@ -94,16 +94,11 @@ class _Tracer:
         if not reached:
             return cause, [self._add(evidence, cause, path, via)]
         for key in reached:
-            root = self.roots[key]
-            self.roots[key] = replace(root, via=(*dict.fromkeys((*root.via, via)),))
-        known = {each.run.id for each in cause.blame if each.run is not None}
-        further = {
-            each.run.id: each
-            for key in reached
-            for each in self.roots[key].blame
-            if each.run is not None and each.run.id not in known
-        }
-        return replace(cause, blame=(*further.values(), *cause.blame)), reached
+            self._lead(key, via)
+        blamed = {each.run and each.run.id for each in cause.blame}
+        roots = {each.run.id: each for key in reached for each in self.roots[key].blame if each.run}
+        further = (each for number, each in roots.items() if number not in blamed)
+        return replace(cause, blame=(*further, *cause.blame)), reached
 
     def _trace_makers(
         self, evidence: Evidence, cause: Cause, path: tuple[str, ...], via: tuple[str, str]
@@ -142,7 +137,9 @@ class _Tracer:
         if key not in self.roots:
             edited = cause.kind == "code"
             blame = (Blame(evidence.run, "edited"),) if edited else cause.blame
-            message = _message(evidence, cause) if path or edited else cause.message
+            message = cause.message
+            if edited:
+                message = f"{evidence.name(evidence.run)} was edited: {_edit(cause.proof)}"
             if path:  # the message is about another cell than the one in question
                 message = _THIS_CELL.sub(evidence.name(evidence.run), message)
             if self._stopped:
@@ -151,30 +148,13 @@ class _Tracer:
             name = front_end_id(evidence.run) if edited and path else cause.name
             fix = cause.fix if cause.kind in _LASTING else ""
             self.roots[key] = Root(cause.kind, name, message, path, blame, fix=fix)
-        root = self.roots[key]
-        self.roots[key] = replace(root, via=(*dict.fromkeys((*root.via, via)),))
+        self._lead(key, via)
         return key
 
-
-def _message(evidence: Evidence, cause: Cause) -> str:
-    """Return the message for a root: what the user did or forgot."""
-    if cause.kind == "code":
-        return f"{evidence.name(evidence.run)} was edited: {_edit(cause.proof)}"
-    if cause.kind != "input":
-        return cause.message
-    runs = [
-        evidence.name(each.run) for each in cause.blame[-_MAX_FOLLOWED:] if each.run is not None
-    ]
-    if not runs:
-        return f"`{cause.name}` was changed"
-    if cause.blame[-1].how == NOT_RUN:
-        maker = cause.blame[-1].run
-        number = maker and maker.execution_count
-        return (
-            f"the cell that makes `{cause.name}` has not been run since the restart"
-            f" (In[{number}] then)"
-        )
-    return f"{listed(runs)} changed `{cause.name}`"
+    def _lead(self, key: _Key, via: tuple[str, str]) -> None:
+        """Record that a root leads to a cause."""
+        root = self.roots[key]
+        self.roots[key] = replace(root, via=(*dict.fromkeys((*root.via, via)),))
 
 
 def _edit(lines: str) -> str:
@@ -189,27 +169,24 @@ def _edit(lines: str) -> str:
     )
     if len(old) == len(new) == 1:
         return f"`{old[0]}` → `{new[0]}`"
-    if not new:
-        return f"removed `{old[0]}`{_more(old)}" if old else "its text changed"
-    return f"now `{new[0]}`{_more(new)}"
-
-
-def _more(lines: Sequence[str]) -> str:
-    return f" and {many(len(lines) - 1, 'more line')}" if len(lines) > 1 else ""
+    if not (new or old):
+        return "its text changed"
+    more = f" and {many(len(new or old) - 1, 'more line')}" if len(new or old) > 1 else ""
+    return f"now `{new[0]}`{more}" if new else f"removed `{old[0]}`{more}"
 
 
 def _makers(evidence: Evidence, cause: Cause) -> Iterator[tuple[Run, Run]]:
     """Yield the runs that made an input or wrote a file, with an earlier run of each."""
-    find = {"input": _earlier, "file": _earlier_writer}.get(cause.kind)
-    for maker in [each.run for each in cause.blame if find is not None]:
-        earlier = None if maker is None or find is None else find(evidence, maker, cause.name)
-        if maker is not None and earlier is not None:
-            yield maker, earlier
+    finders = {"input": _earlier, "file": _earlier_writer}
+    for find in [finders[cause.kind]] if cause.kind in finders else []:
+        for maker in [each.run for each in cause.blame if each.run]:
+            if earlier := find(evidence, maker, cause.name):
+                yield maker, earlier
 
 
 def _earlier_writer(evidence: Evidence, maker: Run, path: str) -> Run | None:
     """Return the run of the same cell that wrote a file's earlier content."""
-    wrote = (run for run in evidence.states.latest(evidence.run) if path in run.outside.wrote)
+    wrote = (run for run in evidence.latest if path in run.outside.wrote)
     earlier = next((run for run in wrote if _comes_before(run, evidence.against)), None)
     if (
         earlier is None
@@ -224,7 +201,7 @@ def _earlier(evidence: Evidence, maker: Run, name: str) -> Run | None:
     """Return the run that made an input's earlier value, if only other inputs differ."""
     found = [
         replace(run, cell=maker.cell)
-        for run in evidence.states.latest(evidence.run)
+        for run in evidence.latest
         if front_end_id(run) == front_end_id(maker)
         and _comes_before(run, maker)
         and name in run.writes
@@ -235,16 +212,14 @@ def _earlier(evidence: Evidence, maker: Run, name: str) -> Run | None:
     earlier = next(iter(exact or until), None)
     if earlier is None or (not exact and _is_remade(evidence, earlier, name)):
         return None
-    before, after = earlier.reads.get(name), maker.reads.get(name)
-    alike = before is after is None or (before and after and same(before, after))
-    return earlier if alike else None
+    return None if differ(earlier.reads.get(name), maker.reads.get(name)) else earlier
 
 
 def _is_remade(evidence: Evidence, maker: Run, name: str) -> bool:
     """Return whether another cell remade an input before the earlier run read it."""
     return any(
         run.cell != maker.cell and name in run.writes and name not in run.reads
-        for run in evidence.states.latest(evidence.run)
+        for run in evidence.latest
         if _comes_before(maker, run) and _comes_before(run, evidence.against)
     )
 
@@ -257,7 +232,7 @@ def _between(evidence: Evidence, earlier: Run, maker: Run, name: str) -> Evidenc
     """Return the evidence about two runs of a cell that made an input."""
     history = [
         run
-        for run in evidence.states.latest(evidence.run)[::-1]
+        for run in evidence.latest[::-1]
         if not _comes_before(run, earlier) and _comes_before(run, maker)
     ]
     changed = (Change("variable", name),)
@@ -266,7 +241,7 @@ def _between(evidence: Evidence, earlier: Run, maker: Run, name: str) -> Evidenc
 
 def _causes(evidence: Evidence) -> Iterator[Cause]:
     """Yield the causes in a run that made an input, without duplicates."""
-    found = chain(*(finder(evidence) for finder in FINDERS))
-    found = chain(found, find_libraries(evidence, True), find_entropy(evidence, True))  # noqa: FBT003
+    finders = (*FINDERS, find_libraries, find_entropy)
+    found = chain.from_iterable(finder(evidence) for finder in finders)
     causes = [each for each in found if not isinstance(each, Cleared)]
     yield from {(each.kind, each.name): each for each in causes}.values()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -37,33 +37,34 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
         found: The results of experiments, perhaps also about other causes.
         kernel: The kernel that asks, for the names of runs.
     """
-    known = {(kind, name): finding for kind, name, finding in found.causes}
     against = said.against or said.run
-    names = {EARLIER: _name(against, said.run, kernel), LATER: _name(said.run, against, kernel)}
+    names = _name(against, said.run, kernel), _name(said.run, against, kernel)
+    known = {
+        (kind, name): replace(
+            each, how=each.how.replace(EARLIER, names[0]).replace(LATER, names[1])
+        )
+        for kind, name, each in found.causes
+    }
     causes, cleared = list[Cause](), list[Cleared]()
-    for cause in said.causes:
-        finding = _named(known.get((cause.kind, cause.name), Finding()), names)
-        if finding.level == NO_EFFECT:
+    suspects: list[Cause | Cleared] = [*said.causes, *said.cleared]
+    for each in suspects:
+        cause = each if isinstance(each, Cause) else each.otherwise
+        finding = known.get((each.kind, each.name), Finding())
+        if cause is not None and finding.level == NO_EFFECT:
             how = _IDLE if _is_carried(said, cause) else finding.how
-            cleared.append(Cleared(cause.kind, cause.name, how))
-        else:
+            cleared.append(Cleared(each.kind, each.name, how))
+        elif cause is not None and (finding.level == PROVED or isinstance(each, Cause)):
             causes.append(_with_finding(said, cause, finding))
-    for each in said.cleared:
-        finding = _named(known.get((each.kind, each.name), Finding()), names)
-        if each.otherwise is not None and finding.level == PROVED:
-            causes.append(_with_finding(said, each.otherwise, finding))
-        elif each.otherwise is not None and finding.level == NO_EFFECT:
-            cleared.append(Cleared(each.kind, each.name, finding.how))
-        else:
+        elif isinstance(each, Cleared):
             cleared.append(each)
     if not causes:  # what matters is something that no finder names
+        hows = {key: each.how.replace(NO_EFFECT, UNPROVED, 1) for key, each in known.items()}
         causes = [
-            replace(cause, finding=_named(_unproved(known[cause.kind, cause.name]), names))
-            for cause in said.causes
+            replace(each, finding=Finding(how=hows[each.kind, each.name])) for each in said.causes
         ]
         cleared = [*said.cleared]
     causes.sort(key=lambda cause: _ORDER.index(cause.finding.level))
-    repeats = Finding() if said.suspects else _named(known.get(THE_CELL, Finding()), names)
+    repeats = Finding() if said.suspects else known.get(THE_CELL, Finding())
     return replace(
         said,
         message=_with_repeat(said.message, repeats),
@@ -103,11 +104,9 @@ def _with_repeat(message: str, repeats: Finding) -> str:
     """Return a message with the result of running the cell again."""
     if not repeats.how:
         return message
-    begin, step, _ = message.partition(NEXT_STEP)
-    if repeats.level != PROVED:
-        return f"{begin}; {repeats.how}"
-    advice = f"{step}%%deterministic --check on top of the cell, which names what does not"
-    return f"{begin}; {repeats.how}{advice}"
+    advice = f"{NEXT_STEP}%%deterministic --check on top of the cell, which names what does not"
+    said = f"{message.partition(NEXT_STEP)[0]}; {repeats.how}"
+    return said + advice if repeats.level == PROVED else said
 
 
 def _with_finding(said: Explanation, cause: Cause, finding: Finding) -> Cause:
@@ -119,19 +118,7 @@ def _with_finding(said: Explanation, cause: Cause, finding: Finding) -> Cause:
     return replace(cause, finding=finding)
 
 
-def _unproved(finding: Finding) -> Finding:
-    """Return a finding of no effect as an unproved one."""
-    return Finding(how=finding.how.replace(NO_EFFECT, UNPROVED, 1))
-
-
 def _is_carried(said: Explanation, cause: Cause) -> bool:
     """Return whether only the cell itself changed an input, in its earlier runs."""
     by = [each.run.cell == said.run.cell for each in cause.blame if each.run is not None]
     return cause.kind == "input" and bool(by) and all(by)
-
-
-def _named(finding: Finding, names: Mapping[str, str]) -> Finding:
-    how = finding.how
-    for token, name in names.items():
-        how = how.replace(token, name)
-    return replace(finding, how=how)

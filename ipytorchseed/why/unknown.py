@@ -102,15 +102,11 @@ def say_unseen(against: Run, run: Run, calls: Sequence[Call]) -> str:
     said += [say_hidden(hidden)] if hidden else []
     cached = [f"`{name}`" for name, value in run.reads.items() if "kept" in value.parts]
     if cached:
-        keep = "keeps" if len(cached) == 1 else "keep"
-        said.append(f"{first_of(cached, _NAMED, ' and ')} {keep} cached results, not inspected")
+        said.append(f"cached results of {first_of(cached, _NAMED, ' and ')} cannot be inspected")
     native = [called for package, called in known_calls().native.items() if package in run.packages]
     if native:
-        runs = "runs" if len(native) == 1 else "run"
         names = first_of(native, _NAMED, " and ")
-        said.append(
-            f"{names} {runs} native code, whose threads and random numbers are not recorded"
-        )
+        said.append(f"threads and random numbers in the native code of {names} are not recorded")
     return ", and ".join(said)
 
 

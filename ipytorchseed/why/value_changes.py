@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from ipytorchseed.fingerprint.scalars import read_back
 from ipytorchseed.fingerprint.value import BELONGS, DERIVED, Fingerprint
@@ -15,48 +15,25 @@ def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
     if before is None or after is None:
         sides = ["nothing" if each is None else each.summary for each in (before, after)]
         return " → ".join(sides) if before is not after else ""
+    said, parts = say_parts(before, after), changed_parts(before, after)
+    if not said and parts.keys() == {"grad"}:
+        return "the same numbers, another gradient"
     if before.series is not None and after.series is not None:
-        said = _series(before.series, after.series)
-        several = len(before.series) > 1 or len(after.series) > 1
-        if said and several and before.kind != after.kind:
-            said = f"{before.kind} → {after.kind}, {said}"
-        return said or _other_changes(before, after)
+        apart = _series(before.series, after.series)
+        kinds = f"{before.kind} → {after.kind}" if before.kind != after.kind else ""
+        same = f"the same numbers, {said or kinds}" if said or kinds else _SAME_NUMBERS
+        return apart or same
     if _without_count(before.summary) != _without_count(after.summary):
-        steps = _step_parts(changed_parts(before, after))
-        told = steps and after.kind in ("frame", "optimizer")
-        steps = [say_parts(before, after)] if told else steps
-        return ", ".join(steps) if steps else f"{before.summary} → {after.summary}"
+        return said if _step_parts(parts) else f"{before.summary} → {after.summary}"
     if _are_reordered(before, after):
         return "the same items in another order"
-    said = say_parts(before, after)
-    if not said and changed_parts(before, after).keys() == {"grad"}:
-        return _other_changes(before, after)
-    return (
-        said
-        or _sequence_changes(before, after)
-        or ("in another state" if after.kind == "rng" else f"{after.kind} with other content")
+    said = said or ", ".join(_item_changes(parts, after.kind))
+    return said or (
+        "in another state" if after.kind == "rng" else f"{after.kind} with other content"
     )
 
 
-def _sequence_changes(before: Fingerprint, after: Fingerprint) -> str:
-    """Return how many items of a short sequence differ, or "" if that is unknown."""
-    was, now = before.parts, after.parts
-    if before.kind != after.kind or after.kind not in _SEQUENCES:
-        return ""
-    if was.get("length") != now.get("length") or now.get("length") not in _SHORT_LENGTHS:
-        return ""
-    places = [f"k:[{place}]" for place in range(int(now["length"]))]
-    if not now.keys() >= {*places} <= was.keys():
-        return ""
-    apart = [index for index, place in enumerate(places) if was[place] != now[place]]
-    said = f"{len(apart)} of {len(places)} items differ, the first at index "
-    return f"{said}{apart[0]}" if apart else ""
-
-
-_SEQUENCES = frozenset({"deque", "list", "tuple"})
-
-# Lengths of sequences whose parts list the items.
-_SHORT_LENGTHS = frozenset(map(str, range(2, 9)))
+_SAME_NUMBERS = "other content, the same numbers"
 
 
 def _are_reordered(before: Fingerprint, after: Fingerprint) -> bool:
@@ -79,19 +56,15 @@ def _without_count(summary: str) -> str:
     return _COUNT.sub("", summary)
 
 
-def _defaults(parts: Iterable[str], before: Fingerprint, after: Fingerprint) -> Iterator[str]:
+def _defaults(kind: str, parts: _Parts) -> Iterator[str]:
     """Yield which default arguments of a function or of a class's constructor changed."""
-    owner = "the class's" if after.kind == "class" else "the function's"
-    for part in parts:
-        if part[:2] != "d:":
-            continue
-        name = part[2:]
-        sizes = [value.parts.get(f"n:{name}", "") for value in (before, after)]
+    for name in (part[2:] for part in parts if part[:2] == "d:"):
+        was, now = parts.get(f"n:{name}", (None, None))  # its length
         how = "changed"
-        if "" not in sizes and sizes[0] != sizes[1]:
-            grew = "grew" if int(sizes[0]) < int(sizes[1]) else "shrank"
-            how = f"{grew} from {int(sizes[0]):,} to {many(int(sizes[1]), 'element')}"
-        yield f"{owner} default argument `{name}` {how}"
+        if was and now:
+            grew = "grew" if int(was) < int(now) else "shrank"
+            how = f"{grew} from {int(was):,} to {many(int(now), 'element')}"
+        yield f"the {kind}'s default argument `{name}` {how}"
 
 
 def _series(before: tuple[float, ...], after: tuple[float, ...]) -> str:
@@ -115,16 +88,6 @@ def _series(before: tuple[float, ...], after: tuple[float, ...]) -> str:
     )
 
 
-def _other_changes(before: Fingerprint, after: Fingerprint) -> str:
-    """Return how two values with the same numbers differ."""
-    if "grad" in changed_parts(before, after):
-        return "the same numbers, another gradient"
-    said = say_parts(before, after)
-    if not said and before.kind != after.kind:
-        said = f"{before.kind} → {after.kind}"
-    return f"the same numbers, {said}" if said else "other content, the same numbers"
-
-
 def write_step(before: float, after: float) -> str:
     """Return the change of a number, with as many digits as are needed to see it."""
     pairs = [(f"{before:.{digits}g}", f"{after:.{digits}g}") for digits in (7, 9, 12, 17)]
@@ -140,22 +103,14 @@ def changed_parts(
     before: Fingerprint, after: Fingerprint
 ) -> dict[str, tuple[str | None, str | None]]:
     """Return the parts of a value that differ, with their old and new values."""
-    told = (name for name in [*before.parts, *after.parts] if name != DERIVED)
-    names = dict.fromkeys(told)
-    if before.kind == after.kind and _are_too_many(before) != _are_too_many(after):
-        # One side lists no attributes, so those of the other may be the same.
-        names = {name: None for name in names if name[:2] != "a:"}
+    names = dict.fromkeys([*before.parts, *after.parts])
     pairs = {name: (before.parts.get(name), after.parts.get(name)) for name in names}
-    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+    return {n: pair for n, pair in pairs.items() if pair[0] != pair[1] and n != DERIVED}
 
 
-def _are_too_many(value: Fingerprint) -> bool:
-    """Return whether an object's attributes are only counted, not listed."""
-    return "length" in value.parts and not any(name[:2] == "a:" for name in value.parts)
-
-
-# Parts of a model or optimizer that are only reported if no other differs.
+# Parts of a model, optimizer or table that are only reported if no other differs.
 _MINOR_PARTS = {
+    "index": "the index",
     "grad": "gradients",
     "hooks": "hooks",
     "state": "its state",
@@ -171,31 +126,25 @@ _WHOLE_PARTS = {
     "beside": "what it keeps beside its items",
 }
 
-_HOOKED = frozenset({"module", "optimizer"})
+_HAS_MINOR_PARTS = frozenset({"frame", "module", "optimizer", "series"})
 
 # How many differing attributes or items are named.
 _MAX_NAMED = 3
 
-# The prefix of numbered items, which are not reported.
-_NUMBERED = "k:["
-
 
 def say_parts(before: Fingerprint, after: Fingerprint) -> str:
     """Return which parts of a value differ: ``changed 4 of 4 parameters``."""
-    rows = _rows(before, after)
-    if rows:
-        return rows
     parts = changed_parts(before, after)
+    if rows := _count(parts, "shape", "row") if after.kind == before.kind == "frame" else "":
+        return rows
     said = _belonging(*parts.pop(BELONGS, (None, None)))
-    said += _model_changes(before, after, parts)
-    if not (lists_items(before) and lists_items(after)):
+    said += _model_changes(after, parts)
+    if not (_lists_items(before) and _lists_items(after)):
         parts = {name: pair for name, pair in parts.items() if name[:2] != "k:"}
     said += _content_changes(after.kind, parts)
     said += _step_parts(parts)
-    said = said or [*_defaults(parts, before, after)]
-    if not said and "index" in parts:
-        said.append("changed the index")
-    if not said and after.kind in _HOOKED:
+    said = said or [*_defaults(after.kind, parts)]
+    if not said and after.kind in _HAS_MINOR_PARTS:
         said += [f"changed {noun}" for part, noun in _MINOR_PARTS.items() if part in parts]
     return ", ".join(said)
 
@@ -204,15 +153,16 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
 _Parts = dict[str, tuple[str | None, str | None]]
 
 
-def _model_changes(before: Fingerprint, after: Fingerprint, parts: _Parts) -> list[str]:
+def _model_changes(after: Fingerprint, parts: _Parts) -> list[str]:
     """Return the changes of a model or optimizer, and remove them from ``parts``."""
-    said, groups = [], _group_changes(before, after, parts)
+    said, groups = [], _group_changes(parts)
     mode = parts.pop("mode", None)
     if mode is not None:
         said.append(f"switched to {mode[1]} mode")
-    frozen = parts.pop("frozen", None)
-    if frozen is not None:
-        said.append(_freezing(*frozen))
+    if "frozen" in parts:  # it begins with the count
+        more = _count(parts, "frozen", "parameter", ("froze", "unfroze"))
+        said.append(more or "froze other parameters")
+        del parts["frozen"]
     for prefix, noun in (("p:", "parameter"), ("b:", "buffer")):
         moved = [name for name in parts if name.startswith(prefix)]
         every = sum(name.startswith(prefix) for name in after.parts)
@@ -230,18 +180,17 @@ def _content_changes(kind: str, parts: _Parts) -> list[str]:
         kind: The value's kind.
         parts: The parts that differ. What other parts imply is removed.
     """
-    named = {part: pair for part, pair in parts.items() if part[:3] != _NUMBERED}
-    said = [*_item_changes(named, kind)]
+    said = [] if kind in _SEQUENCES else [*_item_changes(parts, kind)]
+    was, now = parts.get("length", (None, None))
     told = any(each.startswith(("added ", "removed ")) for each in said)
     if told and kind == "frame":
         parts.pop("shape", None)
-    length = parts.get("length", (None, None))
-    if None not in length and kind != "object" and not told:
-        said.insert(0, _length(*length, kind))
+    if was and now and kind != "object" and not told:
+        verbs = ("appended" if kind in _SEQUENCES else "added", "removed")
+        said.insert(0, _count(parts, "length", "item", verbs) or f"length {was} → {now}")
     attributes = {part[2:]: pair for part, pair in parts.items() if part[:2] == "a:"}
-    public = {name: pair for name, pair in attributes.items() if name[:1] != "_"}
     counts = [name for name, pair in attributes.items() if _step(pair)]
-    names = _innermost(public) or counts
+    names = _innermost([name for name in attributes if name[:1] != "_"]) or counts
     names.sort(key=lambda name: name not in counts)
     if names:
         shown = [f"{_attribute(name)}{_step(attributes[name])}" for name in names]
@@ -255,6 +204,13 @@ def _step(pair: tuple[str | None, str | None]) -> str:
     return f" ({was} → {now})" if was and now else ""
 
 
+# Kinds whose places are no identities. Their first and last items are parts.
+_SEQUENCES = frozenset({"deque", "list", "tuple"})
+
+# Verbs for a count that grew or shrank.
+_ADDED = ("added", "removed")
+
+
 def has_other_name(before: Fingerprint, after: Fingerprint) -> bool:
     """Return whether a name now holds a function or class with another name."""
     kinds = before.kind == after.kind and after.kind in ("class", "function")
@@ -262,58 +218,47 @@ def has_other_name(before: Fingerprint, after: Fingerprint) -> bool:
     return kinds and was != now
 
 
-def _rows(before: Fingerprint, after: Fingerprint) -> str:
-    """Return how many rows were added to or removed from a table, or ""."""
-    was, now = (it.parts.get("shape", "") if it.kind == "frame" else "" for it in (before, after))
-    return _more(was.partition(" ")[0], now.partition(" ")[0], "row")
-
-
-def _more(was: str, now: str, noun: str) -> str:
-    """Return by how much a count grew or shrank, or ""."""
+def _count(parts: _Parts, name: str, noun: str, verbs: tuple[str, str] = _ADDED) -> str:
+    """Return by how much the count at the beginning of a part grew or shrank, or ""."""
+    was, now = ((each or "0").partition(" ")[0] for each in parts.get(name, ("0", "0")))
     if not (was.isdecimal() and now.isdecimal()) or was == now:
         return ""
     more = int(now) - int(was)
-    return f"{'added' if more > 0 else 'removed'} {many(abs(more), noun)}"
+    return f"{verbs[more < 0]} {many(abs(more), noun)}"
 
 
-def _group_changes(before: Fingerprint, after: Fingerprint, parts: _Parts) -> list[str]:
+def _group_changes(parts: _Parts) -> list[str]:
     """Return the changes of an optimizer's groups, and remove them from ``parts``."""
-    was, now = (each.parts.get("groups", "") for each in (before, after))
-    more = _more(was, now, "parameter group")
-    if more:
+    if more := _count(parts, "groups", "parameter group"):
         parts.pop("lr", None)
         return [more]
     told = [
         f"{name[2:]} {was} → {now}"
         for name, (was, now) in parts.items()
-        if name[:2] == _SETTING_PREFIX and was is not None and now is not None
+        if name[:2] == "s:" and was is not None and now is not None  # a setting: ``s:momentum``
     ]
     if told:  # the defaults hold the first values of the same settings
         parts.pop("a:defaults", None)
     return told
 
 
-# The prefix of parts for an optimizer's settings: ``s:weight_decay``.
-_SETTING_PREFIX = "s:"
-
-
-def lists_items(value: Fingerprint) -> bool:
+def _lists_items(value: Fingerprint) -> bool:
     """Return whether parts of a dictionary or table name its items, unless too many."""
     empty = value.parts.get("length") == "0" or value.parts.get("shape", "").endswith(" x 0")
     several = value.kind in ("dict", "frame") and not empty
     return not several or any(part[:2] == "k:" for part in value.parts)
 
 
-def _item_changes(parts: Mapping[str, tuple[str | None, str | None]], kind: str) -> Iterator[str]:
+def _item_changes(parts: _Parts, kind: str) -> Iterator[str]:
     """Yield the changed items of a dictionary, columns of a table or places of a list."""
-    pairs = {part[2:]: pair for part, pair in parts.items() if part[:2] == "k:"}
-    came = [name for name, (was, _) in pairs.items() if was is None]
-    gone = [name for name, (_, now) in pairs.items() if now is None]
-    other = [name for name in pairs if name not in {*came, *gone}]
-    if kind not in ("dict", "frame"):  # a place in a list is no identity
-        came, gone, other = [], [], [*pairs]
-    for verb, names in (("added", came), ("removed", gone), ("changed", other)):
-        found = [f"`{name}`{_step(pairs[name])}" for name in _innermost(names)]
+    named: dict[str, list[str]] = {"added": [], "removed": [], "changed": []}
+    for part, (was, now) in parts.items():
+        is_end = kind in _SEQUENCES and (part[:4] == "k:[-" or None in (was, now))
+        if part[:2] == "k:" and not is_end:
+            verb = "added" if was is None else "removed" if now is None else "changed"
+            named[verb].append(part[2:])
+    for verb, names in named.items():
+        found = [f"`{name}`{_step(parts['k:' + name])}" for name in _innermost(names)]
         if found:
             noun = f"column{'s' * (len(found) > 1)} " if kind == "frame" else ""
             yield f"{verb} {noun}{first_of(found, _MAX_NAMED)}"
@@ -349,20 +294,3 @@ def _step_parts(parts: Mapping[str, tuple[str | None, str | None]]) -> list[str]
         for name in ("shape", "dtype", "lr", "maxlen", "rows written")
         if None not in parts.get(name, (None,))
     ]
-
-
-def _freezing(before: str | None, after: str | None) -> str:
-    """Return how many parameters were frozen or unfrozen; the parts begin with counts."""
-    more = int((after or "0").partition(" ")[0]) - int((before or "0").partition(" ")[0])
-    if not more:
-        return "froze other parameters"
-    return f"{'froze' if more > 0 else 'unfroze'} {many(abs(more), 'parameter')}"
-
-
-def _length(before: str | None, after: str | None, kind: str) -> str:
-    try:
-        more = int(str(after)) - int(str(before))
-    except ValueError:
-        return f"length {before} → {after}"
-    verb = "appended" if kind in ("deque", "list") else "added"
-    return f"{verb} {many(more, 'item')}" if more > 0 else f"removed {many(-more, 'item')}"

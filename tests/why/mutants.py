@@ -135,11 +135,8 @@ def _offer_nothing(*_: Any) -> Remedy:
 
 def functions() -> dict[Any, Callable[..., Any]]:
     """Return functions that find, clear and explain causes, with their replacements."""
-    wrapped = (
-        inspect.getclosurevars(each).nonlocals.get("find", each) for each in (*OTHERS, *LAST_RESORT)
-    )
     return {
-        **dict.fromkeys((*FINDERS, *wrapped), _find_nothing),
+        **dict.fromkeys((*FINDERS, *OTHERS, *LAST_RESORT), _find_nothing),
         ranking.ranked: lambda _, causes: [*causes],
         remedy.with_fixes: _change_none,
         roots.with_roots: lambda _, causes: ([*causes], ()),

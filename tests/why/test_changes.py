@@ -64,8 +64,8 @@ def test_a_number_is_written_so_that_the_difference_is_seen(before, after, expec
         (_series(1.0), Fingerprint("1", "tensor", "tensor", series=(1.0,)),
          "the same numbers, list → tensor"),
         (_series(1.0, 2.0), Fingerprint("1", "array", "array", series=(1.0, 3.0)),
-         "list → array, 1 of 2 numbers differ, the first at index 1: 2 → 3, largest difference 1"),
-        (_series(1.0, 2.0), Fingerprint("1", "int", "1", series=(1.0,)), "list → int, 2 → 1 numbers"),
+         "1 of 2 numbers differ, the first at index 1: 2 → 3, largest difference 1"),
+        (_series(1.0, 2.0), Fingerprint("1", "int", "1", series=(1.0,)), "2 → 1 numbers"),
         (Fingerprint("2", "int", "2", series=(2.0,)), Fingerprint("1", "float", "1", series=(1.5,)),
          "2 → 1.5"),
         (_typed("int64", 1.0, 2.0), _typed("float32", 1.0, 2.0),
@@ -101,10 +101,10 @@ def test_how_far_a_value_moved(before, after, expected):
     ("before", "after", "expected"),
     [
         (["a", "b"], ["b", "a"], "the same items in another order"),
-        (["a", "b", "c"], ["a", "x", "y"], "2 of 3 items differ, the first at index 1"),
+        (["a", "b", "c"], ["a", "x", "y"], "changed `[1]`, `[2]`"),
         ({"a": 1, "b": 2}, {"b": 2, "a": 1}, "the same items in another order"),
         ({"a": {"b": 1}, "c": 2}, {"c": 2, "a": {"b": 1}}, "the same items in another order"),
-        ({0: "x", 1: "y"}, {0: "x", 1: "z"}, "dict with other content"),
+        ({0: "x", 1: "y"}, {0: "x", 1: "z"}, "changed `[1]`"),
         (list("abcdefghij"), list("abcdefghiz"), "list with other content"),
     ],
 )

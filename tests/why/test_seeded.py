@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from ipytorchseed.ledger.records import GeneratorState
 from ipytorchseed.rng.position import Position
 from tests.render.explanations import States, explain, number, run
 
@@ -114,8 +113,9 @@ def test_a_generator_is_named_with_the_library_whose_object_holds_it():
             n,
             "value = study.ask()",
             writes={"value": number(n)},
-            generators_before={"study._rng": GeneratorState("random.Random", begin, "optuna")},
-            generators_after={"study._rng": GeneratorState("random.Random", end, "optuna")},
+            before={"study._rng": begin},
+            after={"study._rng": end},
+            generators={"study._rng": "random.Random in optuna"},
         )
         for n, (begin, end) in enumerate(ends, 1)
     ]

@@ -39,5 +39,5 @@ def test_one_that_another_cell_used_may_be_the_cause():
 def test_native_code_is_named():
     """Its threads and streams are not recorded."""
     message = asked("out = bst.predict(m)", packages=("torch", "xgboost")).message
-    said = "XGBoost runs native code, whose threads and random numbers are not recorded"
+    said = "threads and random numbers in the native code of XGBoost are not recorded"
     assert said in message

@@ -8,25 +8,18 @@ from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.calls import find_calls
 from ipytorchseed.why.finders.code import find_code
-from ipytorchseed.why.finders.entropy import find_entropy, find_memory, find_places
+from ipytorchseed.why.finders.entropy import find_entropy, find_places
 from ipytorchseed.why.finders.files import find_files, find_other_files
 from ipytorchseed.why.finders.forms import find_forms
 from ipytorchseed.why.finders.generators import find_inherited, find_rng
 from ipytorchseed.why.finders.inputs import find_inputs
 from ipytorchseed.why.finders.libraries import find_libraries
-from ipytorchseed.why.finders.names import find_names, find_own_names
+from ipytorchseed.why.finders.names import find_names, find_own_names, find_replaced_names
 from ipytorchseed.why.finders.operations import find_operations
 from ipytorchseed.why.finders.settings import find_settings
 from ipytorchseed.why.finders.unseen import find_unseen
 
-Found = Iterator[Cause | Cleared]
-Finder = Callable[[Evidence], Found]
-
-
-def _only_alone(find: Finder) -> Callable[[Evidence, bool], Found]:
-    """Make a finder return nothing if another cause was found."""
-    return lambda evidence, others: iter(()) if others else find(evidence)
-
+Finder = Callable[[Evidence], Iterator[Cause | Cleared]]
 
 # Finders of recorded differences. Those that certainly affect results come before moved sources.
 FINDERS: tuple[Finder, ...] = (
@@ -38,21 +31,20 @@ FINDERS: tuple[Finder, ...] = (
     find_settings,
 )
 
-# Finders that consider whether another cause was found.
-OTHERS: tuple[Callable[[Evidence, bool], Found], ...] = (
-    find_operations,
-    find_entropy,
-    find_other_files,
-)
+# Finders of what differs in each run, and of what only one of them did.
+OTHERS: tuple[Finder, ...] = (find_operations, find_entropy, find_other_files)
 
-# The same, but run after suspects that were cleared without certainty.
-LAST_RESORT: tuple[Callable[[Evidence, bool], Found], ...] = (
-    _only_alone(find_forms),
-    _only_alone(find_inherited),
+# Finders that run after suspects that were cleared without certainty.
+LAST_RESORT: tuple[Finder, ...] = (
+    find_forms,
+    find_inherited,
     find_own_names,
-    find_memory,
+    find_replaced_names,
     find_libraries,
     find_calls,
-    _only_alone(find_unseen),
-    _only_alone(find_places),
+    find_unseen,
+    find_places,
 )
+
+# Those that run only if no other cause was found.
+ONLY_ALONE = frozenset({find_forms, find_inherited, find_replaced_names, find_unseen, find_places})

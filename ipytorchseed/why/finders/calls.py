@@ -12,16 +12,13 @@ from ipytorchseed.determinism.library_calls import known_calls
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.written import UNKNOWN, Call, Variable
 from ipytorchseed.why.evidence import Evidence
-from ipytorchseed.why.explanation import Cause, Cleared
+from ipytorchseed.why.explanation import Cause, Cleared, unless_others
 
 
-def find_calls(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
+def find_calls(evidence: Evidence) -> Iterator[Cleared]:
     """Find nondeterministic calls in the cell and in the functions that it calls.
 
-    Args:
-        evidence: The evidence.
-        others: Whether another cause was found. The calls are then cleared, unless experiments
-            prove one.
+    Beside other causes they are cleared, unless experiments prove one.
     """
     if evidence.two_cells or not evidence.changed:
         return
@@ -39,15 +36,14 @@ def find_calls(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:  
             called = call.name or title
             fix = f"{called}(..., {row.fix})" if "=" in row.fix else row.fix
             cause = Cause(row.kind, title, f"`{called}()` {row.why}", fix=fix)
-            reason = "other causes account for the change"
-            yield Cleared(row.kind, title, reason, cause) if others else cause
+            yield unless_others(cause, is_tested=True)
 
 
 def _runs(evidence: Evidence) -> list[Run]:
     """Return the run, and the runs that defined functions and classes that it uses."""
     reads = evidence.run.reads.items()
     functions = {name for name, value in reads if value.kind in ("function", "class")}
-    makers = [run for run in evidence.states.latest(evidence.run) if functions & run.writes.keys()]
+    makers = [run for run in evidence.latest if functions & run.writes.keys()]
     return [evidence.run, *makers]
 
 
@@ -56,7 +52,7 @@ def _calls(evidence: Evidence, row: Row, name: str, runs: Sequence[Run]) -> Iter
     tail = name.rpartition(".")[2]
     found = [call for run in runs for call in evidence.states.written(run).calls]
     if name[0].isupper() and not row.on:  # an object that the cell uses
-        for run in evidence.states.latest(evidence.run):
+        for run in evidence.latest:
             made = evidence.run.reads.keys() & run.writes.keys() - run.in_place
             found += [call for call in evidence.states.written(run).calls if made & call.made]
     for call in (call for call in found if call.tail == tail):
@@ -70,7 +66,7 @@ def _calls(evidence: Evidence, row: Row, name: str, runs: Sequence[Run]) -> Iter
 def _is_of(evidence: Evidence, row: Row, call: Call) -> bool:
     """Return whether a call is one of the row's library, as far as we know."""
     root = call.root
-    runs = [evidence.run, *evidence.states.latest(evidence.run)]
+    runs = [evidence.run, *evidence.latest]
     package = next(
         filter(None, (evidence.states.written(run).imports.get(root) for run in runs)), ""
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import PurePath
@@ -65,7 +66,9 @@ def find_changers(evidence: Evidence, name: str) -> list[Blame]:
         if run is evidence.run:
             break
         if made is None or not made.digest:
-            if made is not None or seen is None or not _was_seen_unchanged(name, seen):
+            # Values of modules, and functions, are not looked at again when a run ends.
+            unseen = seen is None or "." in name or seen.kind == "function" or not seen.exact
+            if made is not None or unseen:
                 unwatched.append(run)
             continue
         unwatched.clear()
@@ -100,11 +103,7 @@ def _may_have_changed(unwatched: list[Run], name: str, seen: Fingerprint) -> lis
 
 def find_shower(evidence: Evidence, name: str) -> list[Blame]:
     """Return the run whose output the shell keeps as ``_``, ``_5`` or ``Out``."""
-    mine = [
-        run
-        for run in evidence.history
-        if run.kernel == evidence.run.kernel and run.outputs.result is not None
-    ]
+    mine = [run for run in evidence.here if run.outputs.result is not None]
     number = name.lstrip("_")
     if number.isdigit():
         mine = [run for run in mine if str(run.execution_count) == number]
@@ -118,8 +117,8 @@ def find_setter(evidence: Evidence, name: str) -> list[Run]:
     known = [run for run in [*evidence.history, evidence.run] if name in run.settings]
     for later, earlier in pairwise(reversed(known)):
         if earlier.settings[name] != wanted == later.settings[name]:
-            here = [run for run in evidence.history if run.kernel == evidence.run.kernel]
-            between = [run for run in here if earlier.started <= run.started < later.started]
+            starts = earlier.started, later.started
+            between = [run for run in evidence.here if starts[0] <= run.started < starts[1]]
             words = (name, name.rpartition(".")[2], name.partition(".")[0])
             named = [run for word in words for run in between if word in " ".join(run.actions)]
             others = [run for run in named if run.cell != evidence.run.cell]
@@ -131,16 +130,14 @@ def find_module_writers(evidence: Evidence, name: str) -> list[Blame]:
     """Return the run that wrote the file of the module in a dotted name."""
     module, _, last = name.rpartition(".")
     if not module:
-        actions = (each for run in evidence.states.latest(evidence.run) for each in run.actions)
-        found = (
-            each for each in actions if each.startswith("import ") and each.endswith(f".{last}")
-        )
-        module = next(found, "").removeprefix("import ").rpartition(".")[0]
+        imports = re.compile(rf"import (.*)\.{re.escape(last)}")
+        found = (imports.fullmatch(each) for run in evidence.latest for each in run.actions)
+        module = next((match[1] for match in found if match), "")
     file = f"{module.replace('.', '/')}.py"
     wrote = [
         run
         for run in evidence.history
-        if any(path.endswith(f"/{file}") for path in run.outside.wrote)
+        if any(each.endswith(f"/{file}") for each in run.outside.wrote)
     ]
     return [Blame(run, f"wrote {PurePath(file).name}") for run in wrote[-1:]]
 
@@ -149,24 +146,18 @@ def find_left_out(evidence: Evidence, name: str) -> Iterator[Blame]:
     """Yield the runs that made the earlier value, if not repeated since the restart."""
     if evidence.same_kernel:
         return
-    latest = evidence.states.latest(evidence.run)
-    here = [run for run in [*evidence.history, evidence.run] if run.kernel == evidence.run.kernel]
+    here = [*evidence.here, evidence.run]
     run_again = {run.cell for run in here}
-    makers: list[Run] = []
-    for run in latest:
-        if run.kernel == evidence.against.kernel and (run.id or 0) < (evidence.against.id or 0):
-            if name not in run.writes:
-                continue
-            makers.append(run)
+    edited = {front_end_id(run) for run in here if name in run.writes}
+    left_out: dict[str, Run] = {}
+    for run in evidence.latest:
+        before = run.kernel == evidence.against.kernel and run.started < evidence.against.started
+        if before and name in run.writes:
+            if run.cell not in run_again and front_end_id(run) not in edited:
+                left_out.setdefault(run.cell, run)
             if is_created_by(run, name):
                 break
-    edited = {front_end_id(run) for run in here if name in run.writes}
-    left_out = {
-        run.cell: run
-        for run in reversed(makers)
-        if run.cell not in run_again and front_end_id(run) not in edited
-    }
-    yield from (Blame(run, NOT_RUN) for run in left_out.values())
+    yield from (Blame(run, NOT_RUN) for run in reversed(left_out.values()))
 
 
 def front_end_id(run: Run) -> str:
@@ -176,15 +167,6 @@ def front_end_id(run: Run) -> str:
     they count as one cell whose text was edited: a user could not distinguish them.
     """
     return run.cell.partition(" ")[0]
-
-
-def _was_seen_unchanged(name: str, before: Fingerprint) -> bool:
-    """Return whether a run that only read a value is known not to have changed it.
-
-    The value was also inspected at the end of the run, so later changes happened between cells.
-    Functions and numbers of modules are only inspected before a run.
-    """
-    return "." not in name and before.kind != "function" and before.exact and bool(before.digest)
 
 
 def _imported(run: Run, name: str) -> bool:

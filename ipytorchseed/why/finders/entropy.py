@@ -16,7 +16,7 @@ from ipytorchseed.reads.entropy import (
     sentence,
 )
 from ipytorchseed.why.evidence import Evidence, does
-from ipytorchseed.why.explanation import Cause, Change, Cleared
+from ipytorchseed.why.explanation import Cause, Change, Cleared, unless_others
 
 _OF_THE_MOMENT = STANDS.keys() | PERSONS.keys() | {ADDRESS}
 
@@ -40,31 +40,26 @@ _DATE = lazy_pattern(
 )
 
 
-def find_entropy(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
+def find_entropy(evidence: Evidence) -> Iterator[Cause | Cleared]:
     """Find the nondeterministic calls of the cell that can explain the change.
 
-    Args:
-        evidence: The evidence.
-        others: Whether another cause was found. Clocks, the state of the machine, and names of
-            files and runs are then cleared, if the cell only prints or keeps their values:
-            cells often measure themselves, which changes nothing else.
+    Clocks, the state of the machine, and names of files and runs do not count beside other causes
+    if the cell only prints or keeps their values: cells often measure themselves, which changes
+    nothing else. Neither does memory that is not set: most cells set it before they read it.
     """
     variables = {change.name for change in evidence.changed if change.what == "variable"}
-    then = evidence.against.nondeterministic_calls
-    both = then.keys() & evidence.run.nondeterministic_calls.keys()
+    then, both = evidence.against.nondeterministic_calls, _calls_of_both(evidence)
     for name, is_used in evidence.run.nondeterministic_calls.items():
-        if name == "!date" and not others and variables and does(evidence.run, _DATE):
+        if name == "!date" and variables and does(evidence.run, _DATE):
             message = "the cell keeps what `date` prints, which is different every time"
-            yield Cause("entropy", name, message)
-        if name == BY_HASH or name not in both or is_program(name):  # values unknown
-            continue
-        if name in MEMORY:
-            continue  # see `find_memory`
-        measures = not (is_used or then[name]) or name in _OF_THE_MOMENT
-        if others and measures:
-            yield Cleared("entropy", name, "other causes account for the change")
-        else:
-            yield Cause("entropy", name, message=sentence(name), fix=_FIX.get(name, ""))
+            yield unless_others(Cause("entropy", name, message))
+        if name == BY_HASH or name not in both or is_program(name):
+            continue  # values unknown
+        fix = _FIX.get(name, "torch.zeros" if name in MEMORY else "")
+        cause = Cause("entropy", name, sentence(name), fix=fix)
+        measures = not (is_used or then[name])
+        rarely = measures or name in _OF_THE_MOMENT or name in MEMORY
+        yield unless_others(cause) if rarely else cause
     random_hashes = (
         evidence.run.settings.get("PYTHONHASHSEED") == "random" and not evidence.same_kernel
     )
@@ -74,20 +69,8 @@ def find_entropy(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:
         yield Cause("environment", "PYTHONHASHSEED", message, fix=fix)
 
 
-def find_memory(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
-    """Find uninitialized memory, if nothing else explains the change.
-
-    Args:
-        evidence: The evidence.
-        others: Whether another cause was found.
-    """
-    both = {*evidence.run.nondeterministic_calls} & {*evidence.against.nondeterministic_calls}
-    names = sorted(both & MEMORY.keys())
-    for name in names:
-        if others:
-            yield Cleared("entropy", name, "other causes account for the change")
-        else:
-            yield Cause("entropy", name, sentence(name), fix=_FIX.get(name, "torch.zeros"))
+def _calls_of_both(evidence: Evidence) -> set[str]:
+    return {*evidence.run.nondeterministic_calls} & {*evidence.against.nondeterministic_calls}
 
 
 def find_places(evidence: Evidence) -> Iterator[Cause]:
@@ -95,8 +78,8 @@ def find_places(evidence: Evidence) -> Iterator[Cause]:
 
     Within a kernel, only the hashes of addresses differ between runs.
     """
-    both = {*evidence.run.nondeterministic_calls} & {*evidence.against.nondeterministic_calls}
-    if evidence.same_kernel and BY_HASH in both and any(map(_is_reordered, evidence.changed)):
+    by_hash = BY_HASH in _calls_of_both(evidence)
+    if evidence.same_kernel and by_hash and any(map(_is_reordered, evidence.changed)):
         yield Cause("entropy", BY_PLACE, sentence(BY_PLACE), fix=_FIX[BY_PLACE])
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from ipytorchseed.ledger.records import FileRead, Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.evidence import FOLDER, Evidence, does
-from ipytorchseed.why.explanation import Blame, Cause, Cleared
+from ipytorchseed.why.explanation import Blame, Cause, Cleared, unless_others
 from ipytorchseed.why.finders.changers import find_setter
 from ipytorchseed.why.words import many
 
@@ -20,8 +20,6 @@ _SETS_PATH = lazy_pattern(r"\bsys\.path\b|\bPYTHONPATH\b|\baddsitedir\b|\bchdir\
 
 # Finds the existing path in an error.
 _EXISTS = lazy_pattern(r"^FileExistsError: .*?'(.+)'")
-
-_NO_LONGER = "no longer reads"
 
 # For runs that are known to have changed a file.
 _WROTE, _REMOVED = "wrote it", "removed it"
@@ -36,190 +34,144 @@ def find_files(evidence: Evidence) -> Iterator[Cause | Cleared]:
             continue
         same, blame = before.same(after), _writer(evidence, after)
         if same is False:
-            yield Cause(
-                kind="file",
-                name=after.path,
-                message=_how(evidence, before, after, blame),
-                proof=f"content {before.digest[:8]} → {after.digest[:8]}",
-                blame=blame,
-            )
+            yield Cause("file", after.path, _how(evidence, before, after, blame), blame=blame)
         elif same and before.modified != after.modified and evidence.run.asks_when_written:
             message = f"{evidence.path(after.path)} was written again, and this cell asks when"
-            message += evidence.doings(blame)
-            yield Cause("file", after.path, message, blame=blame)
-    yield from _modules(evidence)
+            yield Cause("file", after.path, message + evidence.doings(blame), blame=blame)
+    for name, after in evidence.run.loaded.items():  # modules that both runs loaded again
+        before = evidence.against.loaded.get(name)
+        if before is not None and before.same(after) is False:
+            yield _module(evidence, name, before, after)
 
 
-def _writer(evidence: Evidence, file: FileRead) -> tuple[Blame, ...]:
-    """Return the run that wrote a file, as recorded or by the file's time."""
-    return _recorded_writer(evidence, file) or _running_writer(evidence, file)
-
-
-def _recorded_writer(
-    evidence: Evidence, file: FileRead, *, gone: bool = False
-) -> tuple[Blame, ...]:
-    """Return the last run that is recorded to have written or removed a file.
+def _writer(evidence: Evidence, file: FileRead, *, gone: bool = False) -> tuple[Blame, ...]:
+    """Return the last run that wrote a file, as recorded or by the file's time.
 
     Args:
         evidence: The evidence.
         file: The file.
-        gone: Whether it no longer exists.
+        gone: Whether it no longer exists. Then the run that removed it.
     """
     heard = [
-        Blame(run, _deed(run, file, path, gone=gone))
+        Blame(run, _deed(run, file, path, gone=gone or file.size < 0))
         for run in evidence.history
         for path in run.outside.wrote
         if path == file.path
         or file.path.startswith(f"{path}/")  # a link to a folder, or a removed folder
         or (file.is_folder and _parent(path) == file.path)
     ]
+    if file.modified and not (heard or gone or file.is_folder):
+        runs = [run for run in evidence.history if run.lasts_at(file.modified / 1e9)]
+        heard = [Blame(run, "ran as it was written") for run in runs]
     return (*heard[-1:],)
-
-
-def _running_writer(evidence: Evidence, file: FileRead) -> tuple[Blame, ...]:
-    """Return the last run that was running at a file's modification time."""
-    if file.is_folder or not file.modified:
-        return ()
-    written = file.modified / 1e9
-    ran = [Blame(run, "ran as it was written") for run in evidence.history if run.lasts_at(written)]
-    return (*ran[-1:],)
 
 
 def _deed(run: Run, file: FileRead, path: str, *, gone: bool) -> str:
     """Return what a run did that changed a file or a folder, by the path it wrote to."""
     if path == file.path:
-        return _REMOVED if gone or file.size < 0 else _WROTE
+        return _REMOVED if gone else _WROTE
     if file.is_folder and _parent(path) == file.path:
         return f"wrote {path[len(file.path) :]}"
-    how = "moved or removed" if gone or file.size < 0 else "replaced"
+    how = "moved or removed" if gone else "replaced"
     how = "removed" if does(run, _REMOVES_FOLDERS) else how
     return f"{how} {os.path.basename(path)}"  # noqa: PTH119 -- it is a string
 
 
-def _modules(evidence: Evidence) -> Iterator[Cause]:
-    """Yield the modules that both runs loaded again, from files of other content."""
-    for name, after in evidence.run.loaded.items():
-        before = evidence.against.loaded.get(name)
-        if before is not None and before.same(after) is False:
-            blame, moved = _writer(evidence, after), ""
-            if before.path != after.path:
-                paths = evidence.path(after.path), evidence.path(before.path)
-                moved = "`{}` is now imported from {}, not from {}".format(name, *paths)
-                movers = [run for run in evidence.history if does(run, _SETS_PATH)]
-                by = tuple(Blame(run, "changed where modules are found") for run in movers[-1:])
-                # The other file may be older than the earlier run, so its time proves nothing.
-                blame = _recorded_writer(evidence, after) or by or blame
-                moved += evidence.doings(blame)
-            message = moved or _how(evidence, before, after, blame)
-            yield Cause("file", after.path, message, blame=blame)
+def _module(evidence: Evidence, name: str, before: FileRead, after: FileRead) -> Cause:
+    """Return the cause for a module that both runs loaded from files of other content."""
+    blame = _writer(evidence, after)
+    if before.path == after.path:
+        return Cause("file", after.path, _how(evidence, before, after, blame), blame=blame)
+    movers = [run for run in evidence.history if does(run, _SETS_PATH)]
+    blame = tuple(Blame(run, "changed where modules are found") for run in movers[-1:]) or blame
+    paths = evidence.path(after.path), evidence.path(before.path)
+    message = "`{}` is now imported from {}, not from {}".format(name, *paths)
+    return Cause("file", after.path, message + evidence.doings(blame), blame=blame)
 
 
 def _how(evidence: Evidence, before: FileRead, after: FileRead, blame: Sequence[Blame]) -> str:
     """Return a sentence about how a file that the cell reads changed, and who did it."""
     path, who = evidence.path(after.path), evidence.who(blame)
-    size = f"{before.size:,} → {after.size:,} bytes"
+    state, size = "changed", f" ({before.size:,} → {after.size:,} bytes)"
     if before.size == after.size:
-        size = f"{after.size:,} bytes, other content"
-    if before.size < 0:
-        change, size = f"{path} did not exist before", ""
-    elif after.size < 0:
-        change, size = f"{path} no longer exists", ""
-    else:
-        change = f"{path} changed"
+        size = f" ({after.size:,} bytes, other content)"
+    if min(before.size, after.size) < 0:
+        state, size = "did not exist before" if before.size < 0 else "no longer exists", ""
+    if evidence.is_own(blame):
+        return f"this cell writes {path}, which it also reads{size}"
     how = blame[-1].how if blame else ""
-    own = [each.run.cell == evidence.run.cell for each in blame if each.run is not None]
-    if own and all(own) and not evidence.two_cells:
-        return f"this cell writes {path}, which it also reads ({size})"
     if how in (_WROTE, _REMOVED):
-        change, who = f"{who} {how.removesuffix('it')}{path}, which this cell reads", ""
-    told = f"{change} ({size})" if size else change
-    return f"{told}: {who} {how}" if who else told
+        return f"{who} {how.removesuffix('it')}{path}, which this cell reads{size}"
+    return f"{path} {state}{size}{f': {who} {how}' if who else ''}"
 
 
-def _moved_files(evidence: Evidence, before: str, after: str) -> list[Cause]:
-    """Return causes for files of the same name in the new working folder."""
-    earlier = {file.path for file in evidence.against.files}
-    blame = tuple(Blame(run, "changed the folder") for run in find_setter(evidence, FOLDER))
-    causes = []
-    for file in evidence.run.files:
-        name = file.path.removeprefix(f"{after}/")
-        if name != file.path and f"{before}/{name}" in earlier and file.path not in earlier:
-            now = os.path.relpath(file.path, before)
-            who = evidence.who(blame)
-            changed = f"{who} changed the working folder" if who else "the working folder changed"
-            message = f"{changed}: `{name}` is now `{now}`"
-            fix = f"import os; os.chdir({before!r})"
-            causes.append(Cause("file", file.path, message, fix=fix, blame=blame))
-    return causes
-
-
-def find_other_files(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
+def find_other_files(evidence: Evidence) -> Iterator[Cause | Cleared]:
     """Yield files that only one of the runs read, and listed folders that changed.
 
     A new or removed file is more specific than a changed path or list of paths. Listing a folder
-    may not affect the result, so a folder is only named if nothing else is a cause.
-
-    Args:
-        evidence: The evidence.
-        others: Whether another cause was found. It may have led the cell to other files, except for
-            new or removed files in a folder that the cell lists.
+    may not affect the result, so a folder is only named if nothing else is a cause. Another cause
+    may have led the cell to other files, except for new or removed files in a folder that the cell
+    lists.
     """
-    folders = evidence.against.settings.get(FOLDER), evidence.run.settings.get(FOLDER)
-    if folders[0] != folders[1] and None not in folders:
-        elsewhere = _moved_files(evidence, *map(str, folders))
-        if elsewhere:
-            yield from elsewhere
-            return
-    there = _EXISTS.search(evidence.run.outputs.error or "")
-    if there is not None and not _EXISTS.search(evidence.against.outputs.error or ""):
-        path = os.path.join(str(folders[1] or ""), there[1])  # noqa: PTH118 -- they are strings
-        yield Cause("file", path, f"{evidence.path(path)} already exists")
+    elsewhere = [*_moved_files(evidence), *_existing_files(evidence)]
+    yield from elsewhere
+    if elsewhere:
         return
-    earlier, later = (
-        {file.path: file for file in run.files} for run in (evidence.against, evidence.run)
-    )
+    earlier, later = ({file.path: file for file in run.files} for run in evidence.both)
     both = [(earlier[path], later[path]) for path in sorted(earlier.keys() & later.keys())]
     listed = [pair for pair in both if pair[1].is_folder and pair[0].same(pair[1]) is False]
     came = [later[path] for path in sorted(later.keys() - earlier.keys())]
     went = [earlier[path] for path in sorted(earlier.keys() - later.keys())]
     found = [
-        _other(evidence, file, how)
-        for files, how in ((came, "now reads"), (went, _NO_LONGER))
-        for file in files
+        (file, _other(evidence, file, gone=file in went))
+        for file in (*came, *went)
         if not (file.is_folder or file.size < 0)  # a missing file had no content
     ]
-    if not (others or found):
-        yield from (_listing(evidence, *pair) for pair in listed)
+    if not found:
+        yield from (unless_others(_listing(evidence, *pair)) for pair in listed)
     changed = {folder.path for _, folder in listed}
-    since = {file.path for file in (*came, *went) if _was_created_or_removed(evidence, file)}
-    for cause in found:
-        if not others or (_parent(cause.name) in changed and cause.name in since):
-            yield cause
-        else:
-            yield Cleared("file", cause.name, "other causes account for it")
+    for file, cause in found:
+        since = file.modified / 1e9 >= evidence.against.started
+        since = since or bool(_writer(evidence, file, gone=True))
+        yield cause if _parent(file.path) in changed and since else unless_others(cause)
 
 
-def _was_created_or_removed(evidence: Evidence, file: FileRead) -> bool:
-    """Return whether a file may have been created or removed since the earlier run."""
-    since = file.modified / 1e9 >= evidence.against.started or evidence.against.lasts_at(
-        file.modified / 1e9
-    )
-    return since or not file.modified or bool(_recorded_writer(evidence, file))
+def _moved_files(evidence: Evidence) -> Iterator[Cause]:
+    """Yield files of the same name in the new working folder."""
+    before, after = (run.settings.get(FOLDER) for run in evidence.both)
+    if before == after or None in (before, after):
+        return
+    earlier = {file.path for file in evidence.against.files}
+    blame = tuple(Blame(run, "changed the folder") for run in find_setter(evidence, FOLDER))
+    who = evidence.who(blame)
+    changed = f"{who} changed the working folder" if who else "the working folder changed"
+    for file in evidence.run.files:
+        name = file.path.removeprefix(f"{after}/")
+        if f"{before}/{name}" in earlier and file.path not in earlier:
+            message = f"{changed}: `{name}` is now `{os.path.relpath(file.path, before)}`"
+            fix = f"import os; os.chdir({before!r})"
+            yield Cause("file", file.path, message, fix=fix, blame=blame)
 
 
-def _other(evidence: Evidence, file: FileRead, how: str) -> Cause:
+def _existing_files(evidence: Evidence) -> Iterator[Cause]:
+    """Yield the file or folder that only the later run found to exist already."""
+    before, after = (_EXISTS.search(run.outputs.error or "") for run in evidence.both)
+    if after is not None and before is None:
+        folder = str(evidence.run.settings.get(FOLDER) or "")
+        path = os.path.join(folder, after[1])  # noqa: PTH118 -- they are strings
+        yield Cause("file", path, f"{evidence.path(path)} already exists")
+
+
+def _other(evidence: Evidence, file: FileRead, *, gone: bool) -> Cause:
     """Return the cause for a file that only one of the runs read."""
+    path = evidence.path(file.path)
+    blame: tuple[Blame, ...] = (Blame(evidence.against, "made it"),)
     if file.path in evidence.made:
-        who = (
-            evidence.name(evidence.against)
-            if evidence.same_kernel
-            else "the earlier run of the cell"
-        )
-        message = f"{who} made {evidence.path(file.path)}, which is there now"
-        return Cause("file", file.path, message, blame=(Blame(evidence.against, "made it"),))
-    gone = how == _NO_LONGER
-    blame = _recorded_writer(evidence, file, gone=True) if gone else _writer(evidence, file)
-    message = f"this cell {how} {evidence.path(file.path)}{evidence.doings(blame)}"
+        message = f"{evidence.who(blame)} made {path}, which is there now"
+    else:
+        blame = _writer(evidence, file, gone=gone)
+        how = "no longer reads" if gone else "now reads"
+        message = f"this cell {how} {path}{evidence.doings(blame)}"
     return Cause("file", file.path, message, blame=blame)
 
 

@@ -2,45 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-from ipytorchseed.fingerprint.value import (
-    DERIVED,
-    FORMS,
-    OUTDATED,
-    SHARED,
-    Fingerprint,
-    forms,
-    results,
-    same,
-)
+from ipytorchseed.fingerprint.value import DERIVED, OUTDATED, SHARED, Fingerprint, results, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.finders.changers import MADE, MOST_TOLD, find_changers, is_created_by
 from ipytorchseed.why.finders.generators import drew_more
-from ipytorchseed.why.words import first_of, listed
 
-# The part of a cached function that counts its kept results: fewer than before, or more.
-_KEPT, _FILLED = "kept", "filled"
 
-# The form of an object that no longer keeps a cached property.
-_DROPPED = "dropped"
+class _Form(NamedTuple):
+    """An aspect of a value that its digest leaves out.
 
-# The part of numpy's generators that counts their spawned children.
-_SPAWNED = "spawned"
+    Attributes:
+        part: The part of the fingerprint that describes it.
+        what: A phrase about the value.
+        how: A phrase about who changed it.
+        by: Names whose last writer changed it; empty if the part shows who did.
+    """
 
-# By form, phrases about the value and about who changed it.
-_FORMS = {
-    "random": ("holds a random generator that is in another state", "drew from it"),
-    "strides": ("holds the same numbers in another order in memory", "changed it"),
-    "order": ("holds the same items in another order", "changed it"),
-    _SPAWNED: ("had spawned more or fewer generators", "spawned from it"),
-    DERIVED: ("keeps another cached {}", "worked it out"),
-    _DROPPED: ("no longer keeps a cached {}, which may have been out of date", "dropped it"),
-    _KEPT: ("no longer keeps cached results, which may have been out of date", "emptied it"),
-    _FILLED: ("already had a cached result, and did not draw numbers for it again", "made it"),
-}
+    part: str
+    what: str
+    how: str
+    by: frozenset[str] = frozenset()
+
+
+_RANDOM = _Form("random", "holds a random generator that is in another state", "drew from it")
+_STRIDES = _Form("strides", "holds the same numbers in another order in memory", "changed it")
+_ORDER = _Form("order", "holds the same items in another order", "changed it")
+_SPAWNED = _Form("spawned", "had spawned more or fewer generators", "spawned from it")
+
+# Caches of functions, with fewer results than before, or more.
+_OUT_OF_DATE = "which may have been out of date"
+_EMPTIED = _Form("kept", f"no longer keeps cached results, {_OUT_OF_DATE}", "emptied it")
+_DREW_BEFORE = "already had a cached result, and did not draw numbers for it again"
+_FILLED = _Form("kept", _DREW_BEFORE, "made it")
+
+# Those that are restored together with the content.
+_RESTORED = (_RANDOM, _STRIDES, _ORDER)
 
 
 def find_forms(evidence: Evidence) -> Iterator[Cause]:
@@ -55,33 +56,26 @@ def find_forms(evidence: Evidence) -> Iterator[Cause]:
         if before is None:
             continue
         if after.kind == "rng" and name not in evidence.run.generators:
-            yield from _hidden_generator(evidence, name, before, after)
+            if same(before, after) is False:
+                blame = tuple(find_changers(evidence, name))
+                who = evidence.who(blame[-MOST_TOLD:])
+                message = f"`{name}` had moved on" + (f": {who} drew from it" if who else "")
+                yield Cause("rng", name, message, blame=blame)
             continue
-        moved, result = _moved(evidence, name, before, after, drew_less=drew_less)
-        for part in moved[:1]:
-            if part == SHARED:
-                yield from _shared(evidence, name, before, after)
-                continue
-            if part == OUTDATED:
-                yield from _outdated(evidence, name, before, after)
-                continue
-            what, how = _FORMS[part][0].format(result), _FORMS[part][1]
-            aspect = {_FILLED: _KEPT, _DROPPED: DERIVED}.get(part, part)
+        for form in [*_forms(evidence, name, before, after, drew_less=drew_less)][:1]:
+            runs = _writers(evidence, form.by) if form.by else _changers(evidence, name, form.part)
             blame = tuple(
-                Blame(run, MADE if is_created_by(run, name) else how)
-                for run in _changed_form(evidence, name, aspect)
+                Blame(run, MADE if is_created_by(run, name) and name in run.writes else form.how)
+                for run in runs
             )
-            message = f"`{name}` {what}{evidence.doings(blame[-MOST_TOLD:])}"
-            stood = [_state(value, aspect, result) for value in (before, after)]
-            proof = f"state {' → '.join(stood)}"
-            lost = part in (DERIVED, _DROPPED, _KEPT, _FILLED, _SPAWNED)  # cannot be restored
-            yield Cause("input", name, message, proof, blame=blame, prevents=lost)
+            message = f"`{name}` {form.what}{evidence.doings(blame[-MOST_TOLD:])}"
+            yield Cause("input", name, message, blame=blame, prevents=form not in _RESTORED)
 
 
-def _moved(
+def _forms(
     evidence: Evidence, name: str, before: Fingerprint, after: Fingerprint, *, drew_less: bool
-) -> tuple[list[str], str]:
-    """Return the forms in which a value differs, and the cached property, if any.
+) -> Iterator[_Form]:
+    """Yield the forms in which a value differs.
 
     Args:
         evidence: The evidence.
@@ -90,93 +84,72 @@ def _moved(
         after: The value at the later run.
         drew_less: Whether the later run drew less from some source.
     """
-    moved, result = list[str](), ""
-    for part, was, now in zip(FORMS, forms(before), forms(after), strict=True):
-        if was == now:
-            continue
-        told = same(before, after) is True and (part != "order" or evidence.same_kernel)
-        moved += [part] if told or part == "random" else []
+    was, now = before.parts, after.parts
+    moved = {part for part in [*was, *now] if was.get(part) != now.get(part)}
+    if not evidence.same_kernel:
+        moved.discard("order")
+    yield from (form for form in (_RANDOM,) if form.part in moved)
     if same(before, after) is True:
-        kept = [int(value.parts.get(_KEPT, "0")) for value in (before, after)]
-        moved += [_KEPT] if kept[1] < kept[0] else []
-        moved += [_FILLED] if kept[1] > kept[0] and drew_less else []
-        known = results(before)
-        result = next((n for n, it in results(after).items() if known.get(n, it) != it), "")
-        moved += [DERIVED] if result else []
-        if not result and not any(is_created_by(run, name) for run in _writers(evidence, name)):
-            result = next((each for each in known if each not in results(after)), "")
-            moved += [_DROPPED] if result else []
-    spawned = {value.parts.get(_SPAWNED) for value in (before, after)} - {None}
-    moved += [_SPAWNED] if len(spawned) > 1 else []
-    return moved, result
+        yield from (form for form in (_STRIDES, _ORDER) if form.part in moved)
+        if SHARED in moved:
+            yield from _shared(name, *(value.get(SHARED, "").split() for value in (was, now)))
+        classes = [{*filter(None, it.get(OUTDATED, "").split(", "))} for it in (was, now)]
+        if classes[0] != classes[1]:
+            yield _outdated(name, *classes)
+        yield from _caches(before, after, drew_less=drew_less)
+    if "spawned" in moved and "spawned" in was and "spawned" in now:
+        yield _SPAWNED
 
 
-def _writers(evidence: Evidence, name: str) -> list[Run]:
-    """Return the runs after the earlier one that set or changed a variable."""
-    return [run for run in evidence.history if run is not evidence.against and name in run.writes]
+def _caches(before: Fingerprint, after: Fingerprint, *, drew_less: bool) -> Iterator[_Form]:
+    """Yield the caches inside a value that hold other results."""
+    kept = [int(value.parts.get("kept", "0")) for value in (before, after)]
+    if kept[1] < kept[0]:
+        yield _EMPTIED
+    if kept[1] > kept[0] and drew_less:
+        yield _FILLED
+    known, found = results(before), results(after)
+    for each in known:
+        if each not in found:
+            what = f"no longer keeps a cached {each}, {_OUT_OF_DATE}"
+            yield _Form(DERIVED, what, "dropped it")
+        elif found[each] != known[each]:
+            yield _Form(DERIVED, f"keeps another cached {each}", "worked it out")
 
 
-def _shared(
-    evidence: Evidence, name: str, before: Fingerprint, after: Fingerprint
-) -> Iterator[Cause]:
-    """Yield a cause if variables began or ceased to share an object, for one of them."""
-    was, now = ([*value.parts.get(SHARED, "").split()] for value in (before, after))
+def _shared(name: str, was: list[str], now: list[str]) -> Iterator[_Form]:
+    """Yield that variables began or ceased to share an object, for one of them."""
     others = [each for each in (now or was) if each != name and not each.isdigit()]
-    if any(each < name for each in others):
-        return
-    again = "" if len(now) > len(was) or (now and not was) else "no longer "
+    more = len(now) > len(was)
     if others:
-        holds = "is" if again else "is now"
-        message = f"`{name}` {holds} {again}the same object as `{others[0]}`, or a view of it"
+        what = f"is {'now' if more else 'no longer'} the same object as `{others[0]}`"
+        what += ", or a view of it"
     else:
-        message = f"`{name}` {again}holds one object in several places: "
-        message += "a change in one place appears in all"
-    names = {name, *others}
-    makers = [run for run in evidence.history if not names.isdisjoint(run.writes)]
-    blame = tuple(Blame(run, MADE) for run in makers[-1:])
-    # A replay compares content only, and would keep the present objects.
-    yield Cause("input", name, f"{message}{evidence.doings(blame)}", blame=blame, prevents=True)
+        what = f"{'' if more else 'no longer '}holds one object in several places: "
+        what += "a change in one place appears in all"
+    if not any(each < name for each in others):
+        yield _Form(SHARED, what, MADE, frozenset({name, *others}))
 
 
-def _outdated(
-    evidence: Evidence, name: str, before: Fingerprint, after: Fingerprint
-) -> Iterator[Cause]:
-    """Yield a cause if an object began or ceased to be of a class since redefined."""
-    was, now = ([*filter(None, it.parts.get(OUTDATED, "").split(", "))] for it in (before, after))
-    old = [each for each in now if each not in was]
-    told = first_of(old or [each for each in was if each not in now], 1)
+def _outdated(name: str, was: set[str], now: set[str]) -> _Form:
+    """Return that an object began or ceased to be of a class since redefined."""
+    old = sorted(now - was)
     if old:
-        names = {kind.partition(".")[0] for kind in old}
-        makers = [run for run in evidence.history if not names.isdisjoint(run.writes)][-1:]
-        message = f"`{name}` is still an object of the old class {told}"
-        blame = tuple(Blame(run, f"redefined {told}") for run in makers)
-    else:
-        makers = [run for run in evidence.history if name in run.writes][-1:]
-        message = f"`{name}` is an object of the new class {told}, and was one of the old class"
-        blame = tuple(Blame(run, MADE) for run in makers)
-    yield Cause("input", name, f"{message}{evidence.doings(blame)}", blame=blame, prevents=True)
+        classes = frozenset(kind.partition(".")[0] for kind in old)
+        what = f"is still an object of the old class {old[0]}"
+        return _Form(OUTDATED, what, f"redefined {old[0]}", classes)
+    new = min(was - now)
+    what = f"is an object of the new class {new}, and was one of the old class"
+    return _Form(OUTDATED, what, MADE, frozenset({name}))
 
 
-def _hidden_generator(
-    evidence: Evidence, name: str, before: Fingerprint, after: Fingerprint
-) -> Iterator[Cause]:
-    """Yield the cause for a local module's generator, which is not in the namespace."""
-    if same(before, after) is False:
-        blame = tuple(find_changers(evidence, name))
-        proof = f"state {before.digest[:8]} → {after.digest[:8]}"
-        who = listed(evidence.name(each.run) for each in blame[-MOST_TOLD:] if each.run is not None)
-        message = f"`{name}` had moved on" + (f": {who} drew from it" if who else "")
-        yield Cause("rng", name, message, proof, blame=blame)
+def _writers(evidence: Evidence, names: Iterable[str]) -> list[Run]:
+    """Return the last run that wrote one of several variables."""
+    return [run for run in evidence.history if not run.writes.keys().isdisjoint(names)][-1:]
 
 
-def _state(value: Fingerprint, part: str, result: str) -> str:
-    if part == DERIVED:
-        return results(value).get(result, "none")
-    return value.parts.get(part, "none")[:8]
-
-
-def _changed_form(evidence: Evidence, name: str, part: str) -> Iterator[Run]:
-    """Yield the runs after which a value had another form than before."""
+def _changers(evidence: Evidence, name: str, part: str) -> Iterator[Run]:
+    """Yield the runs after which a part of a value differed."""
     known = evidence.against.reads[name].parts.get(part)
     last = evidence.against
     for run in [*evidence.history, evidence.run]:

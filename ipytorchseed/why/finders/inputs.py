@@ -39,69 +39,60 @@ READING = "holds a time or an address, which is different every time"
 
 def find_inputs(evidence: Evidence) -> Iterator[Cause | Cleared]:
     """Yield the values that differ when the two runs begin."""
-    imported = tuple(
-        f"{module}." for module in evidence.run.loaded.keys() & evidence.against.loaded.keys()
-    )
-    replaced = {*evidence.against.replaced} ^ {*evidence.run.replaced}
-    for name, after in evidence.run.reads.items():
-        before = evidence.against.reads.get(name)
-        if name.startswith(imported):
-            continue  # both imported it: the file finder reports it
-        if name in replaced:
-            continue  # reported with the package's function that it replaced
-        if name in evidence.run.generators or after.kind == "rng":
-            continue  # another finder reports its state
+    against, run = evidence.both
+    imported = tuple(f"{module}." for module in run.loaded.keys() & against.loaded.keys())
+    # Other finders report the state of generators, and a package's functions that were replaced.
+    others = {*against.replaced} ^ {*run.replaced} | run.generators.keys()
+    for name, after in run.reads.items():
+        before = against.reads.get(name)
+        if name.startswith(imported) or name in others or after.kind == "rng":
+            continue
         if before is not None and same(before, after) is False:  # no before: the cell made it
-            unread = say_unread(evidence, name, before, after)
-            yield (
-                Cleared("input", name, unread, is_tested=False)
-                if unread
-                else _cause(evidence, name, before, after)
-            )
+            if unread := say_unread(evidence, name, before, after):
+                yield Cleared("input", name, unread, is_tested=False)
+            else:
+                yield _cause(evidence, name, before, after)
 
 
 def _made_owners(evidence: Evidence, owners: Iterable[str]) -> Iterator[Blame]:
     """Yield the runs that made the objects again that a value belonged to."""
-    since = [run for run in evidence.history if run.started > evidence.against.started]
     for owner in owners:
-        makers = [run for run in since if owner in run.writes and is_created_by(run, owner)]
+        makers = [
+            run for run in evidence.since if owner in run.writes and is_created_by(run, owner)
+        ]
         yield from (Blame(run, f"made {owner} again") for run in makers[-1:])
 
 
 def _cause(evidence: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> Cause:
     blame = find_shower(evidence, name) if is_result(name) else find_changers(evidence, name)
     makers = [run for run in evidence.history if name in run.writes]
-    is_class = after.kind == "class"
-    redefined = is_class and (not blame or any(each.how == REDEFINED for each in blame))
     owners = owners_lost(before.parts.get(BELONGS), after.parts.get(BELONGS))
     cut_off = [*_made_owners(evidence, owners)]
+    hows = {each.how for each in blame} or {REDEFINED}
+    is_redefined = after.kind == "class" and REDEFINED in hows
+    is_redefined |= "code" in changed_parts(before, after)
     blame = cut_off or [
         *find_module_writers(evidence, name), *blame, *find_left_out(evidence, name)
     ]  # fmt: skip
+    state = ""
     if cut_off:
-        message = f"`{name}` no longer belongs to {listed(owners)}{evidence.doings(blame)}"
+        state = f"no longer belongs to {listed(owners)}"
+    elif any(name in run.timed for run in makers[-1:]):
+        state = READING
+    elif after.opaque and after.kind != DATABASE:
+        state = "had moved on"
+    if state:
+        message = f"`{name}` {state}{evidence.doings(blame)}"
     elif has_other_name(before, after):
         was, now = (each.summary.partition(",")[0] for each in (before, after))
         message = _say_changed(evidence, name, blame, f"{was} → {now}")
-    elif redefined or "code" in changed_parts(before, after):
-        said = say_parts(before, after) if is_class else ""
+    elif is_redefined:
+        said = say_parts(before, after) if after.kind == "class" else ""
         defined = [Blame(each.run, _DEFINED.get(each.how, each.how)) for each in blame]
-        otherwise = f"`{name}` was redefined"
-        message = _say_changed(evidence, name, defined, said, otherwise)
-    elif any(name in run.timed for run in makers[-1:]):
-        message = f"`{name}` {READING}{evidence.doings(blame)}"
-    elif after.opaque and after.kind != DATABASE:
-        message = f"`{name}` had moved on{evidence.doings(blame)}"
+        message = _say_changed(evidence, name, defined, said, f"`{name}` was redefined")
     else:
         message = _say_changed(evidence, name, blame, how_far(before, after))
-    return Cause(
-        kind="input",
-        name=name,
-        message=message,
-        proof=f"content {before.digest[:8]} → {after.digest[:8]}",
-        blame=tuple(blame),
-        prevents=after.kind == DATABASE,
-    )
+    return Cause("input", name, message, blame=tuple(blame), prevents=after.kind == DATABASE)
 
 
 # Phrases for functions and classes.
@@ -120,9 +111,8 @@ def _say_changed(
         far: How far it changed.
         otherwise: The message if no such run is known.
     """
-    by = [each for each in blame[-MOST_TOLD:] if each.run is not None]
-    own = [each.run.cell == evidence.run.cell for each in by if each.run is not None]
-    if own and all(own) and not evidence.two_cells:
+    by = blame[-MOST_TOLD:]
+    if evidence.is_own(by):
         how = f": {far.removeprefix('changed ')}" if far else ""
         return f"this cell changes `{name}`, which it also reads{how}"
     sentences = list[str]()
@@ -139,8 +129,7 @@ def _clause(evidence: Evidence, runs: Sequence[Run], how: str, it: str) -> str:
     """Return a clause about what runs did to an input, which it calls ``it``."""
     if how == NOT_RUN:
         cells = listed(f"In[{run.execution_count}]" for run in runs)
-        before = f"the cell that changed {it} before the restart ({cells} then)"
-        return f"{before} has not been run since"
+        return f"the cell that changed {it} has not been run since the restart ({cells} then)"
     who = listed(map(evidence.name, runs))
     if how in _ACTS:
         return f"{who} {_ACTS[how].format(it)}"

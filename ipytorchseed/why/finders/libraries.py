@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from ipytorchseed.determinism import libraries
 from ipytorchseed.why.evidence import Evidence
-from ipytorchseed.why.explanation import Blame, Cause, Cleared
+from ipytorchseed.why.explanation import Blame, Cause, Cleared, unless_others
 from ipytorchseed.why.finders.changers import find_setter
 from ipytorchseed.why.unknown import hides
 from ipytorchseed.why.words import first_of
@@ -22,37 +24,33 @@ _NO_USERS = {"sys"}
 _FIGURES = "matplotlib.pyplot.figure"
 
 
-def find_libraries(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
+def find_libraries(evidence: Evidence) -> Iterator[Cause | Cleared]:
     """Find the settings of libraries that differ and can affect the cell.
 
     If no other cause was found, any setting that differs may be one, since the cell may read it.
-
-    Args:
-        evidence: The evidence.
-        others: Whether another cause was found.
     """
     before, after = evidence.against.settings, evidence.run.settings
-    shown = not others and _shows_other_text(evidence)
     displayed = any(change.what == "display" for change in evidence.changed)
     looked_into = any(map(hides, evidence.run.reads.values()))
-    acts_on = {
-        libraries.NUMBERS: True,
-        libraries.TEXT: shown,  # how numbers are shown; other causes explain their change
-        libraries.FIGURES: displayed,
-        libraries.RIGHTS: not others,
-        libraries.LOCAL_TIMES: shown,
-        libraries.ERRORS: evidence.against.outputs.error != evidence.run.outputs.error,
-    }
+    acts = {libraries.NUMBERS} | ({libraries.FIGURES} if displayed else set())
+    acts |= (
+        {libraries.ERRORS}
+        if evidence.against.outputs.error != evidence.run.outputs.error
+        else set()
+    )
+    alone = {libraries.RIGHTS}  # how numbers are shown: other causes explain their change
+    alone |= {libraries.TEXT, libraries.LOCAL_TIMES} if _shows_other_text(evidence) else set()
     for name, setting in libraries.BY_NAME.items():
         if name not in before or name not in after or before[name] == after[name]:
             continue
         users = {setting.package, *setting.through} - _NO_USERS
         used = displayed or not setting.through or any(map(evidence.uses, users))
         cause = _cause(evidence, setting, before[name], after[name])
-        if used and (acts_on[setting.acts_on] or (looked_into and name == _FIGURES)):
+        if used and (setting.acts_on in acts or (looked_into and name == _FIGURES)):
             yield cause
         else:
-            yield Cleared("flag", name, f"acts on {setting.acts_on} only", cause)
+            only = unless_others(cause, f"acts on {setting.acts_on} only", is_tested=True)
+            yield replace(only, alone=used and setting.acts_on in alone)
 
 
 def _shows_other_text(evidence: Evidence) -> bool:
@@ -67,8 +65,8 @@ def _cause(evidence: Evidence, setting: libraries.Setting, before: Any, after: A
     if setting.digests:
         moved = [f"`{n}`" for n in sorted(before | after) if before.get(n) != after.get(n)]
         step = f"{setting.digests}: {first_of(moved, _TOLD)}"
-    message = f"{evidence.who(blame)} changed {step}" if blame else step
     fix = setting.statement(before, after) if setting.restore else ""
+    message = evidence.did(blame, "changed", step)
     return Cause("flag", setting.name, message, fix=fix, blame=blame)
 
 

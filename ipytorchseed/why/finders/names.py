@@ -4,171 +4,138 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.evidence import Evidence, does
-from ipytorchseed.why.explanation import Blame, Cause, Cleared
-from ipytorchseed.why.finders.changers import SCALARS, SET, find_left_out
+from ipytorchseed.why.explanation import Blame, Cause, Cleared, unless_others
+from ipytorchseed.why.finders.changers import NOT_RUN, SCALARS, find_left_out
 from ipytorchseed.why.value_changes import how_far
 
 _RESET = lazy_pattern(r"^%(?:reset|reset_selective|xdel)\b")
 
 _RELOAD = lazy_pattern(r"\breload$|^%autoreload\b")
 
+_CALLED = frozenset({"class", "function", "method"})
 
-def find_names(evidence: Evidence) -> Iterator[Cause | Cleared]:
+
+def find_names(evidence: Evidence) -> Iterator[Cause]:
     """Yield the names that only one of the runs found."""
     run, against = evidence.run, evidence.against
     new = [name for name in run.reads if name in against.missing and name not in run.writes]
     gone = [name for name in against.reads if name in run.missing]
     yield from (_new(evidence, name) for name in new)
     yield from (_gone(evidence, name) for name in gone)
-    yield from _replaced(evidence)
+    for name in sorted({*against.replaced} ^ {*run.replaced}):
+        yield from _replaced(evidence, name)
 
 
-def _replaced(evidence: Evidence) -> Iterator[Cause]:
-    """Yield a package's functions that the user replaced or restored."""
-    for name in sorted({*evidence.against.replaced} ^ {*evidence.run.replaced}):
-        attribute = name.rpartition(".")[2]
-        setting = re.compile(rf"\b{re.escape(attribute)}=|setattr|patch|reload")
-        setters = [run for run in evidence.history if name in run.writes]
-        setters = setters or [run for run in evidence.history if does(run, setting)]
-        value = evidence.run.reads.get(name)
-        comes_by = value is not None and name in evidence.against.reads
-        if not (setters or comes_by) and evidence.run.code != evidence.against.code:
-            continue  # only one of the texts uses it
-        before = evidence.against.reads.get(name)
-        how = "replaced it" if value else "put it back"
-        own = value is not None and before is not None and _is_of_own_module(evidence, name)
-        if own and value is not None:
-            how = SET if value.kind in SCALARS else "changed it"
-        reloaded = any(does(run, _RELOAD) for run in setters[-1:])
-        how = "reloaded its module" if reloaded else how
-        left_out = [*find_left_out(evidence, name)]
-        blame = (*(Blame(run, how) for run in setters[-1:]), *left_out)
-        if own and value is not None and before is not None:
-            who, step = evidence.who(blame), how_far(before, value)
-            verb = "reloaded the module of " if reloaded else how.removesuffix("it")
-            message = f"`{name}`: {step}{evidence.doings(blame)}"
-            if setters and not left_out:
-                message = f"{who} {verb}`{name}`: {step}"
-        else:
-            message = _say_replaced(
-                evidence, name, value.summary if value is not None else None, blame
-            )
-        yield Cause("input", name, message, blame=blame, prevents=True)
+def find_own_names(evidence: Evidence) -> Iterator[Cleared]:
+    """Yield missing names that the cell itself sets."""
+    for name in evidence.run.reads:
+        if name in evidence.against.missing and name in evidence.run.writes:
+            yield unless_others(_new(evidence, name), "the cell sets it itself")
 
 
-def _say_replaced(
-    evidence: Evidence, name: str, summary: str | None, blame: Sequence[Blame]
-) -> str:
-    """Return a sentence about an attribute of a package that was replaced or restored."""
-    who = evidence.who(blame[:1]) if [each.how for each in blame] in _PLAIN else ""
-    if summary is None:
-        again = f"`{name}` is the package's own again"
-        return (
-            f"{who} put back the package's own `{name}`" if who else again + evidence.doings(blame)
-        )
-    if who:
-        return f"{who} replaced `{name}` with {summary}"
-    return f"`{name}` is now {summary}, not the package's own{evidence.doings(blame)}"
+def find_replaced_names(evidence: Evidence) -> Iterator[Cause]:
+    """Yield names of a package's functions that only one run found to be replaced.
+
+    A package's function under its own name is no input, so the other run did not record it. Names
+    that the code does not use were only reached through objects.
+    """
+    used = {part for run in evidence.both for each in run.actions for part in each.split(".")}
+    for one, other in (evidence.both[::-1], evidence.both):
+        for name, value in one.reads.items():
+            known = name in other.reads or name in other.missing or name in one.writes
+            makers = [run for run in evidence.since if name in run.writes]
+            if makers and name in used and not known and value.kind in _CALLED:
+                what = value.summary or value.kind
+                did = f"made `{name}` {what}; before, it was the package's own"
+                if one is evidence.against:
+                    did = f"made `{name}` the package's own again; it was {what}"
+                yield _cause(evidence, name, makers, "made it", did, "")
 
 
-_PLAIN = (["replaced it"], ["put it back"])
-
-
-def _is_of_own_module(evidence: Evidence, name: str) -> bool:
-    """Return whether a name is in a module of the user's that a run loaded."""
-    module = name.rpartition(".")[0]
-    return any(
-        module in run.loaded for run in [*evidence.states.latest(evidence.run), evidence.run]
-    )
-
-
-def find_own_names(evidence: Evidence, others: bool) -> Iterator[Cause | Cleared]:  # noqa: FBT001
-    """Yield missing names that the cell itself sets, if there is no other cause.
+def _cause(  # noqa: PLR0913, PLR0917 -- all that is said
+    evidence: Evidence,
+    name: str,
+    makers: Iterable[Run],
+    how: str,
+    did: str,
+    otherwise: str,
+    *,
+    fix: str = "",
+    left_out: Iterable[Blame] = (),
+) -> Cause:
+    """Return the cause for a name that came, went or was replaced.
 
     Args:
         evidence: The evidence.
-        others: Whether another cause was found.
+        name: The name.
+        makers: The runs that may have changed it. The last is blamed.
+        how: What it did.
+        did: The same with all names, after the run.
+        otherwise: The message if no such run is known.
+        fix: What undoes it.
+        left_out: Runs that were not repeated since the restart.
     """
-    run, against = evidence.run, evidence.against
-    own = [name for name in run.reads if name in against.missing and name in run.writes]
-    if others:
-        yield from (Cleared("input", name, "the cell sets it itself") for name in own)
+    blame = tuple(Blame(run, how) for run in [*makers][-1:])
+    message = f"{evidence.who(blame)} {did}" if blame else otherwise
+    message += evidence.doings([*left_out])
+    prevents = "." in name
+    return Cause("input", name, message, fix=fix, blame=(*blame, *left_out), prevents=prevents)
+
+
+def _replaced(evidence: Evidence, name: str) -> Iterator[Cause]:
+    """Yield a package's function that the user replaced or restored."""
+    before, value = evidence.against.reads.get(name), evidence.run.reads.get(name)
+    module, _, attribute = name.rpartition(".")
+    sets = re.compile(rf"\b{re.escape(attribute)}=|setattr|patch|reload")
+    setters = [run for run in evidence.history if name in run.writes]
+    setters = setters or [run for run in evidence.history if does(run, sets)]
+    left_out = [*find_left_out(evidence, name)]
+    if not setters and evidence.run.code != evidence.against.code:
+        return  # only one of the texts uses it
+    runs = [*evidence.latest, evidence.run]
+    if value is None:
+        how, did = "put it back", f"put back the package's own `{name}`"
+        otherwise = f"`{name}` is the package's own again"
+    elif before is not None and any(module in run.loaded for run in runs):  # the user's module
+        verb = "set" if value.kind in SCALARS else "changed"
+        how, step = f"{verb} it", f"`{name}`: {how_far(before, value)}"
+        if any(does(run, _RELOAD) for run in setters[-1:]):
+            how, verb = "reloaded its module", "reloaded the module of"
+        did, otherwise = f"{verb} {step}", step
     else:
-        yield from (_new(evidence, name) for name in own)
-        yield from _replaced_in_one(evidence, run, against)
-        yield from _replaced_in_one(evidence, against, run)
-
-
-_CALLED = frozenset({"class", "function", "method"})
-
-
-def _replaced_in_one(evidence: Evidence, one: Run, other: Run) -> Iterator[Cause]:
-    """Yield names of a package's functions that only one run found to be replaced.
-
-    A package's function under its own name is no input, so the other run did not record it. Classes
-    that the code does not name were only reached through objects.
-    """
-    used = {part for run in (one, other) for each in run.actions for part in each.split(".")}
-    for name, value in one.reads.items():
-        known = name in other.reads or name in other.missing or name in one.writes
-        makers = [
-            run for run in evidence.history if run is not evidence.against and name in run.writes
-        ]
-        if known or "." in name or value.kind not in _CALLED or not makers:
-            continue
-        if name not in used:
-            continue
-        blame = (Blame(makers[-1], "made it"),)
-        what = value.summary or value.kind
-        if one is evidence.run:
-            message = (
-                f"{evidence.who(blame)} made `{name}` {what}; before, it was the package's own"
-            )
-        else:
-            message = f"{evidence.who(blame)} made `{name}` the package's own again; it was {what}"
-        yield Cause("input", name, message, blame=blame)
+        how, did = "replaced it", f"replaced `{name}` with {value.summary}"
+        otherwise = f"`{name}` is now {value.summary}, not the package's own"
+    yield _cause(evidence, name, setters, how, did, otherwise, left_out=left_out)
 
 
 def _new(evidence: Evidence, name: str) -> Cause:
     value = evidence.run.reads[name]
     was = "was Python's own" if hasattr(builtins, name) else "did not exist"
     what = value.summary or value.kind
-    makers = [
-        run for run in evidence.history if run.kernel == evidence.run.kernel and name in run.writes
-    ]
-    blame = tuple(Blame(run, "made it") for run in makers[-1:])
-    message = f"`{name}` {was} before, and is now {what}"
-    if blame:
-        message = f"{evidence.who(blame)} made `{name}` ({what}); before, it {was}"
-    return Cause("input", name, message, fix=f"del {name}", blame=blame)
+    makers = [run for run in evidence.here if name in run.writes]
+    did = f"made `{name}` ({what}); before, it {was}"
+    otherwise = f"`{name}` {was} before, and is now {what}"
+    return _cause(evidence, name, makers, "made it", did, otherwise, fix=f"del {name}")
 
 
 def _gone(evidence: Evidence, name: str) -> Cause:
     value = evidence.against.reads[name]
-    now = "is Python's own again" if hasattr(builtins, name) else "no longer exists"
-    blame: tuple[Blame, ...] = ()
-    if evidence.same_kernel:
-        blame = tuple(Blame(run, "deleted it") for run in evidence.history if _deletes(run, name))[
-            -1:
-        ]
-    else:
-        makers = [run for run in evidence.states.latest(evidence.run) if name in run.writes]
-        blame = tuple(
-            Blame(run, "made it, and has not been run since the restart")
-            for run in makers[:1]
-            if run.kernel != evidence.run.kernel
-        )
     was = value.summary or value.kind
-    if blame and evidence.same_kernel:
-        message = f"{evidence.who(blame)} deleted `{name}`, which was {was}"
-    else:
-        message = f"`{name}` was {was} and {now}{evidence.doings(blame)}"
-    return Cause("input", name, message, blame=blame)
+    now = "is Python's own again" if hasattr(builtins, name) else "no longer exists"
+    otherwise = f"`{name}` was {was} and {now}"
+    if evidence.same_kernel:
+        makers = [run for run in evidence.history if _deletes(run, name)]
+        did = f"deleted `{name}`, which was {was}"
+        return _cause(evidence, name, makers, "deleted it", did, otherwise)
+    makers = [run for run in evidence.latest if name in run.writes][:1]
+    makers = [run for run in makers if run.kernel != evidence.run.kernel]
+    did = f"made `{name}` ({was}), and has not been run since the restart"
+    return _cause(evidence, name, makers, NOT_RUN, did, otherwise)
 
 
 def _deletes(run: Run, name: str) -> bool:

@@ -27,7 +27,8 @@ _ON_GPU = ("cudnn", "cuda", "CUBLAS", "FLASH_ATTENTION")
 _ON_CPU_TOO = frozenset(f"torch.backends.cuda.{name}_sdp_enabled" for name in ("flash", "math"))
 _NEVER = frozenset({"CUDA_LAUNCH_BLOCKING", "torch.use_deterministic_algorithms.warn_only"})
 _NOT_COMPUTING = frozenset({*sys.stdlib_module_names, "IPython"})
-_THREADS = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS"})
+_OF_NUMPY = frozenset({"numpy", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "MKL_CBWR"})
+_OF_ANY_CELL = frozenset({"PYTHONHASHSEED", "python", "cpu"})
 
 
 def find_settings(evidence: Evidence) -> Iterator[Cause | Cleared]:
@@ -47,7 +48,7 @@ def find_settings(evidence: Evidence) -> Iterator[Cause | Cleared]:
     }
     for name in sorted(moved):
         kind = "flag" if name.startswith("torch.") else "environment"
-        reason = _harmless(evidence, name, moved)
+        reason = "" if is_secret(name) else _harmless(evidence, name, moved)
         if reason:
             yield Cleared(kind, name, reason)
         else:
@@ -62,80 +63,43 @@ def is_secret(name: str) -> bool:
     return name.isupper() and name not in _WATCHED
 
 
-def _harmless(evidence: Evidence, name: str, moved: set[str]) -> str:  # noqa: C901, PLR0911 -- one reason each
+def _harmless(evidence: Evidence, name: str, moved: set[str]) -> str:
     """Return why a setting cannot explain the change, or "" if it can."""
     leader = FLAGS[name].follows if name in FLAGS else ""
-    if is_secret(name):  # the cell names it
-        return ""
-    if leader in moved:
-        return f"goes with {leader}"
-    if name in _NEVER:
-        return "does not change results"
-    torch = evidence.uses("torch")
-    if name == "PYTHONHASHSEED":
-        calls = {*evidence.run.nondeterministic_calls, *evidence.against.nondeterministic_calls}
-        return "" if "hash" in calls else "the cell's results do not depend on hash order"
-    if name == "python":
-        return ""
-    if name == "cpu":
-        packages = {*evidence.run.packages, *evidence.against.packages} - _NOT_COMPUTING
-        return "" if packages else "the cell computes with no library"
-    if name in _THREADS and torch and not evidence.uses("numpy") and _same_threads(evidence):
-        return "torch has the same number of threads"
-    if name == "numpy" or name in _THREADS or name == "MKL_CBWR":
-        return "" if torch or evidence.uses("numpy") else "not used by this cell"
-    if not torch:
-        return "torch is not used by this cell"
+    torch, numpy = evidence.uses("torch"), evidence.uses("numpy")
+    calls = {call for run in evidence.both for call in run.nondeterministic_calls}
+    computing = {each for run in evidence.both for each in run.packages} - _NOT_COMPUTING
     on_gpu = name not in _ON_CPU_TOO and any(part in name for part in _ON_GPU)
-    if on_gpu and evidence.run.settings.get("gpu") in (None, "none"):
-        return "acts on GPUs only, and there is none"
-    return ""
+    reasons = {
+        f"goes with {leader}": leader in moved,
+        "does not change results": name in _NEVER,
+        "the cell's results do not depend on hash order": (
+            name == "PYTHONHASHSEED" and "hash" not in calls
+        ),
+        "the cell computes with no library": name == "cpu" and not computing,
+        "not used by this cell": name in _OF_NUMPY and not (torch or numpy),
+        "torch is not used by this cell": not (torch or name in _OF_NUMPY | _OF_ANY_CELL),
+        "acts on GPUs only, and there is none": (
+            on_gpu and evidence.run.settings.get("gpu") in (None, "none")
+        ),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
 
 
-def _same_threads(evidence: Evidence) -> bool:
-    counts = [run.settings.get("torch.num_threads") for run in (evidence.against, evidence.run)]
-    return counts[0] is not None and counts[0] == counts[1]
-
-
-def _cause(evidence: Evidence, kind: str, name: str, before: Any, after: Any) -> Cause:  # noqa: ANN401
+def _cause(evidence: Evidence, kind: str, name: str, before: Any, after: Any) -> Cause:  # noqa: ANN401 -- JSON values
     setters = find_setter(evidence, name) if kind == "flag" else _setters(evidence, name)
-    blame = [Blame(run, f"set it to {evidence.run.settings.get(name)}") for run in setters]
+    blame = tuple(Blame(run, f"set it to {evidence.run.settings.get(name)}") for run in setters)
+    what = f"`{name}`" if kind == "flag" or name in _FACTS else f"the environment variable `{name}`"
+    what = f"the {name} version" if name in _VERSIONS else what
+    was, now = ("not set" if each is None else each for each in (before, after))
     if evidence.elsewhere and is_secret(name):
-        message = (
-            f"{_called(kind, name)} has another value than in {evidence.name(evidence.against)}"
-        )
+        message = f"{what} has another value than in {evidence.name(evidence.against)}"
         return Cause(kind, name, message)
-    message = _say_changed(evidence, evidence.who(blame), _called(kind, name), before, after)
-    return Cause(kind=kind, name=name, message=message, fix=_fix(name, before), blame=tuple(blame))
-
-
-def _called(kind: str, name: str) -> str:
-    """Return the name of a setting in a sentence."""
-    if name in _VERSIONS:
-        return f"the {name} version"
-    if kind == "flag" or name in _FACTS:
-        return f"`{name}`"
-    return f"the environment variable `{name}`"
-
-
-def _say_changed(evidence: Evidence, who: str, what: str, before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
-    """Return a sentence: which runs changed a setting, and how.
-
-    Args:
-        evidence: The evidence.
-        who: The runs that changed it; empty if none is known.
-        what: The name of the setting.
-        before: Its earlier value.
-        after: Its later value.
-    """
-    facts = [("not set" if each is None else str(each)).split(", ") for each in (before, after)]
-    if len(facts[0]) == len(facts[1]):
-        differing = [pair for pair in zip(*facts, strict=True) if pair[0] != pair[1]]
-        before, after = map(", ".join, zip(*differing, strict=True))
-    before, after = ("not set" if each is None else each for each in (before, after))
     if evidence.elsewhere:
-        return f"{what} is {after} here, and was {before} there"
-    return f"{who} changed {what}: {before} → {after}" if who else f"{what}: {before} → {after}"
+        message = f"{what} is {now} here, and was {was} there"
+    else:
+        message = f"{evidence.did(blame, 'changed', what)}: {was} → {now}"
+    return Cause(kind, name, message, fix=_fix(name, before), blame=blame)
 
 
 def _setters(evidence: Evidence, name: str) -> list[Run]:
@@ -148,10 +112,10 @@ def _setters(evidence: Evidence, name: str) -> list[Run]:
 
 
 def _fix(name: str, value: Any) -> str:  # noqa: ANN401 -- a JSON value
-    if value == "random":
+    if value == "random" or name in ("cpu", "gpu"):
         return ""  # the earlier order of hashes is lost
     if name in _FACTS:
-        return f"use {name} {value} again" if name not in ("cpu", "gpu") else ""
+        return f"use {name} {value} again"
     if is_secret(name):  # which the cell's code reads
         put = f"del os.environ[{name!r}]" if value is None else f"os.environ[{name!r}] = {value!r}"
         return f"import os; {put}"

@@ -21,24 +21,18 @@ def find_unseen(evidence: Evidence) -> Iterator[Cause]:
     if any(map(is_program, evidence.run.nondeterministic_calls)):
         return
     for name in unseen(evidence.against.reads, evidence.run.reads):
-        here = [run for run in evidence.history if run.kernel == evidence.run.kernel]
-        users = [run for run in here if name in run.reads or name in run.writes]
+        users = [run for run in evidence.here if name in run.reads or name in run.writes]
         bound = [run for run in users if name in run.writes and name not in run.in_place]
         users = users[users.index(bound[-1]) :] if bound else users
-        if not users:
-            continue
         blame = tuple(Blame(run, MADE if run in bound else _USED) for run in users[-_TOLD:])
-        own = all(run.cell == evidence.run.cell for run in users)
-        if own and not (blame := _wrote_behind(evidence, name)):
-            continue  # only the cell used it, as it did in both runs
-        if own:
-            who = evidence.doings(blame)
-        else:
+        if all(run.cell == evidence.run.cell for run in users):
+            blame = _wrote_behind(evidence, name)  # only the cell used it, as it did in both runs
+        if blame:
             used = [each for each in blame if each.how == _USED]
             who = evidence.doings([each for each in blame if each.how != _USED])
             who += f"; {evidence.who(used)} used it" if used else ""
-        message = f"no other input changed, but `{name}` cannot be inspected{who}"
-        yield Cause("input", name, message, blame=blame, prevents=not bound)
+            message = f"no other input changed, but `{name}` cannot be inspected{who}"
+            yield Cause("input", name, message, blame=blame, prevents=not bound)
 
 
 def _wrote_behind(evidence: Evidence, name: str) -> tuple[Blame, ...]:
@@ -50,17 +44,18 @@ def _wrote_behind(evidence: Evidence, name: str) -> tuple[Blame, ...]:
         evidence: The evidence.
         name: The variable.
     """
-    runs = [
-        run for run in evidence.states.latest(evidence.run) if run.kernel == evidence.run.kernel
-    ]
-    made = (run for run in runs if name in run.writes and name not in run.in_place)
+    made = (
+        run
+        for run in evidence.latest
+        if run.kernel == evidence.run.kernel and name in run.writes and name not in run.in_place
+    )
     maker = next(made, None)
     if maker is None:
         return ()
     files = {*maker.outside.wrote, *(file.path for file in maker.files)}
-    for run in evidence.history[::-1]:
+    for run in evidence.here[::-1]:
         wrote = sorted(files.intersection(run.outside.wrote))
-        if wrote and run.cell != evidence.run.cell and run.kernel == evidence.run.kernel:
+        if wrote and run.cell != evidence.run.cell:
             how = f"wrote {PurePath(wrote[0]).name}, with which {evidence.name(maker)} made {name}"
             return (Blame(run, how),)
     return ()

@@ -154,11 +154,6 @@ class Recorder(Struct, dict=True, eq=False):
         """How many threads were watched: the cell's own, and those that it started."""
         return len(self._made)
 
-    def tick(self) -> None:
-        """Report the number of operations so far."""
-        if self.progress is not None:
-            self.progress(self.count)
-
     @property
     def elsewhere(self) -> bool:
         """Whether this is another process, such as a forked worker of a DataLoader."""

@@ -141,8 +141,8 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                     made = self._made(track, operation, args, given, result)
                     track.add(operation.name, place, words, read, state, made)
                 self.count += 1
-                if not self.count % _TICK:
-                    recorder.tick()
+                if recorder.progress is not None and not self.count % _TICK:
+                    recorder.progress(recorder.count)
             except Exception as error:  # noqa: BLE001 -- as above
                 recorder.fail(error)
             return result

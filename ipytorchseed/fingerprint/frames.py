@@ -124,7 +124,7 @@ def _rest(value: Any, fields: dict[Any, Any], walk: Walk) -> Bytes:
 
 
 def _is_content(kind: type, name: str) -> bool:
-    """Return whether an attribute is no cache: pandas 2 keeps an accessor, such as ``plot``."""
+    """Return whether an attribute is content, not an accessor that pandas 2 keeps."""
     accessor = name_of_class(type(find_member(kind, name))) in {"Accessor", "CachedAccessor"}
     return not accessor and name not in _NOT_CONTENT
 

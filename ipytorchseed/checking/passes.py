@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -72,37 +72,37 @@ async def run_through(notebook: Notebook, options: Options, folder: Path, step: 
     node = copy.deepcopy(notebook.node)
     first = Pass(kernel.ledger)
     passes = [first]
-    changed: dict[int, Outputs] = {}
-    views, calm = Views(), False
+    calm = False
+
+    async def run(cells: Iterable[Cell], done: Pass) -> None:
+        changed: dict[int, Outputs] = {}
+        views = Views()
+        for cell in cells:
+            done.begun.add(cell.index)
+            error = await kernel.run(cell, node)
+            outputs = node.cells[cell.index].outputs
+            done.widgets = kernel.widgets
+            shown = views.changed(outputs, done.widgets)
+            changed[cell.index] = [] if options.saved else shown  # the file has their last states
+            done.outputs[cell.index] = [*outputs, *changed[cell.index]]
+            step()
+            if error is None or done is not first:
+                continue
+            if not notebook.shows_error(cell, error.partition(":")[0]):
+                done.failed = cell, error
+                break
+        done.outputs = {  # later cells may have updated displays
+            place: [*copy.deepcopy(node.cells[place].outputs), *shown]
+            for place, shown in changed.items()
+        }
+
     try:
         await kernel.start(node)
-        for cell in notebook.runnable:
-            first.begun.add(cell.index)
-            error = await kernel.run(cell, node)
-            outputs = copy.deepcopy(node.cells[cell.index].outputs)
-            first.widgets = kernel.widgets
-            shown = views.changed(outputs, first.widgets)
-            changed[cell.index] = [] if options.saved else shown  # the file has their last states
-            first.outputs[cell.index] = [*outputs, *changed[cell.index]]
-            step()
-            if error is not None and not notebook.shows_error(cell, error.partition(":")[0]):
-                first.failed = cell, error
-                break
+        await run(notebook.runnable, first)
         if options.rerun:
             passes.append(again := Pass(kernel.ledger))
-            views = Views()
-            for cell in reversed(notebook.runnable):
-                if cell.index in first.outputs:
-                    again.begun.add(cell.index)
-                    await kernel.run(cell, node)
-                    outputs = node.cells[cell.index].outputs
-                    shown = views.changed(outputs, kernel.widgets)
-                    again.outputs[cell.index] = [*outputs, *shown]
-                step()
-        else:
-            first.outputs = {
-                place: [*node.cells[place].outputs, *changed[place]] for place in first.outputs
-            }
+            ran = [each for each in notebook.runnable if each.index in first.outputs]
+            await run(reversed(ran), again)
         calm = True
         with suppress(Exception):  # a cell may have ended the kernel
             asked = kernel.ask(Seeds(tuple(cell.source for cell in notebook.runnable)))

@@ -185,7 +185,7 @@ def obstacle(site: Site) -> str:
     elif site.found.programs:
         why = sentence(site.found.programs[0])
     else:
-        why = "fresh kernels give different output, and nothing that was recorded tells why"
+        why = "fresh kernels give different output, and no cause was recorded"
     return f"{place}: {why}"
 
 

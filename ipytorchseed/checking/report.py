@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from pathlib import PurePath
 from typing import Any
 
 from ipytorchseed.checking import saved_report
@@ -296,7 +297,7 @@ def _also(cell: CellVerdict, known: set[str], differing: Sequence[CellVerdict]) 
     begun = [each for each in begun if each.kind == "entropy" or is_unseeded(each)]
     for causes, where in ((own, cell), (begun, origin)):
         new = [each for each in causes if each.name not in known]
-        names = ["the edit" if each.kind == "code" else each.name for each in new]
+        names = ["the edit" if each.kind == "code" else PurePath(each.name).name for each in new]
         if names:
             place = "" if where is cell else f" in {where.cell.name}"
             return f" ({', '.join(names)}{place})"

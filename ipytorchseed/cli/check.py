@@ -25,7 +25,6 @@ from ipytorchseed.commands import (
     option,
     written,
 )
-from ipytorchseed.errors import LookupFailure
 
 if TYPE_CHECKING:
     from ipytorchseed.checking.verdict import Verdict
@@ -140,6 +139,7 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     rounding.
     """
     from ipytorchseed.checking import ci, report
+    from ipytorchseed.checking.engines import check_on_engines
     from ipytorchseed.checking.fixing import fix_notebook
     from ipytorchseed.checking.kernel import Options
     from ipytorchseed.checking.progress import Bars
@@ -166,7 +166,7 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
         if engines is None:
             verdicts = run(paths, options, watcher, way)
         else:
-            verdicts = _on_engines(paths, options, watcher, way, engines, lost.append)
+            verdicts = check_on_engines(paths, options, watcher, way, engines, lost.append)
     for line in lost:
         click.echo(line, err=True)
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
@@ -184,26 +184,23 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     ctx.exit(max(each.exit_code for each in verdicts))
 
 
-# Options that run a notebook once, and the options that they conflict with.
-_NOT_WITH = {
-    "saved": ("runs", "rerun", "strict", "fix", "diff", "receipt", "against"),
-    "against": ("runs", "rerun", "fix", "diff"),
-    "receipt": ("runs", "rerun", "strict", "fix", "diff"),
+# Options that need one of others, and their names.
+_GOES_WITH = {
+    "tag": (("fix", "diff"), "--fix or --diff"),
+    "yes": (("fix",), "--fix"),
+    "rtol": (("saved",), "--saved, which compares number by number"),
 }
 
+_ONCE, _AS_IT_IS = "runs each notebook once", "fixes what runs as it is"
 
-def _on_engines(*given: Any) -> list[Verdict]:
-    """Check notebooks on the engines of a cluster.
-
-    Raises:
-        UsageError: No cluster answers.
-    """
-    from ipytorchseed.checking.engines import check_on_engines
-
-    try:
-        return check_on_engines(*given)
-    except LookupFailure as error:
-        raise click.UsageError(str(error)) from None
+# Options, those that they conflict with, and why.
+_NOT_WITH = {
+    "fix": (("rerun", "seed"), _AS_IT_IS),
+    "diff": (("rerun", "seed"), _AS_IT_IS),
+    "saved": (("runs", "rerun", "strict", "fix", "diff", "receipt", "against"), _ONCE),
+    "against": (("runs", "rerun", "fix", "diff"), _ONCE),
+    "receipt": (("runs", "rerun", "strict", "fix", "diff"), _ONCE),
+}
 
 
 def _found(named: Sequence[Path]) -> list[Path]:
@@ -238,32 +235,22 @@ def _consistent(ctx: click.Context) -> None:
         UsageError: Some do.
     """
     given = ctx.params
-    fixes = "--fix" if given["fix"] else "--diff" if given["diff"] else ""
-    clash = {"--rerun": given["rerun"], "--seed": given["seed"] is not None}
-    others = [word for word, on in clash.items() if on]
-    if fixes and others:
-        raise click.UsageError(f"{fixes} fixes what runs as it is: leave out {others[0]}")
-    if given["tag"] and not fixes:
-        raise click.UsageError("--tag goes with --fix or --diff")
-    if given["yes"] and not given["fix"]:
-        raise click.UsageError("--yes goes with --fix")
-    if given["rtol"] is not None and not given["saved"]:
-        raise click.UsageError("--rtol goes with --saved, which compares number by number")
-    clashes = [(word, each) for word in _NOT_WITH if given[word] for each in _NOT_WITH[word]]
-    for word, name in clashes:
-        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            raise click.UsageError(
-                f"--{word} and --{name} do not go together: --{word} runs each notebook once"
-            )
+    for word, (others, which) in _GOES_WITH.items():
+        if given[word] not in (None, False) and not any(given[each] for each in others):
+            raise click.UsageError(f"--{word} goes with {which}")
+    for word, (others, why) in _NOT_WITH.items():
+        for name in others if given[word] else ():
+            if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+                raise click.UsageError(f"--{word} and --{name} do not go together: --{word} {why}")
 
 
 def _there(paths: Sequence[Path], receipt: Path | None, against: Path | None) -> Receipt | None:
     """Read the receipt to compare with.
 
     Raises:
-        UsageError: It cannot be read, or there are several notebooks for one receipt.
+        UsageError: There are several notebooks for one receipt.
+        ReceiptError: It cannot be read.
     """
-    from ipytorchseed.errors import ReceiptError
     from ipytorchseed.receipts.privacy import Places
     from ipytorchseed.receipts.reading import read
 
@@ -271,10 +258,7 @@ def _there(paths: Sequence[Path], receipt: Path | None, against: Path | None) ->
         raise click.UsageError(
             f"a receipt is of one notebook, and {len(paths)} are named: name one"
         )
-    try:
-        return None if against is None else read(against, Places.here(str(paths[0])))
-    except ReceiptError as error:
-        raise click.UsageError(str(error)) from error
+    return None if against is None else read(against, Places.here(str(paths[0])))
 
 
 def _writable(option: str, path: Path | None) -> None:

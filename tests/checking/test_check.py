@@ -325,7 +325,7 @@ def test_a_cell_that_does_not_repeat_by_itself(books):
     assert causes(verdict) == []
     assert verdict.origin.does_not_repeat
     said = " ".join(explanation(verdict).split())
-    assert "two runs of the cell left different values, and nothing that was recorded" in said
+    assert "two runs of the cell left different values, and no recorded input differs" in said
     assert "itself" not in said
 
 

@@ -5,17 +5,31 @@ from __future__ import annotations
 import copyreg
 import sys
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any
 
 from ipytorchseed.errors import in_brief
-from ipytorchseed.experiment.copying import ATOMIC, Copying, find_special
 from ipytorchseed.experiment.memories import Memories, make_sure
 from ipytorchseed.fingerprint.owners import is_borrowed_image
 from ipytorchseed.introspection.anatomy import full_name, module_of_class, name_of_class
 from ipytorchseed.introspection.quiet import hidden_warnings
 from ipytorchseed.rng.generators import hidden_generators
 from ipytorchseed.rng.table import holders
+
+# Types of immutable objects, which are shared. By identity, because user classes may define hash
+# and equality.
+ATOMIC = frozenset(map(id, (
+    type(None), type(Ellipsis), type(NotImplemented), int, float, bool, complex, str, bytes, range,
+    slice, type, property, types.BuiltinFunctionType, types.CodeType,
+    types.ModuleType, types.GetSetDescriptorType, types.MemberDescriptorType,
+    types.MappingProxyType, types.WrapperDescriptorType, types.MethodWrapperType,
+    types.MethodDescriptorType, types.ClassMethodDescriptorType,
+)))  # fmt: skip
+
+
+# Makes one copy. It yields each part of the original with the step that reaches it, is sent the
+# part's copy, and returns its own.
+Copying = Generator[tuple[str, Any], Any, Any]
 
 # Internal modules of torch, such as for the results of ``torch.compile``.
 _INTERNAL = (
@@ -30,7 +44,7 @@ _UNCHANGING = ("Array", "Buffer", "RecordBatch", "Scalar", "Schema", "Table", "T
 _STEPS = 20
 
 
-class Copier:
+class BaseCopier:
     """Deep copies of many values at once: shared objects and memory stay shared.
 
     Like ``copy.deepcopy``, with additions: tensors and arrays that share memory still share it,
@@ -63,6 +77,10 @@ class Copier:
         self._kept: list[object] = []  # kept alive, so that no id in the memo is reused
         self._sources = hidden_generators()
         self._open: list[tuple[str, Any, Copying]] = []
+
+    def special(self, kind: type) -> Callable[[BaseCopier, Any], Copying] | None:
+        """Return how objects of a class are copied, if the class does not decide."""
+        raise NotImplementedError
 
     def copy_all(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Copy values by name."""
@@ -101,7 +119,7 @@ class Copier:
         known = self.known(value)
         if known is not None:
             return known
-        special = find_special(kind)
+        special = self.special(kind)
         if special is None and _is_shared(value, kind):
             self.keep(value, value)
             return value

@@ -15,7 +15,7 @@ from tests.experiment.checking import check
 from tests.fingerprint import lost
 from tests.fingerprint.child import in_child, removes_files
 from tests.session.conftest import Notebook
-from tests.trace.recorded import record, seen
+from tests.trace.recorded import record
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="children are forked")
 cleans = pytest.fixture(autouse=True, scope="module")(removes_files)
@@ -121,7 +121,7 @@ def _traced(name):
     lose()
     if isinstance(value, torch.Tensor):
         recording = record("view = value.detach()\nshape = torch.empty_like(value).shape", names)
-        return len(seen(recording))
+        return recording.count
     return 1
 
 

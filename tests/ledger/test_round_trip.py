@@ -198,5 +198,5 @@ def test_equal_texts_and_settings_are_kept_once():
 
 
 def test_a_run_has_few_fields():
-    """They are observations. A verdict about a run would be wrong after the next change."""
+    """They are observations; verdicts are not stored."""
     assert len(Run.__struct_fields__) <= 30

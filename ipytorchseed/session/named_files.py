@@ -92,7 +92,7 @@ def _read(script: str) -> str:
 
 
 def find_files(texts: Iterable[str], packages: Collection[str]) -> dict[str, Mark]:
-    """Return the files that strings name, directly, by a pattern, or inside a named folder.
+    """Return the files that strings name, alone, by a pattern, or in a folder.
 
     Args:
         texts: Constants and values that a cell reads.

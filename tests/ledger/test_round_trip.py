@@ -195,3 +195,8 @@ def test_equal_texts_and_settings_are_kept_once():
         assert ledger.counts().values == 2
         assert ledger.run(100).source == text
         assert ledger.run(100).settings == settings
+
+
+def test_a_run_has_few_fields():
+    """They are observations; verdicts are not stored."""
+    assert len(Run.__struct_fields__) <= 30

@@ -14,7 +14,6 @@ from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.config import IPyTorchSeed
 from ipytorchseed.notebook.errors import Guard, raised
 from ipytorchseed.notebook.interrupts import Interrupts
-from ipytorchseed.notebook.lookup import TRACKING_OFF
 from ipytorchseed.notebook.runs import Runs
 from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.notebook.tracking import Tracking
@@ -148,6 +147,8 @@ class State:
             LookupFailure: Tracking is off.
         """
         if not self.options.tracking:
+            from ipytorchseed.notebook.lookup import TRACKING_OFF  # too much to import at load
+
             raise LookupFailure(TRACKING_OFF)
         return self.tracking.session
 

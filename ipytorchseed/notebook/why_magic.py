@@ -134,7 +134,7 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
 def _compare(
     state: State, what: str | None, against: str | None, *, prove: bool | None
 ) -> tuple[Explanation, bool | None]:
-    """Compare the runs that are meant, without experiments; return also whether to prove."""
+    """Compare the runs that are meant; return also whether to prove."""
     session = state.session
     if against is not None and _is_file(against):
         if prove:

@@ -130,7 +130,7 @@ class FreshKernel:
             UncheckableError: It does not start, or lacks the extension.
         """
         import nbclient
-        from jupyter_client.kernelspec import NoSuchKernel
+        from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
         manager = self._manager
         if os.name == "posix":  # two kernels that start at once may get the same TCP port
@@ -141,24 +141,29 @@ class FreshKernel:
         except NoSuchKernel:
             spec = None
         if spec is None:
-            raise UncheckableError(self._missing())
+            known = ", ".join(sorted(KernelSpecManager().find_kernel_specs())) or "none"
+            raise UncheckableError(
+                f"its kernel {self._name!r} is not installed; --kernel chooses another, there are:"
+                f" {known}"
+            )
         if spec.language.lower() != "python":
             raise UncheckableError(f"its kernel {self._name!r} runs {spec.language}, not Python")
-        timeout = self._options.timeout
+        path, timeout = self._notebook.path.absolute(), self._options.timeout
         client = nbclient.NotebookClient(
             node,
             km=manager,
             timeout=timeout,
             startup_timeout=_START,
             extra_arguments=[*self.arguments],
-            resources={"metadata": {"path": str(self._notebook.path.absolute().parent)}},
+            resources={"metadata": {"path": str(path.parent)}},
             allow_errors=False,
         )
         client.log.setLevel(logging.CRITICAL)  # errors are reported in our words
         self._client = client
         try:
+            env = {**os.environ, ENVIRONMENT: str(self._folder), "JPY_SESSION_NAME": str(path)}
             with self._errors.open("wb") as errors:
-                await client.async_start_new_kernel(env=self._environment(), stderr=errors)
+                await client.async_start_new_kernel(env=env, stderr=errors)
             Ledger.open(self.ledger).close()  # created while the kernel starts
             await client.async_start_new_kernel_client()
         except Exception as error:
@@ -271,10 +276,6 @@ class FreshKernel:
         finally:
             await _end_group(group)
 
-    def _environment(self) -> Mapping[str, str]:
-        path = self._notebook.path.absolute()
-        return {**os.environ, ENVIRONMENT: str(self._folder), "JPY_SESSION_NAME": str(path)}
-
     async def prepare(self) -> None:
         """Check that the extension is loaded, and seed, without firing a cell's events."""
         try:
@@ -302,15 +303,6 @@ class FreshKernel:
         said = (reply or {}).get("content", {}).get("user_expressions", {}).get("answer", {})
         told: dict[str, Any] = said.get("data", {}).get("application/json", {})
         return told
-
-    def _missing(self) -> str:
-        from jupyter_client.kernelspec import KernelSpecManager
-
-        known = ", ".join(sorted(KernelSpecManager().find_kernel_specs())) or "none"
-        return (
-            f"its kernel {self._name!r} is not installed; --kernel chooses another, there are:"
-            f" {known}"
-        )
 
     def _not_started(self, error: Exception) -> str:
         said = str(error).partition("\n")[0] or type(error).__name__

@@ -144,7 +144,9 @@ def read(path: Path) -> Notebook:
     Raises:
         UncheckableError: It cannot be read or is not a notebook; the message gives the reason.
     """
-    return read_text(path, _text(path))
+    with _FORMAT.errors(path):
+        text = _FORMAT.read(path).decode()
+    return read_text(path, text)
 
 
 def read_text(path: Path, text: str) -> Notebook:
@@ -161,11 +163,6 @@ def read_text(path: Path, text: str) -> Notebook:
         node = _parse(text.removeprefix(MARK))
     _name_cells(node)
     return Notebook(path, node, _code_cells(node), text)
-
-
-def _text(path: Path) -> str:
-    with _FORMAT.errors(path):
-        return _FORMAT.read(path).decode()
 
 
 def import_nbformat() -> ModuleType:

@@ -315,7 +315,11 @@ def _notebook(verdict: Verdict) -> dict[str, object]:
         "path": str(verdict.path),
         "reproducible": verdict.reproducible,
         "first_divergence": first and {**_identity(first), "message": summary(verdict)},
-        "origin": origin and {**_identity(origin), "message": _message(verdict, origin)},
+        "origin": origin
+        and {
+            **_identity(origin),
+            "message": summary(verdict) if origin is first else visible(_left_behind(origin)),
+        },
         "cells": [_cell_json(each) for each in verdict.cells],
     }
     if unreached is not None:
@@ -354,7 +358,3 @@ def _cell_json(cell: CellVerdict) -> dict[str, object]:
     outputs = Found.ROUNDING if cell.rounding and not cell.only_state else cell.outputs
     told = {**_identity(cell), "outputs": outputs.value, "state": cell.state.value}
     return told | saved_report.more_json(cell) if isinstance(cell, SavedCell) else told
-
-
-def _message(verdict: Verdict, origin: CellVerdict) -> str:
-    return summary(verdict) if origin is verdict.first else visible(_left_behind(origin))

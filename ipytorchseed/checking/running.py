@@ -221,8 +221,9 @@ async def run(
     verdict = Verdict(notebook.path)
     try:
         with setup.new_folder() as name:
-            for numbers in _rounds(times, quick=options.quick):
-                results = await _together([one(Path(name)) for _ in numbers])
+            first = min(2, times) if options.quick else times
+            for count in filter(None, (first, times - first)):  # the runs that start together
+                results = await _together([one(Path(name)) for _ in range(count)])
                 passes += [each for some in results for each in some]
                 verdict = _judge(notebook, passes, options)
                 if verdict.fault is not None or verdict.differing:
@@ -236,11 +237,6 @@ async def run(
         place = f": {error.filename}" if error.filename else ""
         verdict = Verdict(notebook.path, fault=f"no room for its records: {error.strerror}{place}")
     return verdict
-
-
-def _rounds(times: int, *, quick: bool) -> list[range]:
-    """Return the groups of runs that start together; ``quick`` starts two first."""
-    return [range(2), range(2, times)] if quick and times > 2 else [range(times)]  # noqa: PLR2004
 
 
 async def _together(coroutines: Sequence[Coroutine[Any, Any, list[Pass]]]) -> list[list[Pass]]:

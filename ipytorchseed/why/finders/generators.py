@@ -34,7 +34,8 @@ def find_rng(evidence: Evidence) -> Iterator[Cause | Cleared]:
     against, run = evidence.both
     for name, after in run.before.items():
         before = against.before.get(name)
-        if before is not None or name in against.after:
+        brought_in = name in against.after and name not in run.generators
+        if before is not None or brought_in:
             yield from _judge(evidence, name, before, after)
     for name in sorted(run.after.keys() & against.after.keys() - run.before.keys()):
         before, after = against.after[name], run.after[name]

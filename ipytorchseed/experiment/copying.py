@@ -8,13 +8,10 @@ import types
 import weakref
 from collections.abc import Callable, Generator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ipytorchseed.experiment.memories import make_sure
 from ipytorchseed.introspection.ownership import is_installed_file
-
-if TYPE_CHECKING:
-    from ipytorchseed.experiment.copier import Copier
 
 # Types of immutable objects, which are shared. By identity, because user classes may define hash
 # and equality.
@@ -31,8 +28,8 @@ ATOMIC = frozenset(map(id, (
 # part's copy, and returns its own.
 Copying = Generator[tuple[str, Any], Any, Any]
 
-# Starts the copy of an object.
-Copies = Callable[["Copier", Any], Copying]
+# Starts the copy of an object, given a ``Copier``.
+Copies = Callable[[Any, Any], Copying]
 
 # Marks the function with which a scheduler replaces its optimizer's ``step``.
 _OF_SCHEDULER = "_wrapped_by_lr_sched"
@@ -45,19 +42,19 @@ _DEEPEST = 1000
 # Python's own types, except those that `__reduce_ex__` copies as fast
 
 
-def _list(copier: Copier, value: list[Any]) -> Copying:
+def _list(copier: Any, value: list[Any]) -> Copying:
     made: list[Any] = []
     copier.keep(value, made)
     return (yield from copier.parts(value, made=made))
 
 
-def _dict(copier: Copier, value: dict[Any, Any]) -> Copying:
+def _dict(copier: Any, value: dict[Any, Any]) -> Copying:
     made: dict[Any, Any] = {}
     copier.keep(value, made)
     return (yield from copier.fill(made, [*value.items()]))
 
 
-def _tuple(copier: Copier, value: tuple[Any, ...]) -> Copying:
+def _tuple(copier: Any, value: tuple[Any, ...]) -> Copying:
     items = yield from copier.parts(value)
     known = copier.known(value)
     if known is not None:  # it contains itself, through a list
@@ -66,11 +63,11 @@ def _tuple(copier: Copier, value: tuple[Any, ...]) -> Copying:
     return value if same else tuple(items)
 
 
-def _set(copier: Copier, value: Any) -> Copying:
+def _set(copier: Any, value: Any) -> Copying:
     return type(value)((yield from copier.parts(value, "{{…}}")))
 
 
-def _function(copier: Copier, value: types.FunctionType) -> Copying:
+def _function(copier: Any, value: types.FunctionType) -> Copying:
     """Copy a function with state; others are shared."""
     if is_installed_file(value.__code__.co_filename) and not hasattr(value, _OF_SCHEDULER):
         return value
@@ -89,7 +86,7 @@ def _function(copier: Copier, value: types.FunctionType) -> Copying:
     return made
 
 
-def _cell(copier: Copier, value: types.CellType) -> Copying:
+def _cell(copier: Any, value: types.CellType) -> Copying:
     made = types.CellType()
     copier.keep(value, made)
     with suppress(ValueError):  # it is empty
@@ -97,11 +94,11 @@ def _cell(copier: Copier, value: types.CellType) -> Copying:
     return made
 
 
-def _method(copier: Copier, value: types.MethodType) -> Copying:
+def _method(copier: Any, value: types.MethodType) -> Copying:
     return types.MethodType(*(yield from copier.parts((value.__func__, value.__self__), "")))
 
 
-def _weak(_: Copier, value: weakref.ref[Any]) -> Copying:
+def _weak(_: Any, value: weakref.ref[Any]) -> Copying:
     there = value()
     return value if there is None else weakref.ref((yield "", there))
 
@@ -141,7 +138,7 @@ def find_special(kind: type) -> Copies | None:
     return _array if numpy is not None and kind is numpy.ndarray else None
 
 
-def _tensor(copier: Copier, value: Any) -> Copying:
+def _tensor(copier: Any, value: Any) -> Copying:
     made = copier.memories.tensor(value)
     if made is None:  # without plain memory: sparse, quantized, on another device
         make_sure(value)
@@ -178,7 +175,7 @@ def _computed(leaf: Any) -> Any:
     return line.clone().as_strided(leaf.size(), leaf.stride())
 
 
-def _array(copier: Copier, value: Any) -> Copying:
+def _array(copier: Any, value: Any) -> Copying:
     if not value.dtype.hasobject:
         return copier.memories.array(value)
     if copier.depth(type(value)) > _DEEPEST:
@@ -191,10 +188,10 @@ def _array(copier: Copier, value: Any) -> Copying:
     return made
 
 
-def _reduced(copier: Copier, value: Any) -> Copying:
+def _reduced(copier: Any, value: Any) -> Copying:
     return (yield from copier.reduced(value))
 
 
-def _by_attributes(copier: Copier, value: Any) -> Copying:
-    """Copy what pickles lack: hooks, a scheduler's wrapper of ``step``, the present scale."""
+def _by_attributes(copier: Any, value: Any) -> Copying:
+    """Copy what pickles lack: hooks, wrapped methods, the present scale."""
     return (yield from copier.rebuild(value, object.__new__, (type(value),), vars(value)))

@@ -191,7 +191,7 @@ def is_source(generator: object, kind: Kind) -> bool:
 
 
 def hidden_generators() -> set[int]:
-    """Return the identities of generators that are sources, also of numpy's engine."""
+    """Return the identities of generators that are sources."""
     found: list[object] = [python_random.hidden(), *torch_random.default_generators().values()]
     if numpy_random.MODULE in sys.modules:
         found += [numpy_random.hidden(), numpy_random.engine(numpy_random.hidden())]

@@ -15,6 +15,7 @@ from ipytorchseed.why.explanation import Cause, Remedy, Root
 from ipytorchseed.why.plan import make_plan
 from ipytorchseed.why.present import Present
 from ipytorchseed.why.unknown import unseen
+from ipytorchseed.why.words import listed
 
 
 def find_remedy(evidence: Evidence, causes: Sequence[Cause], present: Present | None) -> Remedy:
@@ -89,9 +90,20 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
             found.append(f"seed `{root.name}` in the cell that draws from it")
         elif root.kind == "rng" and not any(each.startswith("%seed") for each in found):
             found.append("%seed each 42")
-    carried = (cause.name for cause in causes if cause.finding.level == CARRIED)
-    found += [f"make `{name}` in this cell" for name in carried if name.isidentifier()]
+    carried = [
+        f"`{cause.name}`"
+        for cause in causes
+        if cause.name.isidentifier()
+        and (cause.finding.level == CARRIED or (cause.kind == "input" and _is_own(cause, run)))
+    ]
+    if carried:
+        found.append(f"make {listed(carried)} in this cell")
     return tuple(dict.fromkeys(found))
+
+
+def _is_own(cause: Cause, run: Run) -> bool:
+    """Return whether earlier runs of the cell alone caused a difference."""
+    return {each.run.cell for each in cause.blame if each.run is not None} == {run.cell}
 
 
 def with_fixes(causes: Sequence[Cause], remedy: Remedy) -> list[Cause]:

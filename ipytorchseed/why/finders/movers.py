@@ -57,7 +57,7 @@ def rng_cause(evidence: Evidence, name: str, before: str | None, after: str) -> 
         before: The state in which the earlier run found it; None if that run created it.
         after: The state in which the later run found it.
     """
-    blame = _blame(evidence, name)
+    blame = _blame(evidence, name, before)
     if before is None:
         message = (
             f"{owner_of(name)} was never seeded: {evidence.name(evidence.against)} imported it, and"
@@ -205,16 +205,25 @@ def _who(evidence: Evidence, blame: Blame) -> str:
 # Moves
 
 
-def _blame(evidence: Evidence, name: str) -> list[Blame]:
-    """Return the moves between the starts of the two runs, since the last reseeding."""
+def _blame(evidence: Evidence, name: str, before: str | None) -> list[Blame]:
+    """Return the last reseeding between the starts of the two runs, and the moves since then.
+
+    Moves after it that led to the state where the earlier run began are left out: they were the
+    same for both runs.
+    """
     blame: list[Blame] = []
+    is_same = False
     for run, begin, end in _moves([*evidence.history, evidence.run], name)[::-1]:
         if begin is None:
             blame.append(Blame(run, _how_created(evidence, run, name, end)))
             break
         far = len(blame) >= _MAX_MOVES
-        blame.append(Blame(run, _MOVED if far else _how_moved(evidence, run, name, begin, end)))
-        if _is_reseeding(blame[-1]) or blame[-1].how == _PUT_BACK:
+        move = Blame(run, _MOVED if far else _how_moved(evidence, run, name, begin, end))
+        is_last = _is_reseeding(move) or move.how == _PUT_BACK
+        is_same |= end == before
+        if is_last or not is_same:
+            blame.append(move)
+        if is_last:
             break
     return blame[::-1]
 

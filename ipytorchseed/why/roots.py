@@ -176,23 +176,24 @@ def _edit(lines: str) -> str:
 
 
 def _makers(evidence: Evidence, cause: Cause) -> Iterator[tuple[Run, Run]]:
-    """Yield the runs that made an input or wrote a file, with an earlier run of each."""
-    finders = {"input": _earlier, "file": _earlier_writer}
-    for find in [finders[cause.kind]] if cause.kind in finders else []:
-        for maker in [each.run for each in cause.blame if each.run]:
-            if earlier := find(evidence, maker, cause.name):
-                yield maker, earlier
+    """Yield the runs that made an input or wrote its file, with an earlier run of each."""
+    for blame in cause.blame if cause.kind in ("input", "file") else ():
+        maker = blame.run
+        if maker is None:
+            continue
+        earlier = _earlier(evidence, maker, cause.name) if cause.kind == "input" else None
+        for path in maker.outside.wrote:
+            if path == cause.name or blame.how == f"wrote {PurePath(path).name}":
+                earlier = earlier or _earlier_writer(evidence, maker, path)
+        if earlier is not None:
+            yield maker, earlier
 
 
 def _earlier_writer(evidence: Evidence, maker: Run, path: str) -> Run | None:
     """Return the run of the same cell that wrote a file's earlier content."""
     wrote = (run for run in evidence.latest if path in run.outside.wrote)
     earlier = next((run for run in wrote if _comes_before(run, evidence.against)), None)
-    if (
-        earlier is None
-        or path not in maker.outside.wrote
-        or front_end_id(earlier) != front_end_id(maker)
-    ):
+    if earlier is None or front_end_id(earlier) != front_end_id(maker):
         return None
     return replace(earlier, cell=maker.cell)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import re
+import glob
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.abstract import CONSTANT, UNKNOWN, AbstractValue, contents, join
@@ -102,7 +102,7 @@ def look_up_text(scope: Scope, namespace: ast.expr, key: ast.expr) -> AbstractVa
         return look_up_name(scope, text)
     _, value = scope.visit_all([namespace, key])
     pattern = _pattern_of(key)
-    if pattern.strip(".*"):
+    if pattern.strip("*"):
         scope.effects.held.add(("pattern", pattern))
     else:
         hold(scope, value)
@@ -110,13 +110,13 @@ def look_up_text(scope: Scope, namespace: ast.expr, key: ast.expr) -> AbstractVa
 
 
 def _pattern_of(node: ast.expr) -> str:
-    """Return a regular expression for the strings that an expression may return."""
+    """Return a pattern of ``fnmatch`` for the strings that an expression may return."""
     if isinstance(node, ast.JoinedStr):
         return "".join(map(_pattern_of, node.values))
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         return _pattern_of(node.left) + _pattern_of(node.right)
     text = text_of(node)
-    return ".*" if text is None else re.escape(text)
+    return "*" if text is None else glob.escape(text)
 
 
 def hold(scope: Scope, value: AbstractValue) -> None:

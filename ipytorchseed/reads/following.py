@@ -7,7 +7,7 @@ to names (here), names to values (``names``), and values to code again (``values
 
 from __future__ import annotations
 
-import re
+import fnmatch
 import time
 from collections.abc import Iterable, Mapping
 from types import CodeType
@@ -162,7 +162,7 @@ class _CodeFollower(NameFollower):
         for kind, held in effects.held:
             if kind == "pattern":
                 known = [name for name in home.names if type(name) is str]
-                self._read_all(filter(re.compile(held).fullmatch, known), home, assigned)
+                self._read_all(fnmatch.filter(known, held), home, assigned)
             elif type(text := home.names.get(held)) is str:
                 self._read_all(_WORD.findall(text), home, assigned)
             else:

@@ -103,18 +103,6 @@ def remember(tree: ast.Module) -> None:
     _bodies.appendleft(Text(tree))
 
 
-def parse_file(name: str) -> ast.Module | None:
-    """Return a parsed code file, cached; None if it is gone or too long.
-
-    Args:
-        name: Its path.
-    """
-    if not _is_readable(name):
-        return None
-    linecache.checkcache(name)
-    return _of_file(name).tree
-
-
 def find_source(code: CodeType) -> list[ast.AST]:
     """Return the parsed functions that were compiled to a code object.
 

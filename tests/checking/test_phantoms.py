@@ -31,7 +31,7 @@ KEPT = (
 )
 
 PLACES = (
-    "ids = [id([]) for _ in range(3)]\nnames = {id(each): each for each in ([], {})}",
+    "ids = [id([]) for _ in range(3)]",
     "x = []\nprint('x is at', id(x))",
     "id(x), hex(id(x))",
     "def where(thing):\n    return id(thing)\nwhere(x)",

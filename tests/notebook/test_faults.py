@@ -21,7 +21,8 @@ from tests.kernel import PATIENCE, Kernel
 
 DATA = ".ipytorchseed"
 GUARD = "__import__('ipytorchseed').notebook.extension.running().guard.errors"
-PENDING = "__import__('ipytorchseed').notebook.extension.running().tracking._soon is not None"
+SOON = "__import__('ipytorchseed').notebook.extension.running().tracking._soon"
+PENDING = f"(soon := {SOON}) is not None and soon.when() > __import__('time').monotonic()"
 
 
 def wait_for_tables(kernel):

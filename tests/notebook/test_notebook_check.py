@@ -108,7 +108,7 @@ def test_it_is_stopped(tmp_path):
         kernel.run(LOAD)
         kernel.run("x = 1", "cell-1")
         shown = kernel.run("%check").displays[0]["text/plain"]
-        assert "the text in the file is not the one that ran last" in shown
+        assert "not in the file yet. Save it and ask again" in shown
         while "1 of 2" not in shown:
             message = kernel.published()
             shown = message["content"].get("data", {}).get("text/plain", "")

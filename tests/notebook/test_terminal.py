@@ -293,7 +293,7 @@ def test_a_check_finds_the_line_in_a_terminal_too(shell, capsys):
     shell.run_cell(f"%%deterministic --check\nimport time\n{body}")
     shown = capsys.readouterr().out
     assert "The cell does not repeat, but not because of a torch operation." in shown
-    assert "aten::mul on line 4 is the first operation that was given other values" in shown
+    assert "aten::mul on line 4 is the first operation with different inputs" in shown
 
 
 def test_who_drew_is_listed_as_text(shell, capsys):

@@ -131,8 +131,8 @@ for part in ("train", "test"):
 y, z = eval(formula), table.query(wanted)
 """
     effects = effects_of_cell(cell, str)
-    assert effects.held == {("pattern", "x_.*"), ("text", "formula"), ("text", "wanted")}
-    assert effects_of_cell("vars()['x_' + part]", str).held == {("pattern", "x_.*")}
+    assert effects.held == {("pattern", "x_*"), ("text", "formula"), ("text", "wanted")}
+    assert effects_of_cell("vars()['x_' + part]", str).held == {("pattern", "x_*")}
     assert effects_of_cell("vars()[part]", str).held == {("text", "part")}
     assert not effects_of_cell("x = [globals()[n] for n in parts]", str).complete
 

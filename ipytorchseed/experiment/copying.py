@@ -179,7 +179,7 @@ def _reduced(copier: BaseCopier, value: Any) -> Copying:
 
 
 def _by_attributes(copier: BaseCopier, value: Any) -> Copying:
-    """Copy what pickles lack: hooks, a scheduler's wrapper of ``step``, the present scale."""
+    """Copy what pickles lack: hooks, a wrapped ``step``, the present scale."""
     return (yield from copier.rebuild(value, object.__new__, (type(value),), vars(value)))
 
 

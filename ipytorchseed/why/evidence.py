@@ -193,6 +193,14 @@ def does(run: Run, pattern: re.Pattern[str]) -> bool:
     return any(pattern.search(action) for action in run.actions)
 
 
+_RELOAD = lazy_pattern(r"\breload$|^%autoreload\b")
+
+
+def reloads(run: Run, name: str) -> bool:
+    """Return whether a run loaded the module of a dotted name again."""
+    return name.rpartition(".")[0] in run.loaded and does(run, _RELOAD)
+
+
 def is_strict(run: Run) -> bool:
     """Return whether a run was restricted to deterministic algorithms."""
     flag = "torch.use_deterministic_algorithms"

@@ -13,7 +13,7 @@ from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.entropy import CLOCKS, MEMORY, STANDS, is_program
 from ipytorchseed.reads.writers import writing_calls
 from ipytorchseed.why.doubts import find_doubts, moves
-from ipytorchseed.why.evidence import run_phrase, run_word
+from ipytorchseed.why.evidence import reloads, run_phrase, run_word
 from ipytorchseed.why.present import Present
 from ipytorchseed.why.unknown import hides
 from ipytorchseed.why.words import first_of
@@ -202,6 +202,8 @@ class _Planner:
         now = self._value(name)
         if now is None:
             return "." in name  # in a module that is still to be imported
+        if self._is_of_old_class(name, reader):
+            return False
         alike = same(now, wanted)
         if alike is None and _not_digested(now) == _not_digested(wanted):
             pending = PENDING in {now.kind, wanted.kind}
@@ -211,7 +213,26 @@ class _Planner:
         here = reader.kernel == self._present.kernel  # set order differs between kernels
         if here and now.parts.get("order") != wanted.parts.get("order"):
             self._doubts[f"`{name}` holds its items in another order"] = None
+        if alike and hides(wanted) and self._is_remade(name, reader):
+            return False
         return alike is True and _not_digested(now) == _not_digested(wanted)
+
+    def _is_remade(self, name: str, reader: Run) -> bool:
+        """Return whether a variable may be bound to another object since a run read it."""
+        if name in self._now:
+            return False
+        made, remade = (next(iter(self._present.setters(name, it)), None) for it in (reader, None))
+        return made is not None and remade is not None and not _are_alike(made, remade)
+
+    def _is_of_old_class(self, name: str, reader: Run) -> bool:
+        """Return whether a variable was made with a class that a step redefines."""
+        redefined = self._classes()
+        makers = self._makers(name, reader)[:1] if redefined and name not in self._now else []
+        return any(not redefined.keys().isdisjoint(maker.reads) for maker in makers)
+
+    def _classes(self) -> dict[str, Fingerprint]:
+        """Return the classes that steps redefine, by name."""
+        return {name: value for name, value in self._now.items() if value.kind == "class"}
 
     def _value(self, name: str) -> Fingerprint | None:
         """Return a variable's value after the steps."""
@@ -226,12 +247,20 @@ class _Planner:
             run
             for run in self._present.makers(name, wanted.digest)
             if _not_digested(run.writes[name]) == _not_digested(wanted)
+            # A module is only executed by its first import.
+            and (name.rpartition(".")[0] not in run.loaded or reloads(run, name))
         ]
         if hides(wanted):  # others may only look the same
             here = [run for run in makers if run.kernel == reader.kernel]
             before = [run for run in here if (run.id or 0) < (reader.id or 0)]
             return before[:1] or makers
-        makers.sort(key=lambda run: name in run.reads)  # those that need no earlier value first
+        classes = self._classes()
+
+        def fits_worse(run: Run) -> tuple[bool, bool]:
+            used = classes.keys() & run.reads.keys()
+            return any(same(classes[it], run.reads[it]) is False for it in used), name in run.reads
+
+        makers.sort(key=fits_worse)  # same classes first, then those that need no earlier value
         if makers and not wanted.exact:
             self._doubts[f"`{name}` cannot be inspected in full"] = None
         return makers
@@ -308,6 +337,14 @@ class _Planner:
                 " pruned before runs"
             )
         return ""
+
+
+def _are_alike(run: Run, other: Run) -> bool:
+    """Return whether two runs are the same, or have equal code, inputs and states."""
+    reads = run.reads.keys() == other.reads.keys() and all(
+        same(value, other.reads[name]) for name, value in run.reads.items()
+    )
+    return run.id == other.id or (run.code == other.code and reads and run.before == other.before)
 
 
 def _not_digested(value: Fingerprint) -> tuple[str | None, ...]:

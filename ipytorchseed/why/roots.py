@@ -176,7 +176,7 @@ def _edit(lines: str) -> str:
 
 
 def _makers(evidence: Evidence, cause: Cause) -> Iterator[tuple[Run, Run]]:
-    """Yield the runs that made an input or wrote its file, with an earlier run of each."""
+    """Yield the runs that made an input or its file, each with an earlier run."""
     for blame in cause.blame if cause.kind in ("input", "file") else ():
         maker = blame.run
         if maker is None:

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.why.evidence import Evidence, differ, does
+from ipytorchseed.why.evidence import Evidence, differ, does, reloads
 from ipytorchseed.why.explanation import Blame
 from ipytorchseed.why.value_changes import changed_parts, has_other_name, say_parts
 
@@ -33,6 +33,9 @@ MADE, SET = "made it again", "set it"
 
 # For a run that defined a class or function again.
 REDEFINED = "redefined it"
+
+# For a run that loaded a module again.
+RELOADED = "reloaded its module"
 
 NOT_RUN = "has not been run since the restart"
 
@@ -74,11 +77,13 @@ def find_changers(evidence: Evidence, name: str) -> list[Blame]:
         unwatched.clear()
         if same(known, made) is not False:
             continue
-        is_new = is_created_by(run, name)
+        reloaded = reloads(run, name)
+        is_new = reloaded or is_created_by(run, name)
         if is_new:
             blame.clear()
         if is_new or _may_have_caused(moved, known, made):
-            blame.append(Blame(run, _how(known, made, is_new=is_new)))
+            how = RELOADED if reloaded else _how(known, made, is_new=is_new)
+            blame.append(Blame(run, how))
         known = made
     return blame
 

@@ -206,7 +206,7 @@ def _who(evidence: Evidence, blame: Blame) -> str:
 
 
 def _blame(evidence: Evidence, name: str, before: str | None) -> list[Blame]:
-    """Return the last reseeding between the starts of the two runs, and the moves since then.
+    """Return the last reseeding between the two starts, and the moves since then.
 
     Moves after it that led to the state where the earlier run began are left out: they were the
     same for both runs.

@@ -8,14 +8,13 @@ from collections.abc import Iterable, Iterator
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.why.evidence import Evidence, does
+from ipytorchseed.why.evidence import Evidence, does, reloads
 from ipytorchseed.why.explanation import Blame, Cause, Cleared, unless_others
-from ipytorchseed.why.finders.changers import NOT_RUN, SCALARS, find_left_out
+from ipytorchseed.why.finders.changers import NOT_RUN, RELOADED, SCALARS, find_left_out
 from ipytorchseed.why.value_changes import how_far
 
 _RESET = lazy_pattern(r"^%(?:reset|reset_selective|xdel)\b")
 
-_RELOAD = lazy_pattern(r"\breload$|^%autoreload\b")
 
 _CALLED = frozenset({"class", "function", "method"})
 
@@ -104,8 +103,8 @@ def _replaced(evidence: Evidence, name: str) -> Iterator[Cause]:
     elif before is not None and any(module in run.loaded for run in runs):  # the user's module
         verb = "set" if value.kind in SCALARS else "changed"
         how, step = f"{verb} it", f"`{name}`: {how_far(before, value)}"
-        if any(does(run, _RELOAD) for run in setters[-1:]):
-            how, verb = "reloaded its module", "reloaded the module of"
+        if any(reloads(run, name) for run in setters[-1:]):
+            how, verb = RELOADED, "reloaded the module of"
         did, otherwise = f"{verb} {step}", step
     else:
         how, did = "replaced it", f"replaced `{name}` with {value.summary}"

@@ -194,7 +194,7 @@ def test_what_the_user_wrote_is_never_html(open_notebook):
     inspector.why.get_by_text(re.compile("compared with In")).wait_for()
     assert HOSTILE in inspector.root.locator(".its-cell").all_inner_texts()[0]
     inspector.save_as(HOSTILE)
-    inspector.told.get_by_text("a name needs").wait_for()
+    inspector.told.get_by_text("a name has at least").wait_for()
     notebook.page.wait_for_timeout(300)
     assert inspector.root.locator("img, script, iframe").count() == 0
     assert notebook.page.locator(".its-static").locator("img, script").count() == 0

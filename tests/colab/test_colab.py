@@ -121,7 +121,7 @@ def test_a_cell_in_a_known_state(colab):
     """
     cell = "%%deterministic 3\nz = torch.rand(1)\nz"
     first, second = colab.run(cell), colab.run(cell)
-    assert first.outputs.shown == second.outputs.shown
+    assert first.shown == second.shown
     assert "seeded with 3" in first.receipts[0]
     assert "repeats" in colab.shown("%%deterministic --check\ntorch.rand(2)")
     before = colab.kernel.value("torch.are_deterministic_algorithms_enabled()")

@@ -231,7 +231,7 @@ class FreshKernel:
         except CellExecutionError as error:
             if error.ename == "StdinNotImplementedError":
                 raise UncheckableError(
-                    f"{cell.name} asks for input, which nobody gives here; the tag skip-execution"
+                    f"{cell.name} asks for input, which a check cannot give; the tag skip-execution"
                     " leaves it out"
                 ) from None
             outputs = node.cells[cell.index].outputs

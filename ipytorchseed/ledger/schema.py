@@ -94,7 +94,7 @@ def is_made(connection: sqlite3.Connection, path: Path | None) -> bool:
         return False
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION:
-        raise LedgerError(f"{path} is another program's database, no ledger: move it away")
+        raise LedgerError(f"{path} is a database of another program, not a ledger: move it away")
     if refuse_newer(connection, path) < VERSION:
         raise OutdatedError(f"the ledger {path} is of an old format, which cannot be read any more")
     return True

@@ -18,7 +18,7 @@ from ipytorchseed.why.explanation import Cause, Cleared, unless_others
 def find_calls(evidence: Evidence) -> Iterator[Cleared]:
     """Find nondeterministic calls in the cell and in the functions that it calls.
 
-    Beside other causes they are cleared, unless experiments prove one.
+    If there are other causes, they are cleared, unless experiments prove one.
     """
     if evidence.two_cells or not evidence.changed:
         return

@@ -43,9 +43,9 @@ _DATE = lazy_pattern(
 def find_entropy(evidence: Evidence) -> Iterator[Cause | Cleared]:
     """Find the nondeterministic calls of the cell that can explain the change.
 
-    Clocks, the state of the machine, and names of files and runs do not count beside other causes
-    if the cell only prints or keeps their values: cells often measure themselves, which changes
-    nothing else. Neither does memory that is not set: most cells set it before they read it.
+    Clocks, the state of the machine, and names of files and runs that the cell only prints or keeps
+    count only if there is no other cause: cells often measure themselves, which changes nothing
+    else. The same holds for unset memory: most cells set it before they read it.
     """
     variables = {change.name for change in evidence.changed if change.what == "variable"}
     then, both = evidence.against.nondeterministic_calls, _calls_of_both(evidence)

@@ -15,8 +15,8 @@ MENDS = "put %%deterministic on top of the cell"
 def find_operations(evidence: Evidence) -> Iterator[Cause | Cleared]:
     """Find nondeterministic operations that were reported in this cell.
 
-    An alert only warns, so its operations do not count beside other causes. Those that a check
-    caught do.
+    An alert only warns, so its operations count only if there is no other cause. Those that a check
+    caught always count.
     """
     strict = all(map(is_strict, evidence.both))
     for run, seen in evidence.operations:

@@ -272,9 +272,13 @@ class Notebook:
         self.server.lab = self.page
 
     def theme(self, name: str) -> None:
-        """Change the theme."""
+        """Change the theme, and wait until JupyterLab has removed its splash screen.
+
+        It removes the screen by a timer, which fails in the page if a second change overtakes it.
+        """
         self.command("apputils:change-theme", theme=name)
         self.page.wait_for_function("name => document.body.dataset.jpThemeName === name", arg=name)
+        self.page.locator("#jupyterlab-splash").wait_for(state="detached")
 
     def save(self) -> nbformat.NotebookNode:
         """Save it, and return the content of the file."""

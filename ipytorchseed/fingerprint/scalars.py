@@ -103,14 +103,17 @@ def number(value: Any) -> tuple[float] | None:
 
 @lru_cache(maxsize=1)
 def _by_digest() -> dict[str, str]:
-    """Return the text of None, booleans and counts, by their digests."""
-    values = (None, False, True, *range(-1, _COUNTED), *map(float, range(_COUNTED // 10)))
+    """Return the text of None, booleans, counts and short decimals, by their digests."""
+    decimals = (float(f"{digits}e{power}") for power in _POWERS for digits in range(1_000))
+    values = (None, False, True, *range(-1, _COUNTED), *decimals)
     return {xxh3_64_hexdigest(LEAVES[id(type(each))](each) or b""): str(each) for each in values}
 
 
+# Counts below it can be read back, and decimals of three digits with these powers of ten.
 _COUNTED = 10_000
+_POWERS = range(-6, 3)
 
 
 def read_back(digest: str) -> str:
-    """Return the value behind a part's digest as text; empty if it is no small count."""
+    """Return the value behind a part's digest as text; empty if it is uncommon."""
     return _by_digest().get(digest, "")

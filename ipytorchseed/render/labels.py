@@ -134,38 +134,44 @@ def write_step(before: float, after: float) -> str:
 
 def shown_number(run: Run) -> Shown | None:
     """Return the number that a run showed last, with its label; None if unknown."""
+    return next(reversed(shown_numbers(run)), None)
+
+
+def shown_numbers(run: Run) -> list[Shown]:
+    """Return the numbers that a run showed last and whose labels are known."""
     series = None if run.outputs.result is None else run.outputs.result.series
     if series is not None and len(series) == 1:
-        return Shown(label_of_last(run.source), series[0])
+        return [Shown(label_of_last(run.source), series[0])]
     numbers = None if run.outputs.stdout is None else run.outputs.stdout.series
     printed = None if numbers is None else _last_print(run.source)
-    return None if printed is None or not numbers else _match(printed, numbers, run)
+    return [] if printed is None or not numbers else _match(printed, numbers, run)
 
 
-def _match(printed: _Print, numbers: tuple[float, ...], run: Run) -> Shown | None:
+def _match(printed: _Print, numbers: tuple[float, ...], run: Run) -> list[Shown]:
     """Match the values of the last print to the printed numbers."""
     values = {value.at: value for value in printed.values}
     found = [*NUMBER.finditer(printed.text)]
     tail = numbers[-len(found) :] if found else ()
     if len(tail) != len(found):
-        return None
+        return []
     # All numbers are from the only print if it writes as many.
-    shown, is_sure = None, printed.is_sure or (printed.is_only and len(numbers) == len(found))
+    is_sure = printed.is_sure or (printed.is_only and len(numbers) == len(found))
+    shown = list[Shown]()
     for match, number in zip(found, tail, strict=True):
         value = values.get(match.start())
         if value is None:
             if float(match[0]) != number:
-                return None
+                return []
             continue
         known = _known_number(value.code, run)
         if known is not None and not _prints_as(known, number, value.spec):
-            return None
+            return []
         if known is None and not value.spec.endswith(_AS_NUMBER) and len(numbers) != len(found):
-            return None
+            return []
         is_sure |= known is not None
         if value.label:
-            shown = Shown(value.label, number, "%" * value.spec.endswith("%"))
-    return shown if is_sure else None
+            shown.append(Shown(value.label, number, "%" * value.spec.endswith("%")))
+    return shown if is_sure else []
 
 
 def _known_number(code: ast.expr, run: Run) -> float | None:
@@ -200,7 +206,7 @@ def _last_print(source: str) -> _Print | None:
     text, values = "", list[_Value]()
     for part, code, spec in _parts_of(call):
         if code is not None:
-            label = _label_before(text) or _name_of(code)
+            label = _label_before(text) or shorten(ast.unparse(code), _LABEL)
             values.append(_Value(len(text), label, code, spec))
         text += part
     is_sure = is_sure and (len(prints) == 1 or not branch)

@@ -8,7 +8,14 @@ from collections.abc import Iterator, Sequence
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.render.curves import charted, curves_svg, sparklines
-from ipytorchseed.render.labels import label_of, label_of_last, shorten, shown_number, write_step
+from ipytorchseed.render.labels import (
+    label_of,
+    label_of_last,
+    shorten,
+    shown_numbers,
+    write_digits,
+    write_step,
+)
 from ipytorchseed.render.text import escaped, visible, wrap
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View, fill
@@ -42,6 +49,12 @@ _WORDS = {"stdout": "the printed text", "display": "what is displayed", "error":
 
 # The most letters of an error in the title.
 _MOST_ERROR = 60
+
+# The most numbers of a list or a printed text in the title.
+_MOST_LISTED = 3
+
+# Significant digits of such a number.
+_DIGITS = 4
 
 # The tolerance between a number and the same number as printed.
 _ALIKE = 1e-3
@@ -102,15 +115,19 @@ class WhyView(View):
     def headline(self) -> str:
         """The change that made the user ask: a number with its name, or what differs."""
         said = self.explanation
-        then, now = (run and shown_number(run) for run in (said.against, said.run))
-        if then and now and then.label == now.label and then.number != now.number:
-            return f"`{now.label}` {write_step(then.number, now.number)}{now.unit}"
+        shown = (shown_numbers(run) if run else [] for run in (said.against, said.run))
+        for then, now in reversed([*zip(*shown, strict=False)]):
+            if then.label == now.label and then.number != now.number:
+                return f"`{now.label}` {write_step(then.number, now.number)}{now.unit}"
         steps = [each for each in said.changed if _is_step(each)]
         first = min(steps or said.changed, key=lambda each: _ASKED_ABOUT.index(each.what))
         what = _WORDS.get(first.what) or f"`{first.name or label_of_last(said.run.source)}`"
-        if not steps or first.before is None or first.after is None:
-            return f"{what} changed"
-        return f"{what} {write_step(first.before[0], first.after[0]) or first.detail}"
+        sides = first.before or (), first.after or ()
+        if steps:
+            return f"{what} {write_step(sides[0][0], sides[1][0]) or first.detail}"
+        if all(0 < len(each) <= _MOST_LISTED for each in sides):
+            return f"{what} {' → '.join(map(_listed, sides))}"
+        return f"{what} changed"
 
     def _named(self, run: Run) -> str:
         """Return the name of a run, with its time unless it was just now."""
@@ -447,13 +464,21 @@ def _is_step(change: Change) -> bool:
     return all(side is not None and len(side) == 1 for side in sides)
 
 
+def _listed(numbers: Sequence[float]) -> str:
+    """Return a short list of numbers for people."""
+    return f"[{', '.join(write_digits(each, _DIGITS) for each in numbers)}]"
+
+
 def _tells_same(change: Change, other: Change) -> bool:
-    """Return whether two changes show one number, the second perhaps as printed."""
-    if not (_is_step(change) and _is_step(other)):
+    """Return whether two changes show the same numbers, the second perhaps as printed."""
+    sides = [*zip((change.before, change.after), (other.before, other.after), strict=True)]
+    if any(None in pair or len(pair[0] or ()) != len(pair[1] or ()) for pair in sides):
         return False
-    pairs = zip(_numbers(change), _numbers(other), strict=True)
     slack = _ALIKE if other.what == "stdout" else 0.0
-    return all(math.isclose(*pair, rel_tol=slack, abs_tol=slack) for pair in pairs)
+    pairs = zip(_numbers(change), _numbers(other), strict=True)
+    return all(
+        one == two or math.isclose(one, two, rel_tol=slack, abs_tol=slack) for one, two in pairs
+    )
 
 
 def _numbers(change: Change) -> tuple[float, ...]:

@@ -10,14 +10,15 @@ from ipytorchseed.why.explanation import Cause
 # Ranks by kind, the first most likely. Inputs are ranked by how the cell reaches them.
 _TIERS = {"code": 0, "file": 1, "entropy": 2, "operation": 2, "rng": 2, "environment": 4, "flag": 4}
 
-# The ranks of variables that the cell names itself, and that it reaches through functions.
-_NAMED, _REACHED = 1, 3
+# The ranks of variables that the cell names itself, and that it reaches through functions; of
+# models that the cell trains further, and of other objects that it changes, such as a counter.
+_NAMED, _REACHED, _TRAINED, _OWN = 1, 3, 1, 5
 
 
 def ranked(evidence: Evidence, causes: Sequence[Cause]) -> list[Cause]:
     """Return causes by rank, and within a rank by the latest run that caused them.
 
-    What the cell itself changed in its earlier run, such as a counter, comes last.
+    What the cell itself changed in its earlier run comes last, unless it is a model.
 
     Args:
         evidence: The evidence.
@@ -30,7 +31,8 @@ def _tier(evidence: Evidence, cause: Cause) -> int:
     if cause.kind != "input":
         return _TIERS[cause.kind]
     if evidence.is_own(cause.blame):
-        return 5
+        value = evidence.run.reads.get(cause.name)
+        return _TRAINED if value is not None and value.kind == "module" else _OWN
     return (
         _NAMED
         if cause.name.partition(".")[0] in evidence.states.written(evidence.run).names

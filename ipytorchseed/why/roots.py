@@ -20,7 +20,6 @@ from ipytorchseed.why.finders.changers import front_end_id
 from ipytorchseed.why.finders.entropy import find_entropy
 from ipytorchseed.why.finders.libraries import find_libraries
 from ipytorchseed.why.ranking import ranked
-from ipytorchseed.why.words import many
 
 # The most pairs of runs that are compared for one answer.
 _MAX_PAIRS = 200
@@ -138,10 +137,8 @@ class _Tracer:
             edited = cause.kind == "code"
             blame = (Blame(evidence.run, "edited"),) if edited else cause.blame
             message = cause.message
-            if edited:
-                message = f"{evidence.name(evidence.run)} was edited: {_edit(cause.proof)}"
-            if path:  # the message is about another cell than the one in question
-                message = _THIS_CELL.sub(evidence.name(evidence.run), message)
+            if edited or path:  # the message may be about another cell than the one in question
+                message = _THIS_CELL.sub(evidence.name(evidence.run), message, count=edited)
             if self._stopped:
                 message += " (not traced further back)"
                 self._stopped = False
@@ -155,24 +152,6 @@ class _Tracer:
         """Record that a root leads to a cause."""
         root = self.roots[key]
         self.roots[key] = replace(root, via=(*dict.fromkeys((*root.via, via)),))
-
-
-def _edit(lines: str) -> str:
-    """Return the changed lines of an edit as one line.
-
-    Args:
-        lines: The lines of a diff, each after its sign.
-    """
-    old, new = (
-        [line[1:].strip() for line in lines.splitlines() if line[:1] == sign and line[1:].strip()]
-        for sign in "-+"
-    )
-    if len(old) == len(new) == 1:
-        return f"`{old[0]}` → `{new[0]}`"
-    if not (new or old):
-        return "its text changed"
-    more = f" and {many(len(new or old) - 1, 'more line')}" if len(new or old) > 1 else ""
-    return f"now `{new[0]}`{more}" if new else f"removed `{old[0]}`{more}"
 
 
 def _makers(evidence: Evidence, cause: Cause) -> Iterator[tuple[Run, Run]]:

@@ -24,11 +24,9 @@ _IDLE = f"{NO_EFFECT}: carried on by the cell itself, and nothing else that chan
 # Key of the finding about whether an unexplained cell repeats.
 THE_CELL = ("cell", "")
 
-_ORDER = (PROVED, CARRIED, MAY_MATTER)
-
 
 def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanation:
-    """Return an explanation with findings: proved causes first, others cleared.
+    """Return an explanation with findings: what may matter comes last.
 
     Cleared suspects become causes again if an experiment proved them.
 
@@ -63,7 +61,7 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
             replace(each, finding=Finding(how=hows[each.kind, each.name])) for each in said.causes
         ]
         cleared = [*said.cleared]
-    causes.sort(key=lambda cause: _ORDER.index(cause.finding.level))
+    causes.sort(key=lambda cause: cause.finding.level == MAY_MATTER)
     repeats = Finding() if said.suspects else known.get(THE_CELL, Finding())
     return replace(
         said,

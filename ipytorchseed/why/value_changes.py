@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterator, Mapping
 
 from ipytorchseed.fingerprint.scalars import read_back
@@ -32,6 +33,9 @@ def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
         "in another state" if after.kind == "rng" else f"{after.kind} with other content"
     )
 
+
+# Series of at most so many numbers are written in full.
+_MOST_NUMBERS = 4
 
 _SAME_NUMBERS = "other content, the same numbers"
 
@@ -80,6 +84,9 @@ def _series(before: tuple[float, ...], after: tuple[float, ...]) -> str:
     ]
     if not apart:
         return ""
+    if len(before) <= _MOST_NUMBERS:
+        sides = zip(*itertools.starmap(_write_both, zip(before, after, strict=True)), strict=True)
+        return " → ".join(f"[{', '.join(side)}]" for side in sides)
     first, largest = apart[0][0], max(distance for _, distance in apart)
     return (
         f"{len(apart):,} of {len(before):,} numbers differ, the first at index {first}:"
@@ -90,8 +97,12 @@ def _series(before: tuple[float, ...], after: tuple[float, ...]) -> str:
 
 def write_step(before: float, after: float) -> str:
     """Return the change of a number, with as many digits as are needed to see it."""
+    return " → ".join(_write_both(before, after))
+
+
+def _write_both(before: float, after: float) -> tuple[str, str]:
     pairs = [(f"{before:.{digits}g}", f"{after:.{digits}g}") for digits in (7, 9, 12, 17)]
-    return " → ".join(next((pair for pair in pairs if pair[0] != pair[1]), pairs[0]))
+    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
 
 
 def write_number(number: float) -> str:
@@ -199,7 +210,7 @@ def _content_changes(kind: str, parts: _Parts) -> list[str]:
 
 
 def _step(pair: tuple[str | None, str | None]) -> str:
-    """Return the old and new value of a count in parentheses, or ""."""
+    """Return the old and new value of a common number in parentheses, or ""."""
     was, now = (read_back(digest or "") for digest in pair)
     return f" ({was} → {now})" if was and now else ""
 
@@ -258,10 +269,16 @@ def _item_changes(parts: _Parts, kind: str) -> Iterator[str]:
             verb = "added" if was is None else "removed" if now is None else "changed"
             named[verb].append(part[2:])
     for verb, names in named.items():
-        found = [f"`{name}`{_step(parts['k:' + name])}" for name in _innermost(names)]
+        inner = _innermost(names)
+        found = [f"`{_quoted(name, kind)}`{_step(parts[f'k:{name}'])}" for name in inner]
         if found:
             noun = f"column{'s' * (len(found) > 1)} " if kind == "frame" else ""
             yield f"{verb} {noun}{first_of(found, _MAX_NAMED)}"
+
+
+def _quoted(name: str, kind: str) -> str:
+    """Return a key as one writes it; inner keys are written as a path."""
+    return f"'{name}'" if kind == "dict" and name[:1] != "[" and "." not in name else name
 
 
 def _innermost(names: Collection[str]) -> list[str]:

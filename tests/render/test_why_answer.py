@@ -32,7 +32,8 @@ def _input(name, level="may-matter", *blame):
     [
         ([SEVERAL, STEP], "`loss` 2.3 → 1.9"),
         ([STEP, Change("result", "", "4 → 5", (4.0,), (5.0,))], "`float(loss)` 4 → 5"),
-        ([SEVERAL], "`losses` changed"),
+        ([SEVERAL], "`losses` [1, 2] → [2, 3]"),
+        ([Change("variable", "x", "", (1.0,) * 9, (2.0,) * 9)], "`x` changed"),
         ([Change("stdout", "", "other text")], "the printed text changed"),
         ([Change("error", "", "no error → ValueError")], "the error changed"),
     ],

@@ -55,16 +55,18 @@ def test_a_number_is_written_so_that_the_difference_is_seen(before, after, expec
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        (_series(1.0, 2.0, 3.0), _series(1.0, 2.5, 2.0), "2 of 3 numbers differ, the first at index 1:"
-         " 2 → 2.5, largest difference 1"),
+        (_series(1.0, 2.0, 3.0, 4.0, 5.0), _series(1.0, 2.5, 2.0, 4.0, 5.0), "2 of 5 numbers differ,"
+         " the first at index 1: 2 → 2.5, largest difference 1"),
+        (_series(1.0, 2.0), _series(1.0, 2.5), "[1, 2] → [1, 2.5]"),
+        (_series(1.0, 0.1), _series(2.0, math.nextafter(0.1, 1)),
+         "[1, 0.10000000000000001] → [2, 0.10000000000000002]"),
         (_series(1.0, 2.0), _series(1.0, 2.0, 3.0), "2 → 3 numbers"),
-        (_series(math.nan, 2.0), _series(math.nan, 3.0), "1 of 2 numbers differ, the first at index 1:"
-         " 2 → 3, largest difference 1"),
+        (_series(math.nan, 2.0), _series(math.nan, 3.0), "[nan, 2] → [nan, 3]"),
         (_series(-0.0), _series(0.0), "-0 → 0"),
         (_series(1.0), Fingerprint("1", "tensor", "tensor", series=(1.0,)),
          "the same numbers, list → tensor"),
         (_series(1.0, 2.0), Fingerprint("1", "array", "array", series=(1.0, 3.0)),
-         "1 of 2 numbers differ, the first at index 1: 2 → 3, largest difference 1"),
+         "[1, 2] → [1, 3]"),
         (_series(1.0, 2.0), Fingerprint("1", "int", "1", series=(1.0,)), "2 → 1 numbers"),
         (Fingerprint("2", "int", "2", series=(2.0,)), Fingerprint("1", "float", "1", series=(1.5,)),
          "2 → 1.5"),
@@ -89,7 +91,7 @@ def test_a_number_is_written_so_that_the_difference_is_seen(before, after, expec
          value("02", "module", "Net", parts={"mode": "eval", "p:w": "2", "p:b": "1", "b:m": "2"}),
          "switched to eval mode, changed 1 of 2 parameters (w), changed 1 of 1 buffer"),
         (value("01", "dict", "dict", parts={"k:a": "1", "k:b": "1"}),
-         value("02", "dict", "dict", parts={"k:a": "2", "k:b": "1"}), "changed `a`"),
+         value("02", "dict", "dict", parts={"k:a": "2", "k:b": "1"}), "changed `'a'`"),
     ],
 )  # fmt: skip
 def test_how_far_a_value_moved(before, after, expected):
@@ -116,10 +118,10 @@ def test_how_far_items_moved(before, after, expected):
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        ({"a": 1}, {"a": 1, "b": 2, "c": 3}, "added `b`, `c`"),
-        ({"a": 1, "b": 2}, {"a": 3}, "removed `b`, changed `a` (1 → 3)"),
+        ({"a": 1}, {"a": 1, "b": 2, "c": 3}, "added `'b'`, `'c'`"),
+        ({"a": 1, "b": 2}, {"a": 3}, "removed `'b'`, changed `'a'` (1 → 3)"),
         ({1, 2, 3}, {1}, "removed 2 items"),
-        ({}, {"a": 1}, "added `a`"),
+        ({}, {"a": 1}, "added `'a'`"),
         ({"a": 1}, dict.fromkeys("abcdefghijklmnopqrstuvwxyzABCDEFGH"), "added 33 items"),
         (
             pd.DataFrame({"a": [1]}),
@@ -147,7 +149,7 @@ def test_what_came_and_went_is_named(before, after, expected):
         ({"epoch": 0.0}, {"epoch": 2.0}, "changed .epoch (0.0 → 2.0)"),
         ({"_index": None}, {"_index": 1}, "changed ._index (None → 1)"),
         ({"a": "x", "b": 1, "_c": 1}, {"a": "y", "b": 2, "_c": 2}, "changed .b (1 → 2), .a"),
-        ({"a": 0.1, "b": 2**40}, {"a": 0.2, "b": 2**41}, "changed .a, .b"),
+        ({"a": 0.1, "b": 2**40}, {"a": 0.2, "b": 2**41}, "changed .a (0.1 → 0.2), .b"),
         (
             {"state": SimpleNamespace(epoch=1)},
             {"state": SimpleNamespace(epoch=2)},

@@ -97,7 +97,7 @@ def test_a_message_says_that_tracing_stopped_early(monkeypatch, limit, most):
     ("edit", "expected"),
     [
         (("a0 = 1\nb = 1", "a0 = 2\nb = 1"), "`a0 = 1` → `a0 = 2`"),
-        (("a0 = 1", "b = 3\na0 = 1"), "now `b = 3`"),
+        (("a0 = 1", "b = 3\na0 = 1"), "added `b = 3`"),
         (("b = 3\na0 = 1", "a0 = 1"), "removed `b = 3`"),
         (("a0 = 1", "a0 = 2\nb = 3\nc = 4"), "now `a0 = 2` and 2 more lines"),
     ],

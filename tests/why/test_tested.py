@@ -27,11 +27,11 @@ def _levels(causes, cleared, **found):
     return {each.name: each.finding.level for each in told.causes}, [e.name for e in told.cleared]
 
 
-def test_what_is_proved_comes_first_and_what_has_no_effect_is_cleared():
-    """The order is: proved, carried on by the cell itself, may matter."""
+def test_what_may_matter_comes_last_and_what_has_no_effect_is_cleared():
+    """Causes that are proved, or carried on by the cell itself, keep their order."""
     causes = (_cause("a"), _cause("b", EARLIER), _cause("c", OTHER), _cause("d", OTHER))
     levels, cleared = _levels(causes, (), b=PROVED, c=NO_EFFECT, d=PROVED)
-    assert [*levels.items()] == [("d", "proved"), ("b", "carried"), ("a", "may-matter")]
+    assert [*levels.items()] == [("b", "carried"), ("d", "proved"), ("a", "may-matter")]
     assert cleared == ["c"]
 
 

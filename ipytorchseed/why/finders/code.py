@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 
+from ipytorchseed.why.edits import say_edit
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Cleared
+
+_EDITED = "the cell was edited"
 
 
 def find_code(evidence: Evidence) -> Iterator[Cause | Cleared]:
@@ -24,17 +26,8 @@ def find_code(evidence: Evidence) -> Iterator[Cause | Cleared]:
 def _cause(evidence: Evidence) -> Cause:
     run, against = evidence.run, evidence.against
     if evidence.elsewhere:  # receipts have no text
-        message = f"the cell was edited: its text is not that of {evidence.name(against)}"
-        return Cause("code", run.cell, message)
-    lines = [
-        line
-        for line in difflib.unified_diff(
-            against.source.splitlines(), run.source.splitlines(), lineterm="", n=0
-        )
-        if not line.startswith(("---", "+++", "@@"))
-    ]
-    changed = sum(line.startswith("+") for line in lines) or len(lines)
-    noun = "line was" if changed == 1 else "lines were"
+        there = evidence.name(against)
+        return Cause("code", run.cell, f"{_EDITED}: its text is not that of {there}")
+    edit, lines = say_edit(against.source, run.source)
     fix = f"%recall {evidence.word(against)}" if against.kernel == evidence.reader else ""
-    message = f"the cell was edited: {changed} {noun} changed since {evidence.name(against)}"
-    return Cause("code", run.cell, message, "\n".join(lines), fix)
+    return Cause("code", run.cell, f"{_EDITED}: {edit}", lines, fix)

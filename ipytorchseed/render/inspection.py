@@ -18,7 +18,7 @@ from ipytorchseed.render.timeline import Line
 from ipytorchseed.render.values import code, hue, pick
 from ipytorchseed.render.why import KEEP, WhyView, say_path
 from ipytorchseed.why.evidence import run_name
-from ipytorchseed.why.explanation import suspect
+from ipytorchseed.why.explanation import Cause, Root, suspect
 
 # Texts, numbers, booleans, None, and lists and dicts of them.
 Model = dict[str, Any]
@@ -112,6 +112,15 @@ def line_words(line: Line) -> str:
     return f"{', '.join(said)}."
 
 
+def _cause_model(view: WhyView, cause: Cause) -> Model:
+    return {
+        **pick(cause, "kind", "name", "message", "proof"),
+        "page": cause_page(cause.kind, cause.name),
+        "finding": view.finding(cause),
+        "chips": [*map(chip_model, view.begun(cause.name))] if cause.kind == "rng" else [],
+    }
+
+
 def why_model(view: WhyView) -> Model:
     """Return an explanation."""
     said = view.explanation
@@ -122,16 +131,12 @@ def why_model(view: WhyView) -> Model:
             "" if run is None else run_name(run, view.kernel) for run in (said.against, said.run)
         ],
         "title": view.title,
-        "causes": [
-            {
-                **pick(cause, "kind", "name", "message", "proof"),
-                "page": cause_page(cause.kind, cause.name),
-                "finding": view.finding(cause),
-                "chips": [*map(chip_model, view.begun(cause.name))] if cause.kind == "rng" else [],
-            }
-            for cause in said.causes
+        "answer": [
+            {"message": each.message, "path": say_path(each, "`")}
+            if isinstance(each, Root)
+            else _cause_model(view, each)
+            for each in (*view.answer, *view.folded)
         ],
-        "roots": [[root.message, say_path(root, "`")] for root in view.roots],
         "prove": view.is_provable,
         "asks": sorted(view.asks),
         "keep": [KEEP, *view.keep] if view.keep else [],

@@ -229,9 +229,14 @@ class WhyView(View):
         return "" if self.one_reason else cause.finding.how
 
     @property
-    def roots(self) -> tuple[Root, ...]:
-        """The roots in other cells, and models in train mode; others are causes too."""
-        return (*self._trained, *(root for root in self.explanation.roots if root.path))
+    def answer(self) -> list[Root | Cause]:
+        """The roots and causes, in order; a root of the cell itself is shown as its cause."""
+        causes = {(cause.kind, cause.name): cause for cause in self.causes}
+        shown = list[Root | Cause](self._trained)
+        for root in self.explanation.roots:
+            each = root if root.path else causes.pop((root.kind, root.name), None)
+            shown += [each] if each is not None else []
+        return [*shown, *causes.values()]
 
     @property
     def all_roots(self) -> tuple[Root, ...]:
@@ -243,16 +248,25 @@ class WhyView(View):
         return [*find_train_mode(self.explanation)]
 
     @property
-    def causes(self) -> tuple[Cause, ...]:
+    def causes(self) -> list[Cause]:
         """The causes that are shown in full, with only a few that may matter."""
-        causes = self.explanation.causes
-        may = [cause for cause in causes if _may_matter(cause)]
-        return tuple(cause for cause in causes if cause not in may[_MOST_MAY_MATTER:])
+        may = [cause for cause in self._beside_roots if _may_matter(cause)]
+        return [cause for cause in self._beside_roots if cause not in may[_MOST_MAY_MATTER:]]
 
     @property
-    def folded(self) -> tuple[Cause, ...]:
+    def folded(self) -> list[Cause]:
         """The causes that are only named."""
-        return tuple(cause for cause in self.explanation.causes if cause not in self.causes)
+        return [cause for cause in self._beside_roots if cause not in self.causes]
+
+    @property
+    def _beside_roots(self) -> list[Cause]:
+        """The causes without those that a root in another cell tells, and no experiment."""
+        told = {(root.kind, root.name) for root in self.explanation.roots if root.path}
+        return [
+            cause
+            for cause in self.explanation.causes
+            if (cause.kind, cause.name) not in told or self.finding(cause)
+        ]
 
     @property
     def keep(self) -> tuple[str, ...]:
@@ -272,6 +286,8 @@ class WhyView(View):
         if remedy.commands:
             possible = "" if remedy.complete else ", if possible"
             return f"To get the earlier result back{possible}{f' ({told})' if told else ''}:"
+        if remedy.note:
+            return f"The earlier result cannot come back: {remedy.note}."
         return f"No way back to the earlier result: {remedy.obstacle}." if remedy.obstacle else ""
 
     @property
@@ -339,16 +355,17 @@ class WhyView(View):
         return "\n".join(parts)
 
     def _cause_lines(self) -> Iterator[str]:
-        for root in self.roots:
-            yield wrap(root.message, first="  ◆ ")
-            if root.path:
-                yield wrap(say_path(root), first="      ")
-        for cause in self.causes:
-            yield wrap(cause.message, first="  ▲ ")
-            edit = cause.proof.splitlines() if cause.kind == "code" else ()
+        for each in self.answer:
+            if isinstance(each, Root):
+                yield wrap(each.message, first="  ◆ ")
+                if each.path:
+                    yield wrap(say_path(each), first="      ")
+                continue
+            yield wrap(each.message, first="  ▲ ")
+            edit = each.proof.splitlines() if each.kind == "code" else ()
             yield from (f"      {escaped(line, lines=True)}" for line in edit)
-            if self.finding(cause):
-                yield wrap(self.finding(cause), first="      ")
+            if self.finding(each):
+                yield wrap(self.finding(each), first="      ")
         if self.folded:
             names = ", ".join(map(suspect, self.folded))
             yield wrap(f"{FOLDED}: {names}", first="  ")

@@ -150,7 +150,8 @@ class Remedy(Struct, frozen=True):
         commands: What to type: ``%replay 5``; empty if there is no way.
         complete: Whether that is known to restore the earlier result.
         obstacle: Why it may not, or why there is no way, as a clause.
-        note: Which run of an earlier kernel the command means, as a clause.
+        note: Which run of an earlier kernel the command means, as a clause; without commands, why
+            the result can never come back.
     """
 
     commands: tuple[str, ...] = ()

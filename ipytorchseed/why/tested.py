@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from ipytorchseed.ledger.records import Finding, Findings, Run
+from ipytorchseed.reads.entropy import PLACES
 from ipytorchseed.why.evidence import run_phrase
 from ipytorchseed.why.experiments import (
     CARRIED,
@@ -17,7 +18,8 @@ from ipytorchseed.why.experiments import (
     PROVED,
     UNPROVED,
 )
-from ipytorchseed.why.explanation import NEXT_STEP, Cause, Cleared, Explanation, Root
+from ipytorchseed.why.explanation import NEXT_STEP, Cause, Cleared, Explanation, Remedy, Root
+from ipytorchseed.why.words import listed
 
 _IDLE = f"{NO_EFFECT}: carried on by the cell itself, and nothing else that changed depends on it"
 
@@ -70,8 +72,19 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
         causes=tuple(causes),
         roots=_roots_of(causes, said.roots),
         cleared=tuple(cleared),
+        remedy=_without_clocks(said.remedy, causes),
         tested=({(each.kind, each.name) for each in said.suspects} or {THE_CELL}) <= known.keys(),
     )
+
+
+def _without_clocks(remedy: Remedy, causes: Sequence[Cause]) -> Remedy:
+    """Return no way back if the result was proved to depend on a clock or on entropy."""
+    asked = [
+        f"`{each.name}()`"
+        for each in causes
+        if (each.kind, each.finding.level) == ("entropy", PROVED) and each.name not in PLACES
+    ]
+    return Remedy(note=f"it depends on {listed(asked)}") if asked else remedy
 
 
 def _name(run: Run, other: Run, kernel: str) -> str:

@@ -68,7 +68,7 @@ def test_prove_tests_the_causes_and_has_the_answer_asked_again(front_end):
     told = front_end.ask("do", what="prove", run=asked["run"], against=asked["against"])
     assert (told["ok"], told["text"], told["refresh"]) == (True, "The causes are tested.", True)
     asked = front_end.ask("why", run=last.id)
-    assert "proved" in asked["causes"][0]["finding"]
+    assert "proved" in asked["answer"][0]["finding"]
     assert not asked["prove"]
 
 

@@ -54,7 +54,7 @@ def test_equal_states_are_equal_chips_in_rows_cards_and_explanations(front_end):
     why = front_end.ask("why", run=told["rows"][2][1]["id"])
     assert first["to"] == again["from"]
     assert again["to"] == now
-    assert why["causes"][0]["chips"] == [first["from"], again["from"]]
+    assert why["answer"][0]["chips"] == [first["from"], again["from"]]
 
 
 def test_a_rerun_that_began_elsewhere_stands_out(front_end):
@@ -165,7 +165,7 @@ def test_choosing_two_runs_compares_them(front_end):
     ids = [row["id"] for _, row in front_end.ask("open")["rows"]]
     told = front_end.ask("why", run=ids[2], against=ids[1])
     assert told["names"] == ["In[2]", "In[3]"]
-    assert {cause["kind"] for cause in told["causes"]} == {"rng"}  # they are two cells: no edit
+    assert {cause["kind"] for cause in told["answer"]} == {"rng"}  # they are two cells: no edit
 
 
 def test_curves_come_as_paths(front_end):

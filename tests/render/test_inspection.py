@@ -29,13 +29,14 @@ def test_an_explanation_says_what_the_text_says(name):
     view = WhyView(EXPLANATIONS[name], "k")
     model = why_model(view)
     text = "".join(view.text().split())
-    said = [model["title"], *model["mend"], *(cause["message"] for cause in model["causes"])]
+    causes = [each for each in model["answer"] if "kind" in each]
+    said = [model["title"], *model["mend"], *(each["message"] for each in model["answer"])]
     said += [detail for _, detail in model["changed"]]
-    said += [model["reason"], *(cause["finding"] for cause in model["causes"])]
+    said += [model["reason"], *(cause["finding"] for cause in causes)]
     for each in said:
         assert "".join(each.split()) in text
     assert json.loads(json.dumps(model)) == model
-    for cause in model["causes"]:
+    for cause in causes:
         assert bool(cause["chips"]) == (cause["kind"] == "rng")
         assert cause["page"] == cause_page(cause["kind"], cause["name"])
 

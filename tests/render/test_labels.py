@@ -29,6 +29,7 @@ def _ran(source, printed=None, result=None, **values):
          "acc 9.5%"),
         ("print('acc', x)", "acc 0.5\n", "acc 0.5"),
         ("print('acc:', x.item())", "acc: 0.5\n", "acc 0.5"),
+        ("print(scores[:3].mean())", "0.5\n", "scores[:3].mean() 0.5"),
         ("print(scores.mean)", "0.5\n", "scores.mean 0.5"),
         ("print(f'top-5 accuracy {x:.2f} of 100')", "top-5 accuracy 0.25 of 100\n", "top-5 accuracy 0.25"),
         ("for e in range(2):\n    if e:\n        print(f'loss {l:.2f}')", "loss 0.25\n", "loss 0.25"),

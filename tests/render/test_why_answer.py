@@ -9,7 +9,9 @@ from msgspec.structs import replace
 
 from ipytorchseed.ledger.records import Finding
 from ipytorchseed.render.why import WhyView
+from ipytorchseed.session.outputs import text_value
 from ipytorchseed.why.explanation import Blame, Cause, Change, Explanation, Root
+from tests.records import changed
 from tests.render.explanations import run
 
 LATER = replace(run(9, "import torch\nloss = train(model)\nfloat(loss)"), cell="c", started=1000.0)
@@ -109,3 +111,32 @@ def test_a_number_that_has_several_names_is_listed_once():
     """The variable, the result and the printed text often show the same number."""
     changed = [STEP, Change("result", "", "2.3 → 1.9", (2.3,), (1.9,)), SEVERAL]
     assert _view(changed=changed).text().count("2.3 → 1.9") == 2  # in the title, too
+
+
+def test_an_edit_of_the_cell_comes_before_roots_elsewhere():
+    """Roots and causes are listed by likelihood; the likeliest comes first."""
+    edit = Cause("code", "c", "the cell was edited: `n = 1` → `n = 2`")
+    stream = Cause("rng", "torch.cpu", "torch's stream had moved on")
+    roots = (
+        Root("code", "c", edit.message),
+        Root("rng", "torch.cpu", "torch's stream had moved on: In[2] drew", ("model",)),
+    )
+    lines = _view(edit, _input("model"), stream, roots=roots).text().splitlines()
+    assert lines[1:5] == [
+        f"  ▲ {edit.message}",
+        "  ◆ torch's stream had moved on: In[2] drew",
+        "      → model → this cell",
+        "  ▲ model had changed",
+    ]
+    assert not lines[5]  # the stream is listed once
+
+
+def test_a_number_is_named_by_what_was_printed():
+    """Of several numbers, it is the last one that changed."""
+    source = "print('best', max(values), 'of', len(values))"
+    then, now = (
+        changed(replace(it, source=source), stdout=text_value(f"best {best} of 4\n"))
+        for it, best in ((EARLIER, 0.5), (LATER, 0.7))
+    )
+    change = Change("stdout", "", "", (0.5, 4.0), (0.7, 4.0))
+    assert _view(changed=[change], run=now, against=then).title.startswith("`best` 0.5 → 0.7 · ")

@@ -6,7 +6,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ipytorchseed.ledger.records import Finding, Findings, Part
-from ipytorchseed.why.explanation import Blame, Cause, Cleared, Explanation
+from ipytorchseed.why.explanation import Blame, Cause, Cleared, Explanation, Remedy
 from ipytorchseed.why.tested import with_findings
 from tests.render.explanations import run
 
@@ -64,3 +64,13 @@ def test_a_cause_stays_if_nothing_else_is_one():
     levels, cleared = _levels((_cause("a"), _cause("b")), (), a=NO_EFFECT, b=NO_EFFECT)
     assert levels == {"a": "may-matter", "b": "may-matter"}
     assert cleared == []
+
+
+def test_what_depends_on_a_clock_cannot_come_back():
+    """A way back that would give another result is not offered."""
+    clock = Cause("entropy", "time.time", "the cell calls `time.time()`")
+    remedy = Remedy(("%replay 5",), obstacle="`time.time()` is different every time")
+    said = Explanation(LATER, EARLIER, "explained", "", (), (clock,), remedy=remedy)
+    for finding, back in ((PROVED, Remedy(note="it depends on `time.time()`")), (None, remedy)):
+        found = Findings((("entropy", "time.time", finding),) if finding else ())
+        assert with_findings(said, found, LATER.kernel).remedy == back

@@ -3,7 +3,7 @@
 import { Channel } from "./channel.js";
 import { act, button, chip, drawCurves, fill, folded, h, span, table } from "./elements.js";
 
-/** @import {Cause, Model, Said, Why} from "./model" */
+/** @import {Cause, Model, Root, Said, Why} from "./model" */
 
 export class Answer extends Channel {
   /** @param {Model} model @param {HTMLElement} el */
@@ -32,7 +32,7 @@ export class Answer extends Channel {
 
   /** @param {Why} said */
   draw(said) {
-    const { run, against, names, title, roots, causes, keep, reason, back, mend, next, changed, more, cleared } = said;
+    const { run, against, names, title, answer, keep, reason, back, mend, next, changed, more, cleared } = said;
     const place = said.name ? this.below : this.why;
     const code = (/** @type {[string, string]} */ [name, text]) => [h("code", null, name), text];
     const prove = said.prove &&
@@ -44,10 +44,7 @@ export class Answer extends Channel {
     const kept = (/** @type {string} */ line) => h("p", null, line.includes("`") ? line : this.command(line));
     fill(place, [
       h("div", { class: "its-bar its-spot" }, span("its-head", title), span("its-buttons", prove, ...this.buttons(said))),
-      ...roots.map(([message, path]) =>
-        h("div", { class: "its-cause" }, h("p", null, span("its-warn", "◆ "), message), path && h("p", { class: "its-dim" }, path)),
-      ),
-      ...causes.map((cause) => drawCause(cause, names)),
+      ...answer.map((each) => ("page" in each ? drawCause(each, names) : drawRoot(each))),
       reason && h("p", { class: "its-dim" }, reason),
       back && h("div", { class: "its-mend" }, back, ...mend.map((line) => h("p", null, this.command(line, replay())))),
       keep.length && h("div", { class: "its-mend" }, keep[0], ...keep.slice(1).map(kept)),
@@ -109,11 +106,16 @@ export class Card extends Answer {
   }
 }
 
+/** @param {Root} root */
+function drawRoot({ message, path }) {
+  return h("div", { class: "its-cause" }, h("p", null, span("its-warn", "◆ "), message), path && h("p", { class: "its-dim" }, path));
+}
+
 /** @param {Cause} cause @param {[string, string]} names */
 function drawCause({ kind, page, message, proof, finding, chips: [before, after] }, names) {
   const name = (at = 0) => span("its-dim", `${names[at]} `);
   const states = before && after && [name(0), chip(before), span("its-dim its-not", "≠"), name(1), chip(after)];
-  const text = kind === "code" && h("pre", null, proof);
+  const text = proof && kind === "code" && h("pre", null, proof);
   const help = h("a", { href: page, target: "_blank", rel: "noopener", title: `Help: causes of kind ${kind}` }, "help");
   return h(
     "div",

@@ -219,8 +219,7 @@ class Inspector extends Answer {
   draw(said) {
     super.draw(said);
     this.lockActs();
-    const { title, roots, causes } = said;
-    this.news.textContent = [title, ...roots.map(([message]) => message), ...causes.map((each) => each.message)].join(". ");
+    this.news.textContent = [said.title, ...said.answer.map((each) => each.message)].join(". ");
   }
 
   /** @param {Why} said */

@@ -84,6 +84,11 @@ export interface Curves {
   paths: string[];
 }
 
+export interface Root {
+  message: string;
+  path: string;
+}
+
 export interface Cause {
   kind: string;
   name: string;
@@ -99,8 +104,7 @@ export interface Why {
   against: number | null;
   names: [against: string, run: string];
   title: string;
-  roots: [message: string, path: string][];
-  causes: Cause[];
+  answer: (Root | Cause)[];
   keep: string[];
   reason: string;
   back: string;

@@ -53,7 +53,10 @@ _MOST_ERROR = 60
 # The most numbers of a list or a printed text in the title.
 _MOST_LISTED = 3
 
-# Significant digits of such a number.
+# The most letters of another change in the title.
+_MOST_DETAIL = 40
+
+# Significant digits of a number in a list.
 _DIGITS = 4
 
 # The tolerance between a number and the same number as printed.
@@ -121,12 +124,15 @@ class WhyView(View):
                 return f"`{now.label}` {write_step(then.number, now.number)}{now.unit}"
         steps = [each for each in said.changed if _is_step(each)]
         first = min(steps or said.changed, key=lambda each: _ASKED_ABOUT.index(each.what))
-        what = _WORDS.get(first.what) or f"`{first.name or label_of_last(said.run.source)}`"
+        words = _WORDS.get(first.what, "")
+        what = words or f"`{first.name or label_of_last(said.run.source)}`"
         sides = first.before or (), first.after or ()
         if steps:
             return f"{what} {write_step(sides[0][0], sides[1][0]) or first.detail}"
         if all(0 < len(each) <= _MOST_LISTED for each in sides):
             return f"{what} {' → '.join(map(_listed, sides))}"
+        if " → " in first.detail and len(first.detail) <= _MOST_DETAIL and not words:
+            return f"{what} {first.detail}"
         return f"{what} changed"
 
     def _named(self, run: Run) -> str:
@@ -272,7 +278,7 @@ class WhyView(View):
     def keep(self) -> tuple[str, ...]:
         """What makes the cell give the same result from now on."""
         said = self.explanation
-        keep = find_keep(said.causes, said.roots, said.run)
+        keep = (*find_keep(said.causes, said.roots, said.run), *said.keep)
         keep = (*(f"{root.name}.eval()" for root in self._trained), *keep)
         if said.against is not None and said.against.receipt:  # which cannot be restored
             keep = (*dict.fromkeys(cause.fix for cause in said.causes if cause.fix), *keep)

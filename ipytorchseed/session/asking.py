@@ -20,7 +20,7 @@ from ipytorchseed.session.session import Session
 from ipytorchseed.session.states import EitherStates, LedgerStates
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.explain import explain
-from ipytorchseed.why.explanation import Explanation
+from ipytorchseed.why.explanation import Cause, Explanation, Root
 from ipytorchseed.why.tested import with_findings
 from ipytorchseed.why.unknown import find_alike
 
@@ -34,6 +34,9 @@ _SEEN = 20
 _NEAR = 20
 
 _HEAD = lazy_pattern(r"%%deterministic(?![\w?]).*\n?")
+
+# How many calls are named that accept a seed.
+_MOST_PASSED = 3
 
 # How many of the latest runs between the two are searched for causes.
 _HISTORY = 250
@@ -75,21 +78,34 @@ def why(
 
 
 def with_seeds(said: Explanation, namespace: Mapping[str, Any]) -> Explanation:
-    """Return an explanation whose fixes name the calls in the cell that accept a seed.
+    """Return an explanation that names the calls whose seed is missing.
 
     Args:
         said: The explanation.
         namespace: The user's names.
     """
-    if not any(takes_seed(cause.kind, cause.name) for cause in said.causes):
-        return said
-    calls = dict.fromkeys(without_seed(said.run.source, namespace))
-    fix = "; ".join(f"pass `{name}=42` to `{function}()`" for function, name, _ in calls)
+    fix = "; ".join(_passing(said.run, namespace))
     causes = [
         replace(cause, fix=fix) if fix and takes_seed(cause.kind, cause.name) else cause
         for cause in said.causes
     ]
-    return replace(said, causes=tuple(causes))
+    drawing = [said.run] if _draws_global(said.causes) else []
+    for cause in said.causes:
+        if cause.kind == "input" and _draws_global(said.roots):
+            drawing += [each.run for each in cause.blame if each.run is not None]
+    keep = dict.fromkeys(each for run in drawing for each in _passing(run, namespace))
+    return replace(said, causes=tuple(causes), keep=tuple(keep)[:_MOST_PASSED])
+
+
+def _draws_global(found: Sequence[Cause | Root]) -> bool:
+    """Return whether one of the streams changed that functions use without a seed."""
+    return any(each.kind == "rng" and each.name in {"numpy", "python"} for each in found)
+
+
+def _passing(run: Run, namespace: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the advice to pass a seed, for each call of a cell that accepts one."""
+    for function, name, _ in dict.fromkeys(without_seed(run.source, namespace)):
+        yield f"pass `{name}=42` to `{function}()`"
 
 
 def why_elsewhere(session: Session, receipt: Receipt, run: Run | None = None) -> Explanation:

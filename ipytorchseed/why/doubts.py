@@ -49,8 +49,8 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
     name = run_phrase(run, present.kernel)
     yield from _of_settings(run, present, name)
     for source, before, after in moves(run):
-        if before is not None or after is None:
-            continue
+        if before is not None or after is None or source in run.generators:
+            continue  # a generator is made by the run itself
         if not (_is_seeded(run, source) or present.is_fresh(after)):
             yield f"{name} imported {source}, whose state was not recorded before that"
     imports = imports_of(run.actions) - _DRAW_NOTHING - present.met_before(run)

@@ -184,6 +184,7 @@ class Explanation(Struct, frozen=True):
             things and were not tested.
         hidden: If nothing explains the difference, a clause with what could not be inspected.
         repeats: If nothing explains the difference, the result of running the cell again.
+        keep: Further ways to keep the result, such as the seed argument of a function.
     """
 
     run: Run
@@ -201,6 +202,7 @@ class Explanation(Struct, frozen=True):
     repeats: Finding = Finding()
     makers: tuple[tuple[Run, Run], ...] = ()
     hidden: str = ""
+    keep: tuple[str, ...] = ()
 
     def with_suspects(self, count: int) -> Explanation:
         """Return a copy with only this many suspects, the most likely ones."""

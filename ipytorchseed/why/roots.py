@@ -178,7 +178,10 @@ def _earlier_writer(evidence: Evidence, maker: Run, path: str) -> Run | None:
 
 
 def _earlier(evidence: Evidence, maker: Run, name: str) -> Run | None:
-    """Return the run that made an input's earlier value, if only other inputs differ."""
+    """Return the earlier run of a cell that made an input, if it can be compared.
+
+    A cell that changes an input further each time is only compared if it was edited.
+    """
     found = [
         replace(run, cell=maker.cell)
         for run in evidence.latest
@@ -192,7 +195,8 @@ def _earlier(evidence: Evidence, maker: Run, name: str) -> Run | None:
     earlier = next(iter(exact or until), None)
     if earlier is None or (not exact and _is_remade(evidence, earlier, name)):
         return None
-    return None if differ(earlier.reads.get(name), maker.reads.get(name)) else earlier
+    continues = differ(earlier.reads.get(name), maker.reads.get(name))
+    return None if continues and earlier.code == maker.code else earlier
 
 
 def _is_remade(evidence: Evidence, maker: Run, name: str) -> bool:

@@ -38,6 +38,7 @@ def _input(name, level="may-matter", *blame):
         ([Change("variable", "x", "", (1.0,) * 9, (2.0,) * 9)], "`x` changed"),
         ([Change("stdout", "", "other text")], "the printed text changed"),
         ([Change("error", "", "no error → ValueError")], "the error changed"),
+        ([Change("variable", "out", "6 → None")], "`out` 6 → None"),
     ],
 )
 def test_the_title_is_what_made_the_user_ask(changed, title):

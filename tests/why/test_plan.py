@@ -228,6 +228,8 @@ def test_what_no_replay_puts_back_is_a_doubt():
     brought = _use(2, OLD, OLD, before={}, after={"numpy": TRAINED})
     (doubt,) = _plan(brought, _use(4, OLD, NEW)).doubts
     assert doubt == "In[2] imported numpy, whose state was not recorded before that"
+    made = replace(brought, after={"rng": TRAINED}, generators={"rng": "numpy.random.Generator"})
+    assert not _plan(made, _use(4, OLD, NEW)).doubts
     hashes = _use(2, OLD, OLD, nondeterministic_calls=("hash",), kernel="j")
     (doubt,) = _plan(hashes, _use(4, OLD, NEW)).doubts
     assert (

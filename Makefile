@@ -6,6 +6,7 @@
 #   make record   plays the scenarios of %why whose recordings are stale, and writes them
 #   make mutants  switches off one part of %why at a time; some test has to fail
 #
+#   make test-tools      tests with papermill, nbconvert, MLflow and ipyparallel clusters
 #   make test-browser    tests the inspector in JupyterLab and Notebook, in Chromium
 #   make test-colab      tests the extension with Colab's versions of IPython and ipykernel
 #   make test-libraries  tests with the libraries whose settings and streams are known
@@ -39,7 +40,7 @@ NPM = $(if $(NODE),$(JS)/node_modules/.installed)
 
 OLD = This is Python %s; ipytorchseed needs 3.11 or newer. Name one: make PYTHON=python3.12
 
-.PHONY: help lab test test-browser test-colab test-libraries test-versions test-newest test-all
+.PHONY: help lab test test-tools test-browser test-colab test-libraries test-versions test-newest test-all
 .PHONY: record mutants bench docs picture lint format
 .NOTPARALLEL: # two installs into one environment would fight
 
@@ -53,8 +54,12 @@ lab: $(VENV)/.installed-lab
 .SECONDEXPANSION:
 test: $(VENV)/.installed-test $$(NPM)
 	@$(BIN)/python -m compileall -q ipytorchseed # once, and not in each of many processes
-	$(BIN)/python -m pytest -n auto --dist loadfile --ignore=tests/browser --ignore=tests/colab \
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --ignore=tests/browser --ignore=tests/colab \
 	  --ignore=tests/libraries $(ARGS)
+
+test-tools: $(VENV)/.installed-test
+	$(BIN)/python -m pytest --tools -m tools tests/test_where.py tests/test_mlflow.py tests/cluster \
+	  tests/notebook/test_engines.py $(ARGS)
 
 test-browser: $(VENV)/.installed-test $$(NPM)
 	$(BIN)/python -m pytest --require-all tests/browser $(ARGS)
@@ -73,7 +78,7 @@ test-newest:
 	env -u PIP_CONSTRAINT $(MAKE) test VENV=.venv/newest-test ARGS='--torch-release $(ARGS)'
 
 test-all:
-	$(MAKE) test ARGS='--everything --require-all --torch-release'
+	$(MAKE) test ARGS='--everything --require-all --tools --torch-release'
 	$(MAKE) test-browser
 	$(MAKE) test-colab
 	$(MAKE) test-libraries

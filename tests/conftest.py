@@ -12,6 +12,7 @@ import os
 import random
 import signal
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 # Read as torch is loaded, here and in all that is started: threads with nothing to do leave the
@@ -64,6 +65,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="also run the tests that depend on the release of torch",
     )
     group.addoption(
+        "--tools",
+        action="store_true",
+        help="also run the tests of other tools, such as papermill and MLflow: make test-tools",
+    )
+    group.addoption(
         "--everything",
         action="store_true",
         help="also run the tests that repeat, with more cases, what others test: make test-all",
@@ -78,7 +84,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 # Markers of tests that run only if an option asks for them.
-OPTIONAL = {"torch_release": "--torch-release", "everything": "--everything"}
+OPTIONAL = {
+    "torch_release": "--torch-release",
+    "tools": "--tools",
+    "everything": "--everything",
+}
+
+# Files with long tests begin first, so that no process works alone at the end.
+LONG = ("notebook/", "checking/", "test_", "scenarios/", "session/", "trace/", "cli/")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -128,6 +141,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             left_out = {item for item in items if item.get_closest_marker(marker)}
             config.hook.pytest_deselected(items=[*left_out])
             items[:] = [item for item in items if item not in left_out]
+    tests = Path(__file__).parent
+    items.sort(key=lambda item: not str(item.path.relative_to(tests)).startswith(LONG))
 
 
 # --------------------------------------------------------------------------------------------------

@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 _SCRIPT = """
 import json, sys
 
@@ -24,6 +26,7 @@ print(json.dumps([before, states, run.data.tags["ipytorchseed.states"]]))
 """
 
 
+@pytest.mark.tools
 def test_a_run_is_found_by_its_seed_and_tells_its_states(tmp_path):
     """By MLflow itself, which finds the entry point.
 

@@ -44,6 +44,7 @@ def test_a_profile_loads_it_at_each_start(tmp_path):
         assert "42" in kernel.run("%seed 42").stdout
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize("tool", TOOLS)
 def test_tools_that_run_notebooks_load_it(tool, tmp_path):
     """The magic works there, and the runs are on record, each cell known by its text."""

@@ -24,6 +24,8 @@ from ipytorchseed.cli import main
 from ipytorchseed.cluster.clients import spread
 from tests.kernel import ROOT, Kernel
 
+pytestmark = pytest.mark.tools
+
 PREPARE = """
 import math, os, random, time
 import ipyparallel, torch

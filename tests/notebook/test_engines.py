@@ -13,6 +13,8 @@ from ipytorchseed.ledger.place import NAME
 from ipytorchseed.ledger.store import Ledger
 from tests.kernel import ROOT
 
+pytestmark = pytest.mark.tools
+
 DRAW = "import random\nx = random.random()\nx"
 ENGINES = [0, 1, 2]
 HELPERS = """

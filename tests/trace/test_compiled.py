@@ -20,6 +20,8 @@ from ipytorchseed.trace.comparing import compare
 from ipytorchseed.trace.loading import load
 from tests.trace import compilings
 
+pytestmark = pytest.mark.torch_release
+
 RTOL = 1e-4
 
 compiles_in_a_trace = pytest.mark.skipif(

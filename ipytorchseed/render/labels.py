@@ -43,6 +43,10 @@ _FEWEST, _EXACT = 4, 17
 _SLACK = 1e-4
 
 
+# Statements that describe a cell only if it has no others.
+_DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
 class Shown(Struct, frozen=True):
     """A number that a cell showed.
 
@@ -93,27 +97,34 @@ class _Print(Struct, frozen=True):
 
 
 def label_of(source: str, width: int | None = None) -> str:
-    """Return a cell's first line that is neither blank nor a cell marker.
+    """Return the first line of a cell's last statement.
+
+    Imports and definitions are passed over if there is another statement.
 
     Args:
         source: The cell's text.
         width: Columns of a terminal that it may take; None for no limit.
     """
-    lines = map(str.strip, source.splitlines())
-    line = next((line for line in lines if line not in _NO_LABELS), "")
-    line = visible(line.replace("\t", " "))
+    line = _first_line(_last_statement(_below_magics(source)))
     return line if width is None else set_width(line, width).rstrip()
 
 
-def label_of_last(source: str) -> str:
-    """Return the first line of a cell's last statement, shortened."""
+def short_label(source: str) -> str:
+    """Return the label of a cell, shortened."""
     return shorten(_last_statement(_below_magics(source)), _LABEL)
 
 
 def shorten(text: str, most: int) -> str:
-    """Return the first line of a cell or an error, with an ellipsis if there is more."""
-    line = label_of(text)
+    """Return the first line of a text, with an ellipsis if there is more."""
+    line = _first_line(text)
     return f"{line[:most]}…" if len(line) > most or "\n" in text.strip() else line
+
+
+def _first_line(text: str) -> str:
+    """Return the first line of a text that is neither blank nor a cell marker."""
+    lines = map(str.strip, text.splitlines())
+    line = next((line for line in lines if line not in _NO_LABELS), "")
+    return visible(line.replace("\t", " "))
 
 
 def write_digits(number: float, digits: int) -> str:
@@ -141,7 +152,7 @@ def shown_numbers(run: Run) -> list[Shown]:
     """Return the numbers that a run showed last and whose labels are known."""
     series = None if run.outputs.result is None else run.outputs.result.series
     if series is not None and len(series) == 1:
-        return [Shown(label_of_last(run.source), series[0])]
+        return [Shown(short_label(run.source), series[0])]
     numbers = None if run.outputs.stdout is None else run.outputs.stdout.series
     printed = None if numbers is None else _last_print(run.source)
     return [] if printed is None or not numbers else _match(printed, numbers, run)
@@ -262,9 +273,11 @@ def _below_magics(source: str) -> str:
 
 
 def _last_statement(source: str) -> str:
-    """Return the first line of a cell's last statement."""
+    """Return the first line of a cell's last statement, if possible no definition."""
     tree = None if is_too_long(source) else parse_text(source)  # None for a cell with a line magic
-    segment = ast.get_source_segment(source, tree.body[-1]) if tree and tree.body else None
+    body = tree.body if tree is not None else []
+    told = [each for each in body if not isinstance(each, _DEFINITIONS)] or body
+    segment = ast.get_source_segment(source, told[-1]) if told else None
     if segment:
         return segment.partition("\n")[0]
     lines = source.rstrip().split("\n")

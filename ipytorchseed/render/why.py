@@ -10,7 +10,7 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.render.curves import charted, curves_svg, sparklines
 from ipytorchseed.render.labels import (
     label_of,
-    label_of_last,
+    short_label,
     shorten,
     shown_numbers,
     write_digits,
@@ -125,7 +125,7 @@ class WhyView(View):
         steps = [each for each in said.changed if _is_step(each)]
         first = min(steps or said.changed, key=lambda each: _ASKED_ABOUT.index(each.what))
         words = _WORDS.get(first.what, "")
-        what = words or f"`{first.name or label_of_last(said.run.source)}`"
+        what = words or f"`{first.name or short_label(said.run.source)}`"
         sides = first.before or (), first.after or ()
         if steps:
             return f"{what} {write_step(sides[0][0], sides[1][0]) or first.detail}"

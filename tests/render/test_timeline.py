@@ -130,10 +130,13 @@ def test_moves_between_runs_have_a_line_of_their_own():
 
 
 LABELS = {
-    "# %%\n\n  loss = train()\nloss": "loss = train()",
+    "import torch\nloss = train()\ndef f(): pass": "loss = train()",
+    "%%time\nx = 1\nloss": "loss",
+    "# %%\n\n  loss = train()\nloss": "loss",
     "#%%": "",
-    "# %% Train\nloss": "# %% Train",
-    "\n\n  first = 1\nsecond": "first = 1",
+    "# %% Train\nloss": "loss",
+    "import torch": "import torch",
+    "\n\n  first = 1\nsecond": "second",
     "": "",
     "a\tb": "a b",
     "\x1b[31mred": r"\x1b[31mred",
@@ -142,8 +145,11 @@ LABELS = {
 
 
 @pytest.mark.parametrize(("source", "label"), LABELS.items())
-def test_a_label_is_the_first_line_of_letters_that_can_be_shown(source, label):
-    """Control characters would move the terminal's cursor."""
+def test_a_label_is_the_last_statement_in_letters_that_can_be_shown(source, label):
+    """Imports and definitions are only labels if there is nothing else.
+
+    Control characters would move the terminal's cursor.
+    """
     assert label_of(source) == label
 
 

@@ -181,8 +181,9 @@ class Track:
         self._begin()
 
     def _begin(self) -> None:
+        """Begin a chunk."""
         self._index: dict[int, int] = {}
-        self._kinds: dict[Any, int] = {}
+        self._kinds: dict[Kind, int] = {}
         self._kind_of, self._summaries = array("I"), array("f")
         self._calls: dict[tuple[str, int, int], int] = {}
         self._words: list[list[Any]] = []

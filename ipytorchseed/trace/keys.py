@@ -64,8 +64,8 @@ def keys(trace: Loaded) -> Keys:
         given=given,
         made=fold(trace.makes, trace.makes.digests),
         plain=plain,
-        seen=~(any_of(trace.reads, trace.reads.digests == UNSEEN)
-               | any_of(trace.makes, trace.makes.digests == UNSEEN)),
+        seen=~(trace.reads.any(trace.reads.digests == UNSEEN)
+               | trace.makes.any(trace.makes.digests == UNSEEN)),
         anchor=mix(placed + mix(given)),
         exact=mix(placed + mix(shapes)),
         named=named,
@@ -76,18 +76,11 @@ def keys(trace: Loaded) -> Keys:
 
 def fold(tensors: Tensors, values: Any) -> Any:
     """Combine the values of each operation's tensors, in order, into one number."""
-    counts = np.diff(tensors.ends, prepend=0)
-    order = np.arange(len(values)) - np.repeat(tensors.ends - counts, counts)
+    counts, owners = tensors.counts, tensors.owners
+    order = np.arange(len(values)) - (tensors.ends - counts)[owners]
     mixed = mix(values + mix(order.astype(np.uint64) + np.uint64(1)))
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
     return mix(sums[tensors.ends] - sums[tensors.ends - counts] + counts.astype(np.uint64))
-
-
-def any_of(tensors: Tensors, chosen: Any) -> Any:
-    """Return for each operation whether any of its tensors is selected."""
-    counts = np.diff(tensors.ends, prepend=0)
-    sums = np.concatenate([[0], np.cumsum(chosen)])
-    return sums[tensors.ends] > sums[tensors.ends - counts]
 
 
 def _path(module: str) -> str:

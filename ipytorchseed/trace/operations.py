@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -50,6 +50,11 @@ class Overload(Struct, frozen=True):
     def silent(self) -> bool:
         """Whether it computes no values."""
         return self.view or self.unwritten
+
+    def inputs(self, args: tuple[Any, ...], given: Mapping[str, Any]) -> Sequence[Any]:
+        """Return the arguments that a call reads."""
+        read = [each for at, each in enumerate(args) if at not in self.unread]
+        return read + [each for name, each in given.items() if name not in self.outs]
 
     def changes(self, args: tuple[Any, ...], given: Mapping[str, Any]) -> list[Any]:
         """Return the arguments that a call writes."""

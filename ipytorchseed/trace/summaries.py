@@ -91,16 +91,12 @@ class Distances:
         one, other = (getattr(each, side) for each in self._traces)
         if not (one.summaries.shape[1] and other.summaries.shape[1]):
             return found
-        counts = np.diff(one.ends, prepend=0)[at]
-        alike = (counts == np.diff(other.ends, prepend=0)[to]) & (counts > 0)
-        at, to, counts = at[alike], to[alike], counts[alike]
-        if not len(at):
-            return found
-        begins = np.cumsum(counts) - counts
-        step = np.arange(int(counts.sum())) - np.repeat(begins, counts)
-        left = np.repeat(one.ends[at] - counts, counts) + step
-        right = np.repeat(other.ends[to] - counts, counts) + step
-        found[alike] = np.maximum.reduceat(self.each(one, left, other, right, floor), begins)
+        counts = one.counts[at]
+        alike = (counts == other.counts[to]) & (counts > 0)
+        apart = self.each(one, one.rows(at[alike]), other, other.rows(to[alike]), floor)
+        if len(apart):
+            counts = counts[alike]
+            found[alike] = np.maximum.reduceat(apart, np.cumsum(counts) - counts)
         return found
 
     def each(self, one: Tensors, left: Any, other: Tensors, right: Any, floor: Any = 0.0) -> Any:

@@ -107,18 +107,15 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 return self._unwatched.call_of(func)(*args, **given)
             try:
                 operation, call = self._known.get(func) or self._meet(func)
-                node = current_node()
                 caller = here().f_back  # None in a thread of torch's own, as for backward on a GPU
-                place = self._forward(caller) if node is None else self._backward(node, caller)
-                if self._in_graph:
-                    place = self._compiled(place)
+                place = self._place(caller, compiled=self._in_graph)
                 where = recorder.place = self._places.all[place]
                 track = None if operation.silent else self._track
                 state = None
                 read: list[int] = []
                 words: list[Any] = []
                 if track is not None:
-                    self._read(track, operation, args, given, read, words)
+                    read, words = _look(operation.inputs(args, given), track.digest)
                 if operation.draws and recorder.draws is not None:
                     state = recorder.draws.before(args, given)
                 if recorder.probe is not None:
@@ -138,7 +135,11 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                     index = 0 if self._track is None else self._track.count
                     recorder.probe.after(operation, where, index, args, given, result)
                 if track is not None:
-                    made = self._made(track, operation, args, given, result)
+                    made, other = _look(operation.changes(args, given), track.written)
+                    if operation.returns:
+                        _list((result,), track.result, made, other)
+                    if other:
+                        made.append(plain_digest(other))
                     track.add(operation.name, place, words, read, state, made)
                 self.count += 1
                 if recorder.progress is not None and not self.count % _TICK:
@@ -153,6 +154,16 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 self.recorder.active = False
             found = self._known[func] = describe(func), self._unwatched.call_of(func)
             return found
+
+        def _place(self, caller: FrameType | None, *, compiled: bool) -> int:
+            """Return the number of the place of the running operation."""
+            node = current_node()
+            place = self._forward(caller) if node is None else self._backward(node, caller)
+            if not compiled:
+                return place
+            known = self._places.all[place]
+            module = f"{known.module}.{COMPILED}" if known.module else COMPILED
+            return self._places.of(known._replace(module=module))
 
         def _forward(self, caller: FrameType | None) -> int:
             """Return the place of an operation outside of backward passes."""
@@ -173,33 +184,21 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             User code in a backward pass has its own place.
             """
             line = self._lines.find(caller, ENGINE)
-            if line:
-                return self._places.of(Place(line, "", backward=True))
-            place = self._sequence.find(node._sequence_nr())  # noqa: SLF001 -- no public way
+            place = None if line else self._sequence.find(node._sequence_nr())  # noqa: SLF001 -- no public way
             if place is None:
-                line = self._lines.find(caller)
-                return self._places.of(Place(line, "", backward=True))
+                return self._places.of(Place(line or self._lines.find(caller), "", backward=True))
             return self._places.of(self._places.all[place]._replace(backward=True))
-
-        def _compiled(self, place: int) -> int:
-            """Return the number of a place within compiled code."""
-            known = self._places.all[place]
-            module = f"{known.module}.{COMPILED}" if known.module else COMPILED
-            return self._places.of(known._replace(module=module))
 
         def run_graph(self, graph: Any, inputs: Any, run: Callable[[Any, Any], Any]) -> Any:
             """Record a run of compiled code as one operation, including what it mutates."""
             track = self._track
             assert track is not None  # noqa: S101 -- it is watched for traces alone
             read: list[int] = []
-            made: list[int] = []
             changed: list[Any] = []
             place = 0
             try:
-                node, caller = current_node(), here().f_back
-                place = self._forward(caller) if node is None else self._backward(node, caller)
-                place = self._compiled(place)
-                self._list(inputs, read, [], track.digest)
+                place = self._place(here().f_back, compiled=True)
+                read, _ = _look(inputs, track.digest)
                 changed = [inputs[each] for each in graph.mutated_input_idxs]
             except Exception as error:  # noqa: BLE001 -- as above
                 self.recorder.fail(error)
@@ -210,59 +209,30 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 self._in_graph = track.whole = outer
             if self.recorder.active:
                 try:
-                    self._list((result, changed), made, [], track.result)
+                    made, _ = _look((result, changed), track.result)
                     track.add(GRAPH, place, [], read, None, made)
                 except Exception as error:  # noqa: BLE001 -- as above
                     self.recorder.fail(error)
             return result
 
-        def _read(  # noqa: PLR0913, PLR0917 -- what torch passes, and where it goes
-            self,
-            track: Track,
-            operation: Overload,
-            args: tuple[Any, ...],
-            given: dict[str, Any],
-            found: list[int],
-            words: list[Any],
-        ) -> None:
-            """Digest the tensors that an operation reads, and list its other arguments."""
-            unread, outs = operation.unread, operation.outs
-            read = [each for n, each in enumerate(args) if n not in unread] if unread else args
-            self._list(read, found, words, track.digest)
-            if given:
-                by_name = [each for name, each in given.items() if name not in outs]
-                self._list(by_name, found, words, track.digest)
+    def _look(values: Any, digest: Callable[[Any], int]) -> tuple[list[int], list[Any]]:
+        """Return the digests of the tensors in values, and the other values."""
+        found: list[int] = []
+        words: list[Any] = []
+        _list(values, digest, found, words)
+        return found, words
 
-        def _made(
-            self,
-            track: Track,
-            operation: Overload,
-            args: tuple[Any, ...],
-            given: dict[str, Any],
-            result: Any,
-        ) -> list[int]:
-            """Digest what an operation returned or wrote."""
-            found: list[int] = []
-            words: list[Any] = []
-            if operation.written_names:
-                self._list(operation.changes(args, given), found, words, track.written)
-            if operation.returns:
-                self._list((result,), found, words, track.result)
-            if words:
-                found.append(plain_digest(words))
-            return found
-
-        def _list(
-            self, values: Any, found: list[int], words: list[Any], digest: Callable[[Any], int]
-        ) -> None:
-            for value in values:
-                if isinstance(value, tensor_type):
-                    found.append(digest(value))
-                elif type(value) is list or type(value) is tuple:
-                    words.append(len(value))
-                    self._list(value, found, words, digest)
-                else:
-                    words.append(value)
+    def _list(
+        values: Any, digest: Callable[[Any], int], found: list[int], words: list[Any]
+    ) -> None:
+        for value in values:
+            if isinstance(value, tensor_type):
+                found.append(digest(value))
+            elif type(value) is list or type(value) is tuple:
+                words.append(len(value))
+                _list(value, digest, found, words)
+            else:
+                words.append(value)
 
     leave_uncompiled(Watch.__torch_dispatch__, Watch.run_graph)
     return Watch

@@ -10,7 +10,7 @@ import numpy as np
 from ipytorchseed.errors import TraceError
 from ipytorchseed.trace.aligning import Alignment, align
 from ipytorchseed.trace.comparison import Bucket, Comparison, FirstDifference, Rounding, Span
-from ipytorchseed.trace.format import STATE, Where
+from ipytorchseed.trace.format import STATE, Place
 from ipytorchseed.trace.keys import Keys, keys
 from ipytorchseed.trace.loading import Loaded, Tensors
 from ipytorchseed.trace.spans import Side, find_spans, makers
@@ -200,7 +200,7 @@ class _Comparing:
         )
 
     def _roundings(self, until: int) -> list[Rounding]:
-        found: dict[tuple[str, Where], list[int]] = {}
+        found: dict[tuple[str, Place], list[int]] = {}
         for pair in np.flatnonzero(~self.same_made[:until] & self.good[:until]).tolist():
             at = int(self.pairs.b[pair])
             found.setdefault((self.b.name(at), self.b.place(at)), []).append(pair)

@@ -17,8 +17,9 @@ from ipytorchseed.rng.distance import draws_between
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.position import BOUND
 from ipytorchseed.rng.table import sources
+from ipytorchseed.trace.format import Place
 from ipytorchseed.trace.operations import Overload
-from ipytorchseed.trace.places import Lines, Place
+from ipytorchseed.trace.places import Lines
 
 # Files of torch that draw for the user, and their names.
 _ASKERS = (
@@ -209,7 +210,7 @@ class LineDraws:
             if now == before:
                 continue
             self._states[name] = now
-            place = Place(self._line, "", False)  # noqa: FBT003 -- a field
+            place = Place(line=self._line)
             key = name, self._line
             drawn = self._drawn.setdefault(key, Drawn(f"{name}'s own", place, name))
             drawn.add(draws_between(before, now) if before and now else None)

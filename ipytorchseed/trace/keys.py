@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from xxhash import xxh3_64_intdigest
 
 from ipytorchseed.trace.compiled import COMPILED
 from ipytorchseed.trace.digests import UNSEEN
+from ipytorchseed.trace.format import Place
 from ipytorchseed.trace.loading import Loaded, Tensors
 
 # Parts of a module's path for a wrapper around it, compiled or distributed.
@@ -49,12 +51,10 @@ def keys(trace: Loaded) -> Keys:
     def of_calls(values: Iterable[int]) -> Any:
         return np.fromiter(values, np.uint64, len(trace.calls))[trace.of]
 
-    names = [_number(each.replace("::", ":")) for each in trace.names]
-    places = [_number(each.code or each.line, _path(each.module), each.backward)
-              for each in trace.places]  # fmt: skip
     kinds = np.array([_number(*each) for each in trace.kinds] or [0], np.uint64)
-    named = of_calls(names[call.operation] for call in trace.calls)
-    placed = mix(named + of_calls(places[call.place] for call in trace.calls))
+    named = of_calls(_number(call.operation) for call in trace.calls)
+    compiled = of_calls(call.place.module.endswith(COMPILED) for call in trace.calls)
+    placed = mix(named + of_calls(_number_of_place(call.place) for call in trace.calls))
     plain = of_calls(call.plain for call in trace.calls)
     shapes = fold(trace.reads, kinds[trace.reads.kinds]) + mix(
         fold(trace.makes, kinds[trace.makes.kinds])
@@ -69,8 +69,7 @@ def keys(trace: Loaded) -> Keys:
         anchor=mix(placed + mix(given)),
         exact=mix(placed + mix(shapes)),
         named=named,
-        compiled=of_calls(trace.places[call.place].module.endswith(COMPILED)
-                          for call in trace.calls).astype(bool),
+        compiled=compiled.astype(bool),
     )  # fmt: skip
 
 
@@ -83,9 +82,11 @@ def fold(tensors: Tensors, values: Any) -> Any:
     return mix(sums[tensors.ends] - sums[tensors.ends - counts] + counts.astype(np.uint64))
 
 
-def _path(module: str) -> str:
-    """Return a module's path without the outermost name and without wrappers."""
-    return ".".join(each for each in module.split(".")[1:] if each not in _WRAPPERS)
+@lru_cache(maxsize=4096)
+def _number_of_place(place: Place) -> int:
+    """Number a place, without the outermost name of its module and without wrappers."""
+    path = [each for each in place.module.split(".")[1:] if each not in _WRAPPERS]
+    return _number(place.code or place.line, path, place.backward)
 
 
 def _number(*words: object) -> int:

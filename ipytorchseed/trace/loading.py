@@ -28,7 +28,7 @@ from ipytorchseed.trace.format import (
     End,
     Header,
     Kind,
-    Where,
+    Place,
 )
 
 _FORMAT = Format("trace", TraceError, "record it again with its.trace(FILE)", size=1 << 31)
@@ -99,7 +99,7 @@ class Operation(Struct, frozen=True):
     name: str
     index: int
     thread: int
-    place: Where
+    place: Place
     given: str
 
     @property
@@ -115,9 +115,7 @@ class Loaded(Struct):
         path: The path of its file.
         header: What was known at the start of the run.
         notes: What could not be seen or read, in words.
-        names: Names of operations.
-        places: Their places in the code.
-        calls: The operations as they occur, with indices into ``names`` and ``places``.
+        calls: The operations as they occur, with name and place.
         kinds: Shapes and dtypes.
         of: Index of the call of each operation.
         threads: Thread of each operation.
@@ -130,8 +128,6 @@ class Loaded(Struct):
     path: str
     header: Header
     notes: list[str]
-    names: list[str]
-    places: list[Where]
     calls: list[Call]
     kinds: list[Kind]
     of: Any
@@ -147,13 +143,13 @@ class Loaded(Struct):
         """Return an operation's call: name, place and arguments that are not tensors."""
         return self.calls[int(self.of[operation])]
 
-    def place(self, operation: int) -> Where:
+    def place(self, operation: int) -> Place:
         """Return the place of an operation."""
-        return self.places[self.call(operation).place]
+        return self.call(operation).place
 
     def name(self, operation: int) -> str:
         """Return an operation's name, ``aten::mm``."""
-        return self.names[self.call(operation).operation]
+        return self.call(operation).operation
 
     def operation(self, at: int) -> Operation:
         """Describe an operation."""
@@ -171,7 +167,7 @@ class Loaded(Struct):
 
     def find(self, name: str) -> int:
         """Return the first operation with a name."""
-        calls = [self.names[call.operation] == name for call in self.calls]
+        calls = [call.operation == name for call in self.calls]
         return int(np.flatnonzero(np.array(calls)[self.of])[0])
 
     def count_earlier(self, operation: int) -> int:
@@ -240,8 +236,8 @@ def gather(records: Iterable[Header | Chunk | End], path: str = "") -> Loaded:
     header = next(rest, None)
     if not isinstance(header, Header):
         raise ContentError("a damaged trace: it has no header")
-    tables: _Tables = {each: {} for each in ("names", "places", "calls", "kinds")}
-    parts = [_read_chunk(Chunk(0, [], [], [], [], *[b""] * 9), header, tables)]  # for no operations
+    tables: _Tables = {each: {} for each in ("calls", "kinds")}
+    parts = [_read_chunk(Chunk(0, [], [], *[b""] * 9), header, tables)]  # for no operations
     tensors, end = 0, None
     for record in rest:
         if isinstance(record, Chunk):
@@ -306,16 +302,11 @@ def _read_chunk(chunk: Chunk, header: Header, tables: _Tables) -> _Part:
         return Tensors(each, digests[chosen], kind_of[chosen], summaries[chosen])
 
     try:
-        names, places = numbered("names", chunk.names), numbered("places", chunk.places)
-        calls = [
-            Call(int(names[call.operation]), int(places[call.place]), call.plain, call.text)
-            for call in chunk.calls
-        ]
         digests = np.frombuffer(chunk.tensors, "<u8")
         kind_of = numbered("kinds", chunk.kinds)[numbers(chunk.kind_of)]
         width = 3 if header.summaries else 0
         summaries = np.frombuffer(chunk.summaries, "<f4").reshape(len(kind_of), width)
-        of = numbered("calls", calls)[numbers(chunk.of)]
+        of = numbered("calls", chunk.calls)[numbers(chunk.of)]
         reads, makes = tensors(chunk.reads, chunk.read), tensors(chunk.makes, chunk.made)
         links = np.frombuffer(chunk.links, "<u8").reshape(-1, 2)
     except (IndexError, ValueError):

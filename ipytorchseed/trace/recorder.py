@@ -13,7 +13,8 @@ from ipytorchseed.errors import in_brief
 from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.trace.compiled import watch_graphs
 from ipytorchseed.trace.draws import Draws
-from ipytorchseed.trace.places import Lines, ModulePaths, Place, Places
+from ipytorchseed.trace.format import Place
+from ipytorchseed.trace.places import Lines, ModulePaths, Places
 from ipytorchseed.trace.probe import Probe
 from ipytorchseed.trace.watching import watch_class
 
@@ -120,7 +121,7 @@ class Recorder(Struct, dict=True, eq=False):
     def watch(self) -> Any:  # a TorchDispatchMode
         """Return the dispatch mode of a further thread, with its own track."""
         number = len(self._made)
-        track = self.trace.track(number, self.places, self.lines) if self.trace else None
+        track = self.trace.track(number, self.places) if self.trace else None
         mode = watch_class()(self, track)
         self._made.append(mode)
         return mode

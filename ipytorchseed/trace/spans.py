@@ -106,8 +106,8 @@ class Side:
         readers[self.done[given_same]] = True
         right = np.isin(trace.makes.digests, np.unique(other.trace.makes.digests))
         right |= read_later(trace, readers)
-        inner = np.array([name != GRAPH for name in trace.names] or [False])
-        inner = self.compiled & inner[[call.operation for call in trace.calls]][trace.of]
+        called = np.array([call.operation != GRAPH for call in trace.calls], bool)[trace.of]
+        inner = self.compiled & called
         tensors = np.array([bool(each.dtype) for each in trace.kinds] or [False])
         tensors = tensors[trace.makes.kinds] | (trace.makes.digests == UNSEEN)
         inner |= ~trace.makes.any(tensors)

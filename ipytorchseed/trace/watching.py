@@ -13,7 +13,7 @@ from ipytorchseed.rng.table import check_folder
 from ipytorchseed.trace.compiled import COMPILED, GRAPH, leave_uncompiled
 from ipytorchseed.trace.digests import plain_digest
 from ipytorchseed.trace.operations import Overload, describe
-from ipytorchseed.trace.places import ENGINE, Place, Places, Sequence
+from ipytorchseed.trace.places import ENGINE, NOWHERE, Places, Sequence, Spot
 from ipytorchseed.trace.unwatched import Unwatched
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             self._stack = recorder.modules.stack()
             self._known: dict[Any, tuple[Overload, Any]] = {}
             self._unwatched = Unwatched()
-            self._here: dict[tuple[int, str], int] = {}
+            self._here: dict[tuple[Spot, str], int] = {}
             self._in_graph = False
 
         def let_go(self) -> None:
@@ -172,7 +172,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             key = self._lines.find(caller), module
             place = self._here.get(key)
             if place is None:
-                place = self._here[key] = self._places.of(Place(*key, backward=False))
+                place = self._here[key] = self._places.of(self._lines.place(*key))
             number = newest()
             if number != self._sequence.end:
                 self._sequence.note(number, place)
@@ -183,11 +183,13 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
 
             User code in a backward pass has its own place.
             """
-            line = self._lines.find(caller, ENGINE)
-            place = None if line else self._sequence.find(node._sequence_nr())  # noqa: SLF001 -- no public way
-            if place is None:
-                return self._places.of(Place(line or self._lines.find(caller), "", backward=True))
-            return self._places.of(self._places.all[place]._replace(backward=True))
+            spot = self._lines.find(caller, ENGINE)
+            if spot is NOWHERE:
+                place = self._sequence.find(node._sequence_nr())  # noqa: SLF001 -- no public way
+                if place is not None:
+                    return self._places.of(self._places.all[place]._replace(backward=True))
+                spot = self._lines.find(caller)
+            return self._places.of(self._lines.place(spot, backward=True))
 
         def run_graph(self, graph: Any, inputs: Any, run: Callable[[Any, Any], Any]) -> Any:
             """Record a run of compiled code as one operation, including what it mutates."""

@@ -178,8 +178,7 @@ class _Comparing:
         """Return the result."""
         first, until = self._first()
         caught = np.flatnonzero(self.given_same & ~self.good)
-        settings = (self.a.header.settings, self.b.header.settings)
-        names = [name for name in settings[0] if name in settings[1]]
+        theirs = self.b.header.settings
         return Comparison(
             a=self.a,
             b=self.b,
@@ -193,9 +192,9 @@ class _Comparing:
             roundings=self._roundings(until),
             curve=[*self._curve()],
             settings=[
-                (name, settings[0][name], settings[1][name])
-                for name in names
-                if settings[0][name] != settings[1][name]
+                (name, value, theirs[name])
+                for name, value in self.a.header.settings.items()
+                if theirs.get(name, value) != value
             ],
         )
 

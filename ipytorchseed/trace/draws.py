@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from itertools import chain
 from traceback import walk_stack
 from types import FrameType
 from typing import Any
@@ -105,15 +104,10 @@ class Draws:
         number = generator._cdata  # noqa: SLF001 -- each operation is given another object for it
         known = self._called.get(number)
         if known is None:
-            mine = ((found.name, found.object) for found in find_generators(self._names))
-            name = next(
-                (
-                    name
-                    for name, each in chain(torch_random.default_generators().items(), mine)
-                    if getattr(each, "_cdata", None) == number
-                ),
-                "(torch.Generator)",
-            )
+            mine = {found.name: found.object for found in find_generators(self._names)}
+            every = (torch_random.default_generators() | mine).items()
+            names = [name for name, each in every if getattr(each, "_cdata", None) == number]
+            name = names[0] if names else "(torch.Generator)"
             known = self._called[number] = generator, name
         return known[1]
 

@@ -246,23 +246,12 @@ class ModulePaths:
         """Return the path of a new module, and register all modules in it."""
         from torch.nn import Module
 
-        kind = type(module).__name__
-        if stack:
-            root, path = module, f"{stack[-1]}.{kind}"
-        else:
-            named = (
-                (name, value)
-                for name, value in list(self._names.items())
-                if isinstance(value, Module) and not name.startswith("_")
-            )
-            path, root = next(
-                (
-                    (name, value)
-                    for name, value in named
-                    if any(module is each for each in value.modules())
-                ),
-                (kind, module),
-            )
+        root, path = module, ".".join([*stack[-1:], type(module).__name__])
+        for name, value in [] if stack else list(self._names.items()):
+            named = isinstance(value, Module) and not name.startswith("_")
+            if named and any(module is each for each in value.modules()):
+                root, path = value, name
+                break
         for inner, each in root.named_modules():
             self._paths.setdefault(id(each), (each, f"{path}.{inner}" if inner else path))
         return self._paths[id(module)][1]

@@ -16,6 +16,7 @@ from ipytorchseed.trace.draws import Draws
 from ipytorchseed.trace.format import Place
 from ipytorchseed.trace.places import Lines, ModulePaths, Places
 from ipytorchseed.trace.probe import Probe
+from ipytorchseed.trace.unwatched import pass_lengths_as_numbers
 from ipytorchseed.trace.watching import watch_class
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ class Recorder(Struct, dict=True, eq=False):
         mode = self.watch()
         self.active = True
         self.modules.attach()
+        pass_lengths_as_numbers(self._replaced)
         watch_threads(lambda: self.watch() if self.active else None, self._replaced)
         if self.trace is not None:
             watch_graphs(self._run_graph, self._replaced)

@@ -14,7 +14,6 @@ from ipytorchseed.trace.compiled import COMPILED, GRAPH, leave_uncompiled
 from ipytorchseed.trace.digests import plain_digest
 from ipytorchseed.trace.operations import Overload, describe
 from ipytorchseed.trace.places import ENGINE, NOWHERE, Places, Sequence, Spot
-from ipytorchseed.trace.unwatched import Unwatched
 
 if TYPE_CHECKING:
     from ipytorchseed.trace.file import Track  # which imports numpy
@@ -78,8 +77,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             self._places: Places = recorder.places
             self._sequence = Sequence(newest())
             self._stack = recorder.modules.stack()
-            self._known: dict[Any, tuple[Overload, Any]] = {}
-            self._unwatched = Unwatched()
+            self._known: dict[Any, Overload] = {}
             self._here: dict[tuple[Spot, str], int] = {}
             self._in_graph = False
 
@@ -104,9 +102,9 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             __tracebackhide__ = True  # user errors show only user frames
             recorder, given = self.recorder, kwargs or {}
             if not recorder.active:
-                return self._unwatched.call_of(func)(*args, **given)
+                return func(*args, **given)
             try:
-                operation, call = self._known.get(func) or self._meet(func)
+                operation = self._known.get(func) or self._meet(func)
                 caller = here().f_back  # None in a thread of torch's own, as for backward on a GPU
                 place = self._place(caller, compiled=self._in_graph)
                 where = recorder.place = self._places.all[place]
@@ -119,11 +117,11 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 if operation.draws and recorder.draws is not None:
                     state = recorder.draws.before(args, given)
                 if recorder.probe is not None:
-                    recorder.probe.before(call, operation, where, args, given)
+                    recorder.probe.before(func, operation, where, args, given)
             except Exception as error:  # noqa: BLE001 -- the user's code goes on, whatever it was
                 recorder.fail(error)
-                return self._unwatched.call_of(func)(*args, **given)
-            result = call(*args, **given)
+                return func(*args, **given)
+            result = func(*args, **given)
             if not recorder.active:  # another thread may have ended it
                 return result
             try:
@@ -148,11 +146,11 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 recorder.fail(error)
             return result
 
-        def _meet(self, func: Any) -> tuple[Overload, Any]:
+        def _meet(self, func: Any) -> Overload:
             """Describe an operation that occurs for the first time."""
             if self.recorder.elsewhere:
                 self.recorder.active = False
-            found = self._known[func] = describe(func), self._unwatched.call_of(func)
+            found = self._known[func] = describe(func)
             return found
 
         def _place(self, caller: FrameType | None, *, compiled: bool) -> int:

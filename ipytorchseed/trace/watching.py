@@ -28,7 +28,8 @@ _ENDED = SimpleNamespace(active=False, elsewhere=False, fail=lambda _: None)
 def _fill(result: Any, operation: Overload, byte: int) -> None:  # a tensor
     """Fill new memory with a byte; the old part of enlarged memory stays."""
     at = native()
-    if operation.written or not reads_natively(type(result)) or at.layout(result) is not at.strided:
+    enlarged = operation.written - operation.unread
+    if enlarged or not reads_natively(type(result)) or at.layout(result) is not at.strided:
         return
     storage = at.storage(result)
     if storage.nbytes() and at.device(result).type != "meta":

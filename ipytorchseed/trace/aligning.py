@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from ipytorchseed.trace.keys import Keys, mix
+from ipytorchseed.trace.keys import Keys
 
 Pairs = tuple[Any, Any]
 
@@ -129,9 +129,9 @@ def _common(x: Any, y: Any) -> int:
 
 def _grams(x: Any, size: int) -> Any:
     """Number each stretch of so many numbers, padded with zeros at the end."""
-    total = np.zeros(len(x), np.uint64)
+    total = np.zeros(len(x), np.int64)
     for step in range(min(size, len(x))):
-        total[: len(x) - step] += mix(x[step:] + np.uint64(step))
+        total[: len(x) - step] += x[step:] * (2 * step + 1)
     return total
 
 

@@ -12,7 +12,7 @@ from xxhash import xxh3_64_intdigest
 
 from ipytorchseed.fingerprint.buffers import memory
 from ipytorchseed.fingerprint.device import DEVICES, ON_HOST, digest_on_device, is_captured
-from ipytorchseed.fingerprint.elements import bits, has_memory, made_of, readable
+from ipytorchseed.fingerprint.elements import as_array, bits, has_memory, made_of, readable
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
 from ipytorchseed.fingerprint.owners import UnreadableError
 
@@ -31,6 +31,8 @@ def digest_of_tensor(*, portable: bool = False) -> Callable[[Any], int]:
         portable: Make digests equal on any device. Otherwise a large tensor on a GPU is digested
             there, without a copy.
     """
+    import numpy as np
+
     at = native()
     numel, address, contiguous, shape = at.numel, at.data_ptr, at.is_contiguous, at.shape
     dtype, layout, strided, plain = at.dtype, at.layout, at.strided, at.plain
@@ -38,8 +40,9 @@ def digest_of_tensor(*, portable: bool = False) -> Callable[[Any], int]:
     storage, shared, resizable = at.storage, at.is_shared, at.resizable
     on_cpu = sys.modules["torch"]._C.TensorBase.__dict__["is_cpu"].__get__  # noqa: SLF001 -- as native
     sizes_of = _plain_sizes()
+    hashed = xxh3_64_intdigest
 
-    def digest(tensor: Any) -> int:
+    def digest(tensor: Any) -> int:  # noqa: PLR0911 -- one for each kind, the usual last
         if id(type(tensor)) not in plain and not reads_natively(type(tensor)):
             return UNSEEN
         size, kind = sizes_of.get(dtype(tensor), _NONE)
@@ -49,7 +52,6 @@ def digest_of_tensor(*, portable: bool = False) -> Callable[[Any], int]:
             or not on_cpu(tensor)
             or neg(tensor)
             or nested(tensor)
-            or not contiguous(tensor)
         ):
             return _other(tensor, portable=portable)
         count = numel(tensor)
@@ -60,7 +62,12 @@ def digest_of_tensor(*, portable: bool = False) -> Callable[[Any], int]:
         borrowed = shared(held) or not resizable(held)
         if where == 0 or (borrowed and not _is_there(tensor)):
             return UNSEEN
-        return xxh3_64_intdigest(memory(where, count * size), hash((sizes, kind)) & MASK)
+        head = hash((sizes, kind)) & MASK
+        if contiguous(tensor):
+            return hashed(memory(where, count * size), head)
+        if not has_memory(tensor):
+            return UNSEEN
+        return hashed(np.ascontiguousarray(as_array(tensor)).data, head)
 
     return digest
 

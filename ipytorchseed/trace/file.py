@@ -57,7 +57,7 @@ class Trace:
 
     Attributes:
         count: The number of operations in it.
-        portable: Whether tensors have equal digests in any memory layout and on any device.
+        portable: Whether tensors have equal digests on any device.
         summaries: Whether to keep greatest, mean and norm of tensors.
     """
 

@@ -18,7 +18,9 @@ _WRAPPERS = ("_orig_mod", "module", "_fsdp_wrapped_module", "_checkpoint_wrapped
 
 
 class Keys(Struct):
-    """Columns of hashes, one for each operation, for traces that this process compares.
+    """Columns of hashes, one for each operation.
+
+    They are equal for what is the same in two traces, and comparable within one process.
 
     Attributes:
         given: Its inputs: tensors, and other arguments.

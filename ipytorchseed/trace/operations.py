@@ -50,8 +50,10 @@ class Overload(Struct, frozen=True):
         """Whether it computes no values."""
         return self.view or self.unwritten
 
-    def inputs(self, args: tuple[Any, ...], given: Mapping[str, Any]) -> list[Any]:
+    def inputs(self, args: tuple[Any, ...], given: Mapping[str, Any]) -> Iterable[Any]:
         """Return the arguments that a call reads."""
+        if not self.unread:
+            return (*args, *given.values()) if given else args
         return [each for name, each in self._named(args, given) if name not in self.unread]
 
     def changes(self, args: tuple[Any, ...], given: Mapping[str, Any]) -> list[Any]:

@@ -10,10 +10,13 @@ from ipytorchseed.introspection.replacing import Replacements
 
 
 def pass_lengths_as_numbers(replaced: Replacements) -> None:
-    """Make ``torch.ctc_loss`` pass lengths on the CPU as numbers, until everything is restored.
+    """Make ``torch.ctc_loss`` pass lengths on the CPU as numbers.
 
     Under a mode it passes them as tensors (aten/src/ATen/native/LossCTC.cpp), which its algorithm
     and its mean refuse on a GPU.
+
+    Args:
+        replaced: Restores what is replaced.
     """
     torch: Any = sys.modules["torch"]
     original = torch.ctc_loss

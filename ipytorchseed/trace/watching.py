@@ -79,7 +79,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             self._sequence = Sequence(newest())
             self._stack = recorder.modules.stack()
             self._known: dict[Any, Overload] = {}
-            self._here: dict[tuple[Spot, str], int] = {}
+            self._here: dict[tuple[Spot, str, bool], int] = {}
             self._in_graph = False
 
         def let_go(self) -> None:
@@ -167,11 +167,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
         def _forward(self, caller: FrameType | None) -> int:
             """Return the place of an operation outside of backward passes."""
             stack = self._stack
-            module = stack[-1] if stack else ""
-            key = self._lines.find(caller), module
-            place = self._here.get(key)
-            if place is None:
-                place = self._here[key] = self._places.of(self._lines.place(*key))
+            place = self._at(self._lines.find(caller), stack[-1] if stack else "")
             number = newest()
             if number != self._sequence.end:
                 self._sequence.note(number, place)
@@ -188,7 +184,16 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 if place is not None:
                     return self._places.of(self._places.all[place]._replace(backward=True))
                 spot = self._lines.find(caller)
-            return self._places.of(self._lines.place(spot, backward=True))
+            return self._at(spot, backward=True)
+
+        def _at(self, spot: Spot, module: str = "", *, backward: bool = False) -> int:
+            """Return the number of a place in the user's code."""
+            key = spot, module, backward
+            place = self._here.get(key)
+            if place is None:
+                found = self._lines.place(spot, module, backward=backward)
+                place = self._here[key] = self._places.of(found)
+            return place
 
         def run_graph(self, graph: Any, inputs: Any, run: Callable[[Any, Any], Any]) -> Any:
             """Record a run of compiled code as one operation, including what it mutates."""

@@ -20,7 +20,8 @@ import ipytorchseed as its
 from benchmarks.table import MILLI, Row, side_by_side
 from benchmarks.trace import STEPS, cnn_step, mlp_step, traced
 from ipytorchseed.trace.file import Trace, TraceFile
-from ipytorchseed.trace.places import Lines, Place, Places
+from ipytorchseed.trace.format import Place
+from ipytorchseed.trace.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,8 +57,8 @@ def made_up(file: Trace, changed: int | None = None) -> None:
         changed: The step from which on results differ; such a run has more operations now and then.
     """
     places = Places()
-    places.all = [Place(each // 4 + 1, f"model.{each}", False) for each in range(OPERATIONS)]  # noqa: FBT003 -- a field
-    track = file.track(0, places, Lines("", {}))
+    places.all = [Place("", n // 4 + 1, "", f"model.{n}") for n in range(OPERATIONS)]
+    track = file.track(0, places)
     tensor = torch.zeros(4, 4)
     track._digest = lambda _: digest  # noqa: SLF001 -- the digests are made up, the rest is real
     step = 0

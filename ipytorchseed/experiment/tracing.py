@@ -19,9 +19,8 @@ from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
     from ipytorchseed.trace.comparison import Comparison
-    from ipytorchseed.trace.format import Where
+    from ipytorchseed.trace.format import Place
     from ipytorchseed.trace.loading import Loaded, Operation
-    from ipytorchseed.trace.places import Place
     from ipytorchseed.trace.probe import Memory, Probe
     from ipytorchseed.trace.recorder import Recorder
 
@@ -164,14 +163,11 @@ class Tracing:
         self, trace: Loaded, shown: Operation | None = None, *, repeats: bool = False
     ) -> Probe:
         """Trace one more run, with a probe for an operation of the one before."""
-        from ipytorchseed.trace.places import Place
         from ipytorchseed.trace.probe import Probe
 
         probe = Probe()
         if shown is not None:
-            at = shown.place
-            place = Place(at.line, at.module, at.backward)
-            probe = Probe(shown.name, place, trace.count_earlier(shown.index), repeats)
+            probe = Probe(shown.name, shown.place, trace.count_earlier(shown.index), repeats)
         self._traced("a traced run to look closer", probe)
         return probe
 
@@ -192,7 +188,7 @@ class Tracing:
             **{name: getattr(probe, name) for name in tried},
         )
 
-    def _name(self, operation: str, place: Place | Where, **about: Any) -> Culprit:
+    def _name(self, operation: str, place: Place, **about: Any) -> Culprit:
         """Return an operation with its place in the cell."""
         line, code = place.line or None, self._cell.line(place.line)
         return Culprit(operation, line, code, module=place.module, **about)
@@ -211,7 +207,7 @@ class Tracing:
 
     def _try_alone(self, found: Traced, trace: Loaded) -> None:
         """Run operations that may not repeat by themselves, as no traced run caught one."""
-        for name in trace.names:
+        for name in dict.fromkeys(call.operation for call in trace.calls):
             short = name.rpartition("::")[2]
             if short.startswith(("index_put", "_index_put", "put")) or find_advice(short):
                 shown = trace.operation(trace.find(name))

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -18,8 +18,6 @@ from ipytorchseed.ranks.looking import take
 from ipytorchseed.ranks.records import Look, Rank
 from ipytorchseed.ranks.report import RanksView
 from ipytorchseed.rng.ranks import process_group
-
-T = TypeVar("T")
 
 
 def compare(
@@ -106,28 +104,33 @@ _FORMAT = Format(
 _LONGEST = 1 << 26
 
 
-def _line(file: BinaryIO, kind: type[T]) -> T | None:
-    """Read the next record of a rank's file; None at its end.
+def _records(path: Path) -> Iterator[Any]:
+    """Yield the records of a rank's file: the rank, then its looks.
 
     Raises:
-        ContentError, MsgspecError, UnicodeError: It is not such a record.
+        RanksError: A line is no such record, or there is none.
     """
-    line = file.readline(_LONGEST)
-    return msgspec.convert(_FORMAT.decode(line), kind) if line else None
+    kind: type[Rank | Look] = Rank
+    with _FORMAT.errors(path), _FORMAT.open(path) as file:
+        while line := file.readline(_LONGEST):
+            yield msgspec.convert(_FORMAT.decode(line), kind)
+            kind = Look
+        if kind is Rank:
+            raise ContentError("it is empty")
 
 
 class _File(msgspec.Struct):
     """The file of a rank.
 
     Attributes:
-        path: Its path.
-        rank: Its first line.
+        rank: Its first record.
+        rest: Its other records.
         last: When it was last written, in seconds since the epoch.
         note: Why it could not be read to its end; empty if it could.
     """
 
-    path: Path
     rank: Rank
+    rest: Iterator[Look]
     last: float
     note: str = ""
 
@@ -135,11 +138,8 @@ class _File(msgspec.Struct):
         """Yield its looks, up to a damaged line."""
         number = 1
         try:
-            with _FORMAT.errors(self.path), _FORMAT.open(self.path) as file:
-                file.readline(_LONGEST)
-                while look := _line(file, Look):
-                    number += 1
-                    yield look
+            for number, look in enumerate(self.rest, 2):  # noqa: B007 -- for the note
+                yield look
         except RanksError:
             self.note = f"rank {self.rank.rank}'s file is whole to line {number} only"
 
@@ -178,12 +178,9 @@ def _files(folder: Path) -> tuple[list[_File], list[str]]:
         raise LookupFailure(msg)
     found, notes = [], []
     for path in folder.glob("rank-*.jsonl"):
+        records = _records(path)
         try:
-            with _FORMAT.errors(path), _FORMAT.open(path) as file:
-                rank = _line(file, Rank)
-                if rank is None:
-                    raise ContentError("it is empty")
-                found.append(_File(path, rank, os.fstat(file.fileno()).st_mtime))
+            found.append(_File(next(records), records, path.stat().st_mtime))
         except RanksError as error:
             notes.append(f"the file {path.name} is left out: {error}")
     if not found:

@@ -120,25 +120,21 @@ class Looker:
         self._settings = Settings()
         self._readers: dict[str, Callable[[], bytes | None]] = {}
 
-    def look(self, step: int) -> Look:
-        """Return a look at everything."""
-        self._readers = {own_name(each.name): each.read for each in sources() if _is_own(each.name)}
-        for found in find_generators(self._named):
-            self._readers[found.name] = found.read
-        states = self.states()
-        return Look(
-            step,
-            {name: mark(state) for name, state in states.items()},
-            None,
-            states,
-            self.values(),
-            {name: value for name, value in self._settings.read("").items() if name not in _OWN},
-        )
-
-    def states(self) -> dict[str, bytes]:
-        """Read the sources and named generators that existed at the last look."""
+    def look(self, step: int, *, whole: bool = True) -> Look:
+        """Return a look at everything, or only at the sources of the last such look."""
+        if whole:
+            own = [each for each in sources() if _is_own(each.name)]
+            self._readers = {own_name(each.name): each.read for each in own}
+            self._readers |= {each.name: each.read for each in find_generators(self._named)}
         read = {name: reader() for name, reader in self._readers.items()}
-        return {name: state for name, state in read.items() if state is not None}
+        states = {name: state for name, state in read.items() if state is not None}
+        marks = {name: Mark(digest(state), mark_of(state)) for name, state in states.items()}
+        look = Look(step, marks, states=states)
+        if whole:
+            settings = self._settings.read("").items()
+            look.settings = {name: value for name, value in settings if name not in _OWN}
+            look.values = self.values()
+        return look
 
     def values(self) -> dict[str, dict[str, str]]:
         """Digest the model's tensors and the named objects, part by part."""
@@ -215,11 +211,6 @@ def _is_own(source: str) -> bool:
 def _plain(value: object) -> str:
     """Return a number, boolean or string as text; an empty string for anything else."""
     return repr(value) if type(value) in {bool, int, float, str} else ""
-
-
-def mark(state: bytes) -> Mark:
-    """Return the mark of a state."""
-    return Mark(digest(state), mark_of(state))
 
 
 def _whole(value: object) -> Fingerprint:

@@ -15,7 +15,7 @@ import msgspec
 
 from ipytorchseed.errors import RanksError, in_brief
 from ipytorchseed.ranks.callers import Callers
-from ipytorchseed.ranks.looking import Looker, describe, mark, named_recursion, unwrap
+from ipytorchseed.ranks.looking import Looker, describe, named_recursion, unwrap
 from ipytorchseed.ranks.records import FOLDER, Look, Mark, Rank
 
 # Seconds for which lines may be buffered: a killed process loses no more.
@@ -145,7 +145,7 @@ class Watch(AbstractContextManager["Watch"]):
             if self._is_clock(optimizer):
                 self.step += 1
                 whole = self.step % self._every == 0
-                (self._look if whole else self._look_at_sources)()
+                self._look(whole=whole)
                 if whole or time.monotonic() - self._written > _SECONDS:
                     self._write()
         except Exception as error:  # noqa: BLE001 -- the user's training goes on
@@ -164,29 +164,23 @@ class Watch(AbstractContextManager["Watch"]):
             self._clock = weakref.ref(optimizer)
         return self._clock() is optimizer
 
-    def _look(self) -> None:
-        """Look at everything."""
-        look = self._looker.look(self.step)
-        kept = {name for name, each in look.marks.items() if self._marks.get(name) != each}
-        self._keep(look, {name: state for name, state in look.states.items() if name in kept})
+    def _look(self, *, whole: bool = True) -> None:
+        """Record what has changed since the step before.
 
-    def _look_at_sources(self) -> None:
-        """Look only at the sources."""
-        states = self._looker.states()
-        self._keep(Look(self.step, {name: mark(state) for name, state in states.items()}), {})
-
-    def _keep(self, look: Look, states: dict[str, bytes]) -> None:
-        """Record what has changed since the step before."""
+        Args:
+            whole: Whether to look at everything, not only at the sources.
+        """
+        look = self._looker.look(self.step, whole=whole)
         moved = {name: each for name, each in look.marks.items() if self._marks.get(name) != each}
-        self._marks = look.marks
-        look.marks, look.states = moved, states
+        self._marks, look.marks = look.marks, moved
+        look.states = {name: look.states[name] for name in moved} if whole else {}
         if look.settings == self._settings:
             look.settings = None
         self._settings = look.settings or self._settings
         sites = self._callers.take()
         look.sites = None if sites == self._sites else sites
         self._sites = sites
-        if moved or look.sites is not None or look.values is not None:
+        if whole or moved or look.sites is not None:
             self._note(look)
 
     def _note(self, record: Rank | Look) -> None:

@@ -105,7 +105,10 @@ class TraceView(View):
         """Sentences about the traces."""
         found = self.found
         moved = f", {found.moved:,} of them in another order" if found.moved else ""
-        said = [f"{named(name, each)}." for name, each in (("A", found.a), ("B", found.b))]
+        said = []
+        for name, each in (("A", found.a), ("B", found.b)):
+            rank = "" if each.header.rank is None else f", rank {each.header.rank}"
+            said.append(f"{name} is {each.path}: {many(len(each), 'operation')}{rank}.")
         said.append(f"{many(found.aligned, 'operation is', 'operations are')} in both{moved}.")
         return [*said, *self._fused()]
 
@@ -223,13 +226,8 @@ def _trace_json(trace: Loaded) -> dict[str, Any]:
 
 
 def _place_json(operation: Operation) -> dict[str, Any]:
-    place = operation.place
-    return {
-        "operation": operation.name,
-        **pick(operation, "index", "thread"),
-        "line": place.line or None,
-        **pick(place, "file", "code", "module", "backward"),
-    }
+    place = operation.place._asdict() | {"line": operation.place.line or None}
+    return {"operation": operation.name, **pick(operation, "index", "thread"), **place}
 
 
 def _side_json(operation: Operation | None) -> dict[str, Any] | None:
@@ -326,12 +324,6 @@ def where(operation: Operation) -> str:
 def sides(parting: FirstDifference) -> list[tuple[str, Operation]]:
     """Return the operations that first differ, each with its trace's name."""
     return [(name, each) for name, each in (("A", parting.a), ("B", parting.b)) if each is not None]
-
-
-def named(name: str, trace: Loaded) -> str:
-    """Describe a trace: its file, operations and rank."""
-    rank = "" if trace.header.rank is None else f", rank {trace.header.rank}"
-    return f"{name} is {trace.path}: {many(len(trace), 'operation')}{rank}"
 
 
 def times(count: int) -> str:

@@ -52,25 +52,35 @@ class Component(Struct, frozen=True):
     variable: bool = False
 
 
-def flatten(value: object, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Leaf]]:
-    """Yield the tensors and numbers of a state with their names: ``state.0.exp_avg``."""
+def flatten(value: object) -> dict[str, Leaf]:
+    """Return the tensors and numbers of a state by their names: ``state.0.exp_avg``."""
+    found = {name: _leaf(item) for name, item in _items(value)}
+    return {name: leaf for name, leaf in found.items() if leaf is not None}
+
+
+def _items(value: object, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
+    """Yield what is in the mappings and sequences of a state, with names."""
+    if isinstance(value, Mapping):
+        items = [*value.items()]
+    elif isinstance(value, list | tuple):
+        items = [*enumerate(value)]
+    else:
+        yield prefix, value
+        return
+    for key, item in items if depth < _DEEP else []:
+        yield from _items(item, f"{prefix}.{key}" if prefix else str(key), depth + 1)
+
+
+def _leaf(value: Any) -> Leaf | None:
     torch: Any = sys.modules["torch"]
     array: Any = getattr(sys.modules.get("numpy"), "ndarray", ())
-    items: Any = ()
     if isinstance(value, torch.Tensor):
-        yield prefix, tensor_leaf(value)
-    elif isinstance(value, array):
-        yield prefix, Leaf(str(value.dtype), xxh3_64_hexdigest(value.tobytes()), value.shape)
-    elif isinstance(value, bytes | bytearray):
-        yield prefix, Leaf("bytes", xxh3_64_hexdigest(value))
-    elif is_scalar(value):
-        yield prefix, Leaf(type(value).__name__, repr(value))
-    elif isinstance(value, Mapping):
-        items = value.items()
-    elif isinstance(value, list | tuple):
-        items = enumerate(value)
-    for key, item in [*items] if depth < _DEEP else []:
-        yield from flatten(item, f"{prefix}.{key}" if prefix else str(key), depth + 1)
+        return tensor_leaf(value)
+    if isinstance(value, array):
+        return Leaf(str(value.dtype), xxh3_64_hexdigest(value.tobytes()), value.shape)
+    if isinstance(value, bytes | bytearray):
+        return Leaf("bytes", xxh3_64_hexdigest(value))
+    return Leaf(type(value).__name__, repr(value)) if is_scalar(value) else None
 
 
 def tensor_leaf(tensor: Any) -> Leaf:  # a tensor
@@ -114,9 +124,9 @@ class Finder:
             groups = getattr(value, "param_groups", [])  # of an optimizer, which a loop may have
             self._seen |= {id(each): each for each in groups}
             with suppress(Exception):  # it may have none yet
-                self.components[name] = Component(_kind(value), dict(flatten(state.state_dict())))
+                self.components[name] = Component(_kind(value), flatten(state.state_dict()))
         elif isinstance(value, self._torch.Tensor | Mapping | list | tuple):
-            leaves = dict(flatten(value))
+            leaves = flatten(value)
             if any(leaf.shape is not None for leaf in leaves.values()):
                 self.components[name] = Component("state", leaves, variable=True)
         elif depth < _DEPTH and is_local_module(module_of_class(type(value))):
@@ -155,8 +165,8 @@ class Saved:
     """
 
     def __init__(self, content: Mapping[str, Any]) -> None:
-        self._leaves = dict(flatten(content))
-        self._blobs = list(_blobs(content))
+        self._leaves = flatten(content)
+        self._blobs = [item for _, item in _items(content) if isinstance(item, bytes)]
 
     def has(self, name: str, component: Component, part: list[str]) -> bool | None:
         """Return whether it has some leaves of a component; None if unknown.
@@ -185,11 +195,3 @@ class Saved:
         torch: Any = sys.modules["torch"]
         tensor = tensor_leaf(torch.frombuffer(bytearray(state), dtype=torch.uint8))
         return tensor in self._leaves.values() or any(state in blob for blob in self._blobs)
-
-
-def _blobs(content: object, depth: int = 0) -> Iterator[bytes]:
-    if isinstance(content, bytes):
-        yield content
-    elif isinstance(content, Mapping) and depth < _DEEP:
-        for item in content.values():
-            yield from _blobs(item, depth + 1)

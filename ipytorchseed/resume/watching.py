@@ -262,7 +262,7 @@ def _bindings(namespaces: list[Mapping[str, object]]) -> set[tuple[str, int]]:
 
 def _digest(given: object) -> str:
     """Return the digest of the tensors and numbers in a module's input or a batch."""
-    return xxh3_64_hexdigest(" ".join(leaf.content for _, leaf in flatten(given)).encode())
+    return xxh3_64_hexdigest(" ".join(leaf.content for leaf in flatten(given).values()).encode())
 
 
 def _said(loader: Any) -> object:  # a DataLoader

@@ -8,13 +8,14 @@ the same operations anywhere. Remaining operations with equal inputs are paired,
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
-from ipytorchseed.trace.keys import Keys, mix
+from ipytorchseed.trace.keys import Keys
 
 Pairs = tuple[Any, Any]
 
@@ -43,23 +44,22 @@ def align(a: Keys, b: Keys) -> Alignment:
     for name, method in (("anchor", _anchors), ("exact", _walk), ("named", _walk)):
         one, other = getattr(a, name), getattr(b, name)
         found = [pairs]
-        for (a_from, a_to), (b_from, b_to) in _gaps(pairs, len(one), len(other)):
-            left, right = method(one[a_from:a_to], other[b_from:b_to])
-            found.append((left + a_from, right + b_from))
+        for at, to in _gaps(pairs, len(one), len(other)):
+            left, right = method(one[at], other[to])
+            found.append((left + at.start, right + to.start))
         left, right = zip(*found, strict=True)
         pairs = np.sort(np.concatenate(left)), np.sort(np.concatenate(right))
     return _with_moved(pairs, a, b)
 
 
-def _gaps(pairs: Pairs, a_end: int, b_end: int) -> Iterator[tuple[tuple[int, int], ...]]:
+def _gaps(pairs: Pairs, a_end: int, b_end: int) -> Iterator[tuple[slice, slice]]:
     """Yield the gaps between pairs in which both have operations left."""
-    bounds = [
-        np.stack([np.concatenate([[0], side + 1]), np.concatenate([side, [end]])], 1)
-        for side, end in zip(pairs, (a_end, b_end), strict=True)
-    ]
-    open_ = np.flatnonzero(np.all([each[:, 1] > each[:, 0] for each in bounds], axis=0))
-    for each in open_:
-        yield tuple((int(side[each, 0]), int(side[each, 1])) for side in bounds)
+    at = to = 0
+    ends = ([*side.tolist(), end] for side, end in zip(pairs, (a_end, b_end), strict=True))
+    for at_end, to_end in zip(*ends, strict=True):
+        if at < at_end and to < to_end:
+            yield slice(at, at_end), slice(to, to_end)
+        at, to = at_end + 1, to_end + 1
 
 
 def _anchors(x: Any, y: Any) -> Pairs:
@@ -69,20 +69,19 @@ def _anchors(x: Any, y: Any) -> Pairs:
         return same, same
     once = []
     for side in (x, y):
-        values, first, counts = np.unique(side, return_index=True, return_counts=True)
-        once.append((values[counts == 1], first[counts == 1]))
-    (x_values, x_first), (y_values, y_first) = once
-    _, at_x, at_y = np.intersect1d(x_values, y_values, assume_unique=True, return_indices=True)
-    left, right = x_first[at_x], y_first[at_y]
+        keys, first, counts = np.unique(side, return_index=True, return_counts=True)
+        once.append((keys[counts == 1], first[counts == 1]))
+    (one, at), (other, to) = once
+    _, mine, theirs = np.intersect1d(one, other, assume_unique=True, return_indices=True)
+    left, right = at[mine], to[theirs]
     order = np.argsort(left)
-    left, right = left[order], right[order]
-    kept = _longest_rising(right)
+    kept = order[_longest_rising(right[order])]
     return left[kept], right[kept]
 
 
 def _longest_rising(numbers: Any) -> Any:
     """Return the indices of the longest increasing subsequence: patience sorting."""
-    if len(numbers) == 0 or bool(np.all(np.diff(numbers) > 0)):
+    if bool(np.all(np.diff(numbers) > 0)):
         return np.arange(len(numbers))
     tops: list[int] = []
     at: list[int] = []
@@ -130,9 +129,9 @@ def _common(x: Any, y: Any) -> int:
 
 def _grams(x: Any, size: int) -> Any:
     """Number each stretch of so many numbers, padded with zeros at the end."""
-    total = np.zeros(len(x), np.uint64)
+    total = np.zeros(len(x), np.int64)
     for step in range(min(size, len(x))):
-        total[: len(x) - step] += mix(x[step:] + np.uint64(step))
+        total[: len(x) - step] += x[step:] * (2 * step + 1)
     return total
 
 
@@ -148,27 +147,19 @@ def _resync(grams: dict[int, Pairs], i: int, j: int) -> tuple[int, int] | None:
 
 
 def _with_moved(pairs: Pairs, a: Keys, b: Keys) -> Alignment:
-    """Add pairs that moved: with equal inputs."""
+    """Add pairs that moved: with equal inputs, the first with the first."""
     rest = [
         np.setdiff1d(np.arange(len(each.anchor)), done, assume_unique=True)
         for each, done in zip((a, b), pairs, strict=True)
     ]
-    at_a, at_b = _ranked(a.anchor[rest[0]], b.anchor[rest[1]])
-    left = np.concatenate([pairs[0], rest[0][at_a]])
-    right = np.concatenate([pairs[1], rest[1][at_b]])
+    waiting: dict[int, deque[int]] = {}
+    for to, key in zip(rest[1].tolist(), b.anchor[rest[1]].tolist(), strict=True):
+        waiting.setdefault(key, deque()).append(to)
+    moved = [
+        (at, others.popleft())
+        for at, key in zip(rest[0].tolist(), a.anchor[rest[0]].tolist(), strict=True)
+        if (others := waiting.get(key))
+    ]
+    left, right = np.concatenate([np.transpose(pairs), np.array(moved, int).reshape(-1, 2)]).T
     order = np.argsort(right, kind="stable")
     return Alignment(left[order], right[order], order < len(pairs[0]))
-
-
-def _ranked(x: Any, y: Any) -> Pairs:
-    """Pair equal numbers, the first with the first, the second with the second."""
-    ranked = []
-    for side in (x, y):
-        order = np.argsort(side, kind="stable")
-        ordered = side[order]
-        begins = np.searchsorted(ordered, ordered)
-        rank = np.empty(len(side), np.uint64)
-        rank[order] = np.arange(len(side)) - begins
-        ranked.append(mix(side + mix(rank)))
-    _, at_x, at_y = np.intersect1d(*ranked, return_indices=True)
-    return at_x, at_y

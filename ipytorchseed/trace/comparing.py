@@ -10,7 +10,7 @@ import numpy as np
 from ipytorchseed.errors import TraceError
 from ipytorchseed.trace.aligning import Alignment, align
 from ipytorchseed.trace.comparison import Bucket, Comparison, FirstDifference, Rounding, Span
-from ipytorchseed.trace.format import STATE, Where
+from ipytorchseed.trace.format import STATE, Place
 from ipytorchseed.trace.keys import Keys, keys
 from ipytorchseed.trace.loading import Loaded, Tensors
 from ipytorchseed.trace.spans import Side, find_spans, makers
@@ -178,8 +178,7 @@ class _Comparing:
         """Return the result."""
         first, until = self._first()
         caught = np.flatnonzero(self.given_same & ~self.good)
-        settings = (self.a.header.settings, self.b.header.settings)
-        names = [name for name in settings[0] if name in settings[1]]
+        theirs = self.b.header.settings
         return Comparison(
             a=self.a,
             b=self.b,
@@ -193,14 +192,14 @@ class _Comparing:
             roundings=self._roundings(until),
             curve=[*self._curve()],
             settings=[
-                (name, settings[0][name], settings[1][name])
-                for name in names
-                if settings[0][name] != settings[1][name]
+                (name, value, theirs[name])
+                for name, value in self.a.header.settings.items()
+                if theirs.get(name, value) != value
             ],
         )
 
     def _roundings(self, until: int) -> list[Rounding]:
-        found: dict[tuple[str, Where], list[int]] = {}
+        found: dict[tuple[str, Place], list[int]] = {}
         for pair in np.flatnonzero(~self.same_made[:until] & self.good[:until]).tolist():
             at = int(self.pairs.b[pair])
             found.setdefault((self.b.name(at), self.b.place(at)), []).append(pair)

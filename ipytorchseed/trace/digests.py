@@ -12,7 +12,7 @@ from xxhash import xxh3_64_intdigest
 
 from ipytorchseed.fingerprint.buffers import memory
 from ipytorchseed.fingerprint.device import DEVICES, ON_HOST, digest_on_device, is_captured
-from ipytorchseed.fingerprint.elements import bits, has_memory, made_of, readable
+from ipytorchseed.fingerprint.elements import as_array, bits, has_memory, made_of, readable
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
 from ipytorchseed.fingerprint.owners import UnreadableError
 
@@ -25,16 +25,17 @@ UNSEEN = 1
 def digest_of_tensor(*, portable: bool = False) -> Callable[[Any], int]:
     """Return the function that digests a tensor's dtype, shape and bits.
 
-    Equal tensors have equal digests in every process.
+    Equal tensors have equal digests in every process, whatever their memory layout.
 
     Args:
-        portable: Make digests equal in any memory layout and on any device, which may need a
-            copy. Otherwise unusual strides are part of the digest, so that nothing is copied, and
-            a tensor on a GPU is digested there.
+        portable: Make digests equal on any device. Otherwise a large tensor on a GPU is digested
+            there, without a copy.
     """
+    import numpy as np
+
     at = native()
     numel, address, contiguous, shape = at.numel, at.data_ptr, at.is_contiguous, at.shape
-    dtype, strides, layout, strided, plain = at.dtype, at.stride, at.layout, at.strided, at.plain
+    dtype, layout, strided, plain = at.dtype, at.layout, at.strided, at.plain
     neg, nested = at.is_neg, at.is_nested
     storage, shared, resizable = at.storage, at.is_shared, at.resizable
     on_cpu = sys.modules["torch"]._C.TensorBase.__dict__["is_cpu"].__get__  # noqa: SLF001 -- as native
@@ -57,29 +58,18 @@ def digest_of_tensor(*, portable: bool = False) -> Callable[[Any], int]:
         sizes = shape(tensor)
         if count == 0:
             return hash((sizes, kind, 0))
-        where = address(tensor)
-        if where == 0:
+        where, held = address(tensor), storage(tensor)
+        borrowed = shared(held) or not resizable(held)
+        if where == 0 or (borrowed and not _is_there(tensor)):
             return UNSEEN
-        held = storage(tensor)
-        if (shared(held) or not resizable(held)) and not _is_there(tensor):
-            return UNSEEN
+        head = hash((sizes, kind)) & MASK
         if contiguous(tensor):
-            return hashed(memory(where, count * size), hash((sizes, kind)) & MASK)
-        steps = strides(tensor)
-        span = _span(sizes, steps)
-        if not portable and span <= count:  # without gaps, which would not be the tensor's
-            return hashed(memory(where, span * size), hash((sizes, steps, kind)) & MASK)
-        return _copied(tensor)
+            return hashed(memory(where, count * size), head)
+        if not has_memory(tensor):
+            return UNSEEN
+        return hashed(np.ascontiguousarray(as_array(tensor)).data, head)
 
     return digest
-
-
-def _span(sizes: tuple[int, ...], steps: tuple[int, ...]) -> int:
-    """Return how many elements the memory of a tensor spans."""
-    span = 1
-    for length, step in zip(sizes, steps, strict=True):
-        span += (length - 1) * step
-    return span
 
 
 def _is_there(tensor: Any) -> bool:
@@ -113,39 +103,25 @@ def _plain_sizes() -> dict[Any, tuple[int, int]]:
     return {each: (each.itemsize, kind_number(each)) for each in plain}
 
 
-def _copied(tensor: Any) -> int:
-    """Digest a tensor with gaps between its elements, by a copy."""
-    at = native()
-    if not has_memory(tensor):
-        return UNSEEN
-    head = hash((at.shape(tensor), kind_number(at.dtype(tensor)))) & MASK
-    with Unseen():
-        copy = bits(tensor).cpu().contiguous()
-        return xxh3_64_intdigest(
-            memory(at.data_ptr(copy), at.numel(copy) * at.element_size(copy)), head
-        )
-
-
 def _other(tensor: Any, *, portable: bool) -> int:
-    """Digest a tensor of another layout or device."""
+    """Digest a tensor of another layout, dtype or device."""
     at = native()
-    head = at.shape(tensor), kind_number(at.dtype(tensor))
-    if at.device(tensor).type == "meta":
-        return hash((*head, 1))
     with Unseen():
         tensor = at.detach(tensor)
         if at.is_nested(tensor) or at.layout(tensor) is not at.strided:
             return hash(tuple(map(digest_of_tensor(portable=portable), made_of(tensor))))
-        if at.numel(tensor) == 0:
-            return hash((*head, 0))
-        if is_captured(at.device(tensor).type) or not _is_there(tensor):
+        head = at.shape(tensor), kind_number(at.dtype(tensor))
+        device, size = at.device(tensor).type, at.numel(tensor) * at.element_size(tensor)
+        if device == "meta" or size == 0:
+            return hash((*head, int(size > 0)))
+        if is_captured(device) or not _is_there(tensor):
             return UNSEEN
-        tensor = tensor.resolve_conj().resolve_neg()
-        small = at.numel(tensor) * at.element_size(tensor) <= ON_HOST
-        if portable or small or at.device(tensor).type not in DEVICES:
-            return _copied(tensor)
-        digest = digest_on_device(bits(tensor), lambda _: None)
-        return hash((*head, int.from_bytes(digest, "little")))
+        tensor = bits(tensor.resolve_conj().resolve_neg())
+        if size > ON_HOST and device in DEVICES and not portable:
+            digest = digest_on_device(tensor, lambda _: None)
+            return hash((*head, int.from_bytes(digest, "little")))
+        copy = tensor.cpu().contiguous()
+        return xxh3_64_intdigest(memory(at.data_ptr(copy), size), hash(head) & MASK)
 
 
 def plain_digest(words: list[Any]) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from itertools import chain
 from traceback import walk_stack
 from types import FrameType
 from typing import Any
@@ -17,8 +16,9 @@ from ipytorchseed.rng.distance import draws_between
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.position import BOUND
 from ipytorchseed.rng.table import sources
+from ipytorchseed.trace.format import Place
 from ipytorchseed.trace.operations import Overload
-from ipytorchseed.trace.places import Lines, Place
+from ipytorchseed.trace.places import Lines
 
 # Files of torch that draw for the user, and their names.
 _ASKERS = (
@@ -104,15 +104,10 @@ class Draws:
         number = generator._cdata  # noqa: SLF001 -- each operation is given another object for it
         known = self._called.get(number)
         if known is None:
-            mine = ((found.name, found.object) for found in find_generators(self._names))
-            name = next(
-                (
-                    name
-                    for name, each in chain(torch_random.default_generators().items(), mine)
-                    if getattr(each, "_cdata", None) == number
-                ),
-                "(torch.Generator)",
-            )
+            mine = {found.name: found.object for found in find_generators(self._names)}
+            every = (torch_random.default_generators() | mine).items()
+            names = [name for name, each in every if getattr(each, "_cdata", None) == number]
+            name = names[0] if names else "(torch.Generator)"
             known = self._called[number] = generator, name
         return known[1]
 
@@ -209,7 +204,7 @@ class LineDraws:
             if now == before:
                 continue
             self._states[name] = now
-            place = Place(self._line, "", False)  # noqa: FBT003 -- a field
+            place = Place(line=self._line)
             key = name, self._line
             drawn = self._drawn.setdefault(key, Drawn(f"{name}'s own", place, name))
             drawn.add(draws_between(before, now) if before and now else None)

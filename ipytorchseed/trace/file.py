@@ -31,10 +31,10 @@ from ipytorchseed.trace.format import (
     End,
     Header,
     Kind,
-    Where,
+    shorten,
 )
 from ipytorchseed.trace.loading import Loaded, gather
-from ipytorchseed.trace.places import Lines, Places
+from ipytorchseed.trace.places import Places
 from ipytorchseed.trace.summaries import summarize
 
 Record = Header | Chunk | End
@@ -45,11 +45,11 @@ _MOST = 8192
 # Different tensors in a chunk, above which it is written; and storages that are remembered.
 _LARGEST = 1 << 16
 
+# Arguments of an operation that are stored as text.
+_SHOWN = 120
+
 # Seconds after which a chunk is written anyway, so that a killed run leaves most of its trace.
 _SECONDS = 1.0
-
-# Characters that are stored of an operation's arguments and of a line of code.
-_LONGEST = 120
 
 
 class Trace:
@@ -57,7 +57,7 @@ class Trace:
 
     Attributes:
         count: The number of operations in it.
-        portable: Whether tensors have equal digests in any memory layout and on any device.
+        portable: Whether tensors have equal digests on any device.
         summaries: Whether to keep greatest, mean and norm of tensors.
     """
 
@@ -68,15 +68,14 @@ class Trace:
         self.count = 0
         self._tracks: list[Track] = []
 
-    def track(self, thread: int, places: Places, lines: Lines) -> Track:
+    def track(self, thread: int, places: Places) -> Track:
         """Return the track for the operations of a thread.
 
         Args:
             thread: The thread's number.
             places: The places of operations, by number.
-            lines: Finds the code of a place.
         """
-        track = Track(self, thread, places, lines)
+        track = Track(self, thread, places)
         self._tracks.append(track)
         return track
 
@@ -159,19 +158,17 @@ class Track:
         trace: The trace.
         thread: The thread's number.
         places: The places of operations, by number.
-        lines: Finds the code of a place.
 
     Attributes:
         whole: Whether all operations from now on must be in one chunk.
     """
 
-    def __init__(self, trace: Trace, thread: int, places: Places, lines: Lines) -> None:
+    def __init__(self, trace: Trace, thread: int, places: Places) -> None:
         from torch.multiprocessing.reductions import StorageWeakRef
 
         self._trace = trace
         self._thread = thread
         self._places = places
-        self._lines = lines
         self._keep: Any = StorageWeakRef
         self._digest = digest_of_tensor(portable=trace.portable)
         self._dtype, self._shape, self._storage = native().dtype, native().shape, native().storage
@@ -181,11 +178,12 @@ class Track:
         self._begin()
 
     def _begin(self) -> None:
+        """Begin a chunk."""
         self._index: dict[int, int] = {}
-        self._kinds: dict[Any, int] = {}
+        self._kinds: dict[Kind, int] = {}
         self._kind_of, self._summaries = array("I"), array("f")
         self._calls: dict[tuple[str, int, int], int] = {}
-        self._words: list[list[Any]] = []
+        self._words: list[list[str]] = []
         self._links: dict[int, int] = {}
         self._of = array("I")
         self._reads, self._read, self._makes, self._made = (array("I") for _ in range(4))
@@ -269,7 +267,7 @@ class Track:
         number = self._calls.get(call)
         if number is None:
             number = self._calls[call] = len(self._calls)
-            self._words.append(words)
+            self._words.append([*map(word_of, words[:_SHOWN])])
         self._read.extend(map(self._at, read))
         self._made.extend(map(self._at, made))
         self._of.append(number)
@@ -295,26 +293,13 @@ class Track:
         self._begin()
 
     def _chunk(self) -> Chunk:
-        names: dict[str, int] = {}
-        places: dict[int, int] = {}
-        calls = [
-            Call(
-                names.setdefault(operation, len(names)),
-                places.setdefault(place, len(places)),
-                plain & MASK,
-                _text(words),
-            )
-            for (operation, place, plain), words in zip(self._calls, self._words, strict=True)
-        ]
-        found = []
-        for place in map(self._places.all.__getitem__, places):
-            file, line, code = self._lines.where(place.line)
-            found.append(Where(file, line, _plain(code), place.module, place.backward))
+        places = self._places.all
         return Chunk(
             thread=self._thread,
-            names=[*names],
-            places=found,
-            calls=calls,
+            calls=[
+                Call(operation, places[place], plain & MASK, shorten(", ".join(words)))
+                for (operation, place, plain), words in zip(self._calls, self._words, strict=True)
+            ],
             kinds=[_kind(each) for each in self._kinds],
             tensors=np.array([each & MASK for each in self._index], "<u8").tobytes(),
             kind_of=_column(self._kind_of, "<u4"),
@@ -338,17 +323,8 @@ def _kind(kind: Any) -> Kind:
     return Kind(str(kind[0]).removeprefix("torch."), tuple(map(int, kind[1])))
 
 
-def _text(words: Sequence[Any]) -> str:
-    return _plain(", ".join(map(word_of, words[:_LONGEST])))
-
-
-def _plain(text: str) -> str:
-    """Return a string that UTF-8 can represent, shortened."""
-    return text[:_LONGEST].encode("utf-8", "replace").decode()
-
-
 def _settings() -> dict[str, str]:
     """Return versions, hardware and flags as text."""
     found: dict[str, object] = {fact.name: fact.read() for fact in FACTS}
     found |= {name: plain(value) for name, value in read_flags().items()}
-    return {name: _plain(str(value)) for name, value in found.items() if value is not None}
+    return {name: shorten(str(value)) for name, value in found.items() if value is not None}

@@ -22,40 +22,49 @@ Number = Annotated[int, Meta(ge=0)]
 # The most entries of a table in a chunk; our chunks have some thousands.
 _TABLE = Meta(max_length=1 << 20)
 
+# Characters that are stored of an operation's arguments and of a line of code.
+_LONGEST = 120
+
 # The dtype of a generator's state, which is an input of a drawing operation.
 STATE = "random state"
 
 
-class Where(NamedTuple):
-    """A place in the code.
+class Place(NamedTuple):
+    """Where in the code an operation came from.
 
     Attributes:
-        file: The path from the working folder; empty for a cell.
-        line: From 1; 0 if unknown.
+        file: The path from the working folder, else the name; empty for a cell.
+        line: From 1; 0 if no line of the user's is on the stack. In a backward pass, the line of
+            the forward operation.
         code: The line's text.
-        module: The path of the innermost module; or "".
+        module: The path of the innermost module, ``model.layer2.conv1``; or "".
         backward: Whether it belongs to a backward pass.
     """
 
-    file: str
-    line: Number
-    code: str
-    module: str
-    backward: bool
+    file: str = ""
+    line: Number = 0
+    code: str = ""
+    module: str = ""
+    backward: bool = False
+
+
+def shorten(text: str) -> str:
+    """Return the start of a text, which UTF-8 can represent."""
+    return text[:_LONGEST].encode("utf-8", "replace").decode()
 
 
 class Call(NamedTuple):
     """An operation at a place, with its arguments that are not tensors.
 
     Attributes:
-        operation: Index of its name.
-        place: Index of its place.
+        operation: torch's name, ``aten::mm``.
+        place: Its place in the code.
         plain: Digest of its other arguments.
         text: These, for people.
     """
 
-    operation: Number
-    place: Number
+    operation: str
+    place: Place
     plain: Number
     text: str
 
@@ -93,8 +102,6 @@ class Chunk(Struct, tag=1, array_like=True):
 
     Attributes:
         thread: The thread, 0 for the first.
-        names: Names of operations.
-        places: Their places in the code.
         calls: The operations as they occur.
         kinds: Shapes and dtypes of tensors.
         tensors: Digests of the different tensors, 8 bytes each.
@@ -110,8 +117,6 @@ class Chunk(Struct, tag=1, array_like=True):
     """
 
     thread: Number
-    names: Annotated[list[str], _TABLE]
-    places: Annotated[list[Where], _TABLE]
     calls: Annotated[list[Call], _TABLE]
     kinds: Annotated[list[Kind], _TABLE]
     tensors: bytes

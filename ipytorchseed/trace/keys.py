@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from msgspec import Struct
-from xxhash import xxh3_64_intdigest
 
 from ipytorchseed.trace.compiled import COMPILED
 from ipytorchseed.trace.digests import UNSEEN
+from ipytorchseed.trace.format import Place
 from ipytorchseed.trace.loading import Loaded, Tensors
 
 # Parts of a module's path for a wrapper around it, compiled or distributed.
@@ -18,9 +18,9 @@ _WRAPPERS = ("_orig_mod", "module", "_fsdp_wrapped_module", "_checkpoint_wrapped
 
 
 class Keys(Struct):
-    """Columns of 64-bit numbers, one for each operation.
+    """Columns of hashes, one for each operation.
 
-    Equal numbers mean the same in any trace.
+    They are equal for what is the same in two traces, and comparable within one process.
 
     Attributes:
         given: Its inputs: tensors, and other arguments.
@@ -44,63 +44,43 @@ class Keys(Struct):
 
 
 def keys(trace: Loaded) -> Keys:
-    """Number the operations of a trace."""
+    """Compute the keys of a trace's operations."""
+    reads, makes = trace.reads, trace.makes
+    kinds = np.array([hash(kind) for kind in trace.kinds], np.int64)
 
-    def of_calls(values: Iterable[int]) -> Any:
-        return np.fromiter(values, np.uint64, len(trace.calls))[trace.of]
+    def of_calls(values: Iterable[object]) -> Any:
+        return np.array([hash(each) for each in values], np.int64)[trace.of]
 
-    names = [_number(each.replace("::", ":")) for each in trace.names]
-    places = [_number(each.code or each.line, _path(each.module), each.backward)
-              for each in trace.places]  # fmt: skip
-    kinds = np.array([_number(*each) for each in trace.kinds] or [0], np.uint64)
-    named = of_calls(names[call.operation] for call in trace.calls)
-    placed = mix(named + of_calls(places[call.place] for call in trace.calls))
+    def combined(*columns: Iterable[object]) -> Any:
+        return np.fromiter(map(hash, zip(*columns, strict=True)), np.int64, len(trace))
+
+    named = of_calls(call.operation for call in trace.calls)
+    placed = of_calls((call.operation, *_place_key(call.place)) for call in trace.calls)
     plain = of_calls(call.plain for call in trace.calls)
-    shapes = fold(trace.reads, kinds[trace.reads.kinds]) + mix(
-        fold(trace.makes, kinds[trace.makes.kinds])
-    )
-    given = mix(fold(trace.reads, trace.reads.digests) + mix(plain))
+    given = combined(_bytes(reads, reads.digests), plain.tolist())
+    shapes = (_bytes(each, kinds[each.kinds]) for each in (reads, makes))
+    compiled = of_calls(call.place.module.endswith(COMPILED) for call in trace.calls)
     return Keys(
         given=given,
-        made=fold(trace.makes, trace.makes.digests),
+        made=combined(_bytes(makes, makes.digests)),
         plain=plain,
-        seen=~(any_of(trace.reads, trace.reads.digests == UNSEEN)
-               | any_of(trace.makes, trace.makes.digests == UNSEEN)),
-        anchor=mix(placed + mix(given)),
-        exact=mix(placed + mix(shapes)),
+        seen=~(reads.any(reads.digests == UNSEEN) | makes.any(makes.digests == UNSEEN)),
+        anchor=combined(placed.tolist(), given.tolist()),
+        exact=combined(placed.tolist(), *shapes),
         named=named,
-        compiled=of_calls(trace.places[call.place].module.endswith(COMPILED)
-                          for call in trace.calls).astype(bool),
-    )  # fmt: skip
+        compiled=compiled.astype(bool),
+    )
 
 
-def fold(tensors: Tensors, values: Any) -> Any:
-    """Combine the values of each operation's tensors, in order, into one number."""
-    counts = np.diff(tensors.ends, prepend=0)
-    order = np.arange(len(values)) - np.repeat(tensors.ends - counts, counts)
-    mixed = mix(values + mix(order.astype(np.uint64) + np.uint64(1)))
-    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
-    return mix(sums[tensors.ends] - sums[tensors.ends - counts] + counts.astype(np.uint64))
+def _bytes(tensors: Tensors, values: Any) -> Iterator[bytes]:
+    """Yield the values of each operation's tensors."""
+    data, begin = values.tobytes(), 0
+    for end in (tensors.ends * values.itemsize).tolist():
+        yield data[begin:end]
+        begin = end
 
 
-def any_of(tensors: Tensors, chosen: Any) -> Any:
-    """Return for each operation whether any of its tensors is selected."""
-    counts = np.diff(tensors.ends, prepend=0)
-    sums = np.concatenate([[0], np.cumsum(chosen)])
-    return sums[tensors.ends] > sums[tensors.ends - counts]
-
-
-def _path(module: str) -> str:
-    """Return a module's path without the outermost name and without wrappers."""
-    return ".".join(each for each in module.split(".")[1:] if each not in _WRAPPERS)
-
-
-def _number(*words: object) -> int:
-    return xxh3_64_intdigest(repr(words).encode("utf-8", "surrogatepass"))
-
-
-def mix(words: Any) -> Any:
-    """Mix the bits of each word with the finalizer of SplitMix64."""
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
+def _place_key(place: Place) -> tuple[object, ...]:
+    """Return a place without the outermost name of its module and without wrappers."""
+    path = [each for each in place.module.split(".")[1:] if each not in _WRAPPERS]
+    return place.code or place.line, *path, place.backward

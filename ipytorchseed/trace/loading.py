@@ -28,7 +28,7 @@ from ipytorchseed.trace.format import (
     End,
     Header,
     Kind,
-    Where,
+    Place,
 )
 
 _FORMAT = Format("trace", TraceError, "record it again with its.trace(FILE)", size=1 << 31)
@@ -59,9 +59,30 @@ class Tensors(Struct):
     kinds: Any
     summaries: Any
 
+    @property
+    def counts(self) -> Any:
+        """The number of tensors of each operation."""
+        return np.diff(self.ends, prepend=0)
+
+    @property
+    def owners(self) -> Any:
+        """The operation of each tensor."""
+        return np.repeat(np.arange(len(self.ends)), self.counts)
+
     def of(self, operation: int) -> slice:
         """Return the slice with the tensors of an operation."""
         return slice(int(self.ends[operation - 1]) if operation else 0, int(self.ends[operation]))
+
+    def rows(self, operations: Any) -> Any:
+        """Return the indices of the tensors of several operations, one after the other."""
+        counts = self.counts[operations]
+        ends = np.cumsum(counts)
+        return np.arange(counts.sum()) + np.repeat(self.ends[operations] - ends, counts)
+
+    def any(self, chosen: Any) -> Any:
+        """Return for each operation whether any of its tensors is chosen."""
+        sums = np.concatenate([[0], np.cumsum(chosen)])
+        return sums[self.ends] > sums[self.ends - self.counts]
 
 
 class Operation(Struct, frozen=True):
@@ -78,7 +99,7 @@ class Operation(Struct, frozen=True):
     name: str
     index: int
     thread: int
-    place: Where
+    place: Place
     given: str
 
     @property
@@ -94,9 +115,7 @@ class Loaded(Struct):
         path: The path of its file.
         header: What was known at the start of the run.
         notes: What could not be seen or read, in words.
-        names: Names of operations.
-        places: Their places in the code.
-        calls: The operations as they occur, with indices into ``names`` and ``places``.
+        calls: The operations as they occur, with name and place.
         kinds: Shapes and dtypes.
         of: Index of the call of each operation.
         threads: Thread of each operation.
@@ -109,8 +128,6 @@ class Loaded(Struct):
     path: str
     header: Header
     notes: list[str]
-    names: list[str]
-    places: list[Where]
     calls: list[Call]
     kinds: list[Kind]
     of: Any
@@ -126,13 +143,13 @@ class Loaded(Struct):
         """Return an operation's call: name, place and arguments that are not tensors."""
         return self.calls[int(self.of[operation])]
 
-    def place(self, operation: int) -> Where:
+    def place(self, operation: int) -> Place:
         """Return the place of an operation."""
-        return self.places[self.call(operation).place]
+        return self.call(operation).place
 
     def name(self, operation: int) -> str:
         """Return an operation's name, ``aten::mm``."""
-        return self.names[self.call(operation).operation]
+        return self.call(operation).operation
 
     def operation(self, at: int) -> Operation:
         """Describe an operation."""
@@ -150,7 +167,7 @@ class Loaded(Struct):
 
     def find(self, name: str) -> int:
         """Return the first operation with a name."""
-        calls = [self.names[call.operation] == name for call in self.calls]
+        calls = [call.operation == name for call in self.calls]
         return int(np.flatnonzero(np.array(calls)[self.of])[0])
 
     def count_earlier(self, operation: int) -> int:
@@ -219,21 +236,39 @@ def gather(records: Iterable[Header | Chunk | End], path: str = "") -> Loaded:
     header = next(rest, None)
     if not isinstance(header, Header):
         raise ContentError("a damaged trace: it has no header")
-    gathering = _Gathering(header)
-    notes: list[str] | None = None
+    tables: _Tables = {each: {} for each in ("calls", "kinds")}
+    parts = [_read_chunk(Chunk(0, [], [], *[b""] * 9), header, tables)]  # for no operations
+    tensors, end = 0, None
     for record in rest:
         if isinstance(record, Chunk):
-            gathering.add(record)
+            parts.append(part := _read_chunk(record, header, tables))
+            tensors += len(part.reads.digests) + len(part.makes.digests)
+            if tensors > _MOST_TENSORS:
+                raise ContentError(_TOO_MANY)
         elif isinstance(record, End):
-            notes = [f"{path}: {note}" for note in record.notes]
+            end = record
             break
-    loaded = gathering.loaded(path)
-    if notes is None:
-        notes = [
-            f"{path} has no end: its process was stopped. {len(loaded):,} operations are whole"
-        ]
-    loaded.notes = notes
-    return loaded
+    parts.sort(key=lambda part: part.thread)  # chunks of threads are interleaved
+    of = np.concatenate([part.of for part in parts])
+    if end is None:
+        notes = [f"{path} has no end: its process was stopped. {len(of):,} operations are whole"]
+    else:
+        notes = [f"{path}: {note}" for note in end.notes]
+    return Loaded(
+        path=path,
+        header=header,
+        notes=notes,
+        **{name: [*table] for name, table in tables.items()},
+        of=of,
+        threads=np.repeat([part.thread for part in parts], [len(part.of) for part in parts]),
+        reads=_join([part.reads for part in parts]),
+        makes=_join([part.makes for part in parts]),
+        links=np.unique(np.concatenate([part.links for part in parts]), axis=0),
+    )
+
+
+# What chunks have tables of: each thing with its number in the trace.
+_Tables = dict[str, dict[Any, int]]
 
 
 class _Part(Struct):
@@ -246,79 +281,37 @@ class _Part(Struct):
     links: Any
 
 
-class _Gathering:
-    """Gathers the content of chunks into columns."""
+def _read_chunk(chunk: Chunk, header: Header, tables: _Tables) -> _Part:
+    """Read the columns of a chunk, with the numbers that things have in the trace.
 
-    def __init__(self, header: Header) -> None:
-        self.header = header
-        self._numbers: dict[str, dict[Any, int]] = {
-            each: {} for each in ("name", "place", "call", "kind")
-        }
-        self._parts: list[_Part] = []
-        self._tensors = 0
-        self.add(Chunk(0, [], [], [], [], *[b""] * 9))  # the columns of a trace without operations
+    Raises:
+        ContentError: It contradicts itself.
+    """
 
-    def add(self, chunk: Chunk) -> None:
-        """Append a chunk.
+    def numbered(table: str, values: list[Any]) -> Any:
+        known = tables[table]
+        return np.array([known.setdefault(each, len(known)) for each in values], np.uint32)
 
-        Raises:
-            ContentError: It contradicts itself, or there are too many.
-        """
+    def numbers(data: bytes) -> Any:
+        return np.frombuffer(data, "<u4")
 
-        def numbers(data: bytes) -> Any:
-            return np.frombuffer(data, "<u4")
+    def tensors(counts: bytes, refs: bytes) -> Tensors:
+        each, chosen = numbers(counts).astype(np.int64), numbers(refs)
+        if len(each) != len(of) or each.sum() != len(chosen):
+            raise ValueError("columns of other lengths")
+        return Tensors(each, digests[chosen], kind_of[chosen], summaries[chosen])
 
-        def tensors(counts: bytes, refs: bytes) -> Tensors:
-            each, chosen = numbers(counts).astype(np.int64), numbers(refs)
-            if len(each) != len(of) or each.sum() != len(chosen):
-                raise ValueError("columns of other lengths")
-            return Tensors(each, digests[chosen], kind_of[chosen], summaries[chosen])
-
-        try:
-            calls = [
-                self._number("call", Call(self._number("name", chunk.names[call.operation]),
-                                          self._number("place", chunk.places[call.place]),
-                                          call.plain, call.text))
-                for call in chunk.calls
-            ]  # fmt: skip
-            kinds = [self._number("kind", kind) for kind in chunk.kinds]
-            digests = np.frombuffer(chunk.tensors, "<u8")
-            kind_of = np.array(kinds, np.uint32)[numbers(chunk.kind_of)]
-            width = 3 if self.header.summaries else 0
-            summaries = np.frombuffer(chunk.summaries, "<f4").reshape(len(kind_of), width)
-            of = np.array(calls, np.uint32)[numbers(chunk.of)]
-            reads = tensors(chunk.reads, chunk.read)
-            makes = tensors(chunk.makes, chunk.made)
-            links = np.frombuffer(chunk.links, "<u8").reshape(-1, 2)
-        except (IndexError, ValueError):
-            raise ContentError("a damaged trace: a chunk contradicts itself") from None
-        self._tensors += len(reads.digests) + len(makes.digests)
-        if self._tensors > _MOST_TENSORS:
-            raise ContentError(_TOO_MANY)
-        self._parts.append(_Part(chunk.thread, of, reads, makes, links))
-
-    def _number(self, table: str, value: object) -> int:
-        known = self._numbers[table]
-        return known.setdefault(value, len(known))
-
-    def loaded(self, path: str) -> Loaded:
-        """Return the trace, ordered by thread: chunks of threads are interleaved."""
-        parts = sorted(self._parts, key=lambda part: part.thread)
-        counts = [len(part.of) for part in parts]
-        return Loaded(
-            path=path,
-            header=self.header,
-            notes=[],
-            names=[*self._numbers["name"]],
-            places=[*self._numbers["place"]],
-            calls=[*self._numbers["call"]],
-            kinds=[*self._numbers["kind"]],
-            of=np.concatenate([part.of for part in parts]),
-            threads=np.repeat(np.array([part.thread for part in parts]), counts),
-            reads=_join([part.reads for part in parts]),
-            makes=_join([part.makes for part in parts]),
-            links=np.unique(np.concatenate([part.links for part in parts]), axis=0),
-        )
+    try:
+        digests = np.frombuffer(chunk.tensors, "<u8")
+        kind_of = numbered("kinds", chunk.kinds)[numbers(chunk.kind_of)]
+        width = 3 if header.summaries else 0
+        summaries = np.frombuffer(chunk.summaries, "<f4").reshape(len(kind_of), width)
+        of = numbered("calls", chunk.calls)[numbers(chunk.of)]
+        reads, makes = tensors(chunk.reads, chunk.read), tensors(chunk.makes, chunk.made)
+        links = np.frombuffer(chunk.links, "<u8").reshape(-1, 2)
+    except (IndexError, ValueError):
+        raise ContentError("a damaged trace: a chunk contradicts itself") from None
+    return _Part(chunk.thread, of, reads, makes, links)
 
 
 def _join(parts: list[Tensors]) -> Tensors:

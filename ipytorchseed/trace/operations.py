@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
+from itertools import chain
 from typing import Any
 
 from msgspec import Struct
@@ -29,37 +30,40 @@ class Overload(Struct, frozen=True):
         view: Whether it returns a view of an argument.
         unwritten: Whether it returns uninitialized memory.
         draws: Whether it draws random numbers.
-        unread: Places of arguments that it writes without reading.
-        written: Places of arguments that it writes.
-        outs: Names of arguments that it writes without reading.
-        written_names: Names of further arguments that it writes.
+        arguments: The names of its arguments, in order.
+        written: Those that it writes.
+        unread: Those that it writes without reading.
         returns: Whether it returns anything other than its arguments.
     """
 
     name: str
-    view: bool
-    unwritten: bool
-    draws: bool
-    unread: frozenset[int]
-    written: tuple[int, ...]
-    outs: frozenset[str]
-    written_names: tuple[str, ...]
-    returns: bool
+    view: bool = True
+    unwritten: bool = False
+    draws: bool = False
+    arguments: tuple[str, ...] = ()
+    written: frozenset[str] = frozenset()
+    unread: frozenset[str] = frozenset()
+    returns: bool = False
 
     @property
     def silent(self) -> bool:
         """Whether it computes no values."""
         return self.view or self.unwritten
 
+    def inputs(self, args: tuple[Any, ...], given: Mapping[str, Any]) -> Iterable[Any]:
+        """Return the arguments that a call reads."""
+        if not self.unread:
+            return (*args, *given.values()) if given else args
+        return [each for name, each in self._named(args, given) if name not in self.unread]
+
     def changes(self, args: tuple[Any, ...], given: Mapping[str, Any]) -> list[Any]:
         """Return the arguments that a call writes."""
-        found = [args[place] for place in self.written if place < len(args)]
-        return found + [given[name] for name in self.written_names if name in given]
+        if not self.written:
+            return []
+        return [each for name, each in self._named(args, given) if name in self.written]
 
-
-def named(name: str) -> Overload:
-    """Return an overload with only a name."""
-    return Overload(name, True, False, False, frozenset(), (), frozenset(), (), False)  # noqa: FBT003
+    def _named(self, args: tuple[Any, ...], given: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+        return chain(zip(self.arguments, args, strict=False), given.items())
 
 
 @cache
@@ -69,27 +73,24 @@ def describe(func: Any) -> Overload:  # an OpOverload, or a similar object
 
     schema = getattr(func, "_schema", None)
     if schema is None:  # a higher-order operator, which calls others
-        name = str(getattr(func, "name", lambda: func)())
-        return named(name)
+        return Overload(str(getattr(func, "name", lambda: func)()))
     name = schema.name
     short = name.rpartition("::")[2]
-    written = [
-        (place, argument)
-        for place, argument in enumerate(schema.arguments)
-        if argument.alias_info is not None and argument.alias_info.is_write
+    changed = [
+        each
+        for each in schema.arguments
+        if each.alias_info is not None and each.alias_info.is_write
     ]
-    outs = frozenset(each.name for _, each in written if each.kwarg_only)
+    unread = [each for each in changed if each.kwarg_only or short in _OVERWRITES]
     aliased = [each.alias_info for each in schema.returns]
-    view = not written and bool(aliased) and all(alias is not None for alias in aliased)
-    unread = {place for place, each in written if place == 0 and short in _OVERWRITES}
+    view = not changed and bool(aliased) and all(alias is not None for alias in aliased)
     return Overload(
         name=name,
         view=view or name.startswith("profiler::"),
         unwritten=short in _UNWRITTEN,
         draws=torch.Tag.nondeterministic_seeded in func.tags,
-        unread=frozenset(unread),
-        written=tuple(place for place, each in written if not each.kwarg_only),
-        outs=outs,
-        written_names=tuple(each.name for _, each in written),
+        arguments=tuple(each.name for each in schema.arguments),
+        written=frozenset(each.name for each in changed),
+        unread=frozenset(each.name for each in unread),
         returns=any(alias is None for alias in aliased),
     )

@@ -7,16 +7,16 @@ import warnings
 from array import array
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import cache
 from itertools import takewhile
 from pathlib import Path
 from threading import get_ident
 from traceback import walk_stack
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ipytorchseed.introspection.ownership import is_local_file
 from ipytorchseed.trace.compiled import leave_uncompiled
+from ipytorchseed.trace.format import Place, shorten
 
 Pick = Callable[[list[tuple[FrameType, int]]], "tuple[FrameType, int] | None"]
 
@@ -31,19 +31,11 @@ _DEEPEST = 500
 _MOST_NODES = 2**22
 
 
-class Place(NamedTuple):
-    """Where an operation came from.
+# A file and a line of it: what the search on the stack returns.
+Spot = tuple[str, int]
 
-    Attributes:
-        line: Of the cell, from 1; 0 if no line of it is on the stack. In a backward pass, the
-            line of the forward operation.
-        module: The path of the innermost module, ``model.layer2.conv1``; or "".
-        backward: Whether it belongs to a backward pass.
-    """
-
-    line: int
-    module: str
-    backward: bool
+# The result of a search without success.
+NOWHERE: Spot = ("", 0)
 
 
 class Places:
@@ -81,8 +73,8 @@ class Lines:
         self._names = names
         self._pick = pick
 
-    def find(self, frame: FrameType | None, end: str = "") -> int:
-        """Return the line that leads to a frame, or 0.
+    def find(self, frame: FrameType | None, end: str = "") -> Spot:
+        """Return the line that leads to a frame, or ``NOWHERE``.
 
         Args:
             frame: The innermost frame.
@@ -92,25 +84,27 @@ class Lines:
             return self._picked(frame, self._pick)
         while frame is not None and frame.f_code.co_name != end:
             if self._is_users(frame):
-                return self._number(frame)
+                return frame.f_code.co_filename, frame.f_lineno or 0
             frame = frame.f_back
-        return 0
+        return NOWHERE
 
-    def _number(self, frame: FrameType) -> int:
-        return frame.f_lineno or 0
-
-    def _picked(self, frame: FrameType | None, pick: Pick) -> int:
+    def _picked(self, frame: FrameType | None, pick: Pick) -> Spot:
         stack: list[tuple[FrameType, int]] = []
         while frame is not None and len(stack) < _DEEPEST:
             if frame.f_globals is self._names:
                 stack.append((frame, frame.f_lineno or 0))
             frame = frame.f_back
         chosen = pick(stack)
-        return chosen[1] if chosen is not None else 0
+        return NOWHERE if chosen is None else (self._file, chosen[1])
 
-    def where(self, line: int) -> tuple[str, int, str]:
-        """Return file, line and code for a result of ``find``; a cell has no file."""
-        return "", line, linecache.getline(self._file, line).strip()
+    def place(self, spot: Spot, module: str = "", *, backward: bool = False) -> Place:
+        """Return the place of an operation, by the result of ``find``."""
+        file, line = spot
+        code = shorten(linecache.getline(file, line).strip())
+        return Place(self._shown(file), line, code, module, backward)
+
+    def _shown(self, file: str) -> str:  # noqa: ARG002 -- a cell has none
+        return ""
 
     def between(self, frame: FrameType | None) -> list[str]:
         """Return the files from a frame to the user's, innermost first."""
@@ -125,21 +119,13 @@ class Lines:
 class ScriptLines(Lines):
     """Finds the user's line in a script: that of the user's innermost file.
 
-    Lines get numbers from 1, because there may be many files.
-
     Args:
         names: The namespace of the code that is traced, which is the user's whatever its file.
     """
 
     def __init__(self, names: Mapping[str, Any]) -> None:
         super().__init__("", names)
-        self._known: dict[tuple[str, int], int] = {}
         self._own: dict[str, bool] = {}
-        self._name = cache(_name)
-
-    def _number(self, frame: FrameType) -> int:
-        key = frame.f_code.co_filename, frame.f_lineno or 0
-        return self._known.get(key) or self._known.setdefault(key, len(self._known) + 1)
 
     def _is_users(self, frame: FrameType) -> bool:
         file = frame.f_code.co_filename
@@ -151,26 +137,17 @@ class ScriptLines(Lines):
             own = self._own[file] = mine or (not made and is_local_file(file))
         return own
 
-    def where(self, line: int) -> tuple[str, int, str]:
-        """Return file, line and code for a result of ``find``.
+    def _shown(self, file: str) -> str:
+        """Return a file's path from the working folder, or its name; empty for no file.
 
-        A file is named relative to the working folder, else by its name alone, because others may
-        read the trace.
+        Others may read the trace, so no other folder is named.
         """
-        if not line:
-            return "", 0, ""
-        file, at = [*self._known][line - 1]
-        return self._name(file), at, linecache.getline(file, at).strip()
-
-
-def _name(file: str) -> str:
-    """Return a file's path from the working folder, or its name; empty for no file."""
-    path = Path(file)
-    if file.startswith("<") or not path.is_file():
-        return ""
-    with suppress(ValueError, OSError):
-        return path.resolve().relative_to(Path.cwd()).as_posix()
-    return path.name
+        path = Path(file)
+        if file.startswith("<") or not path.is_file():
+            return ""
+        with suppress(ValueError, OSError):
+            return path.resolve().relative_to(Path.cwd()).as_posix()
+        return path.name
 
 
 class Sequence:
@@ -269,23 +246,12 @@ class ModulePaths:
         """Return the path of a new module, and register all modules in it."""
         from torch.nn import Module
 
-        kind = type(module).__name__
-        if stack:
-            root, path = module, f"{stack[-1]}.{kind}"
-        else:
-            named = (
-                (name, value)
-                for name, value in list(self._names.items())
-                if isinstance(value, Module) and not name.startswith("_")
-            )
-            path, root = next(
-                (
-                    (name, value)
-                    for name, value in named
-                    if any(module is each for each in value.modules())
-                ),
-                (kind, module),
-            )
+        root, path = module, ".".join([*stack[-1:], type(module).__name__])
+        for name, value in [] if stack else list(self._names.items()):
+            named = isinstance(value, Module) and not name.startswith("_")
+            if named and any(module is each for each in value.modules()):
+                root, path = value, name
+                break
         for inner, each in root.named_modules():
             self._paths.setdefault(id(each), (each, f"{path}.{inner}" if inner else path))
         return self._paths[id(module)][1]

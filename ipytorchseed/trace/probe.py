@@ -11,8 +11,8 @@ from ipytorchseed.fingerprint.elements import readable
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
 from ipytorchseed.fingerprint.owners import UnreadableError
 from ipytorchseed.trace.digests import digest_of_tensor
+from ipytorchseed.trace.format import Place
 from ipytorchseed.trace.operations import Overload
-from ipytorchseed.trace.places import Place
 
 # How often the operation is repeated on a copy of its input.
 _AGAIN = 8

@@ -13,8 +13,10 @@ from ipytorchseed.errors import in_brief
 from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.trace.compiled import watch_graphs
 from ipytorchseed.trace.draws import Draws
-from ipytorchseed.trace.places import Lines, ModulePaths, Place, Places
+from ipytorchseed.trace.format import Place
+from ipytorchseed.trace.places import Lines, ModulePaths, Places
 from ipytorchseed.trace.probe import Probe
+from ipytorchseed.trace.unwatched import pass_lengths_as_numbers
 from ipytorchseed.trace.watching import watch_class
 
 if TYPE_CHECKING:
@@ -98,6 +100,7 @@ class Recorder(Struct, dict=True, eq=False):
         mode = self.watch()
         self.active = True
         self.modules.attach()
+        pass_lengths_as_numbers(self._replaced)
         watch_threads(lambda: self.watch() if self.active else None, self._replaced)
         if self.trace is not None:
             watch_graphs(self._run_graph, self._replaced)
@@ -120,7 +123,7 @@ class Recorder(Struct, dict=True, eq=False):
     def watch(self) -> Any:  # a TorchDispatchMode
         """Return the dispatch mode of a further thread, with its own track."""
         number = len(self._made)
-        track = self.trace.track(number, self.places, self.lines) if self.trace else None
+        track = self.trace.track(number, self.places) if self.trace else None
         mode = watch_class()(self, track)
         self._made.append(mode)
         return mode

@@ -13,7 +13,7 @@ from ipytorchseed.trace.comparison import Span
 from ipytorchseed.trace.compiled import GRAPH
 from ipytorchseed.trace.digests import UNSEEN
 from ipytorchseed.trace.format import STATE
-from ipytorchseed.trace.keys import Keys, any_of
+from ipytorchseed.trace.keys import Keys
 from ipytorchseed.trace.loading import Loaded
 from ipytorchseed.trace.summaries import Distances
 
@@ -26,33 +26,19 @@ def read_later(trace: Loaded, readers: Any) -> Any:
 
     Reading a part or a view of it counts, or what was written over a part of it.
     """
-    counts = np.diff(trace.reads.ends, prepend=0)
-    chosen = np.repeat(readers, counts)
-    by, read = np.repeat(np.arange(len(trace)), counts)[chosen], trace.reads.digests[chosen]
-    digests, last = _last(read, by)
-    if not len(digests):
-        return np.zeros(len(trace.makes.digests), bool)
-    made, held = trace.links.T
+    reads, makes = trace.reads, trace.makes
+    chosen = readers[reads.owners]
+    digests = [reads.digests[chosen], trace.links[:, 0], trace.links[:, 1], makes.digests]
+    distinct, numbers = np.unique(np.concatenate(digests), return_inverse=True)
+    read, part, whole, made = np.split(numbers, np.cumsum([*map(len, digests)])[:-1])
+    last = np.full(len(distinct), -1)
+    np.maximum.at(last, read, reads.owners[chosen])
     for _ in range(_DEEPEST):
-        at = np.minimum(np.searchsorted(digests, made), len(digests) - 1)
-        linked = np.flatnonzero(digests[at] == made)
-        more, until = _last(
-            np.concatenate([digests, held[linked]]), np.concatenate([last, last[at[linked]]])
-        )
-        if len(more) == len(digests) and bool((until == last).all()):
+        before = last.copy()
+        np.maximum.at(last, whole, before[part])
+        if np.array_equal(last, before):
             break
-        digests, last = more, until
-    found = np.minimum(np.searchsorted(digests, trace.makes.digests), len(digests) - 1)
-    maker = np.repeat(np.arange(len(trace)), np.diff(trace.makes.ends, prepend=0))
-    return (digests[found] == trace.makes.digests) & (last[found] > maker)
-
-
-def _last(digests: Any, by: Any) -> tuple[Any, Any]:
-    """Return the distinct digests, sorted, and the last operation of each."""
-    order = np.lexsort((by, digests))
-    digests, by = digests[order], by[order]
-    ends = np.append(digests[1:] != digests[:-1], True)[: len(digests)]
-    return digests[ends], by[ends]
+    return last[made] > makes.owners
 
 
 def makers(trace: Loaded, digest: int, end: int) -> Iterator[int]:
@@ -120,20 +106,19 @@ class Side:
         readers[self.done[given_same]] = True
         right = np.isin(trace.makes.digests, np.unique(other.trace.makes.digests))
         right |= read_later(trace, readers)
-        inner = np.array([name != GRAPH for name in trace.names] or [False])
-        inner = self.compiled & inner[[call.operation for call in trace.calls]][trace.of]
+        called = np.array([call.operation != GRAPH for call in trace.calls], bool)[trace.of]
+        inner = self.compiled & called
         tensors = np.array([bool(each.dtype) for each in trace.kinds] or [False])
         tensors = tensors[trace.makes.kinds] | (trace.makes.digests == UNSEEN)
-        inner |= ~any_of(trace.makes, tensors)
+        inner |= ~trace.makes.any(tensors)
         if rtol is not None:
-            open_ = self.free & ~inner & ~any_of(trace.makes, right)
-            rows = np.flatnonzero(np.repeat(open_, np.diff(trace.makes.ends, prepend=0)))
-            theirs = np.diff(other.trace.makes.ends, prepend=0)
+            unmatched = self.free & ~inner & ~trace.makes.any(right)
+            rows = np.flatnonzero(unmatched[trace.makes.owners])
             near = other.free.copy()
             near[other.done[self.compiled[self.done]]] = True  # results of compiled code too
-            among = np.flatnonzero(np.repeat(near, theirs))
+            among = np.flatnonzero(near[other.trace.makes.owners])
             right[rows] = distances.known(self.number, rows, among, rtol)
-        return any_of(trace.makes, right) | inner
+        return trace.makes.any(right) | inner
 
 
 def find_spans(

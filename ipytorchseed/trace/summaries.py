@@ -68,12 +68,10 @@ class Distances:
     def __init__(self, a: Loaded, b: Loaded) -> None:
         self._traces = a, b
         numbers = {kind: at for at, kind in enumerate(dict.fromkeys([*a.kinds, *b.kinds]))}
-        self._kinds = [np.array([numbers[kind] for kind in each.kinds] or [0]) for each in (a, b)]
-        self._rounds = np.array([each.dtype.startswith(_FLOATS) for each in numbers] or [False])
-        self._tensor = np.array([bool(each.dtype) for each in numbers] or [False])
-        sizes = [(each.dtype, int(np.prod(each.shape))) for each in numbers]
-        same = {size: at for at, size in enumerate(dict.fromkeys(sizes))}
-        self._size = np.array([same[each] for each in sizes] or [0])
+        self._kinds = [np.array([numbers[kind] for kind in each.kinds], int) for each in (a, b)]
+        self._rounds = np.array([kind.dtype.startswith(_FLOATS) for kind in numbers], bool)
+        self._tensor = np.array([bool(kind.dtype) for kind in numbers], bool)
+        self._sizes = [(kind.dtype, math.prod(kind.shape)) for kind in numbers]
 
     def of(self, side: str, at: Any, to: Any, floor: Any = 0.0) -> Any:
         """Return the distances of the inputs or results of pairs.
@@ -91,16 +89,12 @@ class Distances:
         one, other = (getattr(each, side) for each in self._traces)
         if not (one.summaries.shape[1] and other.summaries.shape[1]):
             return found
-        counts = np.diff(one.ends, prepend=0)[at]
-        alike = (counts == np.diff(other.ends, prepend=0)[to]) & (counts > 0)
-        at, to, counts = at[alike], to[alike], counts[alike]
-        if not len(at):
-            return found
-        begins = np.cumsum(counts) - counts
-        step = np.arange(int(counts.sum())) - np.repeat(begins, counts)
-        left = np.repeat(one.ends[at] - counts, counts) + step
-        right = np.repeat(other.ends[to] - counts, counts) + step
-        found[alike] = np.maximum.reduceat(self.each(one, left, other, right, floor), begins)
+        counts = one.counts[at]
+        alike = (counts == other.counts[to]) & (counts > 0)
+        apart = self.each(one, one.rows(at[alike]), other, other.rows(to[alike]), floor)
+        if len(apart):
+            counts = counts[alike]
+            found[alike] = np.maximum.reduceat(apart, np.cumsum(counts) - counts)
         return found
 
     def each(self, one: Tensors, left: Any, other: Tensors, right: Any, floor: Any = 0.0) -> Any:
@@ -123,17 +117,14 @@ class Distances:
             rtol: How far they may be apart.
         """
         mine, theirs = self._traces[side].makes, self._traces[1 - side].makes
-        sizes = [self._size[self._kinds[side][mine.kinds[rows]]],
-                 self._size[self._kinds[1 - side][theirs.kinds[among]]]]  # fmt: skip
+        by_size: dict[tuple[str, int], list[int]] = {}
+        for row, kind in zip(among, self._kinds[1 - side][theirs.kinds[among]], strict=True):
+            by_size.setdefault(self._sizes[kind], []).append(row)
         found = np.zeros(len(rows), bool)
-        order = np.argsort(sizes[1], kind="stable")
-        begins, ends = (
-            np.searchsorted(sizes[1][order], sizes[0], end) for end in ("left", "right")
-        )
-        rounds = self._rounds[self._kinds[side][mine.kinds[rows]]]
-        for at in np.flatnonzero(rounds):
-            others = theirs.summaries[among[order[begins[at] : ends[at]]]]
-            found[at] = bool((distances(mine.summaries[rows[at]][None], others) <= rtol).any())
+        for at, kind in enumerate(self._kinds[side][mine.kinds[rows]]):
+            others = by_size.get(self._sizes[kind], []) if self._rounds[kind] else []
+            near = distances(mine.summaries[rows[at]][None], theirs.summaries[others]) <= rtol
+            found[at] = near.any()
         return found
 
 

@@ -38,7 +38,6 @@ class trace:  # noqa: N801 -- a context manager, written as the function that it
         from ipytorchseed.trace.draws import Draws
         from ipytorchseed.trace.file import TraceFile
         from ipytorchseed.trace.places import ScriptLines
-        from ipytorchseed.trace.recorder import Recorder
 
         if self._recorder is not None:
             raise ScopeError("this trace is under way; make another one inside it")

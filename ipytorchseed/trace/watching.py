@@ -13,8 +13,7 @@ from ipytorchseed.rng.table import check_folder
 from ipytorchseed.trace.compiled import COMPILED, GRAPH, leave_uncompiled
 from ipytorchseed.trace.digests import plain_digest
 from ipytorchseed.trace.operations import Overload, describe
-from ipytorchseed.trace.places import ENGINE, Place, Places, Sequence
-from ipytorchseed.trace.unwatched import Unwatched
+from ipytorchseed.trace.places import ENGINE, NOWHERE, Places, Sequence, Spot
 
 if TYPE_CHECKING:
     from ipytorchseed.trace.file import Track  # which imports numpy
@@ -29,7 +28,8 @@ _ENDED = SimpleNamespace(active=False, elsewhere=False, fail=lambda _: None)
 def _fill(result: Any, operation: Overload, byte: int) -> None:  # a tensor
     """Fill new memory with a byte; the old part of enlarged memory stays."""
     at = native()
-    if operation.written or not reads_natively(type(result)) or at.layout(result) is not at.strided:
+    enlarged = operation.written - operation.unread
+    if enlarged or not reads_natively(type(result)) or at.layout(result) is not at.strided:
         return
     storage = at.storage(result)
     if storage.nbytes() and at.device(result).type != "meta":
@@ -78,9 +78,8 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             self._places: Places = recorder.places
             self._sequence = Sequence(newest())
             self._stack = recorder.modules.stack()
-            self._known: dict[Any, tuple[Overload, Any]] = {}
-            self._unwatched = Unwatched()
-            self._here: dict[tuple[int, str], int] = {}
+            self._known: dict[Any, Overload] = {}
+            self._here: dict[tuple[Spot, str, bool], int] = {}
             self._in_graph = False
 
         def let_go(self) -> None:
@@ -104,29 +103,26 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             __tracebackhide__ = True  # user errors show only user frames
             recorder, given = self.recorder, kwargs or {}
             if not recorder.active:
-                return self._unwatched.call_of(func)(*args, **given)
+                return func(*args, **given)
             try:
-                operation, call = self._known.get(func) or self._meet(func)
-                node = current_node()
+                operation = self._known.get(func) or self._meet(func)
                 caller = here().f_back  # None in a thread of torch's own, as for backward on a GPU
-                place = self._forward(caller) if node is None else self._backward(node, caller)
-                if self._in_graph:
-                    place = self._compiled(place)
+                place = self._place(caller, compiled=self._in_graph)
                 where = recorder.place = self._places.all[place]
                 track = None if operation.silent else self._track
                 state = None
                 read: list[int] = []
                 words: list[Any] = []
                 if track is not None:
-                    self._read(track, operation, args, given, read, words)
+                    read, words = _look(operation.inputs(args, given), track.digest)
                 if operation.draws and recorder.draws is not None:
                     state = recorder.draws.before(args, given)
                 if recorder.probe is not None:
-                    recorder.probe.before(call, operation, where, args, given)
+                    recorder.probe.before(func, operation, where, args, given)
             except Exception as error:  # noqa: BLE001 -- the user's code goes on, whatever it was
                 recorder.fail(error)
-                return self._unwatched.call_of(func)(*args, **given)
-            result = call(*args, **given)
+                return func(*args, **given)
+            result = func(*args, **given)
             if not recorder.active:  # another thread may have ended it
                 return result
             try:
@@ -138,7 +134,11 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                     index = 0 if self._track is None else self._track.count
                     recorder.probe.after(operation, where, index, args, given, result)
                 if track is not None:
-                    made = self._made(track, operation, args, given, result)
+                    made, other = _look(operation.changes(args, given), track.written)
+                    if operation.returns:
+                        _list((result,), track.result, made, other)
+                    if other:
+                        made.append(plain_digest(other))
                     track.add(operation.name, place, words, read, state, made)
                 self.count += 1
                 if recorder.progress is not None and not self.count % _TICK:
@@ -147,21 +147,27 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 recorder.fail(error)
             return result
 
-        def _meet(self, func: Any) -> tuple[Overload, Any]:
+        def _meet(self, func: Any) -> Overload:
             """Describe an operation that occurs for the first time."""
             if self.recorder.elsewhere:
                 self.recorder.active = False
-            found = self._known[func] = describe(func), self._unwatched.call_of(func)
+            found = self._known[func] = describe(func)
             return found
+
+        def _place(self, caller: FrameType | None, *, compiled: bool) -> int:
+            """Return the number of the place of the running operation."""
+            node = current_node()
+            place = self._forward(caller) if node is None else self._backward(node, caller)
+            if not compiled:
+                return place
+            known = self._places.all[place]
+            module = f"{known.module}.{COMPILED}" if known.module else COMPILED
+            return self._places.of(known._replace(module=module))
 
         def _forward(self, caller: FrameType | None) -> int:
             """Return the place of an operation outside of backward passes."""
             stack = self._stack
-            module = stack[-1] if stack else ""
-            key = self._lines.find(caller), module
-            place = self._here.get(key)
-            if place is None:
-                place = self._here[key] = self._places.of(Place(*key, backward=False))
+            place = self._at(self._lines.find(caller), stack[-1] if stack else "")
             number = newest()
             if number != self._sequence.end:
                 self._sequence.note(number, place)
@@ -172,34 +178,33 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
 
             User code in a backward pass has its own place.
             """
-            line = self._lines.find(caller, ENGINE)
-            if line:
-                return self._places.of(Place(line, "", backward=True))
-            place = self._sequence.find(node._sequence_nr())  # noqa: SLF001 -- no public way
-            if place is None:
-                line = self._lines.find(caller)
-                return self._places.of(Place(line, "", backward=True))
-            return self._places.of(self._places.all[place]._replace(backward=True))
+            spot = self._lines.find(caller, ENGINE)
+            if spot is NOWHERE:
+                place = self._sequence.find(node._sequence_nr())  # noqa: SLF001 -- no public way
+                if place is not None:
+                    return self._places.of(self._places.all[place]._replace(backward=True))
+                spot = self._lines.find(caller)
+            return self._at(spot, backward=True)
 
-        def _compiled(self, place: int) -> int:
-            """Return the number of a place within compiled code."""
-            known = self._places.all[place]
-            module = f"{known.module}.{COMPILED}" if known.module else COMPILED
-            return self._places.of(known._replace(module=module))
+        def _at(self, spot: Spot, module: str = "", *, backward: bool = False) -> int:
+            """Return the number of a place in the user's code."""
+            key = spot, module, backward
+            place = self._here.get(key)
+            if place is None:
+                found = self._lines.place(spot, module, backward=backward)
+                place = self._here[key] = self._places.of(found)
+            return place
 
         def run_graph(self, graph: Any, inputs: Any, run: Callable[[Any, Any], Any]) -> Any:
             """Record a run of compiled code as one operation, including what it mutates."""
             track = self._track
             assert track is not None  # noqa: S101 -- it is watched for traces alone
             read: list[int] = []
-            made: list[int] = []
             changed: list[Any] = []
             place = 0
             try:
-                node, caller = current_node(), here().f_back
-                place = self._forward(caller) if node is None else self._backward(node, caller)
-                place = self._compiled(place)
-                self._list(inputs, read, [], track.digest)
+                place = self._place(here().f_back, compiled=True)
+                read, _ = _look(inputs, track.digest)
                 changed = [inputs[each] for each in graph.mutated_input_idxs]
             except Exception as error:  # noqa: BLE001 -- as above
                 self.recorder.fail(error)
@@ -210,59 +215,30 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 self._in_graph = track.whole = outer
             if self.recorder.active:
                 try:
-                    self._list((result, changed), made, [], track.result)
+                    made, _ = _look((result, changed), track.result)
                     track.add(GRAPH, place, [], read, None, made)
                 except Exception as error:  # noqa: BLE001 -- as above
                     self.recorder.fail(error)
             return result
 
-        def _read(  # noqa: PLR0913, PLR0917 -- what torch passes, and where it goes
-            self,
-            track: Track,
-            operation: Overload,
-            args: tuple[Any, ...],
-            given: dict[str, Any],
-            found: list[int],
-            words: list[Any],
-        ) -> None:
-            """Digest the tensors that an operation reads, and list its other arguments."""
-            unread, outs = operation.unread, operation.outs
-            read = [each for n, each in enumerate(args) if n not in unread] if unread else args
-            self._list(read, found, words, track.digest)
-            if given:
-                by_name = [each for name, each in given.items() if name not in outs]
-                self._list(by_name, found, words, track.digest)
+    def _look(values: Any, digest: Callable[[Any], int]) -> tuple[list[int], list[Any]]:
+        """Return the digests of the tensors in values, and the other values."""
+        found: list[int] = []
+        words: list[Any] = []
+        _list(values, digest, found, words)
+        return found, words
 
-        def _made(
-            self,
-            track: Track,
-            operation: Overload,
-            args: tuple[Any, ...],
-            given: dict[str, Any],
-            result: Any,
-        ) -> list[int]:
-            """Digest what an operation returned or wrote."""
-            found: list[int] = []
-            words: list[Any] = []
-            if operation.written_names:
-                self._list(operation.changes(args, given), found, words, track.written)
-            if operation.returns:
-                self._list((result,), found, words, track.result)
-            if words:
-                found.append(plain_digest(words))
-            return found
-
-        def _list(
-            self, values: Any, found: list[int], words: list[Any], digest: Callable[[Any], int]
-        ) -> None:
-            for value in values:
-                if isinstance(value, tensor_type):
-                    found.append(digest(value))
-                elif type(value) is list or type(value) is tuple:
-                    words.append(len(value))
-                    self._list(value, found, words, digest)
-                else:
-                    words.append(value)
+    def _list(
+        values: Any, digest: Callable[[Any], int], found: list[int], words: list[Any]
+    ) -> None:
+        for value in values:
+            if isinstance(value, tensor_type):
+                found.append(digest(value))
+            elif type(value) is list or type(value) is tuple:
+                words.append(len(value))
+                _list(value, digest, found, words)
+            else:
+                words.append(value)
 
     leave_uncompiled(Watch.__torch_dispatch__, Watch.run_graph)
     return Watch

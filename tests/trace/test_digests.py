@@ -37,6 +37,7 @@ OTHER = {
     "one row for all": lambda: BASE[:1].expand(3, 4),
     "quantized": lambda: torch.quantize_per_tensor(BASE, 0.1, 0, torch.quint8),
     "empty": lambda: BASE[:0],
+    "nested": lambda: torch.nested.nested_tensor([BASE, BASE[:1]]),
 }
 
 

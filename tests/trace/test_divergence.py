@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from ipytorchseed.trace.comparing import compare
-from ipytorchseed.trace.places import Place
 from ipytorchseed.trace.probe import Probe
 from tests.trace.recorded import drift, record
 
@@ -28,8 +27,7 @@ def _twice(source, *given):
 
 def _probe(shown, count=0, **options):
     """Return a probe for an operation."""
-    at = shown.place
-    return Probe(shown.name, Place(at.line, at.module, at.backward), count, **options)
+    return Probe(shown.name, shown.place, count, **options)
 
 
 def test_equal_runs_have_none():

@@ -8,9 +8,10 @@ from msgspec.structs import replace
 
 from ipytorchseed.checking.comparing import Pair
 from ipytorchseed.checking.distance import Distance, say_rounding
+from ipytorchseed.checking.grading import Found, Grade
 from ipytorchseed.checking.notebook import Cell, Notebook
-from ipytorchseed.checking.passes import Pass, Records, Runs
-from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
+from ipytorchseed.checking.passes import Pass, Runs, open_runs
+from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.own_lines import only_asks
 from ipytorchseed.receipts.privacy import Places, reveal
@@ -31,7 +32,7 @@ def compare_receipt(notebook: Notebook, fresh: Pass, receipt: Receipt) -> Verdic
         fresh: One pass through it.
         receipt: The record of its run elsewhere.
     """
-    with Records(fresh.ledger, notebook) as records:
+    with open_runs(fresh.ledger, notebook) as records:
         here = {run.cell: run for run in records.runs}
         there = match([*here.values()], receipt.runs)
         if here and not there:
@@ -40,7 +41,7 @@ def compare_receipt(notebook: Notebook, fresh: Pass, receipt: Receipt) -> Verdic
         pairs = {cell: (reveal(run, here[cell]), here[cell]) for cell, run in there.items()}
         pair = _Elsewhere(receipt, records, pairs)
         cells = [
-            replace(pair.hold(cell), line=notebook.line(cell))
+            pair.hold(cell)
             for cell in notebook.cells
             if cell.count is None or cell.index in fresh.outputs
         ]
@@ -59,10 +60,10 @@ def make_receipt(notebook: Notebook, fresh: Pass) -> bytes:
         notebook: The notebook that was run.
         fresh: One pass through it.
     """
-    with Records(fresh.ledger, notebook) as records:
+    with open_runs(fresh.ledger, notebook) as records:
         places = Places.here(str(notebook.path))
         runs = [*{run.cell: run for run in records.runs}.values()]  # %replay runs a cell again
-        return write(notebook.path.name, runs, lambda: records.states, places)
+        return write(notebook.path.name, runs, records.find_states, places)
 
 
 class _Elsewhere(Pair):
@@ -74,9 +75,7 @@ class _Elsewhere(Pair):
         pairs: The run elsewhere and the run here of each cell that both have, by its id.
     """
 
-    def __init__(
-        self, receipt: Receipt, after: Records, pairs: Mapping[str, tuple[Run, Run]]
-    ) -> None:
+    def __init__(self, receipt: Receipt, after: Runs, pairs: Mapping[str, tuple[Run, Run]]) -> None:
         before = Runs([run for run, _ in pairs.values()], lambda: receipt)
         super().__init__(before, after)
         self._pairs = pairs
@@ -93,23 +92,20 @@ class _Elsewhere(Pair):
         changes = () if only_asks(cell.source) else find_changes(against, run)
         shown = tuple(each for each in changes if each.what != "variable")
         said = self.weigh(cell, against, run, shown)
-        graded = [*map(_grade, said.changes)]
-        rounding = all(rounded for _, rounded in graded[: len(shown) or None])
-        changes = tuple(change for change, _ in graded)
-        return replace(said, changes=changes, rounding=said.differs and rounding)
+        return replace(said, changes=tuple(map(_grade, said.changes)))
 
 
-def _grade(change: Change) -> tuple[Change, bool]:
-    """Return a change, labelled if it is rounding, and whether it is."""
-    distance = find_distance(change)
-    if distance is None or distance > ROUNDING:
-        return change, False
-    told = f"{change.detail}; {say_rounding(Distance(distance, beyond_zero=distance))}"
-    return replace(change, detail=told), True
+def _grade(change: Change) -> Grade:
+    """Return a change, labelled if it is rounding."""
+    distance, detail, found = find_distance(change), change.detail, Found.DIFFERENT
+    if distance is not None and distance <= ROUNDING:
+        detail += f"; {say_rounding(Distance(distance, beyond_zero=distance))}"
+        found = Found.ROUNDING
+    return Grade(change.what, change.name, detail, found=found)
 
 
-def _chosen(records: Records, name: str) -> bool:
+def _chosen(records: Runs, name: str) -> bool:
     """Return whether a person chose the seed of a source here, not the system."""
-    states = records.states
+    states = records.find_states()
     place = None if states is None else states.position(name, records.begins()[name])
     return place is not None and place.seed is not None and place.seed < LIMIT

@@ -88,7 +88,7 @@ def edit_file(text: str, edits: Sequence[Edit]) -> str:
         parts = {key: (at, end) for key, at, end in _members(text, cells[index])}
         splices += _in_source(text, *parts["source"], of_cell)
         if any(each.kind == TAG for each in of_cell):
-            splices += _tagged(text, parts["metadata"][0])
+            splices.append(_tagged(text, parts["metadata"][0]))
     return _splice(text, splices)
 
 
@@ -171,53 +171,37 @@ def _members(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
 
 def _in_source(text: str, at: int, end: int, edits: Sequence[Edit]) -> Iterator[Splice]:
     """Yield the splices of a cell's ``source``: one string, or a list of its lines."""
-    if text[at] == '"':
-        strings, between = [(at, end)], ""
-    else:
+    newline, strings = r"\n", [(at, end)]
+    if text[at] == "[":
         strings = [(begin, stop) for _, begin, stop in _members(text, at)]
-        between = text[at + 1 : strings[0][0]] if strings else ""
-        if len(strings) > 1:
-            between = text[strings[0][1] + 1 : strings[1][0]]
+        newline = rf'\n",{text[at + 1 : strings[0][0]] if strings else ""}"'
     places = [
         unit.start()
         for begin, stop in strings
         for unit in _UNIT.finditer(text, begin + 1, stop - 1)
     ]
     places += [strings[-1][1] - 1] if strings else []
-    newline = r"\n" if text[at] == '"' else rf'\n",{between}"'
-    for edit in edits:
-        for start, stop, new in edit.splices:
-            lines = (
-                json.dumps(line, ensure_ascii=text.isascii())[1:-1] for line in new.split("\n")
-            )
-            yield Splice(places[start], places[stop], newline.join(lines))
+    for start, stop, new in (each for edit in edits for each in edit.splices):
+        lines = (json.dumps(line, ensure_ascii=text.isascii())[1:-1] for line in new.split("\n"))
+        yield Splice(places[start], places[stop], newline.join(lines))
 
 
-def _tagged(text: str, at: int) -> Iterator[Splice]:
-    """Yield the splice of a cell's ``metadata`` that adds the tag."""
+def _tagged(text: str, at: int) -> Splice:
+    """Return the splice of a cell's ``metadata`` that adds the tag."""
     members = {key: (begin, end) for key, begin, end in _members(text, at)}
     word = json.dumps(VARIES)
+    begin, end = members.get("tags", (at, at))
+    inside = [*_members(text, begin)]
+    if "tags" in members and inside:
+        gap = text[begin + 1 : inside[0][1]] or " "
+        return Splice(inside[-1][2], inside[-1][2], f",{gap}{word}")
     if "tags" in members:
-        inside = [(begin, end) for _, begin, end in _members(text, members["tags"][0])]
-        if inside:
-            before = text.rfind("[", 0, inside[0][0]) if len(inside) == 1 else inside[-2][1]
-            gap = text[before : inside[-1][0]].lstrip("[,")
-            yield Splice(inside[-1][1], inside[-1][1], f",{gap}{word}")
-        else:
-            yield Splice(*members["tags"], f"[{word}]")
-        return
+        return Splice(begin, end, f"[{word}]")
+    unit = re.search(r"\{\n([ \t]*)", text)
     line = text[text.rfind("\n", 0, at) + 1 : at]
     outer = line[: len(line) - len(line.lstrip())]
-    above = re.search(r"\{\n([ \t]*)", text)
-    if not above or line.strip() == "{":  # all on one line
-        rest = ", " if members else ""
-        yield Splice(at + 1, at + 1, f'"tags": [{word}]{rest}')
-        return
-    unit = above[1]
-    inner = f"\n{outer}{unit}"
-    made = f'"tags": [{inner}{unit}{word}{inner}]'
-    if members:
-        last = max(end for _, end in members.values())
-        yield Splice(last, last, f",{inner}{made}")
-    else:
-        yield Splice(at, text.index("}", at) + 1, f"{{{inner}{made}\n{outer}}}")
+    made = json.dumps({"tags": [VARIES]}, indent=unit and unit[1]).replace("\n", f"\n{outer}")
+    if not members:
+        return Splice(at, text.index("}", at) + 1, made)
+    last = inside[-1][2]
+    return Splice(last, last, f"{',' if unit else ', '}{made[1:-1].rstrip()}")

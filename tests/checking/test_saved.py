@@ -16,12 +16,11 @@ from PIL import Image, ImageDraw
 
 from ipytorchseed.checking import report
 from ipytorchseed.checking.ci import as_junit
-from ipytorchseed.checking.grading import compare_outputs, grade_text
+from ipytorchseed.checking.grading import Found, compare_outputs, grade_text
 from ipytorchseed.checking.html_text import read_html
 from ipytorchseed.checking.notebook import read
 from ipytorchseed.checking.passes import Pass
-from ipytorchseed.checking.saved import SavedVerdict, compare_saved, let_raise
-from ipytorchseed.checking.verdict import Found
+from ipytorchseed.checking.saved import compare_saved, let_raise
 from ipytorchseed.errors import UncheckableError
 from ipytorchseed.why.changes import SHOWN_OTHERWISE
 from tests.checking.books import SPEC, look
@@ -418,7 +417,7 @@ def test_a_cell_that_raises_and_was_never_run(verdicts):
     verdict = verdicts["new"]
     assert verdict.exit_code == 2
     assert "In[2] raises KeyError: 'a'" in verdict.fault
-    assert isinstance(verdict, SavedVerdict)
+    assert verdict.saved
 
 
 @pytest.mark.parametrize(("rtol", "code"), [(None, 0), (1e-6, 0), (1e-9, 1), (0.5, 0)])

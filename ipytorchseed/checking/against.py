@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from msgspec.structs import replace
 
 from ipytorchseed.checking.comparing import Pair
@@ -12,7 +10,6 @@ from ipytorchseed.checking.grading import Found, Grade
 from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.passes import Pass, Runs, open_runs
 from ipytorchseed.checking.verdict import CellVerdict, Verdict
-from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.own_lines import only_asks
 from ipytorchseed.receipts.privacy import Places, reveal
 from ipytorchseed.receipts.reading import match
@@ -38,10 +35,11 @@ def compare_receipt(notebook: Notebook, fresh: Pass, receipt: Receipt) -> Verdic
         if here and not there:
             fault = f"the receipt is of {receipt.notebook}, and has none of the cells of this one"
             return Verdict(notebook.path, fault=fault)
-        pairs = {cell: (reveal(run, here[cell]), here[cell]) for cell, run in there.items()}
-        pair = _Elsewhere(receipt, records, pairs)
+        runs = [reveal(run, here[cell]) for cell, run in there.items()]
+        pair = Pair(Runs(runs, lambda: receipt), records)
+        pair.unseeded = {name for name in pair.unseeded if not _chosen(records, name)}
         cells = [
-            pair.hold(cell)
+            _hold(pair, cell)
             for cell in notebook.cells
             if cell.count is None or cell.index in fresh.outputs
         ]
@@ -66,33 +64,18 @@ def make_receipt(notebook: Notebook, fresh: Pass) -> bytes:
         return write(notebook.path.name, runs, records.find_states, places)
 
 
-class _Elsewhere(Pair):
-    """Compares a receipt with the pass through the notebook here, cell by cell.
-
-    Args:
-        receipt: The record of the run elsewhere.
-        after: The records of the kernel here.
-        pairs: The run elsewhere and the run here of each cell that both have, by its id.
-    """
-
-    def __init__(self, receipt: Receipt, after: Runs, pairs: Mapping[str, tuple[Run, Run]]) -> None:
-        before = Runs([run for run, _ in pairs.values()], lambda: receipt)
-        super().__init__(before, after)
-        self._pairs = pairs
-        self.unseeded = {name for name in self.unseeded if not _chosen(after, name)}
-
-    def hold(self, cell: Cell) -> CellVerdict:
-        """Compare a cell with its run elsewhere, and find the causes."""
-        if cell.count is None:
-            return CellVerdict(cell, Found.SKIPPED, Found.SKIPPED)
-        if cell.id not in self._pairs:
-            found = Found.SAME if only_asks(cell.source) else Found.UNKNOWN
-            return CellVerdict(cell, found, found)
-        against, run = self._pairs[cell.id]
-        changes = () if only_asks(cell.source) else find_changes(against, run)
-        shown = tuple(each for each in changes if each.what != "variable")
-        said = self.weigh(cell, against, run, shown)
-        return replace(said, changes=tuple(map(_grade, said.changes)))
+def _hold(pair: Pair, cell: Cell) -> CellVerdict:
+    """Compare a cell with its run elsewhere, and find the causes."""
+    if cell.count is None:
+        return CellVerdict(cell, Found.SKIPPED, Found.SKIPPED)
+    runs = pair.runs(cell)
+    if runs is None:
+        found = Found.SAME if only_asks(cell.source) else Found.UNKNOWN
+        return CellVerdict(cell, found, found)
+    changes = () if only_asks(cell.source) else find_changes(*runs)
+    shown = tuple(each for each in changes if each.what != "variable")
+    said = pair.weigh(cell, *runs, shown)
+    return replace(said, changes=tuple(map(_grade, said.changes)))
 
 
 def _grade(change: Change) -> Grade:

@@ -38,10 +38,11 @@ def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
 
     Args:
         notebook: The notebook that was run.
-        passes: Two or more. Those with the same ledger ran in the same kernel.
+        passes: Those with the same ledger ran in the same kernel.
 
     Returns:
-        A verdict for each code cell that the first pass and another reached, or that is not run.
+        A verdict for each code cell that the first pass and another reached, or that is not run;
+        none for a single pass.
     """
     first, *others = passes
     verdicts: dict[int, CellVerdict] = {}
@@ -58,7 +59,8 @@ def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
                 if found is not None:
                     made = [*pair.makers(found, [*verdicts.values()]), found]
                     verdicts |= {each.cell.index: each for each in made}
-    return [verdicts[place] for place in sorted(verdicts)]
+    lacking = first.lacking
+    return [replace(verdicts[at], lacking=lacking.get(at, ())) for at in sorted(verdicts)]
 
 
 class Pair:
@@ -86,7 +88,7 @@ class Pair:
             return CellVerdict(cell, Found.SKIPPED, Found.SKIPPED)
         if cell.index not in first.outputs or cell.index not in other.outputs:
             return None
-        runs = self._runs(cell)
+        runs = self.runs(cell)
         run, code = (None, "") if runs is None else (runs[1], self._code(runs[1]))
         outputs = first.outputs[cell.index], other.outputs[cell.index]
         shown = grade_cell(cell, *outputs, run, code=code)
@@ -143,10 +145,12 @@ class Pair:
             shown: The verdict on the later cell.
             earlier: The verdicts on the cells before it.
         """
-        readers = None if self._one_kernel else self._runs(shown.cell)
+        if self._one_kernel or not shown.causes:
+            return
+        readers = self.runs(shown.cell)
         files = {cause.name for cause in shown.causes if cause.kind == "file"}
         for known in earlier:
-            runs = self._runs(known.cell)
+            runs = self.runs(known.cell)
             names = set() if runs is None else _brought(runs[1], shown.causes)
             wrote = () if known.differs else tuple(filter(files.__contains__, known.wrote))
             if runs is None or readers is None or not (names or wrote):
@@ -176,7 +180,7 @@ class Pair:
     def _one_kernel(self) -> bool:
         return self._before is self._after
 
-    def _runs(self, cell: Cell) -> tuple[Run, Run] | None:
+    def runs(self, cell: Cell) -> tuple[Run, Run] | None:
         """Return the runs of a cell in both passes, or None if they were not recorded."""
         before, after = self._before.of(cell.id), self._after.of(cell.id)
         if not before or not after or (self._one_kernel and len(before) < 2):  # noqa: PLR2004

@@ -79,13 +79,12 @@ def edit_file(text: str, edits: Sequence[Edit]) -> str:
         text: The file's text, of format 4.
         edits: The edits. Insertions at one place keep their order.
     """
-    whole = {key: at for key, at, _ in _members(text, _skip(text, text.startswith(MARK)))}
-    cells = {key: at for key, at, _ in _members(text, whole["cells"])}
+    whole = _members(text, _skip(text, text.startswith(MARK)))
+    cells = _members(text, whole["cells"][0])
     splices: list[Splice] = []
     by_place = sorted(edits, key=lambda each: each.cell.index)
     for index, group in groupby(by_place, lambda each: each.cell.index):
-        of_cell = [*group]
-        parts = {key: (at, end) for key, at, end in _members(text, cells[index])}
+        of_cell, parts = [*group], _members(text, cells[index][0])
         splices += _in_source(text, *parts["source"], of_cell)
         if any(each.kind == TAG for each in of_cell):
             splices.append(_tagged(text, parts["metadata"][0]))
@@ -152,28 +151,36 @@ def _skip(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _members(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
-    """Yield the members of a JSON object or array: key or index, start and end."""
+def _members(text: str, at: int) -> dict[str | int, tuple[int, int]]:
+    """Return where each value in a JSON object or array begins and ends.
+
+    Args:
+        text: The file's text.
+        at: Where the object or array begins.
+
+    Returns:
+        The places by key or index.
+    """
     decode: Callable[[str, int], tuple[object, int]] = json.JSONDecoder().raw_decode
-    keyed, count = text[at] == "{", 0
-    at = _skip(text, at + 1)
+    found: dict[str | int, tuple[int, int]] = {}
+    keyed, at = text[at] == "{", _skip(text, at + 1)
     while text[at] not in "]}":
-        key: str | int = count
+        key: str | int = len(found)
         if keyed:
             named, at = decode(text, at)
             key, at = str(named), _skip(text, _skip(text, at) + 1)  # a colon
         _, end = decode(text, at)
-        yield key, at, end
-        count += 1
+        found[key] = at, end
         at = _skip(text, end)
         at = _skip(text, at + 1) if text[at] == "," else at
+    return found
 
 
 def _in_source(text: str, at: int, end: int, edits: Sequence[Edit]) -> Iterator[Splice]:
     """Yield the splices of a cell's ``source``: one string, or a list of its lines."""
     newline, strings = r"\n", [(at, end)]
     if text[at] == "[":
-        strings = [(begin, stop) for _, begin, stop in _members(text, at)]
+        strings = [*_members(text, at).values()]
         newline = rf'\n",{text[at + 1 : strings[0][0]] if strings else ""}"'
     places = [
         unit.start()
@@ -188,20 +195,19 @@ def _in_source(text: str, at: int, end: int, edits: Sequence[Edit]) -> Iterator[
 
 def _tagged(text: str, at: int) -> Splice:
     """Return the splice of a cell's ``metadata`` that adds the tag."""
-    members = {key: (begin, end) for key, begin, end in _members(text, at)}
-    word = json.dumps(VARIES)
-    begin, end = members.get("tags", (at, at))
-    inside = [*_members(text, begin)]
-    if "tags" in members and inside:
-        gap = text[begin + 1 : inside[0][1]] or " "
-        return Splice(inside[-1][2], inside[-1][2], f",{gap}{word}")
+    members, word = _members(text, at), json.dumps(VARIES)
     if "tags" in members:
-        return Splice(begin, end, f"[{word}]")
+        begin, end = members["tags"]
+        inside = [*_members(text, begin).values()]
+        if not inside:
+            return Splice(begin, end, f"[{word}]")
+        gap = text[begin + 1 : inside[0][0]] or " "
+        return Splice(inside[-1][1], inside[-1][1], f",{gap}{word}")
     unit = re.search(r"\{\n([ \t]*)", text)
     line = text[text.rfind("\n", 0, at) + 1 : at]
     outer = line[: len(line) - len(line.lstrip())]
     made = json.dumps({"tags": [VARIES]}, indent=unit and unit[1]).replace("\n", f"\n{outer}")
     if not members:
         return Splice(at, text.index("}", at) + 1, made)
-    last = inside[-1][2]
+    last = max(members.values())[1]
     return Splice(last, last, f"{',' if unit else ', '}{made[1:-1].rstrip()}")

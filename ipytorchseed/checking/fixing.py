@@ -22,7 +22,7 @@ from ipytorchseed.checking.program import UNRECORDED, Program, Site
 from ipytorchseed.checking.remedies import obstacle, propose
 from ipytorchseed.checking.running import Setup, run
 from ipytorchseed.checking.seeds import chosen_seed
-from ipytorchseed.checking.verdict import CellVerdict, Verdict, find_origins, own_causes
+from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.errors import UncheckableError
 from ipytorchseed.why.explanation import Cause
 
@@ -317,10 +317,8 @@ def _place(edit: Edit) -> object:
 def _roots(verdict: Verdict) -> Iterator[tuple[CellVerdict, CellVerdict, Sequence[Cause]]]:
     """Yield each cell that differs, a cell where its difference starts, and causes."""
     for shown in verdict.differing:
-        before = verdict.cells[: verdict.cells.index(shown)]
-        earlier = [each for each in before if each.differs]
-        for origin in reversed(find_origins(shown, earlier)):
-            yield shown, origin, own_causes(origin, earlier) or origin.causes or (UNRECORDED,)
+        for origin, causes in reversed(verdict.find_origins(shown)):
+            yield shown, origin, causes or origin.causes or (UNRECORDED,)
 
 
 def _remember_files(path: Path) -> Callable[[str], str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -120,30 +120,23 @@ def compare_outputs(
         rtol: The largest relative difference of two numbers that is ignored; None to report a
             small one as rounding.
         timed: Whether the cell reads a clock; differences in printed times are then ignored.
-
-    Raises:
-        ImportError: One is an image, and pillow is not installed.
     """
-    pair = without_ours(before), without_ours(after)
-    return tuple(each for each in _grade_outputs(*pair, rtol, timed=timed) if each.detail)
-
-
-def _grade_outputs(
-    before: Outputs, after: Outputs, rtol: float | None, *, timed: bool
-) -> Iterator[Grade]:
+    before, after = without_ours(before), without_ours(after)
+    grades = []
     for name in STREAMS:
         earlier, later = (stream_text(each, name, timed=timed) for each in (before, after))
-        yield grade_text(name, earlier, later, rtol)
+        grades.append(grade_text(name, earlier, later, rtol))
     shown = [[each for each in outputs if "data" in each] for outputs in (before, after)]
-    if len(shown[0]) != len(shown[1]):
-        yield Grade("display", detail=f"{len(shown[0])} and {len(shown[1])} shown")
+    if len(shown[0]) == len(shown[1]):
+        pairs = zip(*shown, strict=True)
+        grades += [_grade_bundle(one, other, rtol, timed=timed) for one, other in pairs]
     else:
-        for one, other in zip(*shown, strict=True):
-            yield _grade_bundle(one, other, rtol, timed=timed)
+        grades.append(Grade("display", detail=f"{len(shown[0])} and {len(shown[1])} shown"))
     earlier, later = error_text(before), error_text(after)
+    error = grade_text("error", earlier, later, rtol)
     detail = " → ".join((each or "no error").removesuffix(":") for each in (earlier, later))
-    grade = grade_text("error", earlier, later, rtol)
-    yield replace(grade, detail=detail) if grade.detail else grade
+    grades.append(replace(error, detail=error.detail and detail))
+    return tuple(each for each in grades if each.detail)
 
 
 def _grade_bundle(

@@ -83,7 +83,9 @@ async def run_through(notebook: Notebook, options: Options, folder: Path, step: 
             changed[cell.index] = [] if options.saved else shown  # the file has their last states
             done.outputs[cell.index] = [*outputs, *changed[cell.index]]
             step()
-            if error and not notebook.shows_error(cell, error.partition(":")[0]) and done is first:
+            known = notebook.shown_errors(cell)
+            may_raise = known if options.saved else error and error.partition(":")[0] in known
+            if error and not may_raise and done is first:
                 done.failed = cell, error
                 break
         done.outputs = {  # later cells may have updated displays

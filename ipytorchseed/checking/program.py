@@ -12,6 +12,7 @@ from msgspec import Struct
 from ipytorchseed.checking.edits import Edit, Edits, Splice
 from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.verdict import CellVerdict
+from ipytorchseed.reads.bindings import bound_by
 from ipytorchseed.reads.entropy import ALIASES
 from ipytorchseed.reads.magics import parse_beside_magics
 from ipytorchseed.reads.parsing import dotted_name
@@ -124,21 +125,12 @@ class Program:
                     for name, path in imported(node):
                         if self.names.setdefault(name, path) != path:
                             self.bound.add(name)
-                elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-                    self.bound.add(node.id)
-                elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                    self.bound.add(node.name)
+                elif not isinstance(node, ast.alias):
+                    self.bound |= bound_by(node)
 
     def of(self, cell: Cell) -> Code:
         """Return the code of a cell that is run."""
         return next(each for each in self.codes if each.cell.index == cell.index)
-
-    def after(self, code: Code) -> Code | None:
-        """Return the code of the next runnable Python cell; None after the last."""
-        return next(
-            (each for each in self.codes if each.cell.index > code.cell.index and each.tree.body),
-            None,
-        )
 
     def path(self, node: ast.expr) -> str:
         """Return the full dotted name of a name or attribute; empty for anything else."""

@@ -136,7 +136,7 @@ def propose(site: Site) -> list[Edits]:
 
 def obstacle(site: Site) -> str:
     """Return a line on a cell that cannot be fixed: where, and why."""
-    calls = site.program.calls([site.code]) if site.code.tree.body else ()
+    calls = site.program.calls([site.code])
     lines = [each.node.lineno for each in calls if each.path == site.cause.name]
     place = f"{site.found.cell.name}, line {lines[0]}" if lines else site.found.cell.name
     said = [row.obstacle for row in REMEDIES if row.obstacle and row.matches(site)]

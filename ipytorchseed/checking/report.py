@@ -13,7 +13,7 @@ from ipytorchseed.checking.causes import is_unseeded
 from ipytorchseed.checking.edits import diff
 from ipytorchseed.checking.grading import Found, Grade, worst
 from ipytorchseed.checking.notebook import VARIES
-from ipytorchseed.checking.verdict import CellVerdict, Verdict, find_origins, own_causes
+from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.reads.entropy import say_programs
 from ipytorchseed.render.labels import label_of
 from ipytorchseed.render.text import draw_table, escaped, visible, wrap
@@ -330,30 +330,21 @@ def _others(verdict: Verdict) -> Iterator[str]:
     told = (verdict.first, verdict.origin)
     others = [each for each in verdict.cells if each.differs and each not in told]
     known = {cause.name for each in told if each for cause in each.causes}
-    differing = [each for each in verdict.cells if each.differs]
+    silent = [each for each in others if each.only_state]
     shown = [
-        f"{each.cell.name}{_also(each, known, differing)}" for each in others if not each.only_state
+        f"{each.cell.name}{_also(verdict, each, known)}" for each in others if each not in silent
     ]
     if others:
         yield ""
     if shown:
         yield wrap(f"also different: {', '.join(shown)}", first="  ")
-    silent = [each for each in others if each.only_state]
     yield from _named("same output, other variables: {}", silent)
 
 
-def _also(cell: CellVerdict, known: set[str], differing: Sequence[CellVerdict]) -> str:
-    """Return a cell's causes that were not reported yet, and where they are.
-
-    Args:
-        cell: The cell.
-        known: The names of the reported causes.
-        differing: All cells that differ, in the order of the notebook.
-    """
-    earlier = differing[: differing.index(cell)]
-    origin = find_origins(cell, earlier)[-1]
+def _also(verdict: Verdict, cell: CellVerdict, known: set[str]) -> str:
+    """Return a cell's causes that were not reported yet, and where they are."""
+    origin, begun = verdict.find_origins(cell)[-1]
     own = [each for each in cell.causes if each.kind in _OWN]
-    begun = own_causes(origin, earlier)
     begun = [each for each in begun if each.kind == "entropy" or is_unseeded(each)]
     for causes, where in ((own, cell), (begun, origin)):
         new = [each for each in causes if each.name not in known]

@@ -22,7 +22,7 @@ from ipytorchseed.checking.kernel import Options
 from ipytorchseed.checking.notebook import RAISES, Notebook, read
 from ipytorchseed.checking.passes import Pass, run_through
 from ipytorchseed.checking.proving import prove
-from ipytorchseed.checking.saved import compare_saved, has_outputs, let_raise
+from ipytorchseed.checking.saved import compare_saved, has_outputs
 from ipytorchseed.checking.verdict import Unreached, Verdict
 from ipytorchseed.errors import UncheckableError
 from ipytorchseed.foreign import TOO_DEEP
@@ -190,16 +190,13 @@ async def run(
     passes = [] if passes is None else passes
     options, watcher = setup.options, setup.watcher
     times = 1 if options.rerun or options.once else options.runs
-    passes_each = 2 if options.rerun else 1
     cells = len(notebook.runnable)
     if not cells:
         return Verdict(notebook.path, note="no code cells: there is nothing to run")
     if options.saved and not has_outputs(notebook):
         note = "no outputs are saved in it: nothing to compare"
         return Verdict(notebook.path, note=note, saved=True)
-    if options.saved:
-        let_raise(notebook)
-    watcher.begin(notebook.path, cells * times * passes_each, trying)
+    watcher.begin(notebook.path, cells * times * (1 + options.rerun), trying)
     spans: list[tuple[float, float]] = []
     broken: list[Pass] = []
 
@@ -217,8 +214,12 @@ async def run(
     verdict = Verdict(notebook.path)
     first = min(2, times) if options.quick else times
     for count in filter(None, (first, times - first)):  # the runs that start together
-        results = await _together([one() for _ in range(count)])
-        passes += [each for some in results for each in some]
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(one()) for _ in range(count)]
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+        passes += [each for task in tasks for each in task.result()]
         verdict = _judge(notebook, passes, options)
         if verdict.fault is not None or verdict.differing:
             break
@@ -230,29 +231,13 @@ async def run(
     return verdict
 
 
-async def _together(coroutines: Sequence[Coroutine[Any, Any, list[Pass]]]) -> list[list[Pass]]:
-    """Run coroutines at once; if one fails, cancel the others and wait for them."""
-    tasks = [asyncio.ensure_future(each) for each in coroutines]
-    try:
-        return await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
 def _judge(notebook: Notebook, passes: Sequence[Pass], options: Options) -> Verdict:
-    verdict: Verdict
     if options.saved:
         verdict = compare_saved(notebook, passes[0], options.rtol)
     elif options.against is not None:
         verdict = compare_receipt(notebook, passes[0], options.against)
     else:
-        lacking = passes[0].lacking
-        cells = [
-            replace(each, lacking=lacking.get(each.cell.index, ()))
-            for each in (compare(notebook, passes) if len(passes) > 1 else ())
-        ]
+        cells = compare(notebook, passes)
         verdict = Verdict(notebook.path, cells, rerun=options.rerun, strict=options.strict)
     if options.receipt:
         verdict = replace(verdict, receipt=make_receipt(notebook, passes[0]))

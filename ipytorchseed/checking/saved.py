@@ -8,7 +8,7 @@ from typing import Any
 
 from ipytorchseed.checking.causes import for_fresh_kernels
 from ipytorchseed.checking.grading import Found, grade_cell, worst
-from ipytorchseed.checking.notebook import RAISES, Cell, Notebook
+from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.outputs import (
     STREAMS,
     WIDGET,
@@ -40,17 +40,6 @@ from ipytorchseed.why.finders.inputs import READING
 def has_outputs(notebook: Notebook) -> bool:
     """Return whether the file has outputs; some tools remove only these."""
     return any(notebook.node.cells[cell.index].outputs for cell in notebook.cells)
-
-
-def let_raise(notebook: Notebook) -> None:
-    """Allow cells to raise if their saved outputs have an error.
-
-    The file is not written.
-    """
-    for cell in notebook.cells:
-        node = notebook.node.cells[cell.index]
-        if any(each["output_type"] == "error" for each in node.outputs):
-            node.metadata["tags"] = [*node.metadata.get("tags", ()), RAISES]
 
 
 def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> Verdict:

@@ -87,12 +87,12 @@ def seed_source(site: Site) -> Iterator[Edits]:
 
 def seed_next(site: Site) -> Iterator[Edits]:
     """Seed the sources that a cell leaves in varying states, in the next cell."""
-    following = site.program.after(site.code)
+    index = site.found.cell.index
+    later = [each for each in site.program.codes if each.cell.index > index and each.tree.body]
     moved = [seeder(each.name) for each in site.found.changes if each.what == "source"]
     why = f"seeds again what a library seeds at random in {site.found.cell.name}"
-    for name in dict.fromkeys(filter(None, moved)):
-        if following is not None:
-            yield at_top(site, following, f"{name}({site.seed})", "seed", why)
+    for name in dict.fromkeys(filter(None, moved)) if later else ():
+        yield at_top(site, later[0], f"{name}({site.seed})", "seed", why)
 
 
 def give_seed(site: Site) -> Iterator[Edits]:

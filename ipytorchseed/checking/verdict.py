@@ -199,8 +199,27 @@ class Verdict(Struct, frozen=True):
             return next(iter(self.silent), None)
         if self.rerun or first.only_state:
             return first
-        earlier = self.cells[: self.cells.index(first)]
-        return find_origins(first, [each for each in earlier if each.differs])[-1]
+        return self.find_origins(first)[-1][0]
+
+    def find_origins(self, shown: CellVerdict) -> list[tuple[CellVerdict, list[Cause]]]:
+        """Return the cells where a difference starts, each with its own causes.
+
+        The last one is first. The search follows the names of causes, the variables and sources
+        that cells left, and the cells that wrote files. A cell with its own cause is preferred to
+        one without, for example one that made an object with an address in it.
+
+        Args:
+            shown: The cell whose output differs.
+        """
+        earlier = [each for each in self.cells[: self.cells.index(shown)] if each.differs]
+        chain, names, writers = [shown], _names(shown), _writers(shown)
+        for each in reversed(earlier):
+            if each.cell.id in writers or names & (each.left | _names(each)):
+                chain.append(each)
+                names |= _names(each)
+                writers |= _writers(each)
+        found = [(each, _own_causes(each, earlier)) for each in chain]
+        return [each for each in found if each[1]] or found[-1:]
 
     @property
     def reproducible(self) -> bool | None:
@@ -218,27 +237,6 @@ class Verdict(Struct, frozen=True):
         return 1 if self.differing else 0
 
 
-def find_origins(shown: CellVerdict, earlier: Sequence[CellVerdict]) -> list[CellVerdict]:
-    """Return the cells where a difference starts, the last one first.
-
-    The search follows the names of causes, the variables and sources that cells left, and the cells
-    that wrote files. A cell with its own cause is preferred to one without, for example one that
-    made an object with an address in it.
-
-    Args:
-        shown: The cell whose output differs.
-        earlier: The cells before it that differ, in the order of the notebook.
-    """
-    chain, names, writers = [shown], _names(shown), _writers(shown)
-    for each in reversed(earlier):
-        if each.cell.id in writers or names & (each.left | _names(each)):
-            chain.append(each)
-            names |= _names(each)
-            writers |= _writers(each)
-    caused = [each for each in chain if own_causes(each, earlier)]
-    return caused or chain[-1:]
-
-
 def _names(cell: CellVerdict) -> set[str]:
     """Return the names of causes, and of the inputs of causes that hide content."""
     names = {cause.name for cause in cell.causes}
@@ -254,7 +252,7 @@ def _writers(cell: CellVerdict) -> set[str]:
     return {each.run.cell for each in blamed if each.run is not None}
 
 
-def own_causes(cell: CellVerdict, earlier: Sequence[CellVerdict]) -> list[Cause]:
+def _own_causes(cell: CellVerdict, earlier: Sequence[CellVerdict]) -> list[Cause]:
     """Return the causes of a cell's difference that no earlier cell left.
 
     A file that an earlier cell with causes wrote counts as left by that cell.

@@ -17,7 +17,7 @@ from ipytorchseed.checking.verdict import LEFT, CellVerdict
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.entropy import programs_of
+from ipytorchseed.reads.entropy import CLOCKS, programs_of
 from ipytorchseed.reads.own_lines import only_asks
 from ipytorchseed.session.states import EitherStates
 from ipytorchseed.why.changes import find_changes
@@ -226,7 +226,7 @@ class Pair:
         names = {change.name for change in changes if change.what == "variable"}
         numbers = all(_is_time(against, run, name) for name in names)
         clocks = all(
-            (cause.kind == "entropy" and cause.name.startswith(_ASKED))
+            (cause.kind == "entropy" and cause.name in CLOCKS)
             or (cause.kind == "input" and cause.name in self._timed)
             for cause in causes
         )
@@ -271,7 +271,6 @@ def _without(causes: tuple[Cause, ...], seeded: set[str]) -> tuple[Cause, ...]:
     return rest or causes
 
 
-_ASKED = ("time.", "datetime.", "pandas.Timestamp.")
 _KINDS = frozenset({"float", "int", "datetime", "date", "time", "timedelta"})
 
 # Usual names for times.
@@ -304,9 +303,8 @@ def _variables_apart(against: Run, run: Run, shown: tuple[Change, ...]) -> tuple
         run: The later one.
         shown: The differences in the outputs.
     """
-    numbers = (
-        not shown and against.outputs.result is not None and against.outputs.result.kind in _NUMBERS
-    )
+    result = against.outputs.result
+    numbers = not shown and result is not None and result.kind in _NUMBERS
     kinds = {"variable", "result"} if numbers else {"variable"}
     return tuple(change for change in find_changes(against, run) if change.what in kinds)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import io
 import json
 import re
@@ -62,14 +61,13 @@ def without_addresses(outputs: Outputs) -> Outputs:
 
 
 def _without_addresses(output: Mapping[str, Any]) -> Mapping[str, Any]:
-    if "data" in output:
-        data = {
-            kind: noise.without_addresses(joined(shown)) if kind.startswith("text/") else shown
-            for kind, shown in output["data"].items()
-        }
-        return {**output, "data": data}
-    text = output.get("text")
-    return output if text is None else {**output, "text": noise.without_addresses(joined(text))}
+    if "text" in output:
+        return {**output, "text": noise.without_addresses(joined(output["text"]))}
+    data = {
+        kind: noise.without_addresses(joined(shown)) if kind.startswith("text/") else shown
+        for kind, shown in output.get("data", {}).items()
+    }
+    return {**output, "data": data} if data else output
 
 
 def stream_text(outputs: Outputs, name: str, *, timed: bool) -> str:
@@ -115,19 +113,16 @@ def clean(kind: str, data: Any, *, timed: bool) -> object:  # noqa: ANN401 -- as
     return without_noise(_as_json(data)) if remove is None else remove(joined(data))
 
 
-def _pixels(data: Any) -> object:  # noqa: ANN401 -- base64, as a string or its lines
-    """Return the size and pixels of an image, or its bytes if it cannot be read."""
+def _pixels(data: Any) -> Pixels | bytes:  # noqa: ANN401 -- base64, as a string or its lines
+    """Return the size and pixels of an image, or its text if it cannot be read."""
     from PIL import Image
 
+    text = "".join(joined(data).split())
     try:
-        content = base64.b64decode(joined(data))
-    except (binascii.Error, ValueError):
-        return joined(data)
-    try:
-        with Image.open(io.BytesIO(content)) as image:
+        with Image.open(io.BytesIO(base64.b64decode(text))) as image:
             return Pixels(image.size, image.convert("RGBA").tobytes())
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-        return content
+        return text.encode(errors="surrogatepass")
 
 
 def say_pixels(kind: str, before: Pixels, after: Pixels, level: int = 0) -> str:

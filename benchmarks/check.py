@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import logging
 import os
 import statistics
@@ -63,14 +62,13 @@ class Bare(FreshKernel):
 def once(path: Path, kind: type[FreshKernel]) -> None:
     """Run a notebook in one kernel, as each run of a check does."""
     notebook = read(path)
-    node = copy.deepcopy(notebook.node)
 
     async def run(folder: Path) -> None:
         kernel = kind(notebook, Options(), folder)
         try:
-            await kernel.start(node)
+            await kernel.start()
             for cell in notebook.cells:
-                await kernel.run(cell, node)
+                await kernel.run(cell)
         finally:
             await kernel.stop(now=False)
 

@@ -46,6 +46,22 @@ def _read(kind: Any, text: str) -> Any:  # noqa: ANN401 -- a type of click's, an
         raise ArgumentTypeError(error.message) from None
 
 
+# The options of the check, without their prefix.
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "rerun": {
+        "action": "store_true",
+        "help": "One kernel, every cell a second time: is each safe to run again?",
+    },
+    "strict": {
+        "action": "store_true",
+        "help": "Also fail if a cell has the same output but leaves other values.",
+    },
+    "seed": {"type": _seed, "metavar": "N", "help": "Seed every source before the first cell."},
+    "timeout": {"type": _seconds, "metavar": "S", "help": "Seconds that a cell may take."},
+    "kernel": {"metavar": "NAME", "help": "The kernel to use instead of the notebook's."},
+}
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option that collects notebooks, and the options of the check."""
     group = parser.getgroup("ipytorchseed", "notebooks that repeat")
@@ -54,28 +70,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="Run each notebook in two fresh kernels, and fail if an output differs.",
     )
-    group.addoption(
-        "--ipytorchseed-rerun",
-        action="store_true",
-        help="One kernel, every cell a second time: is each safe to run again?",
-    )
-    group.addoption(
-        "--ipytorchseed-strict",
-        action="store_true",
-        help="Also fail if a cell has the same output but leaves other values.",
-    )
-    group.addoption(
-        "--ipytorchseed-seed",
-        type=_seed,
-        metavar="N",
-        help="Seed every source before the first cell.",
-    )
-    group.addoption(
-        "--ipytorchseed-timeout", type=_seconds, metavar="S", help="Seconds that a cell may take."
-    )
-    group.addoption(
-        "--ipytorchseed-kernel", metavar="NAME", help="The kernel to use instead of the notebook's."
-    )
+    for name, how in _OPTIONS.items():
+        group.addoption(f"--ipytorchseed-{name}", **how)
 
 
 def pytest_collect_file(parent: pytest.Collector, file_path: Path) -> NotebookFile | None:
@@ -131,9 +127,8 @@ class NotebookItem(pytest.Item):
     def _options(self) -> Any:  # noqa: ANN401 -- Options, which is not imported yet
         from ipytorchseed.checking.kernel import Options
 
-        names = ("rerun", "strict", "seed", "timeout", "kernel")
-        given = {name: self.config.getoption(f"--ipytorchseed-{name}") for name in names}
-        return Options(**given)
+        config = self.config
+        return Options(**{name: config.getoption(f"--ipytorchseed-{name}") for name in _OPTIONS})
 
     def _explain(self, verdict: Verdict) -> str:
         from msgspec.structs import replace

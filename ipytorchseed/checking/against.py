@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from msgspec.structs import replace
 
 from ipytorchseed.checking.comparing import Pair
 from ipytorchseed.checking.distance import Distance, say_rounding
+from ipytorchseed.checking.grading import Found, Grade
 from ipytorchseed.checking.notebook import Cell, Notebook
-from ipytorchseed.checking.passes import Pass, Records, Runs
-from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
-from ipytorchseed.ledger.records import Run
+from ipytorchseed.checking.passes import Pass, Runs, open_runs
+from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.reads.own_lines import only_asks
 from ipytorchseed.receipts.privacy import Places, reveal
 from ipytorchseed.receipts.reading import match
@@ -31,16 +29,17 @@ def compare_receipt(notebook: Notebook, fresh: Pass, receipt: Receipt) -> Verdic
         fresh: One pass through it.
         receipt: The record of its run elsewhere.
     """
-    with Records(fresh.ledger, notebook) as records:
+    with open_runs(fresh.ledger, notebook) as records:
         here = {run.cell: run for run in records.runs}
         there = match([*here.values()], receipt.runs)
         if here and not there:
             fault = f"the receipt is of {receipt.notebook}, and has none of the cells of this one"
             return Verdict(notebook.path, fault=fault)
-        pairs = {cell: (reveal(run, here[cell]), here[cell]) for cell, run in there.items()}
-        pair = _Elsewhere(receipt, records, pairs)
+        runs = [reveal(run, here[cell]) for cell, run in there.items()]
+        pair = Pair(Runs(runs, lambda: receipt), records)
+        pair.unseeded = {name for name in pair.unseeded if not _chosen(records, name)}
         cells = [
-            replace(pair.hold(cell), line=notebook.line(cell))
+            _hold(pair, cell)
             for cell in notebook.cells
             if cell.count is None or cell.index in fresh.outputs
         ]
@@ -59,57 +58,37 @@ def make_receipt(notebook: Notebook, fresh: Pass) -> bytes:
         notebook: The notebook that was run.
         fresh: One pass through it.
     """
-    with Records(fresh.ledger, notebook) as records:
+    with open_runs(fresh.ledger, notebook) as records:
         places = Places.here(str(notebook.path))
         runs = [*{run.cell: run for run in records.runs}.values()]  # %replay runs a cell again
-        return write(notebook.path.name, runs, lambda: records.states, places)
+        return write(notebook.path.name, runs, records.find_states, places)
 
 
-class _Elsewhere(Pair):
-    """Compares a receipt with the pass through the notebook here, cell by cell.
-
-    Args:
-        receipt: The record of the run elsewhere.
-        after: The records of the kernel here.
-        pairs: The run elsewhere and the run here of each cell that both have, by its id.
-    """
-
-    def __init__(
-        self, receipt: Receipt, after: Records, pairs: Mapping[str, tuple[Run, Run]]
-    ) -> None:
-        before = Runs([run for run, _ in pairs.values()], lambda: receipt)
-        super().__init__(before, after)
-        self._pairs = pairs
-        self.unseeded = {name for name in self.unseeded if not _chosen(after, name)}
-
-    def hold(self, cell: Cell) -> CellVerdict:
-        """Compare a cell with its run elsewhere, and find the causes."""
-        if cell.count is None:
-            return CellVerdict(cell, Found.SKIPPED, Found.SKIPPED)
-        if cell.id not in self._pairs:
-            found = Found.SAME if only_asks(cell.source) else Found.UNKNOWN
-            return CellVerdict(cell, found, found)
-        against, run = self._pairs[cell.id]
-        changes = () if only_asks(cell.source) else find_changes(against, run)
-        shown = tuple(each for each in changes if each.what != "variable")
-        said = self.weigh(cell, against, run, shown)
-        graded = [*map(_grade, said.changes)]
-        rounding = all(rounded for _, rounded in graded[: len(shown) or None])
-        changes = tuple(change for change, _ in graded)
-        return replace(said, changes=changes, rounding=said.differs and rounding)
+def _hold(pair: Pair, cell: Cell) -> CellVerdict:
+    """Compare a cell with its run elsewhere, and find the causes."""
+    if cell.count is None:
+        return CellVerdict(cell, Found.SKIPPED, Found.SKIPPED)
+    runs = pair.runs(cell)
+    if runs is None:
+        found = Found.SAME if only_asks(cell.source) else Found.UNKNOWN
+        return CellVerdict(cell, found, found)
+    changes = () if only_asks(cell.source) else find_changes(*runs)
+    shown = tuple(each for each in changes if each.what != "variable")
+    said = pair.weigh(cell, *runs, shown)
+    return replace(said, changes=tuple(map(_grade, said.changes)))
 
 
-def _grade(change: Change) -> tuple[Change, bool]:
-    """Return a change, labelled if it is rounding, and whether it is."""
-    distance = find_distance(change)
-    if distance is None or distance > ROUNDING:
-        return change, False
-    told = f"{change.detail}; {say_rounding(Distance(distance, beyond_zero=distance))}"
-    return replace(change, detail=told), True
+def _grade(change: Change) -> Grade:
+    """Return a change, labelled if it is rounding."""
+    distance, detail, found = find_distance(change), change.detail, Found.DIFFERENT
+    if distance is not None and distance <= ROUNDING:
+        detail += f"; {say_rounding(Distance(distance, beyond_zero=distance))}"
+        found = Found.ROUNDING
+    return Grade(change.what, change.name, detail, found=found)
 
 
-def _chosen(records: Records, name: str) -> bool:
+def _chosen(records: Runs, name: str) -> bool:
     """Return whether a person chose the seed of a source here, not the system."""
-    states = records.states
+    states = records.find_states()
     place = None if states is None else states.position(name, records.begins()[name])
     return place is not None and place.seed is not None and place.seed < LIMIT

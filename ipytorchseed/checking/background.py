@@ -137,11 +137,10 @@ def _receipt(request: Request, path: Path) -> Any:  # noqa: ANN401 -- a Receipt,
 
 def _same_python(folder: Path) -> str:
     """Make a kernelspec for this Python, and return its name."""
+    from ipykernel.kernelspec import write_kernel_spec
+
     home = folder / "kernels" / "its-same"
-    home.mkdir(parents=True)
-    words = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    told = {"argv": words, "display_name": home.name, "language": "python"}
-    (home / "kernel.json").write_text(json.dumps(told))
+    write_kernel_spec(home)
     os.environ["JUPYTER_PATH"] = os.pathsep.join([str(folder), os.environ.get("JUPYTER_PATH", "")])
     return home.name
 

@@ -6,18 +6,16 @@ A fix must work in the notebook itself.
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator, Sequence
-from itertools import zip_longest
+from collections.abc import Container
 
 from msgspec.structs import replace
 
 from ipytorchseed.checking.notebook import Notebook
 from ipytorchseed.checking.program import Program, Site
 from ipytorchseed.checking.seeds import chosen_seed, say_seed, seeder
-from ipytorchseed.checking.verdict import Verdict
+from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.seed_arguments import takes_seed
-from ipytorchseed.render.text import escaped, wrap
 from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.finders.operations import MENDS
 
@@ -84,40 +82,40 @@ def for_notebook(notebook: Notebook, verdict: Verdict) -> Verdict:
     loads = any(_LOADS.search(cell.source) for cell in notebook.runnable)
     program = Program(notebook)
     seed = chosen_seed(program)
-    cells = []
-    for cell in verdict.cells:
-        sites = [Site(program, cell, cause, seed, cells=verdict.cells) for cause in cell.causes]
-        fixes = [
-            (_fix_cell(site, rerun=verdict.rerun) if cell in told else "")
-            or (cause.fix if loads else _plain(cause))
-            for site, cause in zip(sites, cell.causes, strict=True)
-        ]
-        pairs = zip(cell.causes, fixes, strict=True)
-        cells.append(replace(cell, causes=tuple(replace(cause, fix=fix) for cause, fix in pairs)))
+
+    def reword(cell: CellVerdict, cause: Cause) -> Cause:
+        site = Site(program, cell, cause, seed, cells=verdict.cells)
+        fix = _fix_cell(site, rerun=verdict.rerun) if cell in told else ""
+        return replace(cause, fix=fix or (cause.fix if loads else _plain(cause)))
+
+    cells = [
+        replace(cell, causes=tuple(reword(cell, each) for each in cell.causes))
+        for cell in verdict.cells
+    ]
     return replace(verdict, cells=cells)
 
 
 def _fix_cell(site: Site, *, rerun: bool) -> str:
     """Return what to change in a cell for a cause; empty if the cause's fix is better."""
-    if takes_seed(site.kind, site.name):
+    if takes_seed(site.cause.kind, site.cause.name):
         return say_seed(site)
-    if rerun and site.kind == "rng" and site.name in {"numpy", "python"}:
-        module = f"{seeder(site.name).rpartition('.')[0]}."
+    if rerun and site.cause.kind == "rng" and site.cause.name in {"numpy", "python"}:
+        module = f"{seeder(site.cause.name).rpartition('.')[0]}."
         draws = any(each.path.startswith(module) for each in site.program.calls([site.code]))
         return "" if draws else say_seed(site)
-    own = site.kind == "input" and site.name in site.found.left
+    own = site.cause.kind == "input" and site.cause.name in site.found.left
     return _keep_input(site) if rerun and own else ""
 
 
 def _keep_input(site: Site) -> str:
     """Return a line that leaves a cell's input as it is: a new name, or a copy."""
-    name, made = site.name, ""
+    name, made = site.cause.name, ""
     for line in reversed(site.code.tree.body):
         if isinstance(line, ast.Assign) and [*map(ast.unparse, line.targets)] == [name]:
             made = ast.unparse(line.value)
         elif isinstance(line, ast.AugAssign) and ast.unparse(line.target) == name:
             made = ast.unparse(ast.BinOp(line.target, line.op, line.value))
-    runs = [each.run for each in site.cause.blame if each.run] if site.cause is not None else []
+    runs = [each.run for each in site.cause.blame if each.run]
     kinds = [run.writes[name].kind for run in runs if name in run.writes]
     made = made or _COPIES.get(kinds[-1] if kinds else "", "").format(name)
     if not made or not name.isidentifier():
@@ -144,16 +142,3 @@ def _plain(cause: Cause) -> str:
     if cause.fix == MENDS:
         return "torch.use_deterministic_algorithms(True)"
     return f"%load_ext ipytorchseed\n{cause.fix}" if magic.startswith("%") else cause.fix
-
-
-def tell(causes: Sequence[Cause]) -> Iterator[str]:
-    """Yield the lines about causes: messages, fixes, and results of experiments.
-
-    A fix that several causes in a row share is shown once, below the last of them.
-    """
-    for cause, after in zip_longest(causes, causes[1:]):
-        yield wrap(cause.message, first="  ▲ ")
-        if after is None or after.fix != cause.fix:
-            yield from (f"    try: {escaped(line)}" for line in cause.fix.splitlines())
-        if cause.finding.how:
-            yield wrap(cause.finding.how, first="    ")

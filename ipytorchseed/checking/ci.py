@@ -62,9 +62,10 @@ def annotate(verdicts: Iterable[Verdict]) -> Iterator[str]:
     for verdict in verdicts:
         if not verdict.exit_code:
             continue
-        line = verdict.line if verdict.first is None else verdict.first.line
         title = _property(f"{visible(verdict.path.name)}: {headline(verdict)}")
-        place = f"file={_property(escaped(verdict.path.as_posix()))},line={line},title={title}"
+        place = (
+            f"file={_property(escaped(verdict.path.as_posix()))},line={verdict.line},title={title}"
+        )
         yield f"::error {place}::{_data(explanation(verdict))}"
 
 

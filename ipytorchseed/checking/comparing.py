@@ -10,14 +10,14 @@ from pathlib import PurePath
 from msgspec.structs import replace
 
 from ipytorchseed.checking.causes import for_fresh_kernels, for_rerun
-from ipytorchseed.checking.grading import grade_cell
+from ipytorchseed.checking.grading import Found, grade_cell
 from ipytorchseed.checking.notebook import Cell, Notebook
-from ipytorchseed.checking.passes import Pass, Records, Runs
-from ipytorchseed.checking.verdict import CellVerdict, Found
+from ipytorchseed.checking.passes import Pass, Runs, open_runs
+from ipytorchseed.checking.verdict import LEFT, CellVerdict
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.entropy import programs_of
+from ipytorchseed.reads.entropy import CLOCKS, programs_of
 from ipytorchseed.reads.own_lines import only_asks
 from ipytorchseed.session.states import EitherStates
 from ipytorchseed.why.changes import find_changes
@@ -26,13 +26,11 @@ from ipytorchseed.why.explain import explain
 from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.finders.changers import is_created_by
 from ipytorchseed.why.finders.movers import has_seeded, never_seeded
-from ipytorchseed.why.unknown import hides
+from ipytorchseed.why.unknown import unseen
 from ipytorchseed.why.value_changes import changed_parts
 
 _CODE = frozenset({"class", "function"})
 _SETS = frozenset({"frozenset", "set"})
-_LEFT = frozenset({"variable", "source"})
-_CONTENT = "other content"
 
 
 def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
@@ -40,31 +38,29 @@ def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
 
     Args:
         notebook: The notebook that was run.
-        passes: Two or more. Those with the same ledger ran in the same kernel.
+        passes: Those with the same ledger ran in the same kernel.
 
     Returns:
-        A verdict for each code cell that the first pass and another reached, or that is not run.
+        A verdict for each code cell that the first pass and another reached, or that is not run;
+        none for a single pass.
     """
     first, *others = passes
     verdicts: dict[int, CellVerdict] = {}
     with ExitStack() as stack:
         records = {
-            path: stack.enter_context(Records(path, notebook))
+            path: stack.enter_context(open_runs(path, notebook))
             for path in {each.ledger for each in passes}
         }
         for other in others:
             pair = Pair(records[first.ledger], records[other.ledger])
             for cell in notebook.cells:
                 known = verdicts.get(cell.index)
-                if known is None or not known.differs:
-                    found = pair.judge(cell, first, other)
-                    known_now = [*verdicts.values()]
-                    behind = [] if found is None else [
-                        *pair.importers(found, known_now), *pair.writers(found, known_now)
-                    ]  # fmt: skip
-                    for each in (*behind, *filter(None, [found])):
-                        verdicts[each.cell.index] = replace(each, line=notebook.line(each.cell))
-    return [verdicts[place] for place in sorted(verdicts)]
+                found = None if known and known.differs else pair.judge(cell, first, other)
+                if found is not None:
+                    made = [*pair.makers(found, [*verdicts.values()]), found]
+                    verdicts |= {each.cell.index: each for each in made}
+    lacking = first.lacking
+    return [replace(verdicts[at], lacking=lacking.get(at, ())) for at in sorted(verdicts)]
 
 
 class Pair:
@@ -78,7 +74,7 @@ class Pair:
         unseeded: The sources whose first states differed between both.
     """
 
-    def __init__(self, before: Runs, after: Records) -> None:
+    def __init__(self, before: Runs, after: Runs) -> None:
         self._before, self._after = before, after
         self._timed: set[str] = set()  # variables that hold only readings of a clock
         begins = before.begins(), after.begins()
@@ -92,10 +88,10 @@ class Pair:
             return CellVerdict(cell, Found.SKIPPED, Found.SKIPPED)
         if cell.index not in first.outputs or cell.index not in other.outputs:
             return None
-        runs = self._runs(cell)
+        runs = self.runs(cell)
         run, code = (None, "") if runs is None else (runs[1], self._code(runs[1]))
         outputs = first.outputs[cell.index], other.outputs[cell.index]
-        shown = tuple(each.change for each in grade_cell(cell, *outputs, run, code=code))
+        shown = grade_cell(cell, *outputs, run, code=code)
         if runs is None:
             found = Found.DIFFERENT if shown else Found.SAME
             # The run of a %replay is recorded under the id of the replayed cell.
@@ -116,8 +112,8 @@ class Pair:
         states = self._states()
         kept = _variables_apart(against, run, shown) + _moved_apart(against, run, states)
         left = any(change.what == "variable" for change in kept)  # %why sees these without help
-        marked = self._marked(against, run) if shown or not left else (against, run)
-        causes = self._causes(*marked, states) if shown or kept else ()
+        later = _with_mark(run) if shown or not left else run
+        causes = self._causes(against, later, states) if shown or kept else ()
         seeded = {change.name for change in kept if change.what == "source"}
         causes = _without(causes, seeded) or self._never_seeded(against, run, seeded)
         if not shown and self._only_clocks(kept, against, run, causes):
@@ -125,7 +121,6 @@ class Pair:
         state = Found.DIFFERENT if kept else Found.SAME
         programs = programs_of(run.nondeterministic_calls)
         changes = (*shown, *kept)
-        unseen = () if causes else _unseen(against, run)
         values = {**run.reads, **run.writes}
         return CellVerdict(
             cell,
@@ -136,54 +131,44 @@ class Pair:
             programs,
             run.outside.wrote,
             connected=run.outside.connected,
-            unseen=unseen,
+            unseen=() if causes else _unseen(against, run),
             sets=tuple(name for name, value in values.items() if value.kind in _SETS),
         )
 
-    def importers(
-        self, shown: CellVerdict, earlier: Sequence[CellVerdict]
-    ) -> Iterator[CellVerdict]:
-        """Yield new verdicts on cells that imported what differs in a later cell.
+    def makers(self, shown: CellVerdict, earlier: Sequence[CellVerdict]) -> Iterator[CellVerdict]:
+        """Yield new verdicts on cells that made what differs in a later cell.
 
-        The content of a user's module is recorded for the cells that read it, not for the cell that
-        imported it.
+        The content of a user's module or of a file is recorded for the cells that read it, not for
+        the cell that imported or wrote it.
 
         Args:
             shown: The verdict on the later cell.
             earlier: The verdicts on the cells before it.
         """
-        readers = None if self._one_kernel else self._runs(shown.cell)
-        for known in earlier if readers is not None else ():
-            runs = self._runs(known.cell)
-            if runs is None or readers is None:
+        if self._one_kernel or not shown.causes:
+            return
+        readers = self.runs(shown.cell)
+        files = {cause.name for cause in shown.causes if cause.kind == "file"}
+        for known in earlier:
+            runs = self.runs(known.cell)
+            names = set() if runs is None else _brought(runs[1], shown.causes)
+            wrote = () if known.differs else tuple(filter(files.__contains__, known.wrote))
+            if runs is None or readers is None or not (names or wrote):
                 continue
-            names = _brought(runs[1], shown.causes)
-            if names:
-                against, run = (
-                    replace(each, writes={**each.writes, **{n: reader.reads[n] for n in names}})
-                    for each, reader in zip(runs, readers, strict=True)
+            against, run = (
+                replace(
+                    each, writes={**each.writes, **{name: reader.reads[name] for name in names}}
                 )
-                outputs = tuple(each for each in known.changes if each.what not in _LEFT)
-                found = self.weigh(known.cell, against, run, outputs)
+                for each, reader in zip(runs, readers, strict=True)
+            )
+            outputs = [each for each in known.changes if each.what not in LEFT]
+            outputs += [Change("file", PurePath(each).name, "other content") for each in wrote]
+            found = self.weigh(known.cell, against, run, tuple(outputs))
+            if not wrote:
                 others = [each for each in known.changes if each not in found.changes]
                 yield replace(found, changes=(*found.changes, *others))
-
-    def writers(self, shown: CellVerdict, earlier: Sequence[CellVerdict]) -> Iterator[CellVerdict]:
-        """Yield new verdicts on cells that look the same and wrote what a later one read.
-
-        Args:
-            shown: The verdict on the later cell.
-            earlier: The verdicts on the cells before it.
-        """
-        files = {cause.name for cause in shown.causes if cause.kind == "file"}
-        for known in () if self._one_kernel else earlier:
-            wrote = [each for each in known.wrote if each in files]
-            runs = None if known.differs or not wrote else self._runs(known.cell)
-            if runs is not None:
-                changes = tuple(Change("file", PurePath(each).name, _CONTENT) for each in wrote)
-                found = self.weigh(known.cell, *runs, changes)
-                if found.causes:  # else nothing explains other content
-                    yield replace(found, outputs=known.outputs, state=Found.DIFFERENT)
+            elif found.causes:  # else nothing explains other content
+                yield replace(found, outputs=known.outputs, state=Found.DIFFERENT)
 
     def _code(self, run: Run) -> str:
         """Return the text of the cells that defined functions that a run read."""
@@ -195,7 +180,7 @@ class Pair:
     def _one_kernel(self) -> bool:
         return self._before is self._after
 
-    def _runs(self, cell: Cell) -> tuple[Run, Run] | None:
+    def runs(self, cell: Cell) -> tuple[Run, Run] | None:
         """Return the runs of a cell in both passes, or None if they were not recorded."""
         before, after = self._before.of(cell.id), self._after.of(cell.id)
         if not before or not after or (self._one_kernel and len(before) < 2):  # noqa: PLR2004
@@ -203,21 +188,10 @@ class Pair:
         return before[0], after[-1]
 
     def _states(self) -> HistoryLookup:
-        states = self._after.states if self._one_kernel else None
-        return EitherStates(self._before.states, self._after.states) if states is None else states
-
-    @staticmethod
-    def _marked(against: Run, run: Run) -> tuple[Run, Run]:
-        """Return two runs with outputs that differ.
-
-        Outputs are compared here. The records are not enough: they lack pixels, for example.
-        """
-        marks = Fingerprint(f"{against.id}", "display"), Fingerprint(f"{run.id} again", "display")
-        first, second = (
-            replace(each, outputs=replace(each.outputs, displays=(*each.outputs.displays, mark)))
-            for each, mark in zip((against, run), marks, strict=True)
-        )
-        return first, second
+        states = self._after.find_states()
+        if self._one_kernel and states is not None:
+            return states
+        return EitherStates(self._before.find_states(), states)
 
     def _causes(self, against: Run, run: Run, states: HistoryLookup) -> tuple[Cause, ...]:
         """Return the causes that ``%why`` finds."""
@@ -252,7 +226,7 @@ class Pair:
         names = {change.name for change in changes if change.what == "variable"}
         numbers = all(_is_time(against, run, name) for name in names)
         clocks = all(
-            (cause.kind == "entropy" and cause.name.startswith(_ASKED))
+            (cause.kind == "entropy" and cause.name in CLOCKS)
             or (cause.kind == "input" and cause.name in self._timed)
             for cause in causes
         )
@@ -260,6 +234,15 @@ class Pair:
             return False
         self._timed |= names
         return True
+
+
+def _with_mark(run: Run) -> Run:
+    """Return a run with one more display, so that ``%why`` sees a difference.
+
+    Outputs are compared here. The records are not enough: they lack pixels, for example.
+    """
+    mark = Fingerprint(f"{run.id} again", "display")
+    return replace(run, outputs=replace(run.outputs, displays=(*run.outputs.displays, mark)))
 
 
 def _brought(run: Run, causes: Sequence[Cause]) -> set[str]:
@@ -274,11 +257,11 @@ def _brought(run: Run, causes: Sequence[Cause]) -> set[str]:
 
 def _unseen(against: Run, run: Run) -> tuple[str, ...]:
     """Return the names that both runs read and whose values may differ."""
-    both = ((name, against.reads.get(name), after) for name, after in run.reads.items())
+    hidden, before = unseen(against.reads, run.reads), against.reads
     return tuple(
         name
-        for name, before, after in both
-        if before is not None and (same(before, after) is None or (hides(before) and hides(after)))
+        for name, after in run.reads.items()
+        if name in hidden or (name in before and same(before[name], after) is None)
     )
 
 
@@ -288,7 +271,6 @@ def _without(causes: tuple[Cause, ...], seeded: set[str]) -> tuple[Cause, ...]:
     return rest or causes
 
 
-_ASKED = ("time.", "datetime.", "pandas.Timestamp.")
 _KINDS = frozenset({"float", "int", "datetime", "date", "time", "timedelta"})
 
 # Usual names for times.
@@ -321,9 +303,8 @@ def _variables_apart(against: Run, run: Run, shown: tuple[Change, ...]) -> tuple
         run: The later one.
         shown: The differences in the outputs.
     """
-    numbers = (
-        not shown and against.outputs.result is not None and against.outputs.result.kind in _NUMBERS
-    )
+    result = against.outputs.result
+    numbers = not shown and result is not None and result.kind in _NUMBERS
     kinds = {"variable", "result"} if numbers else {"variable"}
     return tuple(change for change in find_changes(against, run) if change.what in kinds)
 
@@ -342,23 +323,20 @@ def _moved_apart(against: Run, run: Run, states: HistoryLookup) -> tuple[Change,
     """
     changes = []
     for name, ended in run.after.items():
-        if name in run.generators:
-            continue
-        began, was = run.before.get(name), against.before.get(name)
-        end_before = against.after.get(name)
+        began, was, end_before = (
+            each.get(name) for each in (run.before, against.before, against.after)
+        )
         if end_before in (None, ended) or ended == began:
             continue
-        if began is None:  # the cell created it
-            seeded = has_seeded(states, run, name, ended)
+        if name in run.generators:
+            moved = began is None and name not in run.writes
+        elif began is None:  # the cell created it
+            moved = has_seeded(states, run, name, ended)
         else:
-            seeded = began == was or not states.leads(began, ended, most_draws(run))
-        if seeded:
-            changes.append(_source(states, name, end_before or "", ended))
-    made = (run.generators.keys() & run.after.keys()) - run.before.keys() - run.writes.keys()
-    for name in sorted(made & against.after.keys()):
-        was, now = against.after[name], run.after[name]
-        if was != now:
-            changes.append(_source(states, name, was, now))
+            moved = began == was or not states.leads(began, ended, most_draws(run))
+        if moved:
+            stands = " → ".join(_stand(states, name, each) for each in (end_before or "", ended))
+            changes.append(Change("source", name, stands))
     changes += [Change("source", name, _HOLDS) for name in _holders_apart(against, run)]
     return tuple(changes)
 
@@ -372,11 +350,6 @@ def _holders_apart(against: Run, run: Run) -> list[str]:
         if same(against.writes[name], run.writes[name]) is True
         and against.writes[name].parts.get("random") != run.writes[name].parts.get("random")
     ]
-
-
-def _source(states: HistoryLookup, name: str, was: str, now: str) -> Change:
-    stands = " → ".join(_stand(states, name, each) for each in (was, now))
-    return Change("source", name, stands)
 
 
 def _stand(states: HistoryLookup, name: str, digest: str) -> str:

@@ -79,16 +79,15 @@ def edit_file(text: str, edits: Sequence[Edit]) -> str:
         text: The file's text, of format 4.
         edits: The edits. Insertions at one place keep their order.
     """
-    whole = {key: at for key, at, _ in _members(text, _skip(text, text.startswith(MARK)))}
-    cells = {key: at for key, at, _ in _members(text, whole["cells"])}
+    whole = _members(text, _skip(text, text.startswith(MARK)))
+    cells = _members(text, whole["cells"][0])
     splices: list[Splice] = []
     by_place = sorted(edits, key=lambda each: each.cell.index)
     for index, group in groupby(by_place, lambda each: each.cell.index):
-        of_cell = [*group]
-        parts = {key: (at, end) for key, at, end in _members(text, cells[index])}
+        of_cell, parts = [*group], _members(text, cells[index][0])
         splices += _in_source(text, *parts["source"], of_cell)
         if any(each.kind == TAG for each in of_cell):
-            splices += _tagged(text, parts["metadata"][0])
+            splices.append(_tagged(text, parts["metadata"][0]))
     return _splice(text, splices)
 
 
@@ -152,72 +151,63 @@ def _skip(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _members(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
-    """Yield the members of a JSON object or array: key or index, start and end."""
+def _members(text: str, at: int) -> dict[str | int, tuple[int, int]]:
+    """Return where each value in a JSON object or array begins and ends.
+
+    Args:
+        text: The file's text.
+        at: Where the object or array begins.
+
+    Returns:
+        The places by key or index.
+    """
     decode: Callable[[str, int], tuple[object, int]] = json.JSONDecoder().raw_decode
-    keyed, count = text[at] == "{", 0
-    at = _skip(text, at + 1)
+    found: dict[str | int, tuple[int, int]] = {}
+    keyed, at = text[at] == "{", _skip(text, at + 1)
     while text[at] not in "]}":
-        key: str | int = count
+        key: str | int = len(found)
         if keyed:
             named, at = decode(text, at)
             key, at = str(named), _skip(text, _skip(text, at) + 1)  # a colon
         _, end = decode(text, at)
-        yield key, at, end
-        count += 1
+        found[key] = at, end
         at = _skip(text, end)
         at = _skip(text, at + 1) if text[at] == "," else at
+    return found
 
 
 def _in_source(text: str, at: int, end: int, edits: Sequence[Edit]) -> Iterator[Splice]:
     """Yield the splices of a cell's ``source``: one string, or a list of its lines."""
-    if text[at] == '"':
-        strings, between = [(at, end)], ""
-    else:
-        strings = [(begin, stop) for _, begin, stop in _members(text, at)]
-        between = text[at + 1 : strings[0][0]] if strings else ""
-        if len(strings) > 1:
-            between = text[strings[0][1] + 1 : strings[1][0]]
+    newline, strings = r"\n", [(at, end)]
+    if text[at] == "[":
+        strings = [*_members(text, at).values()]
+        newline = rf'\n",{text[at + 1 : strings[0][0]] if strings else ""}"'
     places = [
         unit.start()
         for begin, stop in strings
         for unit in _UNIT.finditer(text, begin + 1, stop - 1)
     ]
     places += [strings[-1][1] - 1] if strings else []
-    newline = r"\n" if text[at] == '"' else rf'\n",{between}"'
-    for edit in edits:
-        for start, stop, new in edit.splices:
-            lines = (
-                json.dumps(line, ensure_ascii=text.isascii())[1:-1] for line in new.split("\n")
-            )
-            yield Splice(places[start], places[stop], newline.join(lines))
+    for start, stop, new in (each for edit in edits for each in edit.splices):
+        lines = (json.dumps(line, ensure_ascii=text.isascii())[1:-1] for line in new.split("\n"))
+        yield Splice(places[start], places[stop], newline.join(lines))
 
 
-def _tagged(text: str, at: int) -> Iterator[Splice]:
-    """Yield the splice of a cell's ``metadata`` that adds the tag."""
-    members = {key: (begin, end) for key, begin, end in _members(text, at)}
-    word = json.dumps(VARIES)
+def _tagged(text: str, at: int) -> Splice:
+    """Return the splice of a cell's ``metadata`` that adds the tag."""
+    members, word = _members(text, at), json.dumps(VARIES)
     if "tags" in members:
-        inside = [(begin, end) for _, begin, end in _members(text, members["tags"][0])]
-        if inside:
-            before = text.rfind("[", 0, inside[0][0]) if len(inside) == 1 else inside[-2][1]
-            gap = text[before : inside[-1][0]].lstrip("[,")
-            yield Splice(inside[-1][1], inside[-1][1], f",{gap}{word}")
-        else:
-            yield Splice(*members["tags"], f"[{word}]")
-        return
+        begin, end = members["tags"]
+        inside = [*_members(text, begin).values()]
+        if not inside:
+            return Splice(begin, end, f"[{word}]")
+        gap = text[begin + 1 : inside[0][0]] or " "
+        return Splice(inside[-1][1], inside[-1][1], f",{gap}{word}")
+    unit = re.search(r"\{\n([ \t]*)", text)
     line = text[text.rfind("\n", 0, at) + 1 : at]
     outer = line[: len(line) - len(line.lstrip())]
-    above = re.search(r"\{\n([ \t]*)", text)
-    if not above or line.strip() == "{":  # all on one line
-        rest = ", " if members else ""
-        yield Splice(at + 1, at + 1, f'"tags": [{word}]{rest}')
-        return
-    unit = above[1]
-    inner = f"\n{outer}{unit}"
-    made = f'"tags": [{inner}{unit}{word}{inner}]'
-    if members:
-        last = max(end for _, end in members.values())
-        yield Splice(last, last, f",{inner}{made}")
-    else:
-        yield Splice(at, text.index("}", at) + 1, f"{{{inner}{made}\n{outer}}}")
+    made = json.dumps({"tags": [VARIES]}, indent=unit and unit[1]).replace("\n", f"\n{outer}")
+    if not members:
+        return Splice(at, text.index("}", at) + 1, made)
+    last = max(members.values())[1]
+    return Splice(last, last, f"{',' if unit else ', '}{made[1:-1].rstrip()}")

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AsyncExitStack
 from itertools import islice
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.checking.causes import for_notebook
 from ipytorchseed.checking.edits import TAG, Edit, Edits, edit_file, write
 from ipytorchseed.checking.notebook import RAISES, Notebook, read, read_text
 from ipytorchseed.checking.passes import Pass
-from ipytorchseed.checking.program import Program, Site
+from ipytorchseed.checking.program import UNRECORDED, Program, Site
 from ipytorchseed.checking.remedies import obstacle, propose
 from ipytorchseed.checking.running import Setup, run
 from ipytorchseed.checking.seeds import chosen_seed
-from ipytorchseed.checking.verdict import CellVerdict, Verdict, find_origins, own_causes
+from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.errors import UncheckableError
 from ipytorchseed.why.explanation import Cause
 
@@ -72,16 +75,15 @@ async def fix_notebook(
     if _stopped(found):
         allow = _ALLOW.format(found.failed[0].name, RAISES) if found.failed else ""
         return replace(found, obstacles=[f"{_STOPS}{allow}"])
-    search = _Search(Program(notebook), own_file, tag=tag)
-    with setup.new_folder() as folder:
-        trials = _Trials(notebook, replace(setup, folder=folder), found)
-        verdict, differed = found, list[set[Edit]]()
-        while verdict.reproducible is not True:
-            differed += [] if _stopped(verdict) else [{*search.edits}]
-            if not search.advance(verdict):
-                return replace(found, obstacles=search.obstacles or search.name_obstacles(found))
-            verdict = await trials.prove(search.edits) if search.edits else found
-        edits = await _needed(search.edits, differed, trials)
+    search = _Search(Program(notebook), own_file, tag)
+    trials = _Trials(notebook, setup, found)
+    verdict, differed = found, list[set[Edit]]()
+    while verdict.reproducible is not True:
+        differed += [] if _stopped(verdict) else [{*search.edits}]
+        if not search.advance(verdict):
+            return replace(found, obstacles=search.obstacles or search.name_obstacles(found))
+        verdict = await trials.prove(search.edits) if search.edits else found
+    edits = await _needed(search.edits, differed, trials)
     took = found.seconds + trials.seconds
     if not save:
         return replace(found, edits=edits, seconds=took)
@@ -114,26 +116,22 @@ def unsaved(path: Path) -> str:
     return why and f"{why}, so the edit could not be undone"
 
 
-class _Trials:
+class _Trials(Struct):
     """Runs a notebook with edits.
 
-    Args:
+    Attributes:
         notebook: The notebook without edits.
         setup: How to run it, and where to keep the records.
         found: The verdict on it without edits.
-
-    Attributes:
         seconds: The time that all trials took.
         passes: The passes of the latest proof.
     """
 
-    def __init__(self, notebook: Notebook, setup: Setup, found: Verdict) -> None:
-        self._notebook = notebook
-        self._setup = setup
-        self._strict = found.strict
-        self._last = found.differing[-1].cell.index
-        self.seconds = 0.0
-        self.passes = list[Pass]()
+    notebook: Notebook
+    setup: Setup
+    found: Verdict
+    seconds: float = 0.0
+    passes: list[Pass] = []
 
     async def prove(self, edits: Sequence[Edit]) -> Verdict:
         """Run it with these edits in fresh kernels, until two differ."""
@@ -151,33 +149,28 @@ class _Trials:
             edit: The edit that is left out.
             rest: The other edits.
         """
-        ran = self.passes[:1]
-        verdict = await self._run(rest, 1, ran, self._last)
-        if verdict.reproducible is False and (self._strict or edit.kind not in _SEEDING):
-            verdict = await self._run(rest, 1, ran[1:], self._last)
+        ran, last = self.passes[:1], self.found.differing[-1].cell.index
+        verdict = await self._run(rest, 1, ran, last)
+        if verdict.reproducible is False and (self.found.strict or edit.kind not in _SEEDING):
+            verdict = await self._run(rest, 1, ran[1:], last)
         return bool(verdict.reproducible)
 
     async def _run(
-        self, edits: Sequence[Edit], runs: int, passes: list[Pass], last: int | None = None
+        self, edits: Sequence[Edit], runs: int, passes: list[Pass], last: float = math.inf
     ) -> Verdict:
-        options = replace(self._setup.options, quick=True, runs=runs)
-        setup = replace(self._setup, options=options)
-        edited = read_text(self._notebook.path, edit_file(self._notebook.text, edits))
+        edited = read_text(self.notebook.path, edit_file(self.notebook.text, edits))
         cells = [
-            replace(
-                cell, id=own.id, count=None if last is not None and last < own.index else own.count
-            )
-            for cell, own in zip(edited.cells, self._notebook.cells, strict=True)
+            replace(cell, id=own.id, count=own.count if own.index <= last else None)
+            for cell, own in zip(edited.cells, self.notebook.cells, strict=True)
         ]
-        notebook = replace(edited, cells=cells)
-        words = ", ".join(f"{each.kind} in {each.cell.name}" for each in edits)
-        trying = f"trying {words}"
-        if all(each.kind != "file" for each in edits):
-            verdict = await run(notebook, setup, trying, passes)
-        else:
-            async with setup.places:  # one kernel after the other: they remove each other's files
-                alone = replace(setup, places=asyncio.Semaphore(1))
-                verdict = await run(notebook, alone, trying, passes)
+        trying = f"trying {', '.join(f'{each.kind} in {each.cell.name}' for each in edits)}"
+        setup = replace(self.setup, options=replace(self.setup.options, quick=True, runs=runs))
+        async with AsyncExitStack() as stack:
+            if any(each.kind == "file" for each in edits):
+                # one kernel after the other: they remove each other's files
+                await stack.enter_async_context(setup.places)
+                setup = replace(setup, places=asyncio.Semaphore(1))
+            verdict = await run(replace(edited, cells=cells), setup, trying, passes)
         self.seconds += verdict.seconds
         return verdict
 
@@ -211,36 +204,34 @@ async def _needed(edits: list[Edit], differed: Sequence[set[Edit]], trials: _Tri
     return edits
 
 
-class _Search:
+class _Search(Struct):
     """Searches for the edits that make a notebook repeat, one verdict at a time.
 
-    Args:
+    Attributes:
         program: The notebook's code.
         own_file: As ``Site.own_file``.
         tag: Whether to tag cells that no edit fixes.
-
-    Attributes:
+        proposed: The edits that were not tried yet, for each cause.
+        chosen: The edits that are tried now.
+        recent: The causes whose edits were chosen last.
+        before: The places of the edits that were tried before those.
         obstacles: What no edit fixes, in a line each.
     """
 
-    def __init__(self, program: Program, own_file: Callable[[str], str], *, tag: bool) -> None:
-        self._program = program
-        self._own_file = own_file
-        self._tag = tag
-        self._seed = chosen_seed(program)
-        self._proposed: dict[Key, list[Edits]] = {}
-        self._chosen: dict[Key, Edits] = {}
-        self._recent: list[Key] = []
-        self.obstacles: list[str] = []
+    program: Program
+    own_file: Callable[[str], str]
+    tag: bool
+    proposed: dict[Key, list[Edits]] = {}
+    chosen: dict[Key, Edits] = {}
+    recent: list[Key] = []
+    before: set[object] = set()
+    obstacles: list[str] = []
 
     @property
     def edits(self) -> list[Edit]:
         """The edits chosen now, each once, in the order of the cells."""
-        found = {
-            (edit.cell.index, edit.kind, edit.splices): edit
-            for edits in reversed(self._chosen.values())
-            for edit in edits
-        }
+        chosen = reversed(self.chosen.values())
+        found = {_place(edit): edit for edits in chosen for edit in edits}
         return sorted(found.values(), key=lambda each: (each.cell.index, each.splices[:1]))
 
     def advance(self, verdict: Verdict) -> bool:
@@ -249,47 +240,44 @@ class _Search:
         Args:
             verdict: The verdict on the notebook with the edits chosen now.
         """
-        edits = self.edits
+        self.before = {*map(_place, self.edits)}
         if _stopped(verdict):
-            blamed, self._recent = self._blamed(verdict), []
+            blamed, self.recent = self._blamed(verdict), []
             for key in blamed:
-                self._next(key, edits)
+                self._next(key)
             return bool(blamed)
-        self._recent = []
+        self.recent = []
         for shown, origin, causes in _roots(verdict):
             sites = [self._site(verdict, origin, cause) for cause in causes]
-            tried = [self._try(site, edits) for site in sites]
-            if any(tried):
-                continue
-            said = obstacle(sites[0])
-            if self._tag:
+            tried, said = [*map(self._try, sites)], obstacle(sites[0])
+            if self.tag and not any(tried):
                 self._tag_cell(shown, said)
-            elif said not in self.obstacles:
+            elif not any(tried) and said not in self.obstacles:
                 self.obstacles.append(said)
-        return bool(self._recent) and not self.obstacles
+        return bool(self.recent) and not self.obstacles
 
     def name_obstacles(self, verdict: Verdict) -> list[str]:
         """Return a line on each cell where a difference starts that no edit fixed."""
         roots = (self._site(verdict, origin, causes[0]) for _, origin, causes in _roots(verdict))
         return [*dict.fromkeys(map(obstacle, roots))]
 
-    def _site(self, verdict: Verdict, origin: CellVerdict, cause: Cause | None) -> Site:
-        return Site(self._program, origin, cause, self._seed, self._own_file, verdict.cells)
+    def _site(self, verdict: Verdict, origin: CellVerdict, cause: Cause) -> Site:
+        seed = chosen_seed(self.program)
+        return Site(self.program, origin, cause, seed, self.own_file, verdict.cells)
 
-    def _try(self, site: Site, edits: Sequence[Edit]) -> bool:
+    def _try(self, site: Site) -> bool:
         """Choose edits for a cause; return whether there were any."""
-        key = site.found.cell.index, site.kind, site.name
-        if key not in self._proposed:
-            self._proposed[key] = propose(site)[:_TRIES]
-        if key in self._recent or self._next(key, edits):
+        key = site.found.cell.index, site.cause.kind, site.cause.name
+        if key not in self.proposed:
+            self.proposed[key] = propose(site)[:_TRIES]
+        if key in self.recent or self._next(key):
             return True
-        if site.cause is not None:
+        if site.cause.kind:
             return False
         # An edit that did not help may hide the cause.
-        hiding = [each for each in self._chosen if each[0] == key[0]]
+        hiding = [each for each in self.chosen if each[0] == key[0]]
         return any(
-            each in self._recent or (self._proposed[each] and self._next(each, edits))
-            for each in hiding
+            each in self.recent or (self.proposed[each] and self._next(each)) for each in hiding
         )
 
     def _blamed(self, verdict: Verdict) -> list[Key]:
@@ -297,38 +285,40 @@ class _Search:
         failed = None if verdict.failed is None else verdict.failed[0].index
         near = [
             key
-            for key in self._recent
-            if failed in {key[0], *(edit.cell.index for edit in self._chosen[key])}
+            for key in self.recent
+            if failed in {key[0], *(edit.cell.index for edit in self.chosen[key])}
         ]
-        return near or self._recent
+        return near or self.recent
 
-    def _next(self, key: Key, edits: Sequence[Edit]) -> bool:
+    def _next(self, key: Key) -> bool:
         """Choose the next proposal for a cause that adds an edit."""
-        self._chosen.pop(key, None)
-        while self._proposed[key]:
-            proposal = self._proposed[key].pop(0)
-            pieces = {(edit.cell.index, edit.splices) for edit in edits}
-            if any((edit.cell.index, edit.splices) not in pieces for edit in proposal):
-                self._chosen[key] = proposal
-                self._recent.append(key)
+        self.chosen.pop(key, None)
+        while self.proposed[key]:
+            proposal = self.proposed[key].pop(0)
+            if not self.before.issuperset(map(_place, proposal)):
+                self.chosen[key] = proposal
+                self.recent.append(key)
                 return True
         return False
 
     def _tag_cell(self, shown: CellVerdict, why: str) -> None:
         key = shown.cell.index, TAG, ""
-        if key not in self._chosen:
-            cell = self._program.of(shown.cell).cell
-            self._chosen[key] = (Edit(cell, TAG, f"marks what varies. {why}"),)
-            self._recent.append(key)
+        if key not in self.chosen:
+            cell = self.program.of(shown.cell).cell
+            self.chosen[key] = (Edit(cell, TAG, f"marks what varies. {why}"),)
+            self.recent.append(key)
 
 
-def _roots(verdict: Verdict) -> Iterator[tuple[CellVerdict, CellVerdict, Sequence[Cause | None]]]:
+def _place(edit: Edit) -> object:
+    """Return what identifies an edit; several causes may need the same one."""
+    return edit.cell.index, edit.kind, edit.splices
+
+
+def _roots(verdict: Verdict) -> Iterator[tuple[CellVerdict, CellVerdict, Sequence[Cause]]]:
     """Yield each cell that differs, a cell where its difference starts, and causes."""
     for shown in verdict.differing:
-        before = verdict.cells[: verdict.cells.index(shown)]
-        earlier = [each for each in before if each.differs]
-        for origin in reversed(find_origins(shown, earlier)):
-            yield shown, origin, own_causes(origin, earlier) or origin.causes or (None,)
+        for origin, causes in reversed(verdict.find_origins(shown)):
+            yield shown, origin, causes or origin.causes or (UNRECORDED,)
 
 
 def _remember_files(path: Path) -> Callable[[str], str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import enum
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.checking.distance import Distance, find_distance, say_rounding
@@ -16,7 +16,8 @@ from ipytorchseed.checking.outputs import (
     STREAMS,
     WIDGET,
     Outputs,
-    cleaner,
+    Pixels,
+    clean,
     error_text,
     say_pixels,
     stream_text,
@@ -25,7 +26,6 @@ from ipytorchseed.checking.outputs import (
     without_ours,
 )
 from ipytorchseed.checking.spelling import in_one_spelling
-from ipytorchseed.checking.verdict import Found
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import reads_clock
@@ -48,35 +48,34 @@ _BLANK = lazy_pattern(r"\s+")
 _WIDTH = 66
 _BEFORE = 24
 
-_RANKS = (Found.SAME, Found.ROUNDING, Found.DIFFERENT)
+
+class Found(enum.Enum):
+    """The result of one comparison; the first three from best to worst."""
+
+    SAME = "same"
+    ROUNDING = "rounding"
+    DIFFERENT = "different"
+    SKIPPED = "skipped"
+    UNKNOWN = "unknown"
 
 
-class Grade(Struct, frozen=True):
-    """The grade of two outputs.
+class Grade(Change, frozen=True, kw_only=True):
+    """The grade of two outputs; its ``detail`` is empty where they are the same.
 
     Attributes:
         found: Same, rounding or different.
-        what: ``stdout``, ``stderr``, ``result``, ``display`` or ``error``.
-        detail: The difference in a few words; empty where they are the same.
         saved: The first line of the earlier output that differs, or an excerpt of it.
         fresh: The same for the later output.
     """
 
-    found: Found
-    what: str
-    detail: str = ""
+    found: Found = Found.DIFFERENT
     saved: str = ""
     fresh: str = ""
 
-    @property
-    def rank(self) -> int:
-        """The place of its grade in the order same, rounding, different."""
-        return _RANKS.index(self.found)
 
-    @property
-    def change(self) -> Change:
-        """The difference, for reports."""
-        return Change(self.what, "", self.detail)
+def worst(grades: Sequence[Grade]) -> Grade:
+    """Return the first of the worst grades."""
+    return max(grades, key=lambda each: [*Found].index(each.found))
 
 
 def grade_cell(  # noqa: PLR0913, PLR0917 -- two outputs, and how to compare them
@@ -121,32 +120,23 @@ def compare_outputs(
         rtol: The largest relative difference of two numbers that is ignored; None to report a
             small one as rounding.
         timed: Whether the cell reads a clock; differences in printed times are then ignored.
-
-    Raises:
-        ImportError: One is an image, and pillow is not installed.
     """
-    before, after = map(without_ours, (before, after))
-    grades = _grade_outputs(before, after, rtol, timed=timed)
-    return tuple(each for each in grades if each.detail)
-
-
-def _grade_outputs(
-    before: Outputs, after: Outputs, rtol: float | None, *, timed: bool
-) -> Iterator[Grade]:
+    before, after = without_ours(before), without_ours(after)
+    grades = []
     for name in STREAMS:
         earlier, later = (stream_text(each, name, timed=timed) for each in (before, after))
-        yield grade_text(name, earlier, later, rtol)
+        grades.append(grade_text(name, earlier, later, rtol))
     shown = [[each for each in outputs if "data" in each] for outputs in (before, after)]
-    if len(shown[0]) != len(shown[1]):
-        counts = f"{len(shown[0])} and {len(shown[1])} shown"
-        yield Grade(Found.DIFFERENT, "display", counts)
+    if len(shown[0]) == len(shown[1]):
+        pairs = zip(*shown, strict=True)
+        grades += [_grade_bundle(one, other, rtol, timed=timed) for one, other in pairs]
     else:
-        for one, other in zip(*shown, strict=True):
-            yield _grade_bundle(one, other, rtol, timed=timed)
+        grades.append(Grade("display", detail=f"{len(shown[0])} and {len(shown[1])} shown"))
     earlier, later = error_text(before), error_text(after)
+    error = grade_text("error", earlier, later, rtol)
     detail = " → ".join((each or "no error").removesuffix(":") for each in (earlier, later))
-    grade = grade_text("error", earlier, later, rtol)
-    yield replace(grade, detail=detail) if grade.detail else grade
+    grades.append(replace(error, detail=error.detail and detail))
+    return tuple(each for each in grades if each.detail)
 
 
 def _grade_bundle(
@@ -158,40 +148,34 @@ def _grade_bundle(
     """
     what = str(after["output_type"]).removeprefix("execute_").removesuffix("_data")
     pairs = [
-        {kind: data for kind, data in each["data"].items() if not kind.startswith(WIDGET)}
+        {
+            kind: clean(kind, data, timed=timed)
+            for kind, data in each["data"].items()
+            if not kind.startswith(WIDGET)
+        }
         for each in (before, after)
     ]
     if pairs[0].keys() != pairs[1].keys():
         kinds = (", ".join(sorted(pair)) or "nothing" for pair in pairs)
-        return Grade(Found.DIFFERENT, what, " → ".join(kinds))
+        return Grade(what, detail=" → ".join(kinds))
     pictured = any(kind.startswith("image/") for kind in pairs[1])
     grades = [
-        _grade_data(what, kind, pairs[0][kind], pairs[1][kind], rtol, timed=timed)
+        _grade_data(what, kind, pairs[0][kind], pairs[1][kind], rtol)
         for kind in sorted(pairs[1], key="text/plain".__ne__)
         if not (pictured and kind == "text/plain")
     ]
-    return max(grades, key=lambda each: each.rank, default=Grade(Found.SAME, what))
+    return worst(grades) if grades else Grade(what, found=Found.SAME)
 
 
-def _grade_data(  # noqa: PLR0913 -- two outputs, and how to compare them
-    what: str,
-    kind: str,
-    saved: Any,  # noqa: ANN401 -- as nbformat has it
-    fresh: Any,  # noqa: ANN401 -- as above
-    rtol: float | None,
-    *,
-    timed: bool,
-) -> Grade:
-    """Grade the data of one MIME type."""
-    before, after = map(cleaner(kind, timed=timed), (saved, fresh))
-    if isinstance(before, tuple) and isinstance(after, tuple):
+def _grade_data(what: str, kind: str, before: object, after: object, rtol: float | None) -> Grade:
+    """Grade the cleaned data of one MIME type."""
+    if isinstance(before, Pixels) and isinstance(after, Pixels):
         detail = say_pixels(kind, before, after, 0 if rtol == EXACT else LEVELS)
-        return Grade(Found.DIFFERENT if detail else Found.SAME, what, detail)
-    if isinstance(before, str) and isinstance(after, str):
+    elif isinstance(before, str) and isinstance(after, str):
         return grade_text(what, before, after, rtol, kind)
-    if before == after:
-        return Grade(Found.SAME, what)
-    return Grade(Found.DIFFERENT, what, f"{kind} with other content")
+    else:
+        detail = "" if before == after else f"{kind} with other content"
+    return Grade(what, detail=detail, found=Found.DIFFERENT if detail else Found.SAME)
 
 
 def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str = "") -> Grade:
@@ -206,7 +190,7 @@ def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str 
     """
     shown = before, after = _as_seen(saved), _as_seen(fresh)
     if before == after:
-        return Grade(Found.SAME, what)
+        return Grade(what, found=Found.SAME)
     plain = kind in {"", "text/plain"}
     if plain and rtol != EXACT:
         before, after = in_one_spelling(before, after)
@@ -220,15 +204,13 @@ def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str 
         before, after = texts if texts[0] != texts[1] else (before, after)
     if found is Found.SAME:
         within = distance is not None and distance.largest
-        return Grade(
-            found, what, "" if within else SHOWN_OTHERWISE, *_differing_lines(*shown, rtol)
-        )
-    if found is Found.ROUNDING and distance is not None:
-        detail = say_rounding(distance)
+        detail, (before, after) = "" if within else SHOWN_OTHERWISE, shown
     else:
-        detail = _say_texts(before, after)
-    detail = detail if plain else f"{kind}: {detail}"
-    return Grade(found, what, detail, *_differing_lines(before, after, rtol))
+        rounding = distance if found is Found.ROUNDING else None
+        detail = say_rounding(rounding) if rounding else _say_texts(before, after)
+        detail = detail if plain else f"{kind}: {detail}"
+    lines = _differing_lines(before, after, rtol)
+    return Grade(what, detail=detail, found=found, saved=lines[0], fresh=lines[1])
 
 
 def _as_seen(text: str) -> str:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 import os
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from ipytorchseed.checking.notebook import Cell, Notebook
-from ipytorchseed.checking.widgets import States
+from ipytorchseed.checking.widgets import States, states_of
 from ipytorchseed.errors import UncheckableError
 from ipytorchseed.ledger.place import ENVIRONMENT, NAME
 from ipytorchseed.ledger.store import Ledger
@@ -24,8 +25,6 @@ from ipytorchseed.receipts.record import Receipt
 if TYPE_CHECKING:
     from jupyter_client.asynchronous.client import AsyncKernelClient
     from jupyter_client.manager import AsyncKernelManager
-    from nbclient import NotebookClient
-    from nbformat import NotebookNode
 
 
 class Options(Struct, frozen=True):
@@ -94,7 +93,7 @@ class FreshKernel:
         folder: An empty folder for its records and sockets.
 
     Attributes:
-        ledger: The file in which its runs are recorded.
+        node: A copy of the notebook's content, with the outputs of its cells.
     """
 
     # Arguments on its command line that override the user's configuration.
@@ -107,32 +106,42 @@ class FreshKernel:
     )
 
     def __init__(self, notebook: Notebook, options: Options, folder: Path) -> None:
+        import nbclient
         from jupyter_client.manager import AsyncKernelManager
 
-        self._notebook = notebook
-        self._options = options
-        self._folder = folder
+        self._options, self._folder = options, folder
+        self._path = notebook.path.absolute()
         self._name = options.kernel or notebook.kernel
         self._errors = folder / "stderr"
         self._manager: AsyncKernelManager = AsyncKernelManager(kernel_name=self._name)
-        self._client: NotebookClient | None = None
+        self.node = copy.deepcopy(notebook.node)
+        self._client = nbclient.NotebookClient(
+            self.node,
+            km=self._manager,
+            timeout=options.timeout,
+            startup_timeout=_START,
+            extra_arguments=[*self.arguments],
+            resources={"metadata": {"path": str(self._path.parent)}},
+            allow_errors=False,
+        )
+        self._client.log.setLevel(logging.CRITICAL)  # errors are reported in our words
         self._shown = 0
         self._receiving: asyncio.Task[Any] | None = None
-        self.ledger = folder / NAME
 
-    async def start(self, node: NotebookNode) -> None:
+    @property
+    def _kc(self) -> AsyncKernelClient:
+        kc: AsyncKernelClient = self._client.kc  # type: ignore[assignment]
+        return kc
+
+    async def start(self) -> None:
         """Start the kernel, load the extension, and seed if a seed was given.
-
-        Args:
-            node: The notebook whose cells will hold the outputs.
 
         Raises:
             UncheckableError: It does not start, or lacks the extension.
         """
-        import nbclient
         from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
-        manager = self._manager
+        manager, client = self._manager, self._client
         if os.name == "posix":  # two kernels that start at once may get the same TCP port
             manager.transport, manager.ip = "ipc", str(self._folder / "k")
         manager.connection_file = str(self._folder / "connection.json")
@@ -148,34 +157,21 @@ class FreshKernel:
             )
         if spec.language.lower() != "python":
             raise UncheckableError(f"its kernel {self._name!r} runs {spec.language}, not Python")
-        path, timeout = self._notebook.path.absolute(), self._options.timeout
-        client = nbclient.NotebookClient(
-            node,
-            km=manager,
-            timeout=timeout,
-            startup_timeout=_START,
-            extra_arguments=[*self.arguments],
-            resources={"metadata": {"path": str(path.parent)}},
-            allow_errors=False,
-        )
-        client.log.setLevel(logging.CRITICAL)  # errors are reported in our words
-        self._client = client
         try:
-            env = {**os.environ, ENVIRONMENT: str(self._folder), "JPY_SESSION_NAME": str(path)}
+            place = {ENVIRONMENT: str(self._folder), "JPY_SESSION_NAME": str(self._path)}
             with self._errors.open("wb") as errors:
-                await client.async_start_new_kernel(env=env, stderr=errors)
-            Ledger.open(self.ledger).close()  # created while the kernel starts
+                await client.async_start_new_kernel(env={**os.environ, **place}, stderr=errors)
+            Ledger.open(self._folder / NAME).close()  # created while the kernel starts
             await client.async_start_new_kernel_client()
         except Exception as error:
             raise UncheckableError(self._not_started(error)) from error
         await self.prepare()
-        kc: AsyncKernelClient = client.kc  # type: ignore[assignment]
-        execute = kc.execute
+        execute = self._kc.execute
         # After an allowed error, the next cell is sent at once and must not be dropped.
-        kc.execute = lambda code, **_: execute(code, stop_on_error=False)  # type: ignore[method-assign]
-        self._count_outputs(client, kc.iopub_channel)
+        self._kc.execute = lambda code, **_: execute(code, stop_on_error=False)  # type: ignore[method-assign]
+        self._count_outputs(self._kc.iopub_channel)
 
-    def _count_outputs(self, client: NotebookClient, channel: Any) -> None:  # noqa: ANN401 -- jupyter_client's
+    def _count_outputs(self, channel: Any) -> None:  # noqa: ANN401 -- jupyter_client's
         """Count what a cell shows, and let timeouts run however fast it prints.
 
         Receiving a message that is already there does not suspend its task. A cell that prints
@@ -189,18 +185,15 @@ class FreshKernel:
             message = await receive(**how)
             content = message["content"]
             self._shown += len(content["text"]) if "text" in content else len(str(content))
-            if self._shown > _MOST and client.task_poll_for_reply is not None:
-                client.task_poll_for_reply.cancel()  # as nbclient does when the kernel dies
+            polling = self._client.task_poll_for_reply
+            if self._shown > _MOST and polling is not None:
+                polling.cancel()  # as nbclient does when the kernel dies
             return message
 
         channel.get_msg = get_msg
 
-    async def run(self, cell: Cell, node: NotebookNode) -> str | None:
+    async def run(self, cell: Cell) -> str | None:
         """Run a cell; its outputs are then in ``node``.
-
-        Args:
-            cell: The cell.
-            node: The notebook that was given to ``start``.
 
         Returns:
             The error in a line if the cell raised and may not; else None.
@@ -210,13 +203,11 @@ class FreshKernel:
         """
         from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-        assert self._client is not None  # noqa: S101 -- started
-        kc: AsyncKernelClient = self._client.kc  # type: ignore[assignment]
-        kc.session.metadata["cellId"] = cell.id  # as front ends send it; nbclient sends none
-        polling = asyncio.create_task(_keep_polling(kc))
-        self._shown = 0
+        self._kc.session.metadata["cellId"] = cell.id  # as front ends send it; nbclient sends none
+        polling = asyncio.create_task(_keep_polling(self._kc))
+        self._shown, node = 0, self.node.cells[cell.index]
         try:
-            await self._client.async_execute_cell(node.cells[cell.index], cell.index)
+            await self._client.async_execute_cell(node, cell.index)
         except CellTimeoutError:
             raise UncheckableError(
                 f"{cell.name} took longer than {self._options.timeout:g} s (--timeout)"
@@ -234,8 +225,7 @@ class FreshKernel:
                     f"{cell.name} asks for input, which a check cannot give; the tag skip-execution"
                     " leaves it out"
                 ) from None
-            outputs = node.cells[cell.index].outputs
-            shown = [each for each in outputs if each.output_type == "error"]
+            shown = [each for each in node.outputs if each.output_type == "error"]
             told = shown[-1] if shown else error  # a reply lacks errors in showing the result
             lines = f"{told.ename}: {told.evalue.strip()}".splitlines()
             return lines[0].strip().removesuffix(":").removesuffix(".")
@@ -247,17 +237,10 @@ class FreshKernel:
 
     @property
     def widgets(self) -> States:
-        """The widgets that its cells have made so far, in the form of a notebook's file."""
-        client = self._client
-        assert client is not None  # noqa: S101 -- started
-        return {
-            name: {
-                "model_name": state.get("_model_name"),
-                "state": state,
-                "buffers": [*client.widget_buffers.get(name, {}).values()],
-            }
-            for name, state in client.widget_state.items()
-        }
+        """The widgets that its cells have made so far."""
+        self.node.metadata.pop("widgets", None)
+        self._client.set_widgets_metadata()
+        return states_of(self.node.metadata)
 
     async def stop(self, *, now: bool) -> None:
         """End the kernel and every process that it started.
@@ -269,7 +252,7 @@ class FreshKernel:
         if not manager.has_kernel:
             return
         group = getattr(manager.provisioner, "pgid", None)
-        if self._client is not None and self._client.kc is not None:
+        if self._client.kc is not None:
             self._client.kc.stop_channels()
         try:
             await manager.shutdown_kernel(now=now)
@@ -290,10 +273,8 @@ class FreshKernel:
 
     async def ask(self, question: Question) -> Mapping[str, Any]:
         """Ask the extension in the kernel; return its answer, empty if there is none."""
-        assert self._client is not None  # noqa: S101 -- started
-        kc: AsyncKernelClient = self._client.kc  # type: ignore[assignment]
-        ident = type(kc).execute(  # not the replacement that `start` installed
-            kc,
+        ident = type(self._kc).execute(  # not the replacement that `start` installed
+            self._kc,
             "",
             silent=True,
             user_expressions={"answer": expression(question)},
@@ -317,6 +298,31 @@ class FreshKernel:
             written = [line.strip() for line in lines if line.strip()]
             return f": {written[-1]}" if written else ""
         return ""
+
+
+@asynccontextmanager
+async def fresh_kernel(
+    notebook: Notebook, options: Options, folder: Path
+) -> AsyncIterator[FreshKernel]:
+    """Start a kernel, and end it with all its processes.
+
+    After an error it is killed.
+
+    Args:
+        notebook: As for ``FreshKernel``.
+        options: As for ``FreshKernel``.
+        folder: As for ``FreshKernel``.
+
+    Raises:
+        UncheckableError: It does not start, or lacks the extension.
+    """
+    kernel, now = FreshKernel(notebook, options, folder), True
+    try:
+        await kernel.start()
+        yield kernel
+        now = False
+    finally:
+        await kernel.stop(now=now)
 
 
 async def _keep_polling(client: AsyncKernelClient) -> None:

@@ -107,9 +107,6 @@ class Notebook(Struct, frozen=True):
     cells: Sequence[Cell] = ()
     text: str = ""
 
-    def __repr__(self) -> str:  # without the content
-        return f"Notebook(path={self.path!r}, cells={self.cells!r})"
-
     @property
     def kernel(self) -> str:
         """The kernelspec that it names."""
@@ -120,10 +117,10 @@ class Notebook(Struct, frozen=True):
         """The cells that are run, in their order."""
         return [cell for cell in self.cells if cell.count is not None]
 
-    def shows_error(self, cell: Cell, name: str) -> bool:
-        """Return whether a cell's outputs in the file show an error of that class."""
+    def shown_errors(self, cell: Cell) -> set[str]:
+        """Return the classes of the errors in a cell's outputs in the file."""
         outputs = self.node.cells[cell.index].outputs
-        return any(each["output_type"] == "error" and each["ename"] == name for each in outputs)
+        return {each["ename"] for each in outputs if each["output_type"] == "error"}
 
     def line(self, cell: Cell) -> int:
         """Return the line of the file that has a cell's id, or the first line."""
@@ -161,8 +158,7 @@ def read_text(path: Path, text: str) -> Notebook:
     """
     with _FORMAT.errors(path):
         node = _parse(text.removeprefix(MARK))
-    _name_cells(node)
-    return Notebook(path, node, _code_cells(node), text)
+        return Notebook(path, node, [*_code_cells(node)], text)
 
 
 def import_nbformat() -> ModuleType:
@@ -207,15 +203,6 @@ def _parse(text: str) -> NotebookNode:
     except Exception as error:  # nbformat raises what its parsers raise
         said = " ".join(str(error).split("\n\n")[0].split())
         raise ContentError(f"not a notebook: {said or type(error).__name__}") from error
-    for index, cell in enumerate(node.cells):
-        try:
-            f"{cell.source}{cell.get('id')}".encode()
-        except UnicodeEncodeError:
-            raise ContentError(
-                f"not a notebook: cell {index} holds half of a character (a lone surrogate)"
-            ) from None
-        if cell.cell_type == "code":
-            cell["outputs"] = [*complete(cell.get("outputs"))]
     return cast("NotebookNode", node)
 
 
@@ -249,28 +236,26 @@ def complete(outputs: object) -> Iterator[dict[str, Any]]:
         yield each
 
 
-def _name_cells(node: NotebookNode) -> None:
-    """Give each cell without an id the same one at each reading.
+def _code_cells(node: NotebookNode) -> Iterator[Cell]:
+    """Yield the code cells; a cell without an id gets the same one at each reading.
 
     Cells have ids since format 4.5.
     """
     seen: set[str] = set()
-    for index, cell in enumerate(node.cells):
-        name = cell.get("id")
-        if not name or name in seen:
-            name = f"{index}-{xxh3_64_hexdigest(cell.source.encode('utf-8', 'surrogatepass'))[:8]}"
-        cell["id"] = name
-        seen.add(name)
-
-
-def _code_cells(node: NotebookNode) -> list[Cell]:
-    """Return the code cells."""
-    cells: list[Cell] = []
     count = 0
     for index, cell in enumerate(node.cells):
+        try:
+            f"{cell.source}{cell.id}".encode()
+        except UnicodeEncodeError:
+            raise ContentError(
+                f"not a notebook: cell {index} holds half of a character (a lone surrogate)"
+            ) from None
+        if not cell.id or cell.id in seen:
+            cell["id"] = f"{index}-{xxh3_64_hexdigest(cell.source.encode())[:8]}"
+        seen.add(cell.id)
         if cell.cell_type == "code":
+            cell["outputs"] = [*complete(cell.get("outputs"))]
             tags = frozenset(cell.metadata.get("tags", ()))
             runs = bool(cell.source.strip()) and SKIP not in tags
             count += runs
-            cells.append(Cell(index, cell["id"], cell.source, tags, count if runs else None))
-    return cells
+            yield Cell(index, cell.id, cell.source, tags, count if runs else None)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import io
 import json
 import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import ADDRESS
@@ -18,7 +17,13 @@ from ipytorchseed.session import noise
 from ipytorchseed.session.noise import STAMP, is_markup, without_noise
 
 Outputs = Sequence[Mapping[str, Any]]
-Pixels = tuple[tuple[int, int], bytes]
+
+
+class Pixels(NamedTuple):
+    """The size of an image in pixels, and their colours with transparency."""
+
+    size: tuple[int, int]
+    data: bytes
 
 
 _BAR = lazy_pattern(r"\d%\|.*\||\dit \[")  # a line with a progress bar
@@ -56,14 +61,13 @@ def without_addresses(outputs: Outputs) -> Outputs:
 
 
 def _without_addresses(output: Mapping[str, Any]) -> Mapping[str, Any]:
-    if "data" in output:
-        data = {
-            kind: noise.without_addresses(joined(shown)) if kind.startswith("text/") else shown
-            for kind, shown in output["data"].items()
-        }
-        return {**output, "data": data}
-    text = output.get("text")
-    return output if text is None else {**output, "text": noise.without_addresses(joined(text))}
+    if "text" in output:
+        return {**output, "text": noise.without_addresses(joined(output["text"]))}
+    data = {
+        kind: noise.without_addresses(joined(shown)) if kind.startswith("text/") else shown
+        for kind, shown in output.get("data", {}).items()
+    }
+    return {**output, "data": data} if data else output
 
 
 def stream_text(outputs: Outputs, name: str, *, timed: bool) -> str:
@@ -93,38 +97,32 @@ def error_text(outputs: Outputs) -> str:
     return _clean("\n".join(said))
 
 
-def cleaner(kind: str, *, timed: bool) -> Callable[[Any], Any]:
-    """Return a function that removes what differs in every run from MIME data.
+def clean(kind: str, data: Any, *, timed: bool) -> object:  # noqa: ANN401 -- as nbformat has it
+    """Return MIME data without what differs in every run; the pixels of an image.
 
     Args:
         kind: The MIME type.
+        data: The data.
         timed: Whether the cell reads a clock.
     """
     if kind.startswith("image/") and kind != "image/svg+xml":
-        return _pixels
+        return _pixels(data)
     if kind.startswith("text/") and not is_markup(kind):
-        return lambda data: _clean(joined(data), timed=timed)
+        return _clean(joined(data), timed=timed)
     remove = noise.cleaner(kind)
-    if remove is not None:
-        return lambda data: remove(joined(data))
-    return lambda data: without_noise(
-        data if isinstance(data, str) else json.dumps(data, sort_keys=True)
-    )
+    return without_noise(_as_json(data)) if remove is None else remove(joined(data))
 
 
-def _pixels(data: Any) -> object:  # noqa: ANN401 -- base64, as a string or its lines
-    """Return the size and pixels of an image, or its bytes if it cannot be read."""
+def _pixels(data: Any) -> Pixels | bytes:  # noqa: ANN401 -- base64, as a string or its lines
+    """Return the size and pixels of an image, or its text if it cannot be read."""
     from PIL import Image
 
+    text = "".join(joined(data).split())
     try:
-        content = base64.b64decode(joined(data))
-    except (binascii.Error, ValueError):
-        return joined(data)
-    try:
-        with Image.open(io.BytesIO(content)) as image:
-            return image.size, image.convert("RGBA").tobytes()
+        with Image.open(io.BytesIO(base64.b64decode(text))) as image:
+            return Pixels(image.size, image.convert("RGBA").tobytes())
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-        return content
+        return text.encode(errors="surrogatepass")
 
 
 def say_pixels(kind: str, before: Pixels, after: Pixels, level: int = 0) -> str:
@@ -132,24 +130,26 @@ def say_pixels(kind: str, before: Pixels, after: Pixels, level: int = 0) -> str:
 
     Args:
         kind: Their MIME type.
-        before: The earlier image, as ``cleaner`` made it.
+        before: The earlier image.
         after: The later one.
         level: The largest difference of a pixel's colours, out of 255, that is ignored.
     """
     from PIL import Image, ImageChops
 
-    (size, old), (new_size, new) = before, after
-    if size != new_size:
-        sizes = " → ".join(f"{width} x {height}" for width, height in (size, new_size))
+    if before.size != after.size:
+        sizes = " → ".join(f"{each.size[0]} x {each.size[1]}" for each in (before, after))
         return f"{kind}: {sizes} pixels"
-    images = [Image.frombytes("RGBA", size, data) for data in (old, new)]
+    images = [Image.frombytes("RGBA", *each) for each in (before, after)]
     largest = reduce(ImageChops.lighter, ImageChops.difference(*images).split())
-    moved = sum(largest.histogram()[level + 1 :])
-    return f"{kind}: {moved:,} of {size[0] * size[1]:,} pixels differ" if moved else ""
+    colours = largest.histogram()
+    moved = sum(colours[level + 1 :])
+    return f"{kind}: {moved:,} of {sum(colours):,} pixels differ" if moved else ""
 
 
 def joined(data: Any) -> str:  # noqa: ANN401 -- nbformat allows a string or its lines
     """Return a text that is stored as one string or as lines; other data as JSON."""
-    if isinstance(data, list):
-        return "".join(map(str, data))
+    return "".join(map(str, data)) if isinstance(data, list) else _as_json(data)
+
+
+def _as_json(data: Any) -> str:  # noqa: ANN401 -- as above
     return data if isinstance(data, str) else json.dumps(data, sort_keys=True)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Self
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ipytorchseed.checking.kernel import FreshKernel, Options
+from ipytorchseed.checking.kernel import FreshKernel, Options, fresh_kernel
 from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.outputs import Outputs
 from ipytorchseed.checking.widgets import States, Views
 from ipytorchseed.errors import LedgerError, UncheckableError
+from ipytorchseed.ledger.place import NAME
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.questions import Seeds
@@ -68,80 +68,73 @@ async def run_through(notebook: Notebook, options: Options, folder: Path, step: 
     Returns:
         One pass; with ``rerun`` two.
     """
-    kernel = FreshKernel(notebook, options, folder)
-    node = copy.deepcopy(notebook.node)
-    first = Pass(kernel.ledger)
+    first = Pass(folder / NAME)
     passes = [first]
-    calm = False
 
-    async def run(cells: Iterable[Cell], done: Pass) -> None:
+    async def run(kernel: FreshKernel, cells: Iterable[Cell], done: Pass) -> None:
         changed: dict[int, Outputs] = {}
         views = Views()
         for cell in cells:
             done.begun.add(cell.index)
-            error = await kernel.run(cell, node)
-            outputs = node.cells[cell.index].outputs
+            error = await kernel.run(cell)
+            outputs = kernel.node.cells[cell.index].outputs
             done.widgets = kernel.widgets
             shown = views.changed(outputs, done.widgets)
             changed[cell.index] = [] if options.saved else shown  # the file has their last states
             done.outputs[cell.index] = [*outputs, *changed[cell.index]]
             step()
-            if error is None or done is not first:
-                continue
-            if not notebook.shows_error(cell, error.partition(":")[0]):
+            known = notebook.shown_errors(cell)
+            may_raise = known if options.saved else error and error.partition(":")[0] in known
+            if error and not may_raise and done is first:
                 done.failed = cell, error
                 break
         done.outputs = {  # later cells may have updated displays
-            place: [*copy.deepcopy(node.cells[place].outputs), *shown]
+            place: [*copy.deepcopy(kernel.node.cells[place].outputs), *shown]
             for place, shown in changed.items()
         }
 
     try:
-        await kernel.start(node)
-        await run(notebook.runnable, first)
-        if options.rerun:
-            passes.append(again := Pass(kernel.ledger))
-            ran = [each for each in notebook.runnable if each.index in first.outputs]
-            await run(reversed(ran), again)
-        calm = True
-        with suppress(Exception):  # a cell may have ended the kernel
-            asked = kernel.ask(Seeds(tuple(cell.source for cell in notebook.runnable)))
-            told = await asyncio.wait_for(asked, _PATIENCE)
-            for cell, calls in zip(notebook.runnable, told.get("calls", ()), strict=False):
-                first.lacking[cell.index] = [(text, name, place) for text, name, place in calls]
+        async with fresh_kernel(notebook, options, folder) as kernel:
+            await run(kernel, notebook.runnable, first)
+            if options.rerun:
+                passes.append(again := Pass(first.ledger))
+                ran = [each for each in notebook.runnable if each.index in first.outputs]
+                await run(kernel, reversed(ran), again)
+            with suppress(Exception):  # a cell may have ended the kernel
+                asked = kernel.ask(Seeds(tuple(cell.source for cell in notebook.runnable)))
+                told = await asyncio.wait_for(asked, _PATIENCE)
+                for cell, calls in zip(notebook.runnable, told.get("calls", ()), strict=False):
+                    first.lacking[cell.index] = [(text, name, place) for text, name, place in calls]
     except UncheckableError as error:
         passes[-1].fault = str(error)
-    finally:
-        await kernel.stop(now=not calm)
     return passes
 
 
-class Runs:
+class Runs(Struct, frozen=True):
     """The runs of a notebook's cells in one kernel.
 
-    Args:
+    Attributes:
         runs: The oldest first.
         find_states: Returns a lookup of their states, or None. Each call returns a new lookup, as
             a lookup has a budget.
-
-    Attributes:
-        runs: As given.
     """
 
-    def __init__(
-        self, runs: Sequence[Run], find_states: Callable[[], HistoryLookup | None]
-    ) -> None:
-        self.runs = runs
-        self._find_states = find_states
-
-    @property
-    def states(self) -> HistoryLookup | None:
-        """A lookup of this kernel's states, or None."""
-        return self._find_states()
+    runs: Sequence[Run]
+    find_states: Callable[[], HistoryLookup | None]
 
     def of(self, cell: str) -> list[Run]:
         """Return the runs of a cell, the oldest first."""
         return [run for run in self.runs if run.cell == cell]
+
+    def before(self, run: Run, since: Run | None = None) -> Sequence[Run]:
+        """Return the runs before one, the oldest first.
+
+        Args:
+            run: The run.
+            since: The first run to return; None for the kernel's first.
+        """
+        idents = [each.id for each in self.runs]
+        return self.runs[0 if since is None else idents.index(since.id) : idents.index(run.id)]
 
     def begins(self) -> dict[str, str]:
         """Return the state in which each source was first seen, by its name."""
@@ -153,44 +146,24 @@ class Runs:
         return states
 
 
-class Records(Runs):
-    """The runs in one kernel's ledger.
+@contextmanager
+def open_runs(path: Path, notebook: Notebook) -> Iterator[Runs]:
+    """Open the runs in one kernel's ledger; none if it cannot be read.
 
     Args:
         path: The ledger's file.
         notebook: The notebook. Runs get the numbers in ``In[...]`` that its cells have after
             *Run All*.
     """
-
-    def __init__(self, path: Path, notebook: Notebook) -> None:
-        self._ledger: Ledger | None = None
-        runs: list[Run] = []
-        counts = {cell.id: cell.count for cell in notebook.runnable}
+    counts = {cell.id: cell.count for cell in notebook.runnable}
+    found = Runs((), lambda: None)
+    with ExitStack() as stack:
         with suppress(LedgerError):  # then only the outputs are known
-            if path.exists():
-                self._ledger = Ledger.open(path, read_only=True)
-                runs = [
-                    replace(run, execution_count=counts[run.cell])
-                    for run in [*self._ledger.runs()][::-1]
-                    if run.cell in counts
-                ]
-        ledger = self._ledger
-        super().__init__(runs, lambda: None if ledger is None else LedgerStates(ledger))
-        self._places = {run.id: place for place, run in enumerate(self.runs)}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._ledger is not None:
-            self._ledger.close()
-
-    def before(self, run: Run, since: Run | None = None) -> Sequence[Run]:
-        """Return the runs before one, the oldest first.
-
-        Args:
-            run: The run.
-            since: The first run to return; None for the kernel's first.
-        """
-        begin = 0 if since is None else self._places[since.id]
-        return self.runs[begin : self._places[run.id]]
+            ledger = stack.enter_context(Ledger.open(path, read_only=True))
+            runs = [
+                replace(run, execution_count=counts[run.cell])
+                for run in [*ledger.runs()][::-1]
+                if run.cell in counts
+            ]
+            found = Runs(runs, lambda: LedgerStates(ledger))
+        yield found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -13,8 +12,10 @@ from msgspec import Struct
 from ipytorchseed.checking.edits import Edit, Edits, Splice
 from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.verdict import CellVerdict
+from ipytorchseed.reads.bindings import bound_by
 from ipytorchseed.reads.entropy import ALIASES
 from ipytorchseed.reads.magics import parse_beside_magics
+from ipytorchseed.reads.parsing import dotted_name
 from ipytorchseed.why.explanation import Cause
 
 # Code whose body may run more than once.
@@ -56,8 +57,15 @@ class Code(Struct, dict=True):
     tree: ast.Module
 
     @cached_property
-    def _starts(self) -> list[int]:
-        return [0, *(found.end() for found in re.finditer("\n", self.cell.source))]
+    def around(self) -> dict[ast.AST, ast.AST]:
+        """The node around each node."""
+        nodes = ast.walk(self.tree)
+        return {inner: node for node in nodes for inner in ast.iter_child_nodes(node)}
+
+    def is_repeated(self, node: ast.AST) -> bool:
+        """Return whether a node may run more than once."""
+        outer = self.around.get(node)
+        return outer is not None and (isinstance(outer, _REPEATING) or self.is_repeated(outer))
 
     def offset(self, line: int, column: int) -> int:
         """Return the offset of a place in the text, in characters.
@@ -66,8 +74,8 @@ class Code(Struct, dict=True):
             line: Counted from 1.
             column: In bytes of UTF-8, as ``ast`` counts them.
         """
-        start = self._starts[line - 1]
-        text = self.cell.source[start:].partition("\n")[0]
+        *above, text = self.cell.source.split("\n", line)[:line]
+        start = sum(len(each) + 1 for each in above)
         return start + len(text.encode()[:column].decode(errors="ignore"))
 
     def start(self, node: ast.expr | ast.stmt) -> int:
@@ -79,6 +87,10 @@ class Code(Struct, dict=True):
     def end(self, node: ast.expr | ast.stmt) -> int:
         """Return where a node ends."""
         return self.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
+
+    def replace(self, node: ast.expr, text: str) -> Splice:
+        """Return the splice that replaces a node."""
+        return Splice(self.start(node), self.end(node), text)
 
     def line_end(self, node: ast.stmt) -> int:
         """Return where the last line of a statement ends."""
@@ -113,45 +125,27 @@ class Program:
                     for name, path in imported(node):
                         if self.names.setdefault(name, path) != path:
                             self.bound.add(name)
-                elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-                    self.bound.add(node.id)
-                elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                    self.bound.add(node.name)
+                elif not isinstance(node, ast.alias):
+                    self.bound |= bound_by(node)
 
     def of(self, cell: Cell) -> Code:
         """Return the code of a cell that is run."""
         return next(each for each in self.codes if each.cell.index == cell.index)
 
-    def after(self, code: Code) -> Code | None:
-        """Return the code of the next runnable Python cell; None after the last."""
-        return next(
-            (each for each in self.codes if each.cell.index > code.cell.index and each.tree.body),
-            None,
-        )
-
     def path(self, node: ast.expr) -> str:
         """Return the full dotted name of a name or attribute; empty for anything else."""
-        parts: list[str] = []
-        while isinstance(node, ast.Attribute):
-            parts.append(node.attr)
-            node = node.value
-        if not isinstance(node, ast.Name):
-            return ".".join(["", *reversed(parts)]) if parts else ""  # a method of an expression
-        whole = ".".join([self.names.get(node.id, node.id), *reversed(parts)])
+        name, dot, rest = dotted_name(node).partition(".")
+        if not name:  # a method of an expression
+            return f".{node.attr}" if isinstance(node, ast.Attribute) else ""
+        whole = f"{self.names.get(name, name)}{dot}{rest}"
         return ALIASES.get(whole, whole)
 
     def calls(self, codes: Sequence[Code]) -> Iterator[Call]:
         """Yield the calls in the code of cells, in the order of the text."""
         for code in codes:
-            found = [*self._calls(code, code.tree, repeated=False)]
-            yield from sorted(found, key=lambda each: code.start(each.node))
-
-    def _calls(self, code: Code, node: ast.AST, *, repeated: bool) -> Iterator[Call]:
-        repeated |= isinstance(node, _REPEATING)
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.Call):
-                yield Call(code, child, self.path(child.func), repeated)
-            yield from self._calls(code, child, repeated=repeated)
+            nodes = [node for node in ast.walk(code.tree) if isinstance(node, ast.Call)]
+            for node in sorted(nodes, key=code.start):
+                yield Call(code, node, self.path(node.func), code.is_repeated(node))
 
 
 def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
@@ -167,13 +161,17 @@ def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
             yield top, top
 
 
+# The cause of a difference that nothing recorded explains.
+UNRECORDED = Cause("", "", "fresh kernels give different output, and no cause was recorded")
+
+
 class Site(Struct, frozen=True):
     """A cell where a difference starts, and one cause of it.
 
     Attributes:
         program: The notebook's code.
         found: The verdict on the cell.
-        cause: The cause; None if nothing recorded explains the difference.
+        cause: The cause; ``UNRECORDED`` if nothing recorded explains the difference.
         seed: The seed to use in edits.
         own_file: Returns the path, relative to the notebook's folder, of a file that the notebook
             created since it first ran; an empty string for any other file.
@@ -182,7 +180,7 @@ class Site(Struct, frozen=True):
 
     program: Program
     found: CellVerdict
-    cause: Cause | None
+    cause: Cause
     seed: int
     own_file: Callable[[str], str] = lambda _: ""
     cells: Sequence[CellVerdict] = ()
@@ -193,19 +191,9 @@ class Site(Struct, frozen=True):
         return self.program.of(self.found.cell)
 
     @property
-    def kind(self) -> str:
-        """The kind of the cause; empty if there is none."""
-        return "" if self.cause is None else self.cause.kind
-
-    @property
-    def name(self) -> str:
-        """The name of the cause; empty if there is none."""
-        return "" if self.cause is None else self.cause.name
-
-    @property
     def writers(self) -> list[Code]:
         """The code of the cells up to this one that wrote the file that is the cause."""
-        names = {each.cell.index for each in self.cells if self.name in each.wrote}
+        names = {each.cell.index for each in self.cells if self.cause.name in each.wrote}
         return [each for each in self.until if each.cell.index in names]
 
     @property
@@ -239,7 +227,7 @@ def after_import(site: Site, call: str, kind: str, why: str) -> Edits:
     ]
     own = [each for each in imports if call.partition(".")[0] in each[2]]
     return tuple(
-        _insert_after(site.program, code, _last_import(code, place), call, kind, why)
+        _insert(site.program, code, _last_import(code, place), call, kind, why)
         for code, place, _ in (own or imports)[:1]
     )
 
@@ -259,15 +247,9 @@ def at_top(site: Site, code: Code, call: str, kind: str, why: str) -> Edits:
     Returns:
         One edit; none if the cell is not Python.
     """
-    for statement in code.tree.body:
-        if call.partition(".")[0] in _libraries(statement):
-            return (_insert_after(site.program, code, statement, call, kind, why),)
-    if not code.tree.body:
-        return ()
-    start = code.start(code.tree.body[0])
-    lines = spell(site.program, code, None, call)
-    splice = Splice(start, start, "".join(f"{line}\n" for line in lines))
-    return (Edit(code.cell, kind, why, (splice,)),)
+    library = call.partition(".")[0]
+    last = next((each for each in code.tree.body if library in _libraries(each)), None)
+    return (_insert(site.program, code, last, call, kind, why),) if code.tree.body else ()
 
 
 def spell(program: Program, code: Code, after: ast.stmt | None, call: str) -> list[str]:
@@ -298,17 +280,19 @@ def spell(program: Program, code: Code, after: ast.stmt | None, call: str) -> li
     return [f"import {library}", call]
 
 
-def _insert_after(  # noqa: PLR0913, PLR0917 -- an edit, and its place
-    program: Program, code: Code, last: ast.stmt, call: str, kind: str, why: str
+def _insert(  # noqa: PLR0913, PLR0917 -- an edit, and its place
+    program: Program, code: Code, last: ast.stmt | None, call: str, kind: str, why: str
 ) -> Edit:
-    """Insert a line after a statement of a cell."""
+    """Insert a line after a statement of a cell, or at its start."""
     lines = spell(program, code, last, call)
-    if last is code.tree.body[-1] and call.startswith(_RETURN):
-        lines[-1] += ";"  # else the cell would show what it returns
-    if code.shares_line(last):
+    if last is None:
+        end, text = code.start(code.tree.body[0]), "".join(f"{line}\n" for line in lines)
+    elif code.shares_line(last):
         end, text = code.end(last), "".join(f"; {line}" for line in lines)
     else:
         end, text = code.line_end(last), "".join(f"\n{line}" for line in lines)
+    if last is code.tree.body[-1] and call.startswith(_RETURN):
+        text += ";"  # else the cell would show what it returns
     return Edit(code.cell, kind, why, (Splice(end, end, text),))
 
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import ast
 import asyncio
-import copy
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from msgspec import convert
 from msgspec.structs import replace
 
-from ipytorchseed.checking.kernel import FreshKernel, Options
+from ipytorchseed.checking.kernel import FreshKernel, Options, fresh_kernel
 from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.errors import UncheckableError
@@ -79,7 +78,8 @@ async def _test(
         cells += reversed(cells[place:])
     else:
         cells = cells[: place + 1]
-    told = await _ask(notebook, options, cells, Why(name=origin.cell.id, prove=True), folder)
+    async with _after(notebook, options, cells, folder) as kernel:
+        told = await kernel.ask(Why(name=origin.cell.id, prove=True))
     said = {
         (each["kind"], each["name"]): Finding(
             each["proof"],
@@ -104,13 +104,22 @@ async def _test(
 
 async def _catch(notebook: Notebook, options: Options, origin: CellVerdict) -> CellVerdict:
     """Add the operation that ``%%deterministic --check`` finds in a cell."""
+    from nbformat.v4 import new_code_cell
+
     source, cells = origin.cell.source, notebook.runnable
     if origin.programs or origin.wrote or origin.connected or _writes(source):
         return origin
+    made = new_code_cell(f"%%deterministic --check --json\n{source}")
     with tempfile.TemporaryDirectory(prefix="its-") as folder:
         before = cells[: cells.index(origin.cell)]
-        text = f"%%deterministic --check --json\n{source}"
-        told = await _ask(notebook, options, before, text, Path(folder))
+        async with _after(notebook, options, before, Path(folder)) as kernel:
+            kernel.node.cells.append(made)
+            await kernel.run(Cell(len(kernel.node.cells) - 1, "experiment", ""))
+    said = "".join(each.text for each in made.outputs if each.get("name") == "stdout")
+    try:
+        told = dict(json.loads(said.rstrip().rpartition("\n")[2]))
+    except (TypeError, ValueError):  # the cell raised: there is no finding
+        return origin
     caught = told.get("first_divergence")
     if caught is None:
         return replace(origin, repeats=told.get("reproducible", False))
@@ -133,47 +142,19 @@ def _writes(source: str) -> bool:
     return bool(writing_calls(without_magics))
 
 
-async def _ask(
-    notebook: Notebook,
-    options: Options,
-    cells: Sequence[Cell],
-    question: str | Why,
-    folder: Path,
-) -> Mapping[str, Any]:
-    """Run cells in a fresh kernel, ask it a question, and return the answer's JSON.
-
-    Args:
-        notebook: The notebook.
-        options: How to run it.
-        cells: The cells to run before the question.
-        question: A typed question, or the text of one more cell, which prints JSON last.
-        folder: The folder for the kernel's records.
+@asynccontextmanager
+async def _after(
+    notebook: Notebook, options: Options, cells: Iterable[Cell], folder: Path
+) -> AsyncIterator[FreshKernel]:
+    """Start a kernel that has run some cells.
 
     Raises:
         UncheckableError: A cell did not run to its end.
-        OSError: There is no room for the records.
     """
-    import nbformat
-
-    node = copy.deepcopy(notebook.node)
-    kernel = FreshKernel(notebook, options, folder)
-    try:
-        await kernel.start(node)
+    async with fresh_kernel(notebook, options, folder) as kernel:
         for cell in cells:
-            await kernel.run(cell, node)
-        if isinstance(question, Why):
-            answer = await kernel.ask(question)
-            return {} if "error" in answer else answer
-        node.cells.append(nbformat.v4.new_code_cell(question))
-        await kernel.run(Cell(len(node.cells) - 1, "experiment", ""), node)
-        outputs = node.cells[-1].outputs
-        said = "".join(each.text for each in outputs if each.get("name") == "stdout")
-    finally:
-        await kernel.stop(now=True)
-    told = None
-    with suppress(ValueError):  # the cell raised: there is no finding
-        told = json.loads(said.rstrip().rpartition("\n")[2])
-    return told if isinstance(told, dict) else {}
+            await kernel.run(cell)
+        yield kernel
 
 
 def _reword(how: str, told: Mapping[str, Any]) -> str:

@@ -46,60 +46,21 @@ _LISTINGS = frozenset({"glob.glob", "glob.iglob", "os.listdir"})
 _LISTING_METHODS = frozenset({"glob", "iterdir", "rglob"})
 
 
-def ordered_sets(
-    program: Program, codes: Sequence[Code], known: Sequence[str] = ()
-) -> Iterator[tuple[Code, ast.expr]]:
-    """Yield the sets that are iterated over where order matters, with their cells.
-
-    Args:
-        program: The notebook's code.
-        codes: The cells to search.
-        known: Variables that hold sets.
-    """
-    names = set(known)
-    for code in program.codes:
+def _find_sets(site: Site) -> set[str]:
+    """Return the variables and attributes that are known to hold sets."""
+    names = set(site.found.sets)
+    for code in site.program.codes:
         for node in ast.walk(code.tree):
             if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
                 continue
-            if _is_set(program, node.value, names):
+            if _is_set(site.program, node.value, names):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 names.update(map(ast.unparse, targets))
-    for code in codes:
-        lists = _listed(program, code)
-        for node in _ordered(program, code.tree):
-            if _is_set(program, node, names):
-                yield code, lists.get(id(node), node)
-
-
-def ordered_listings(program: Program, code: Code) -> Iterator[tuple[Code, ast.expr]]:
-    """Yield the calls in a cell that list folders where the order matters."""
-    calm = {id(each) for each in _unordered(program, code.tree)}
-    lists = _listed(program, code)
-    for call in program.calls([code]):
-        method = call.path.rpartition(".")[2]
-        is_one = call.path in _LISTINGS or (
-            method in _LISTING_METHODS and isinstance(call.node.func, ast.Attribute)
-        )
-        if is_one and id(call.node) not in calm:
-            yield code, lists.get(id(call.node), call.node)
-
-
-def makes_list(program: Program, node: ast.expr) -> bool:
-    """Return whether an expression is a call of ``list`` with one argument."""
-    return isinstance(node, ast.Call) and program.path(node.func) == "list" and len(node.args) == 1
-
-
-def _listed(program: Program, code: Code) -> dict[int, ast.expr]:
-    """Return the calls of ``list``, by the identity of their argument."""
-    return {
-        id(node.args[0]): node
-        for node in ast.walk(code.tree)
-        if isinstance(node, ast.Call) and makes_list(program, node)
-    }
+    return names
 
 
 def _is_set(program: Program, node: ast.expr, names: set[str]) -> bool:
-    """Return whether the code alone shows that an expression is a set."""
+    """Return whether an expression is known to be a set, from the names of sets."""
     if isinstance(node, (ast.Set, ast.SetComp)):
         return True
     if isinstance(node, (ast.Name, ast.Attribute)):
@@ -113,37 +74,40 @@ def _is_set(program: Program, node: ast.expr, names: set[str]) -> bool:
     return program.path(node.func) in _SETS
 
 
-def _ordered(program: Program, tree: ast.AST) -> Iterator[ast.expr]:
-    """Yield the expressions that are used where their order matters."""
-    calm = {id(each) for each in _unordered(program, tree)}
-    for node in ast.walk(tree):
-        found: list[ast.expr] = []
-        if isinstance(node, (ast.For, ast.AsyncFor)):
-            found = [node.iter]
-        elif isinstance(node, (ast.ListComp, ast.DictComp, ast.GeneratorExp)):
-            if id(node) not in calm:
-                found = [each.iter for each in node.generators]
-        elif isinstance(node, ast.Call):
-            found = [*node.args, *(each.value for each in node.keywords)]
-        elif isinstance(node, (ast.Starred, ast.FormattedValue)):
-            found = [node.value]
-        yield from (each for each in found if id(each) not in calm)
+def _is_listing(program: Program, node: ast.expr) -> bool:
+    """Return whether an expression is a call that lists a folder."""
+    if not isinstance(node, ast.Call):
+        return False
+    method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    return method in _LISTING_METHODS or program.path(node.func) in _LISTINGS
 
 
-def _unordered(program: Program, tree: ast.AST) -> Iterator[ast.expr]:
-    """Yield the arguments of calls that ignore order, also inside ``list(...)``."""
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call):
-            continue
-        method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        if program.path(node.func) not in _CALM and method not in _CALM_METHODS:
-            continue
-        within = [*node.args]
-        while within:
-            each = within.pop()
-            yield each
-            if isinstance(each, ast.Call) and program.path(each.func) in _LISTED:
-                within += each.args
+def _is_ordered(program: Program, code: Code, node: ast.expr) -> bool:
+    """Return whether an expression is used where the order of its items matters."""
+    around = code.around[node]
+    if isinstance(around, (ast.For, ast.AsyncFor)):
+        return node is around.iter
+    if isinstance(around, ast.comprehension):
+        made = code.around[around]
+        is_calm = isinstance(made, ast.SetComp) or _ignores_order(program, code, made)
+        return node is around.iter and not is_calm
+    if isinstance(around, ast.Call):
+        return node is not around.func and not _ignores_order(program, code, node)
+    return isinstance(around, (ast.keyword, ast.Starred, ast.FormattedValue))
+
+
+def _ignores_order(program: Program, code: Code, node: ast.AST) -> bool:
+    """Return whether the call around an argument ignores its order.
+
+    The argument may be in ``list(...)`` in that call.
+    """
+    call = code.around[node]
+    if not isinstance(call, ast.Call) or node not in call.args:
+        return False
+    path = program.path(call.func)
+    method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    listed = path in _LISTED and _ignores_order(program, code, call)
+    return path in _CALM or method in _CALM_METHODS or listed
 
 
 class Remedy(NamedTuple):
@@ -172,20 +136,18 @@ def propose(site: Site) -> list[Edits]:
 
 def obstacle(site: Site) -> str:
     """Return a line on a cell that cannot be fixed: where, and why."""
-    calls = site.program.calls([site.code]) if site.code.tree.body else ()
-    lines = [each.node.lineno for each in calls if each.path == site.name]
+    calls = site.program.calls([site.code])
+    lines = [each.node.lineno for each in calls if each.path == site.cause.name]
     place = f"{site.found.cell.name}, line {lines[0]}" if lines else site.found.cell.name
     said = [row.obstacle for row in REMEDIES if row.obstacle and row.matches(site)]
-    if site.kind == "entropy":
-        why = sentence(site.name)
+    if site.cause.kind == "entropy":
+        why = sentence(site.cause.name)
     elif said:
         why = said[0]
-    elif site.cause is not None:
-        why = site.cause.message
-    elif site.found.programs:
+    elif site.found.programs and not site.cause.kind:
         why = sentence(site.found.programs[0])
     else:
-        why = "fresh kernels give different output, and no cause was recorded"
+        why = site.cause.message
     return f"{place}: {why}"
 
 
@@ -193,15 +155,26 @@ def obstacle(site: Site) -> str:
 # Orders
 
 
-def _sort(site: Site, expressions: Sequence[tuple[Code, ast.expr]], key: str = "") -> Edits:
-    edits = []
-    for code, node in expressions:
-        start, end = code.start(node), code.end(node)
-        why = f"sorts {label_of(ast.unparse(node), 40)}, whose order varies"
-        if makes_list(site.program, node):
+def _sort(
+    site: Site, codes: Sequence[Code], varies: Callable[[Code, ast.expr], bool], key: str = ""
+) -> Edits:
+    """Sort the expressions in cells whose order varies."""
+    program, edits = site.program, []
+    found = (
+        (code, node)
+        for code in codes
+        for node in ast.walk(code.tree)
+        if isinstance(node, ast.expr) and varies(code, node)
+    )
+    for code, node in found:
+        call = code.around[node]
+        in_list = isinstance(call, ast.Call) and program.path(call.func) == "list"
+        whole = call if in_list and isinstance(call, ast.expr) else node
+        start, end = code.start(whole), code.end(whole)
+        splices = Splice(start, start, "sorted("), Splice(end, end, f"{key})")
+        if in_list:
             splices = Splice(start, start + 4, "sorted"), Splice(end - 1, end - 1, key)
-        else:
-            splices = Splice(start, start, "sorted("), Splice(end, end, f"{key})")
+        why = f"sorts {label_of(ast.unparse(whole), 40)}, whose order varies"
         edits.append(Edit(code.cell, "order", why, splices))
     return tuple(edits)
 
@@ -209,24 +182,30 @@ def _sort(site: Site, expressions: Sequence[tuple[Code, ast.expr]], key: str = "
 def _sort_sets(site: Site) -> Iterator[Edits]:
     """Sort the sets that a cell iterates over, or else those in earlier cells.
 
-    The cell may call functions that earlier cells define.
+    The cell may call functions that earlier cells define. Without a recorded cause, only the sets
+    of the cell are sorted, as texts: hashes of objects may depend on those of strings.
     """
-    for codes in ([site.code], site.before):
-        found = [*ordered_sets(site.program, codes, site.found.sets)]
-        if found:
-            yield _sort(site, found)
-            yield _sort(site, found, ", key=str")  # for items that cannot be compared
-            return
+    program, names = site.program, _find_sets(site)
 
+    def varies(code: Code, node: ast.expr) -> bool:
+        return _is_set(program, node, names) and _is_ordered(program, code, node)
 
-def _sort_objects(site: Site) -> Iterator[Edits]:
-    """Sort sets of objects, whose hashes may depend on those of strings."""
-    yield _sort(site, [*ordered_sets(site.program, [site.code], site.found.sets)], ", key=str")
+    if site.cause.kind:
+        codes = [site.code] if _sort(site, [site.code], varies) else site.before
+        yield _sort(site, codes, varies)
+        yield _sort(site, codes, varies, ", key=str")  # for items that cannot be compared
+    else:
+        yield _sort(site, [site.code], varies, ", key=str")
 
 
 def _sort_listings(site: Site) -> Iterator[Edits]:
     """Sort the folder listings of a cell."""
-    yield _sort(site, [*ordered_listings(site.program, site.code)])
+    program = site.program
+
+    def varies(code: Code, node: ast.expr) -> bool:
+        return _is_listing(program, node) and not _ignores_order(program, code, node)
+
+    yield _sort(site, [site.code], varies)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -234,7 +213,7 @@ def _sort_listings(site: Site) -> Iterator[Edits]:
 
 
 def _uses_torch(site: Site) -> bool:
-    return site.cause is None and any(
+    return not site.cause.kind and any(
         path.partition(".")[0] == "torch" for path in site.program.names.values()
     )
 
@@ -255,7 +234,7 @@ def _remove_file(site: Site) -> Iterator[Edits]:
 
     No file is deleted that a cell of this run wrote.
     """
-    path = PurePath(site.own_file(site.name))
+    path = PurePath(site.own_file(site.cause.name))
     why = f"removes {path}, which the previous run left behind"
     call = f"pathlib.Path({path.as_posix()!r}).unlink(missing_ok=True)"
     writers = site.writers
@@ -271,31 +250,46 @@ def _remove_file(site: Site) -> Iterator[Edits]:
 # The table
 
 
+def _is(*kinds: str) -> Callable[[Site], bool]:
+    """Return a predicate for causes of these kinds; empty for ``UNRECORDED``."""
+    return lambda site: site.cause.kind in kinds
+
+
 def _is_source(site: Site) -> bool:
-    return site.kind == "rng" and bool(seeder(site.name))
+    return site.cause.kind == "rng" and bool(seeder(site.cause.name))
+
+
+def _takes_seed(site: Site) -> bool:
+    return not site.cause.kind or takes_seed(site.cause.kind, site.cause.name)
+
+
+def _is_not_ours(site: Site) -> bool:
+    """Return whether a cause is a file that the notebook did not make."""
+    own = site.writers or site.own_file(site.cause.name)
+    return site.cause.kind == "file" and not own
 
 
 # Rows for the same kind of cause are in the order of their edits' size, smallest first.
 REMEDIES: tuple[Remedy, ...] = (
-    Remedy(lambda site: site.kind in {"entropy", "input"}, fix_seed),
-    Remedy(lambda site: site.name in WITHOUT_SEED, give_seed),
+    Remedy(_is("entropy", "input"), fix_seed),
+    Remedy(lambda site: site.cause.name in WITHOUT_SEED, give_seed),
     Remedy(_is_source, seed_source),
-    Remedy(lambda site: site.kind == "rng" and not _is_source(site), seed_maker),
+    Remedy(lambda site: site.cause.kind == "rng" and not _is_source(site), seed_maker),
     Remedy(lambda site: not _is_source(site), seed_next),
     Remedy(
-        lambda site: site.kind == "environment" and site.name == "PYTHONHASHSEED",
+        lambda site: site.cause.name == "PYTHONHASHSEED",
         _sort_sets,
         "it depends on hashes of texts, by hash() or in a library's code; choose the kernel that"
         " `ipytorchseed kernel install` makes",
     ),
-    Remedy(lambda site: site.cause is None, _sort_objects),
-    Remedy(lambda site: site.cause is None, _sort_listings),
-    Remedy(lambda site: site.cause is None or takes_seed(site.kind, site.name), name_seed),
+    Remedy(_is(""), _sort_sets),
+    Remedy(_is(""), _sort_listings),
+    Remedy(_takes_seed, name_seed),
     Remedy(_uses_torch, _use_deterministic),
     Remedy(_uses_torch, _use_one_thread),
-    Remedy(lambda site: site.kind == "file", _remove_file),
+    Remedy(_is("file"), _remove_file),
     Remedy(
-        lambda site: site.kind == "file" and not (site.writers or site.own_file(site.name)),
+        _is_not_ours,
         lambda _: iter(()),
         "it reads a file that changes, and that no cell was seen to write",
     ),

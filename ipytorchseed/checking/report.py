@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, zip_longest
 from pathlib import PurePath
 from typing import Any
 
-from ipytorchseed.checking import saved_report
-from ipytorchseed.checking.causes import is_unseeded, tell
+from ipytorchseed.checking.causes import is_unseeded
 from ipytorchseed.checking.edits import diff
+from ipytorchseed.checking.grading import Found, Grade, worst
 from ipytorchseed.checking.notebook import VARIES
-from ipytorchseed.checking.saved import SavedCell, SavedVerdict
-from ipytorchseed.checking.saved_report import LABEL, MOST
-from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict, find_origins, own_causes
+from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.reads.entropy import say_programs
 from ipytorchseed.render.labels import label_of
 from ipytorchseed.render.text import draw_table, escaped, visible, wrap
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.why import cause_json
-from ipytorchseed.why.explanation import Cause, Change
+from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.words import first_of, many
 
-_WORDS = "repeats", "differs"
-_RERUN = "safe to run again", "not safe to run again"
+# The most characters of a cell's text in its title, and the most differences to show for it.
+_LABEL, _MOST = 68, 4
+
+_SAVED = {
+    Found.SAME: "as saved",
+    Found.ROUNDING: "off by rounding",
+    Found.DIFFERENT: "different",
+    Found.UNKNOWN: "never run in the file",
+    Found.SKIPPED: "left out",
+}
 
 _OWN = frozenset({"code", "environment", "file", "flag"})
 
@@ -69,28 +76,39 @@ def _count(verdict: Verdict) -> str:
 
 
 def headline(verdict: Verdict) -> str:
-    """Return the result in a word or two."""
-    if verdict.first is not None and (verdict.fault is not None or verdict.unreached is not None):
+    """Return the result in a few words."""
+    first, fault = verdict.first, verdict.fault
+    if first is not None and (fault is not None or verdict.unreached is not None):
         return "differs, not checked to its end"
-    if verdict.fault is not None:
+    if fault is not None:
         # The cell that raised is one of the cells.
         some = verdict.failed is not None and len(verdict.cells) > 1
         return "not checked to its end" if some else "not checked"
     if verdict.written:
         return "fixed"
-    words = _RERUN if verdict.rerun else _WORDS
-    if isinstance(verdict, SavedVerdict):
-        words = saved_report.words(verdict)
-    if verdict.first is None:
-        return "receipt written" if verdict.receipt and not verdict.cells else words[0]
-    return f"{words[1]} by rounding" if verdict.first.rounding else words[1]
+    if verdict.rerun:
+        return "safe to run again" if first is None else "not safe to run again"
+    if first is not None:
+        return "differs by rounding" if first.rounding else "differs"
+    return _repeats(verdict)
+
+
+def _repeats(verdict: Verdict) -> str:
+    """Return the result in a few words where no cell differs."""
+    if not verdict.cells and (verdict.receipt or verdict.saved):
+        return "receipt written" if verdict.receipt else "nothing saved"
+    rounded = any(each.outputs is Found.ROUNDING for each in verdict.cells)
+    still = "still true up to rounding" if rounded else "still true"
+    return still if verdict.saved else "repeats"
 
 
 def summary(verdict: Verdict) -> str:
     """Return the result and its causes in one line."""
     first, origin = verdict.first, verdict.origin
-    if isinstance(first, SavedCell):
-        return saved_report.summary(first)
+    if verdict.saved and first is not None:
+        change = worst(first.grades)
+        shows = f"differs from what the file shows: {change.what}, {change.detail}"
+        return visible(f"{first.name} {shows}")
     if verdict.fault is not None and first is None:
         return visible(verdict.fault)
     if origin is None:
@@ -121,7 +139,7 @@ def explanation(verdict: Verdict) -> str:
     """Return the explanation of a verdict; empty for a notebook that repeats."""
     if verdict.edits:
         return "\n".join(_mended(verdict))
-    cells = saved_report.explain(verdict) if isinstance(verdict, SavedVerdict) else _cells(verdict)
+    cells = _saved(verdict) if verdict.saved else _cells(verdict)
     return "\n".join([*_whole(verdict), *cells])
 
 
@@ -158,7 +176,9 @@ def _cells(verdict: Verdict) -> Iterator[str]:
     if first is None:
         repeats = "repeats; " if verdict.reproducible else ""
         yield f"{path}: {repeats}{visible(_left_behind(origin))}"
-        yield from _silent(verdict)
+        yield from _named("also {}", verdict.silent[1:])
+        unexplained = [each for each in verdict.silent if not each.causes]
+        yield from _named(f"{_NO_REASON}: {{}}. {_PERHAPS}", unexplained)
         return
     if verdict.rerun:
         yield f"✗ {path}: not every cell is safe to run again"
@@ -173,6 +193,29 @@ def _cells(verdict: Verdict) -> Iterator[str]:
         yield from _cell(origin, shown=True)
     yield from _others(verdict)
     yield from _unmended(verdict)
+
+
+def _saved(verdict: Verdict) -> Iterator[str]:
+    """Yield the lines about cells and their saved outputs; none if all are still true."""
+    never = [each for each in verdict.cells if each.outputs is Found.UNKNOWN]
+    told = [each for each in verdict.cells if each.changes or each.notes]
+    if not (told or never or verdict.stale):
+        return
+    counts = Counter(each.outputs for each in verdict.cells)
+    said = ", ".join(f"{word} {counts[found]}" for found, word in _SAVED.items() if counts[found])
+    yield f"{'✗ ' if verdict.first else ''}{visible(str(verdict.path))}"
+    yield wrap(f"cells {said}", first="  ")
+    for each in told:
+        yield from _cell(each, saved=True)
+    yield from (wrap(visible(each.message), first="  ▲ ") for each in verdict.stale)
+    if verdict.first is None:
+        return
+    if not verdict.in_order:
+        said = "When it was saved, its cells had not been run once each, from top to bottom."
+        yield wrap(said, first="  ")
+    yield from _named("Never run in the file, but run here: {}.", never)
+    said = "To check whether it repeats at all, run ipytorchseed check without --saved."
+    yield wrap(said, first="  ")
 
 
 def _mended(verdict: Verdict) -> Iterator[str]:
@@ -202,36 +245,60 @@ def diffs(verdicts: Sequence[Verdict]) -> Iterator[str]:
             yield from ("", *(line.rstrip() for line in escaped(told, lines=True).split("\n")))
 
 
-def _silent(verdict: Verdict) -> Iterator[str]:
-    """Yield the lines about cells with equal outputs that leave other values."""
-    more = [each.cell.name for each in verdict.silent[1:]]
-    if more:
-        yield wrap(f"also {', '.join(more)}", first="  ")
-    unexplained = [each.cell.name for each in verdict.silent if not each.causes]
-    if unexplained:
-        yield wrap(f"{_NO_REASON}: {', '.join(unexplained)}. {_PERHAPS}", first="  ")
+def _named(words: str, cells: Sequence[CellVerdict]) -> Iterator[str]:
+    """Yield a line with the names of cells; none if there are no cells."""
+    if cells:
+        names = ", ".join(each.cell.name for each in cells)
+        yield wrap(words.format(names), first="  ")
 
 
-def _cell(verdict: CellVerdict, *, shown: bool = False) -> Iterator[str]:
+def _cell(verdict: CellVerdict, *, shown: bool = False, saved: bool = False) -> Iterator[str]:
     """Yield the lines about a cell: its differences, their causes, and remedies.
 
     Args:
         verdict: The verdict on it.
         shown: Whether a later cell shows the values that it left.
+        saved: Whether it was compared with the file.
     """
-    yield f"  {verdict.cell.name}  {label_of(verdict.cell.source, LABEL)}"
+    yield f"  {verdict.name}  {label_of(verdict.cell.source, _LABEL)}"
     if verdict.only_state:
         yield "    same output, other variables"
-    for change in verdict.changes[:MOST]:
-        yield wrap(_change(change), first="    ")
-    more = len(verdict.changes) - MOST
+    for change in verdict.changes[:_MOST]:
+        yield wrap(f"{change.name or change.what}: {change.detail}", first="    ")
+        yield from _lines(change) if saved and isinstance(change, Grade) else ()
+    more = len(verdict.changes) - _MOST
     if more > 0:
         yield f"    and {more} more"
-    yield from tell(verdict.causes)
-    if verdict.does_not_repeat and verdict.only_state and not shown:
-        yield wrap(f"{_NO_REASON}. {_PERHAPS}", first="  ▲ ")
+    if verdict.expected and verdict.outputs is Found.DIFFERENT:
+        yield f"    it may differ: it has the tag {VARIES}"
+    yield from (wrap(note, first="    ") for note in verdict.notes)
+    yield from _causes(verdict.causes)
+    if saved and verdict.programs:
+        yield wrap(f"the cell {say_programs(verdict.programs)}", first="  ▲ ")
     elif verdict.does_not_repeat:
-        yield wrap(_next_step(verdict), first="  ▲ ")
+        perhaps = verdict.only_state and not shown
+        said = f"{_NO_REASON}. {_PERHAPS}" if perhaps else _next_step(verdict)
+        yield wrap(said, first="  ▲ ")
+
+
+def _lines(grade: Grade) -> Iterator[str]:
+    """Yield the first lines that differ, of the saved and of the fresh output."""
+    if grade.found is Found.DIFFERENT and (grade.saved or grade.fresh):
+        yield f"      file  {visible(grade.saved) or '(nothing)'}"
+        yield f"      now   {visible(grade.fresh) or '(nothing)'}"
+
+
+def _causes(causes: Sequence[Cause]) -> Iterator[str]:
+    """Yield the lines about causes: messages, fixes, and results of experiments.
+
+    A fix that several causes in a row share is shown once, below the last of them.
+    """
+    for cause, after in zip_longest(causes, causes[1:]):
+        yield wrap(cause.message, first="  ▲ ")
+        if after is None or after.fix != cause.fix:
+            yield from (f"    try: {escaped(line)}" for line in cause.fix.splitlines())
+        if cause.finding.how:
+            yield wrap(cause.finding.how, first="    ")
 
 
 _HASHES = "it may be the order of string sets: try PYTHONHASHSEED=0"
@@ -245,7 +312,7 @@ def _next_step(verdict: CellVerdict) -> str:
             f" well, {_TRY}"
         )
     gave = "left different values" if verdict.only_state else "gave different output"
-    unseen = f", but {first_of(verdict.unseen, MOST)} could be inspected only in part"
+    unseen = f", but {first_of(verdict.unseen, _MOST)} could be inspected only in part"
     said = (
         f"two runs of the cell {gave}, and no recorded input differs"
         f"{unseen if verdict.unseen else ''}. "
@@ -259,41 +326,25 @@ def _next_step(verdict: CellVerdict) -> str:
     )
 
 
-def _change(change: Change) -> str:
-    name = change.name if change.what in ("variable", "source", "file") else change.what
-    return f"{name}: {change.detail}"
-
-
 def _others(verdict: Verdict) -> Iterator[str]:
     told = (verdict.first, verdict.origin)
     others = [each for each in verdict.cells if each.differs and each not in told]
     known = {cause.name for each in told if each for cause in each.causes}
-    differing = [each for each in verdict.cells if each.differs]
+    silent = [each for each in others if each.only_state]
     shown = [
-        f"{each.cell.name}{_also(each, known, differing)}" for each in others if not each.only_state
+        f"{each.cell.name}{_also(verdict, each, known)}" for each in others if each not in silent
     ]
-    silent = [each.cell.name for each in others if each.only_state]
-    if shown or silent:
+    if others:
         yield ""
     if shown:
         yield wrap(f"also different: {', '.join(shown)}", first="  ")
-    if silent:
-        words = f"same output, other variables: {', '.join(silent)}"
-        yield wrap(words, first="  ")
+    yield from _named("same output, other variables: {}", silent)
 
 
-def _also(cell: CellVerdict, known: set[str], differing: Sequence[CellVerdict]) -> str:
-    """Return a cell's causes that were not reported yet, and where they are.
-
-    Args:
-        cell: The cell.
-        known: The names of the reported causes.
-        differing: All cells that differ, in the order of the notebook.
-    """
-    earlier = differing[: differing.index(cell)]
-    origin = find_origins(cell, earlier)[-1]
+def _also(verdict: Verdict, cell: CellVerdict, known: set[str]) -> str:
+    """Return a cell's causes that were not reported yet, and where they are."""
+    origin, begun = verdict.find_origins(cell)[-1]
     own = [each for each in cell.causes if each.kind in _OWN]
-    begun = own_causes(origin, earlier)
     begun = [each for each in begun if each.kind == "entropy" or is_unseeded(each)]
     for causes, where in ((own, cell), (begun, origin)):
         new = [each for each in causes if each.name not in known]
@@ -320,7 +371,7 @@ def _notebook(verdict: Verdict) -> dict[str, object]:
             **_identity(origin),
             "message": summary(verdict) if origin is first else visible(_left_behind(origin)),
         },
-        "cells": [_cell_json(each) for each in verdict.cells],
+        "cells": [_cell_json(each, saved=verdict.saved) for each in verdict.cells],
     }
     if unreached is not None:
         told["unreached"] = {"cells": unreached.count, **pick(unreached, "of", "reason")}
@@ -328,7 +379,7 @@ def _notebook(verdict: Verdict) -> dict[str, object]:
         told["error"] = verdict.fault
     if verdict.note:
         told["note"] = verdict.note
-    if isinstance(verdict, SavedVerdict):
+    if verdict.saved:
         told["text"] = [
             {
                 **pick(each, "index", "number", "now", "message"),
@@ -354,7 +405,13 @@ def _identity(cell: CellVerdict) -> dict[str, object]:
     return {**pick(cell.cell, "index", "id"), "causes": [*map(cause_json, cell.causes)]}
 
 
-def _cell_json(cell: CellVerdict) -> dict[str, object]:
+def _cell_json(cell: CellVerdict, *, saved: bool) -> dict[str, object]:
     outputs = Found.ROUNDING if cell.rounding and not cell.only_state else cell.outputs
     told = {**_identity(cell), "outputs": outputs.value, "state": cell.state.value}
-    return told | saved_report.more_json(cell) if isinstance(cell, SavedCell) else told
+    if saved:
+        told["changes"] = [
+            {**pick(it, "what", "detail", "saved"), "outputs": it.found.value, "now": it.fresh}
+            for it in cell.grades
+        ]
+        told["notes"] = list(cell.notes)
+    return told

@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from ipytorchseed.checking.kernel import Options
 from ipytorchseed.checking.notebook import RAISES, Notebook, read
 from ipytorchseed.checking.passes import Pass, run_through
 from ipytorchseed.checking.proving import prove
-from ipytorchseed.checking.saved import SavedVerdict, compare_saved, has_outputs, let_raise
+from ipytorchseed.checking.saved import compare_saved, has_outputs
 from ipytorchseed.checking.verdict import Unreached, Verdict
 from ipytorchseed.errors import UncheckableError
 from ipytorchseed.foreign import TOO_DEEP
@@ -54,18 +54,13 @@ class Setup(Struct, frozen=True):
         options: The user's options.
         places: Limits the kernels that run at the same time.
         watcher: Receives the progress.
-        folder: The folder for the records; None for a temporary one.
+        folder: The folder for the records.
     """
 
     options: Options
     places: asyncio.Semaphore
     watcher: Watcher
-    folder: str | None = None
-
-    def new_folder(self) -> AbstractContextManager[str]:
-        """Return a context manager that gives the folder for the records of a few runs."""
-        folder = self.folder
-        return nullcontext(folder) if folder else tempfile.TemporaryDirectory(prefix="its-")
+    folder: Path = Path()
 
 
 async def check_one(path: Path, setup: Setup) -> Verdict:
@@ -131,15 +126,7 @@ async def _check_all(
     setup = Setup(options, asyncio.Semaphore(options.jobs), watcher)
     tasks = [asyncio.ensure_future(_check(path, setup, way)) for path in paths]
     with _interrupts_end(tasks):
-        done = await asyncio.gather(*tasks, return_exceptions=True)
-    verdicts = []
-    for path, result in zip(paths, done, strict=True):
-        if isinstance(result, asyncio.CancelledError):
-            result = Verdict(path, fault=INTERRUPTED)  # noqa: PLW2901 -- what became of it
-        if isinstance(result, BaseException):
-            raise result
-        verdicts.append(result)
-    return verdicts
+        return await asyncio.gather(*tasks)
 
 
 @contextmanager
@@ -171,11 +158,17 @@ def _interrupts_end(tasks: Sequence[asyncio.Future[Verdict]]) -> Iterator[None]:
 
 async def _check(path: Path, setup: Setup, way: Way) -> Verdict:
     try:
-        verdict = await way(path, setup)
+        with tempfile.TemporaryDirectory(prefix="its-") as folder:
+            verdict = await way(path, replace(setup, folder=Path(folder)))
     except UncheckableError as error:
         verdict = Verdict(path, fault=str(error))
     except RecursionError:
         verdict = Verdict(path, fault=f"what a cell shows cannot be compared: {TOO_DEEP}")
+    except OSError as error:
+        place = f": {error.filename}" if error.filename else ""
+        verdict = Verdict(path, fault=f"no room for its records: {error.strerror}{place}")
+    except asyncio.CancelledError:
+        verdict = Verdict(path, fault=INTERRUPTED)
     setup.watcher.end(verdict)
     return verdict
 
@@ -189,91 +182,75 @@ async def run(
         notebook: The notebook.
         setup: How to run it.
         trying: A description of the edits that are tried.
-        passes: Earlier passes, to compare with; the new ones are added. Their ledgers are in the
-            folder of ``setup``.
+        passes: Earlier passes, to compare with; the new ones are added.
+
+    Raises:
+        OSError: There is no room for the records.
     """
     passes = [] if passes is None else passes
     options, watcher = setup.options, setup.watcher
     times = 1 if options.rerun or options.once else options.runs
-    passes_each = 2 if options.rerun else 1
     cells = len(notebook.runnable)
     if not cells:
         return Verdict(notebook.path, note="no code cells: there is nothing to run")
     if options.saved and not has_outputs(notebook):
-        return SavedVerdict(notebook.path, note="no outputs are saved in it: nothing to compare")
-    if options.saved:
-        let_raise(notebook)
-    watcher.begin(notebook.path, cells * times * passes_each, trying)
+        note = "no outputs are saved in it: nothing to compare"
+        return Verdict(notebook.path, note=note, saved=True)
+    watcher.begin(notebook.path, cells * times * (1 + options.rerun), trying)
     spans: list[tuple[float, float]] = []
     broken: list[Pass] = []
 
-    async def one(folder: Path) -> list[Pass]:
+    async def one() -> list[Pass]:
         async with setup.places:
             if broken:  # it would fail again
                 return []
             begin = time.monotonic()
-            own = Path(tempfile.mkdtemp(prefix="", dir=folder))
+            own = Path(tempfile.mkdtemp(prefix="", dir=setup.folder))
             ran = await run_through(notebook, options, own, lambda: watcher.step(notebook.path))
             spans.append((begin, time.monotonic()))
             broken.extend(each for each in ran if each.fault or (options.quick and each.failed))
             return ran
 
     verdict = Verdict(notebook.path)
-    try:
-        with setup.new_folder() as name:
-            first = min(2, times) if options.quick else times
-            for count in filter(None, (first, times - first)):  # the runs that start together
-                results = await _together([one(Path(name)) for _ in range(count)])
-                passes += [each for some in results for each in some]
-                verdict = _judge(notebook, passes, options)
-                if verdict.fault is not None or verdict.differing:
-                    break
-            seconds = max(end for _, end in spans) - min(begin for begin, _ in spans)
-            verdict = replace(verdict, seconds=seconds)
-            if options.prove and not options.once and verdict.fault is None:
-                async with setup.places:
-                    verdict = await prove(notebook, options, verdict, passes[0].ledger.parent)
-    except OSError as error:
-        place = f": {error.filename}" if error.filename else ""
-        verdict = Verdict(notebook.path, fault=f"no room for its records: {error.strerror}{place}")
+    first = min(2, times) if options.quick else times
+    for count in filter(None, (first, times - first)):  # the runs that start together
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(one()) for _ in range(count)]
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+        passes += [each for task in tasks for each in task.result()]
+        verdict = _judge(notebook, passes, options)
+        if verdict.fault is not None or verdict.differing:
+            break
+    seconds = max(end for _, end in spans) - min(begin for begin, _ in spans)
+    verdict = replace(verdict, seconds=seconds)
+    if options.prove and not options.once and verdict.fault is None:
+        async with setup.places:
+            verdict = await prove(notebook, options, verdict, passes[0].ledger.parent)
     return verdict
 
 
-async def _together(coroutines: Sequence[Coroutine[Any, Any, list[Pass]]]) -> list[list[Pass]]:
-    """Run coroutines at once; if one fails, cancel the others and wait for them."""
-    tasks = [asyncio.ensure_future(each) for each in coroutines]
-    try:
-        return await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
 def _judge(notebook: Notebook, passes: Sequence[Pass], options: Options) -> Verdict:
-    verdict: Verdict
     if options.saved:
         verdict = compare_saved(notebook, passes[0], options.rtol)
     elif options.against is not None:
         verdict = compare_receipt(notebook, passes[0], options.against)
     else:
-        lacking = passes[0].lacking
-        cells = [
-            replace(each, lacking=lacking.get(each.cell.index, ()))
-            for each in (compare(notebook, passes) if len(passes) > 1 else ())
-        ]
+        cells = compare(notebook, passes)
         verdict = Verdict(notebook.path, cells, rerun=options.rerun, strict=options.strict)
     if options.receipt:
         verdict = replace(verdict, receipt=make_receipt(notebook, passes[0]))
+    if verdict.first is not None:
+        verdict = replace(verdict, line=notebook.line(verdict.first.cell))
     fault = next((each.fault for each in passes if each.fault is not None), verdict.fault)
-    firsts = passes[:1] if options.rerun else passes
-    failed = [each.failed for each in firsts if each.failed is not None]
+    failed = [each.failed for each in passes if each.failed is not None]
     if fault is None and not failed:
         return verdict
     if fault is not None:
         return replace(verdict, fault=fault, unreached=_unreached(notebook, passes, fault))
     cell, error = min(failed, key=lambda each: each[0].index)
-    if len(failed) < len(firsts):
+    if len(failed) < len(passes) and not options.rerun:
         error += ", not in every run"
     reason = f"{cell.name} raises {error}"
     verdict = replace(verdict, unreached=_unreached(notebook, passes, reason), failed=(cell, error))

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ipytorchseed.checking.causes import for_fresh_kernels
-from ipytorchseed.checking.grading import Grade, grade_cell
-from ipytorchseed.checking.notebook import RAISES, Cell, Notebook
+from ipytorchseed.checking.grading import Found, grade_cell, worst
+from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.outputs import (
     STREAMS,
     WIDGET,
@@ -17,9 +17,9 @@ from ipytorchseed.checking.outputs import (
     stream_text,
     without_ours,
 )
-from ipytorchseed.checking.passes import Pass, Records
-from ipytorchseed.checking.prose import StaleNumber, find_stale
-from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
+from ipytorchseed.checking.passes import Pass, Runs, open_runs
+from ipytorchseed.checking.prose import find_stale
+from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.checking.widgets import Views, states_of, views_of
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
@@ -37,62 +37,12 @@ from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.finders.inputs import READING
 
 
-class SavedCell(CellVerdict, frozen=True):
-    """The comparison of a cell's fresh outputs with the saved ones.
-
-    Attributes:
-        grades: The grades of the outputs that are not the same.
-        notes: What was not compared, and why, in a clause each.
-        saved_count: The number of the cell in ``In[...]`` in the file; None if it has none.
-    """
-
-    grades: tuple[Grade, ...] = ()
-    notes: tuple[str, ...] = ()
-    saved_count: int | None = None
-
-
-class SavedVerdict(Verdict, frozen=True):
-    """The comparison of a notebook's fresh outputs with the saved ones.
-
-    Attributes:
-        in_order: Whether each cell ran once, from first to last, before the file was saved.
-        stale: Numbers in the text that no output shows any more.
-    """
-
-    in_order: bool = True
-    stale: Sequence[StaleNumber] = ()
-
-    @property
-    def reproducible(self) -> bool | None:
-        """Whether the saved outputs are still true; None if there are none."""
-        return super().reproducible if self.cells else None
-
-    @property
-    def origin(self) -> None:
-        """None: only the outputs of the saved run are known."""
-
-    def count(self, found: Found) -> int:
-        """Return the number of cells with this result."""
-        return sum(each.outputs is found for each in self.cells)
-
-
 def has_outputs(notebook: Notebook) -> bool:
     """Return whether the file has outputs; some tools remove only these."""
     return any(notebook.node.cells[cell.index].outputs for cell in notebook.cells)
 
 
-def let_raise(notebook: Notebook) -> None:
-    """Allow cells to raise if their saved outputs have an error.
-
-    The file is not written.
-    """
-    for cell in notebook.cells:
-        node = notebook.node.cells[cell.index]
-        if any(each["output_type"] == "error" for each in node.outputs):
-            node.metadata["tags"] = [*node.metadata.get("tags", ()), RAISES]
-
-
-def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> SavedVerdict:
+def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> Verdict:
     """Compare a pass with the outputs in the notebook's file.
 
     Args:
@@ -100,28 +50,25 @@ def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> SavedV
         fresh: One pass through it.
         rtol: As for ``compare_outputs``.
     """
-    pairs = {
-        cell.index: _shown(notebook, cell, fresh)
-        for cell in notebook.cells
-        if cell.count is None or cell.index in fresh.outputs
-    }
-    with Records(fresh.ledger, notebook) as records:
-        cells = [
-            _compare(notebook, cell, *pairs[cell.index], records, rtol)
-            for cell in notebook.cells
-            if cell.index in pairs
-        ]
-    told = {
-        cell.index: pairs[cell.index]
-        for cell in notebook.cells
-        if cell.index in fresh.outputs
-        and not only_asks(cell.source)
-        and not prints_no_result(cell.source)
-    }
-    counts = [_count(notebook, cell) for cell in notebook.cells]
-    ran = [count for count in counts if count is not None]
-    in_order = ran == [*range(1, len(ran) + 1)]
-    return SavedVerdict(notebook.path, cells, in_order=in_order, stale=find_stale(notebook, told))
+    cells: list[CellVerdict] = []
+    results: dict[int, tuple[Outputs, Outputs]] = {}
+    with open_runs(fresh.ledger, notebook) as records:
+        for cell in notebook.cells:
+            pair = _shown(notebook, cell, fresh)
+            if cell.count is None:
+                cells.append(CellVerdict(cell, Found.SKIPPED, Found.SKIPPED))
+            elif cell.index in fresh.outputs:
+                cells.append(_compare(notebook, cell, *pair, records, rtol))
+                if not only_asks(cell.source) and not prints_no_result(cell.source):
+                    results[cell.index] = pair
+    ran = [count for cell in notebook.cells if (count := _count(notebook, cell)) is not None]
+    return Verdict(
+        notebook.path,
+        cells,
+        saved=True,
+        in_order=ran == [*range(1, len(ran) + 1)],
+        stale=find_stale(notebook, results),
+    )
 
 
 def _shown(notebook: Notebook, cell: Cell, fresh: Pass) -> tuple[Outputs, Outputs]:
@@ -144,38 +91,29 @@ def _count(notebook: Notebook, cell: Cell) -> int | None:
     return count if isinstance(count, int) else None
 
 
-def _was_run(notebook: Notebook, cell: Cell) -> bool:
-    return bool(notebook.node.cells[cell.index].outputs) or _count(notebook, cell) is not None
-
-
 def _compare(  # noqa: PLR0913, PLR0917 -- two outputs, and how to compare them
     notebook: Notebook,
     cell: Cell,
     saved: Outputs,
     fresh: Outputs,
-    records: Records,
+    records: Runs,
     rtol: float | None,
-) -> SavedCell:
-    line, count = notebook.line(cell), _count(notebook, cell)
-    if cell.count is None:
-        return SavedCell(cell, Found.SKIPPED, Found.SKIPPED, line=line)
-    if not _was_run(notebook, cell):
-        return SavedCell(cell, Found.UNKNOWN, Found.UNKNOWN, line=line)
+) -> CellVerdict:
+    count = _count(notebook, cell)
+    if count is None and not notebook.node.cells[cell.index].outputs:  # it was never run
+        return CellVerdict(cell, Found.UNKNOWN, Found.UNKNOWN)
     run = next(iter(records.of(cell.id)), None)
-    calls = () if run is None else run.nondeterministic_calls
     notes: list[str] = []
-    apart = grade_cell(cell, *_without_front_ends(saved, fresh, notes), run, rtol)
-    worst = max(apart, key=lambda each: each.rank).found if apart else Found.SAME
-    differs = worst is Found.DIFFERENT
-    return SavedCell(
+    grades = grade_cell(cell, *_without_front_ends(saved, fresh, notes), run, rtol)
+    found = worst(grades).found if grades else Found.SAME
+    asked = run.nondeterministic_calls if run and found is Found.DIFFERENT else ()
+    return CellVerdict(
         cell,
-        worst,
+        found,
         Found.UNKNOWN,
-        tuple(each.change for each in apart),
-        _causes(run, records.before(run)) if run is not None and differs else (),
-        programs_of(calls) if differs else (),
-        line=line,
-        grades=apart,
+        grades,
+        _causes(run, records.before(run)) if run and found is Found.DIFFERENT else (),
+        programs_of(asked),
         notes=tuple(notes),
         saved_count=count,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ipytorchseed.checking.edits import Edit, Edits, Splice
 from ipytorchseed.checking.program import (
@@ -44,6 +44,8 @@ _SEED_METHODS = {
     "random.Random.seed": "seed",
 }
 
+_RENAMED = {**_SEED_THEMSELVES, **_SEED_METHODS}
+
 _TAKE_A_SEED = frozenset(name for name, count in ENTROPY.items() if not count)
 
 # Functions that take a seed from the system if they are given none.
@@ -77,45 +79,43 @@ def seed_source(site: Site) -> Iterator[Edits]:
 
     In the cell, the seed is before imports that may draw.
     """
-    call = f"{seeder(site.name)}({site.seed})"
-    why = f"seeds {site.name}, which nothing had seeded before {site.found.cell.name}"
+    call = f"{seeder(site.cause.name)}({site.seed})"
+    why = f"seeds {site.cause.name}, which nothing had seeded before {site.found.cell.name}"
     yield after_import(site, call, "seed", why)
     yield at_top(site, site.code, call, "seed", why)
 
 
 def seed_next(site: Site) -> Iterator[Edits]:
     """Seed the sources that a cell leaves in varying states, in the next cell."""
-    following = site.program.after(site.code)
+    index = site.found.cell.index
+    later = [each for each in site.program.codes if each.cell.index > index and each.tree.body]
     moved = [seeder(each.name) for each in site.found.changes if each.what == "source"]
     why = f"seeds again what a library seeds at random in {site.found.cell.name}"
-    for name in dict.fromkeys(filter(None, moved)):
-        if following is not None:
-            yield at_top(site, following, f"{name}({site.seed})", "seed", why)
+    for name in dict.fromkeys(filter(None, moved)) if later else ():
+        yield at_top(site, later[0], f"{name}({site.seed})", "seed", why)
 
 
 def give_seed(site: Site) -> Iterator[Edits]:
     """Add a seed to calls without one, in the cell or else in an earlier cell."""
     for codes in ([site.code], site.before):
-        calls = [each for each in site.program.calls(codes) if _lacks_seed(each, site.name)]
+        calls = [each for each in site.program.calls(codes) if _lacks_seed(each, site.cause.name)]
         if calls:
-            yield _give(site, [(each, site.name) for each in calls])
+            yield _give(site, calls)
             return
 
 
 def seed_maker(site: Site) -> Iterator[Edits]:
     """Seed a generator where it is made, or the source that its seed is drawn from."""
     calls = [*site.program.calls(site.until)]
-    yield _give(
-        site, [(call, name) for call in calls for name in WITHOUT_SEED if _lacks_seed(call, name)]
-    )
-    libraries = {path: source for source, path in _SEEDS.items()}
+    yield _give(site, [*filter(_lacks_seed, calls)])
+    modules = {seed.rpartition(".")[0]: source for source, seed in _SEEDS.items()}
     drawn = {
-        libraries[seed]: None
+        source: None
         for call in calls
-        for seed in libraries
-        if call.path.startswith(f"{seed.rpartition('.')[0]}.")
+        for module, source in modules.items()
+        if call.path.startswith(f"{module}.")
     }
-    yield _seed_all(site, [*drawn])
+    yield _seed_all(site, drawn)
 
 
 def fix_seed(site: Site) -> Iterator[Edits]:
@@ -125,17 +125,17 @@ def fix_seed(site: Site) -> Iterator[Edits]:
         named = call.path in _TAKE_A_SEED or call.path.rpartition(".")[2] in _SEED_LAST
         if not named or not call.node.args:
             continue
-        given, code = call.node.args[0], call.code
+        given = call.node.args[0]
         if varying & _named(site.program, given):
-            splice = Splice(code.start(given), code.end(given), str(site.seed))
+            splice = call.code.replace(given, str(site.seed))
             why = f"seeds with a number: {label_of(ast.unparse(given), 40)} varies"
-            edits.append(Edit(code.cell, "seed", why, (splice,)))
+            edits.append(Edit(call.code.cell, "seed", why, (splice,)))
     yield tuple(edits)
 
 
 def _varying(site: Site) -> set[str]:
     """Return the functions whose result varies, and the variables computed from them."""
-    names = {site.name, *NONDETERMINISTIC}
+    names = {site.cause.name, *NONDETERMINISTIC}
     for code in site.until:
         for node in ast.walk(code.tree):
             if isinstance(node, ast.Assign) and names & _named(site.program, node.value):
@@ -148,51 +148,43 @@ def _named(program: Program, node: ast.expr) -> set[str]:
     return {program.path(each) for each in parts}
 
 
-def _lacks_seed(call: Call, name: str) -> bool:
-    """Return whether a call of the named function, class or method has no seed."""
-    given = [*call.node.args, *(each.value for each in call.node.keywords)]
-    empty = all(isinstance(each, ast.Constant) and each.value is None for each in given)
-    if name in _SEED_METHODS:
-        is_method = isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "seed"
-        return is_method and not given and call.path not in {*_SEEDS.values(), *_SEED_THEMSELVES}
-    return call.path == name and empty
-
-
-def _give(site: Site, lacking: Sequence[tuple[Call, str]]) -> Edits:
-    """Add a different seed to each call, and seed the sources of drawn seeds.
+def _lacks_seed(call: Call, name: str = "") -> bool:
+    """Return whether a call has no seed and may be of a function, class or method.
 
     Args:
-        site: The site of the cause.
-        lacking: The calls without a seed, each with the name of its function for ``_lacks_seed``.
+        call: The call.
+        name: The function's name; empty for any that takes a seed.
     """
+    given = [*call.node.args, *(each.value for each in call.node.keywords)]
+    if not all(isinstance(each, ast.Constant) and each.value is None for each in given):
+        return False
+    if call.path in WITHOUT_SEED:
+        return name in {"", call.path}
+    is_method = isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "seed"
+    known = call.path in _SEEDS.values() or name not in {"", *_SEED_METHODS}
+    return is_method and not given and not known
+
+
+def _give(site: Site, calls: Sequence[Call]) -> Edits:
+    """Add a different seed to each call, and seed the sources of drawn seeds."""
     edits, drawn = [], dict[str, None]()
-    numbers = _numbers(site.program)
-    for call, name in lacking:
-        seed = str(site.seed + numbers[id(call.node)])
-        library = call.path.partition(".")[0]
-        if call.repeated and library in _DRAWN and call.path not in _SEEDS.values():
-            source, how = _DRAWN[library]
-            code = call.code
-            within = [each for each in code.tree.body if each.lineno <= call.node.lineno][-1]
-            lines = spell(site.program, code, within, how)
+    every = [each.node for each in filter(_lacks_seed, site.program.calls(site.program.codes))]
+    for call in calls:
+        seed = str(site.seed + every.index(call.node))
+        source, how = _DRAWN.get(call.path.partition(".")[0], ("", ""))
+        if call.repeated and source and call.path not in _SEEDS.values():
+            within = [each for each in call.code.tree.body if each.lineno <= call.node.lineno][-1]
+            lines = spell(site.program, call.code, within, how)
             if len(lines) == 1:  # it needs no import
                 seed = lines[0]
                 drawn[source] = None
-        edits.append(_seeded(call, name, seed))
-    return (*_seed_all(site, [*drawn]), *edits)
+        edits.append(
+            _seeded(call, seed, _RENAMED.get(call.path) or _RENAMED.get(site.cause.name, ""))
+        )
+    return (*_seed_all(site, drawn), *edits)
 
 
-def _numbers(program: Program) -> dict[int, int]:
-    """Number the calls without a seed, by identity, so that no two seeds are equal."""
-    lacking = [
-        id(call.node)
-        for call in program.calls(program.codes)
-        if any(_lacks_seed(call, name) for name in WITHOUT_SEED)
-    ]
-    return {each: number for number, each in enumerate(lacking)}
-
-
-def _seed_all(site: Site, sources: Sequence[str]) -> Edits:
+def _seed_all(site: Site, sources: Iterable[str]) -> Edits:
     why = "seeds {}, from which seeds are drawn"
     found = (
         after_import(site, f"{_SEEDS[each]}({site.seed})", "seed", why.format(each))
@@ -201,20 +193,16 @@ def _seed_all(site: Site, sources: Sequence[str]) -> Edits:
     return tuple(edit for edits in found for edit in edits)
 
 
-def _seeded(call: Call, name: str, seed: str) -> Edit:
-    """Return the edit that adds a seed to a call."""
-    code, node = call.code, call.node
+def _seeded(call: Call, seed: str, renamed: str) -> Edit:
+    """Return the edit that adds a seed to a call, and renames its function if needed."""
+    code, node, function = call.code, call.node, call.node.func
     given = [*node.args, *(each.value for each in node.keywords)]
-    if given:
-        splices = [Splice(code.start(given[0]), code.end(given[0]), seed)]
-    else:
-        end = code.end(node) - 1
-        splices = [Splice(end, end, seed)]
-    renamed = {**_SEED_THEMSELVES, **_SEED_METHODS}.get(name)
-    if renamed and isinstance(node.func, ast.Attribute):
-        end = code.end(node.func)
-        splices.insert(0, Splice(end - len(node.func.attr), end, renamed))
-    why = f"gives {label_of(ast.unparse(node.func), 40)} a seed, instead of one from the system"
+    end = code.end(node) - 1
+    splices = [code.replace(given[0], seed) if given else Splice(end, end, seed)]
+    if renamed and isinstance(function, ast.Attribute):
+        end = code.end(function)
+        splices.insert(0, Splice(end - len(function.attr), end, renamed))
+    why = f"gives {label_of(ast.unparse(function), 40)} a seed, instead of one from the system"
     return Edit(code.cell, "generator", why, tuple(splices))
 
 
@@ -224,7 +212,7 @@ def name_seed(site: Site) -> Iterator[Edits]:
     If one of the functions is the cause, only its calls get a seed, in this and in earlier cells.
     """
     lacking = {(each.cell.index, it[0]): it for each in site.cells for it in each.lacking}
-    named = [call for call in site.program.calls(site.until) if call.path == site.name]
+    named = [call for call in site.program.calls(site.until) if call.path == site.cause.name]
     for calls in (named, [*site.program.calls([site.code])]):
         edits: list[Edit] = []
         for call in calls:
@@ -260,8 +248,7 @@ def _name(call: Call, name: str, place: int, seed: int) -> Splice | None:
     for keyword in node.keywords:
         if keyword.arg == name:
             empty = isinstance(keyword.value, ast.Constant) and keyword.value.value is None
-            where = code.start(keyword.value), code.end(keyword.value)
-            return Splice(*where, str(seed)) if empty else None
+            return code.replace(keyword.value, str(seed)) if empty else None
     unpacked = [each for each in node.args if isinstance(each, ast.Starred)]
     if unpacked or None in {each.arg for each in node.keywords} or place < len(node.args):
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,20 +9,15 @@ from pathlib import Path
 from msgspec import Struct
 
 from ipytorchseed.checking.edits import Edit
+from ipytorchseed.checking.grading import Found, Grade
 from ipytorchseed.checking.notebook import VARIES, Cell
+from ipytorchseed.checking.prose import StaleNumber
 from ipytorchseed.reads.seed_arguments import Lacking
 from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.unknown import hides
 
-
-class Found(enum.Enum):
-    """The result of one comparison, in the words of the JSON."""
-
-    SAME = "same"
-    ROUNDING = "rounding"
-    DIFFERENT = "different"
-    SKIPPED = "skipped"
-    UNKNOWN = "unknown"
+# Kinds of changes that a cell leaves and does not show.
+LEFT = frozenset({"variable", "source"})
 
 
 class CellVerdict(Struct, frozen=True):
@@ -38,12 +32,12 @@ class CellVerdict(Struct, frozen=True):
         programs: Other programs that it runs, which are not recorded.
         wrote: The files that it wrote.
         connected: What it connected to.
-        line: The line of the file that has its id.
         unseen: If no cause was found, values that it reads and that could only be sampled.
-        rounding: Whether all differences are rounding, as far as they were graded.
         lacking: Its calls that take a seed and are given none.
         repeats: Whether it was run again in one kernel, from the same state, and repeated.
         sets: The variables with sets that it read or made.
+        notes: With ``saved``, what was not compared, and why, in a clause each.
+        saved_count: With ``saved``, its number in ``In[...]`` in the file; None if it has none.
     """
 
     cell: Cell
@@ -54,12 +48,29 @@ class CellVerdict(Struct, frozen=True):
     programs: tuple[str, ...] = ()
     wrote: tuple[str, ...] = ()
     connected: tuple[str, ...] = ()
-    line: int = 1
     unseen: tuple[str, ...] = ()
-    rounding: bool = False
     lacking: Sequence[Lacking] = ()
     repeats: bool = False
     sets: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    saved_count: int | None = None
+
+    @property
+    def grades(self) -> list[Grade]:
+        """The differences that were graded: in outputs, and all those from a receipt."""
+        return [each for each in self.changes if isinstance(each, Grade)]
+
+    @property
+    def rounding(self) -> bool:
+        """Whether all differences are rounding: those in outputs, or else in variables."""
+        shown = [each for each in self.grades if each.what not in LEFT] or self.grades
+        return self.differs and {each.found for each in shown} == {Found.ROUNDING}
+
+    @property
+    def name(self) -> str:
+        """Its number after *Run All*, and that in the file if it differs."""
+        same = self.saved_count in (None, self.cell.count)
+        return f"{self.cell.name}{'' if same else f' (In[{self.saved_count}] in the file)'}"
 
     @property
     def expected(self) -> bool:
@@ -79,7 +90,7 @@ class CellVerdict(Struct, frozen=True):
     @property
     def left(self) -> set[str]:
         """The names of the variables and sources that it left and that differ."""
-        return {each.name for each in self.changes if each.what in ("variable", "source")}
+        return {each.name for each in self.changes if each.what in LEFT}
 
     @property
     def does_not_repeat(self) -> bool:
@@ -115,7 +126,7 @@ class Verdict(Struct, frozen=True):
         cells: Its code cells, as far as they were compared.
         fault: Why it could not be checked to its end, in a line; None if it could.
         note: A further remark, in a line.
-        line: The line of the file that the fault is about.
+        line: The line of the file with the first cell that differs, or that the fault is about.
         rerun: Whether the second runs were in the same kernel.
         strict: Whether a cell with equal outputs that leaves other values counts as a difference.
         seconds: The time that all of it took.
@@ -126,6 +137,9 @@ class Verdict(Struct, frozen=True):
         obstacles: What no edit fixes, each in a line that begins with the cell.
         written: Whether the edits are in the file.
         receipt: The content of its receipt's file; empty if none was requested.
+        saved: Whether the outputs in the file were compared with those of one run.
+        in_order: With ``saved``, whether each cell had run once, from first to last.
+        stale: With ``saved``, numbers in the text that no output shows any more.
     """
 
     path: Path
@@ -142,6 +156,9 @@ class Verdict(Struct, frozen=True):
     obstacles: Sequence[str] = ()
     written: bool = False
     receipt: bytes = b""
+    saved: bool = False
+    in_order: bool = True
+    stale: Sequence[StaleNumber] = ()
 
     @property
     def differing(self) -> list[CellVerdict]:
@@ -172,23 +189,45 @@ class Verdict(Struct, frozen=True):
     def origin(self) -> CellVerdict | None:
         """The first cell that left what ``first`` shows, or ``first`` itself.
 
-        If no output differs, the first cell that left other values, or None.
+        If no output differs, the first cell that left other values, or None. Also None with
+        ``saved``, as only the outputs of that run are known.
         """
         first = self.first
+        if self.saved:
+            return None
         if first is None:
             return next(iter(self.silent), None)
         if self.rerun or first.only_state:
             return first
-        earlier = self.cells[: self.cells.index(first)]
-        return find_origins(first, [each for each in earlier if each.differs])[-1]
+        return self.find_origins(first)[-1][0]
+
+    def find_origins(self, shown: CellVerdict) -> list[tuple[CellVerdict, list[Cause]]]:
+        """Return the cells where a difference starts, each with its own causes.
+
+        The last one is first. The search follows the names of causes, the variables and sources
+        that cells left, and the cells that wrote files. A cell with its own cause is preferred to
+        one without, for example one that made an object with an address in it.
+
+        Args:
+            shown: The cell whose output differs.
+        """
+        earlier = [each for each in self.cells[: self.cells.index(shown)] if each.differs]
+        chain, names, writers = [shown], _names(shown), _writers(shown)
+        for each in reversed(earlier):
+            if each.cell.id in writers or names & (each.left | _names(each)):
+                chain.append(each)
+                names |= _names(each)
+                writers |= _writers(each)
+        found = [(each, _own_causes(each, earlier)) for each in chain]
+        return [each for each in found if each[1]] or found[-1:]
 
     @property
     def reproducible(self) -> bool | None:
         """Whether it repeats; None if that is unknown."""
         if self.differing:
             return False
-        looked = self.fault is None and (self.cells or not self.receipt)
-        return True if looked else None
+        looked = self.cells or not (self.receipt or self.saved)
+        return True if looked and self.fault is None else None
 
     @property
     def exit_code(self) -> int:
@@ -196,27 +235,6 @@ class Verdict(Struct, frozen=True):
         if self.fault is not None:
             return 2
         return 1 if self.differing else 0
-
-
-def find_origins(shown: CellVerdict, earlier: Sequence[CellVerdict]) -> list[CellVerdict]:
-    """Return the cells where a difference starts, the last one first.
-
-    The search follows the names of causes, the variables and sources that cells left, and the cells
-    that wrote files. A cell with its own cause is preferred to one without, for example one that
-    made an object with an address in it.
-
-    Args:
-        shown: The cell whose output differs.
-        earlier: The cells before it that differ, in the order of the notebook.
-    """
-    chain, names, writers = [shown], _names(shown), _writers(shown)
-    for each in reversed(earlier):
-        if each.cell.id in writers or names & (each.left | _names(each)):
-            chain.append(each)
-            names |= _names(each)
-            writers |= _writers(each)
-    caused = [each for each in chain if own_causes(each, earlier)]
-    return caused or chain[-1:]
 
 
 def _names(cell: CellVerdict) -> set[str]:
@@ -234,7 +252,7 @@ def _writers(cell: CellVerdict) -> set[str]:
     return {each.run.cell for each in blamed if each.run is not None}
 
 
-def own_causes(cell: CellVerdict, earlier: Sequence[CellVerdict]) -> list[Cause]:
+def _own_causes(cell: CellVerdict, earlier: Sequence[CellVerdict]) -> list[Cause]:
     """Return the causes of a cell's difference that no earlier cell left.
 
     A file that an earlier cell with causes wrote counts as left by that cell.

@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from ipytorchseed.checking.causes import for_notebook
+from ipytorchseed.checking.grading import Found
 from ipytorchseed.checking.notebook import read
-from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
+from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.reads.seed_arguments import without_seed
 from ipytorchseed.why.explanation import Blame, Cause, Change

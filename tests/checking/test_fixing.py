@@ -22,11 +22,12 @@ from nbclient import NotebookClient
 
 from ipytorchseed.checking import fixing, progress, running
 from ipytorchseed.checking.fixing import fix_notebook, unsaved
+from ipytorchseed.checking.grading import Found
 from ipytorchseed.checking.kernel import Options
 from ipytorchseed.checking.notebook import read
 from ipytorchseed.checking.report import as_json, diffs, explanation
 from ipytorchseed.checking.running import Watcher, check
-from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
+from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.cli import main
 from ipytorchseed.why.explanation import Cause
 from tests.checking.books import book

@@ -8,9 +8,10 @@ import json
 import pytest
 
 from ipytorchseed.checking import proving, report
-from ipytorchseed.checking.kernel import Options
+from ipytorchseed.checking.grading import Found
+from ipytorchseed.checking.kernel import FreshKernel, Options, fresh_kernel
 from ipytorchseed.checking.notebook import read
-from ipytorchseed.checking.verdict import CellVerdict, Found, Verdict
+from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.why.explanation import Cause, Change
 from tests.checking.books import book, look
 
@@ -37,12 +38,11 @@ def started(monkeypatch):
     """The folders of the kernels that experiments start."""
     folders = []
 
-    class Counted(proving.FreshKernel):
-        def __init__(self, notebook, options, folder):
-            folders.append(folder)
-            super().__init__(notebook, options, folder)
+    def counted(notebook, options, folder):
+        folders.append(folder)
+        return fresh_kernel(notebook, options, folder)
 
-    monkeypatch.setattr(proving, "FreshKernel", Counted)
+    monkeypatch.setattr(proving, "fresh_kernel", counted)
     return folders
 
 
@@ -149,11 +149,11 @@ class TestProof:
     def test_a_check_waits_no_longer_for_proof_than_it_took_itself(self, tmp_path, monkeypatch):
         """The experiment would take a minute; the earlier result stays."""
 
-        async def run(self, cell, node):
+        async def run(self, cell):
             await asyncio.sleep(60)
 
         monkeypatch.setattr(proving, "_SECONDS", 0.5)
-        monkeypatch.setattr(proving.FreshKernel, "run", run)
+        monkeypatch.setattr(FreshKernel, "run", run)
         path = book(tmp_path / "a", "import torch", "print(torch.rand(2))")
         verdict = asyncio.run(_proved(path))
         assert verdict == Verdict(path, [_differs(path)])

@@ -13,11 +13,12 @@ import pytest
 from msgspec.structs import replace
 
 from ipytorchseed.checking.edits import edit_text
+from ipytorchseed.checking.grading import Found
 from ipytorchseed.checking.notebook import read
-from ipytorchseed.checking.program import Program, Site
+from ipytorchseed.checking.program import UNRECORDED, Program, Site
 from ipytorchseed.checking.remedies import obstacle, propose
 from ipytorchseed.checking.seeds import chosen_seed
-from ipytorchseed.checking.verdict import CellVerdict, Found
+from ipytorchseed.checking.verdict import CellVerdict
 from ipytorchseed.reads.seed_arguments import without_seed
 from ipytorchseed.why.explanation import Blame, Cause, Change
 from tests.checking.books import book
@@ -39,7 +40,7 @@ def site(tmp_path):
         changes = tuple(Change("source", name) for name in moved)
         found = CellVerdict(cell, Found.DIFFERENT, Found.SAME, changes)
         blamed = () if blame is None else (Blame(SimpleNamespace(cell=f"cell-{blame}"), "made it"),)
-        known = None if cause is None else Cause(*cause, "it differs", blame=blamed)
+        known = UNRECORDED if cause is None else Cause(*cause, "it differs", blame=blamed)
         others = [
             CellVerdict(
                 code.cell,

@@ -244,7 +244,7 @@ def test_an_annotation_stands_beside_the_cell(verdict):
     place, _, said = line.removeprefix("::error ").partition("::")
     fields = dict(field.split("=", 1) for field in place.split(","))
     assert fields["file"] == str(verdict.path)
-    assert fields["line"] == str(verdict.first.line if verdict.first else 1)
+    assert fields["line"] == str(verdict.line)
     assert fields["title"].startswith(f"{verdict.path.name}%3A ")
     assert said.replace("%0A", "\n").replace("%25", "%") == report.explanation(verdict)
 

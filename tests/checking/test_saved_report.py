@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -13,13 +14,12 @@ from msgspec.structs import replace
 
 from ipytorchseed.checking import report
 from ipytorchseed.checking.ci import annotate, as_junit
-from ipytorchseed.checking.grading import Grade
+from ipytorchseed.checking.grading import Found, Grade
 from ipytorchseed.checking.prose import StaleNumber
-from ipytorchseed.checking.saved import SavedCell, SavedVerdict
-from ipytorchseed.checking.verdict import Found, Unreached
+from ipytorchseed.checking.verdict import CellVerdict, Unreached, Verdict
 from ipytorchseed.cli import main
 from ipytorchseed.reads.entropy import sentence
-from ipytorchseed.why.explanation import Cause, Change
+from ipytorchseed.why.explanation import Cause
 from tests.checking.test_saved import printed, result, write
 from tests.checking.verdicts import DRAW, IMPORTS, LEFT_OUT, PUT, SHOW
 from tests.forking import forking
@@ -29,55 +29,63 @@ from tests.render.hostile import HOSTILE, poisoned, unseen
 def compared(cell, *grades, **fields):
     """Return the verdict on a cell, from the grades of its outputs."""
     found = max((each.found for each in grades), key=[*Found].index, default=Found.SAME)
-    changes = tuple(Change(each.what, "", each.detail) for each in grades)
-    return SavedCell(cell, found, Found.UNKNOWN, changes, grades=grades, **fields)
+    return CellVerdict(cell, found, Found.UNKNOWN, grades, **fields)
+
+
+saved = partial(Verdict, saved=True)
 
 
 LOSS = Grade(
-    Found.DIFFERENT,
     "stdout",
-    "2 of 40 numbers differ, the first at index 3: 0.5 → 0.508",
-    "epoch 3, loss 0.126",
-    "epoch 3, loss 0.125",
+    detail="2 of 40 numbers differ, the first at index 3: 0.5 → 0.508",
+    saved="epoch 3, loss 0.126",
+    fresh="epoch 3, loss 0.125",
 )
-PIXELS = Grade(Found.DIFFERENT, "display", "image/png: 3,120 of 307,200 pixels differ")
-NEAR = Grade(Found.ROUNDING, "result", "rounding, at most 3e-7 of the value", "0.1", "0.10000003")
+PIXELS = Grade("display", detail="image/png: 3,120 of 307,200 pixels differ")
+NEAR = Grade(
+    "result",
+    detail="rounding, at most 3e-7 of the value",
+    found=Found.ROUNDING,
+    saved="0.1",
+    fresh="0.10000003",
+)
 ENTROPY = Cause("entropy", "uuid.uuid4", sentence("uuid.uuid4"))
 
-TRUE = SavedVerdict(Path("notebooks/true.ipynb"), (compared(IMPORTS), compared(SHOW)), seconds=2)
-NEARLY = SavedVerdict(Path("near.ipynb"), (compared(IMPORTS), compared(SHOW, NEAR)), seconds=2.5)
-STALE = SavedVerdict(
+TRUE = saved(Path("notebooks/true.ipynb"), (compared(IMPORTS), compared(SHOW)), seconds=2)
+NEARLY = saved(Path("near.ipynb"), (compared(IMPORTS), compared(SHOW, NEAR)), seconds=2.5)
+STALE = saved(
     Path("stale.ipynb"),
     (
         compared(IMPORTS, saved_count=1),
         compared(DRAW, NEAR, saved_count=2),
-        compared(SHOW, LOSS, PIXELS, saved_count=7, causes=(ENTROPY,), line=31),
+        compared(SHOW, LOSS, PIXELS, saved_count=7, causes=(ENTROPY,)),
         compared(PUT, notes=("what it printed is not compared: Jupyter dropped a part of it",)),
-        SavedCell(PUT, Found.UNKNOWN, Found.UNKNOWN),
-        SavedCell(LEFT_OUT, Found.SKIPPED, Found.SKIPPED),
+        CellVerdict(PUT, Found.UNKNOWN, Found.UNKNOWN),
+        CellVerdict(LEFT_OUT, Found.SKIPPED, Found.SKIPPED),
     ),
     in_order=False,
     seconds=61.04,
+    line=31,
     stale=(StaleNumber("0.508", "the text above In[3]", 0, SHOW, "0.5"),),
 )
-VARIES = SavedVerdict(
+VARIES = saved(
     Path("varies.ipynb"),
     (compared(replace(SHOW, tags=frozenset({"ipytorchseed-varies"})), LOSS, programs=("!date",)),),
     seconds=1,
 )
-ENDED = SavedVerdict(
+ENDED = saved(
     Path("ended.ipynb"),
     (compared(IMPORTS), compared(SHOW, LOSS)),
     unreached=Unreached(43, 80, "In[3] raises ValueError: no"),
     seconds=3,
 )
-BROKEN = SavedVerdict(
+BROKEN = saved(
     Path("broken.ipynb"),
     (compared(IMPORTS),),
     fault="the kernel died in In[2]: Killed",
     unreached=Unreached(1, 2, "the kernel died in In[2]: Killed"),
 )
-UNSAVED = SavedVerdict(Path("new.ipynb"), note="no outputs are saved in it: nothing to compare")
+UNSAVED = saved(Path("new.ipynb"), note="no outputs are saved in it: nothing to compare")
 EACH = (TRUE, NEARLY, STALE, VARIES, ENDED, BROKEN, UNSAVED)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ipytorchseed.checking.grading import Found
 from ipytorchseed.checking.notebook import Cell
-from ipytorchseed.checking.verdict import CellVerdict, Found, Unreached, Verdict
+from ipytorchseed.checking.verdict import CellVerdict, Unreached, Verdict
 from ipytorchseed.why.explanation import Cause, Change
 
 IMPORTS = Cell(1, "a0", "import torch", count=1)
@@ -29,12 +30,11 @@ LATER = CellVerdict(
     Found.DIFFERENT,
     (Change("variable", "noise", "3 of 3 numbers differ, the first at index 0: 0.1 → 0.2"),),
     (UNSEEDED,),
-    line=31,
 )
 SHOWN = CellVerdict(
-    SHOW, Found.DIFFERENT, Found.SAME, (Change("stdout", "", "0.1 → 0.2"),), (INPUT,), line=40
+    SHOW, Found.DIFFERENT, Found.SAME, (Change("stdout", "", "0.1 → 0.2"),), (INPUT,)
 )
-ALONE = CellVerdict(PUT, Found.DIFFERENT, Found.SAME, (Change("result", "text/plain", "7 → 8"),))
+ALONE = CellVerdict(PUT, Found.DIFFERENT, Found.SAME, (Change("result", "", "7 → 8"),))
 HELD = CellVerdict(
     PUT,
     Found.SAME,
@@ -44,7 +44,7 @@ HELD = CellVerdict(
 SKIPPED = CellVerdict(LEFT_OUT, Found.SKIPPED, Found.SKIPPED)
 
 REPEATS = Verdict(Path("notebooks/sound.ipynb"), (SOUND, SKIPPED), seconds=4.2)
-DIFFERS = Verdict(Path("train.ipynb"), (SOUND, LATER, SHOWN, ALONE), seconds=61.04)
+DIFFERS = Verdict(Path("train.ipynb"), (SOUND, LATER, SHOWN, ALONE), seconds=61.04, line=40)
 DOES_NOT_REPEAT = Verdict(Path("atomics.ipynb"), (SOUND, ALONE), seconds=5)
 SILENT = Verdict(Path("silent.ipynb"), (SOUND, LATER, HELD), seconds=4)
 STRICT = Verdict(Path("strict.ipynb"), (SOUND, HELD), strict=True, seconds=4)

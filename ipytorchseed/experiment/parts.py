@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from ipytorchseed.experiment.copier import ATOMIC
 from ipytorchseed.fingerprint import Budget, Fingerprint, fingerprint, same
+from ipytorchseed.fingerprint.containers import write_dict
 from ipytorchseed.fingerprint.frames import write_frame, write_series
-from ipytorchseed.fingerprint.mappings import write_dict
 from ipytorchseed.fingerprint.modules import write_nn_module
 from ipytorchseed.fingerprint.objects import BY_ATTRIBUTES
 from ipytorchseed.fingerprint.optimizers import write_optimizer

@@ -1,7 +1,8 @@
-"""Hashes and cached properties of objects, which follow from the rest of them."""
+"""What is not content: hashes, cached properties, and times that libraries record."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from types import FunctionType
 
@@ -89,3 +90,24 @@ def _is_property(made: type, name: str) -> bool:
     """Return whether a class computes an attribute when it is read."""
     kind = type(find_member(made, name))
     return not issubclass(kind, FunctionType) and find_member(kind, "__get__") is not None
+
+
+# Results of scikit-learn and skorch: the names by which they are known, and those of times.
+_TIMED: tuple[tuple[frozenset[object], frozenset[object]], ...] = (
+    (frozenset({"fit_time", "score_time"}),) * 2,
+    (frozenset({"mean_fit_time", "mean_score_time", "std_fit_time", "std_score_time"}),) * 2,
+    (frozenset({"batches", "dur", "epoch"}), frozenset({"dur"})),
+)
+
+_FIRST = frozenset({"batches", "fit_time", "mean_fit_time"})
+
+
+def find_times(names: Sequence[object]) -> Collection[int]:
+    """Return the positions of times among the keys or columns of a library's results."""
+    if not names or type(names[0]) is not str or names[0] not in _FIRST:
+        return ()
+    plain = [name if type(name) is str else "" for name in names]  # no user code runs
+    for known, times in _TIMED:
+        if known < {*plain}:
+            return [place for place, name in enumerate(plain) if name in times]
+    return ()

@@ -121,24 +121,21 @@ def _sample_too(value: object, draft: Draft, memo: Memo, walk_in: Callable[[Mode
 
 
 def _finish(value: object, walk: Walk, draft: Draft, sample: str) -> Fingerprint:
-    parts, summary, unseen_inside = draft.parts, draft.summary, walk.unseen
+    summary, unseen = draft.summary, walk.unseen
     if draft.opaque:
-        unseen_inside = unseen_inside - {anatomy(type(value)).name}
-    if unseen_inside:
-        parts = {**parts, "unseen": ", ".join(sorted(unseen_inside))}
-    if walk.random:
-        parts = {**parts, "random": xxh3_64_hexdigest(b"".join(walk.random))}
-    if walk.strides:
-        parts = {**parts, "strides": xxh3_64_hexdigest(" ".join(walk.strides).encode())}
+        unseen = unseen - {anatomy(type(value)).name}
     results = [f"{name}={made[:8]}" for name, made in walk.derived.items() if made]
-    if results:
-        parts = {**parts, DERIVED: "; ".join(results[:_RESULTS])}
-    if walk.shared and draft.kind in _CONTAINERS:
-        parts = {**parts, SHARED: str(walk.shared)}
     may_be = [kind for kind in walk.kinds() if _may_be_users(kind)]
     outdated = sorted({name_of_class(kind) for kind in may_be if _is_outdated(kind)})
-    if outdated:
-        parts = {**parts, OUTDATED: ", ".join(outdated[:_CLASSES])}
+    noted = {
+        "unseen": ", ".join(sorted(unseen)),
+        "random": xxh3_64_hexdigest(b"".join(walk.random)) if walk.random else "",
+        "strides": xxh3_64_hexdigest(repr(walk.strides).encode()) if walk.strides else "",
+        DERIVED: "; ".join(results[:_RESULTS]),
+        SHARED: str(walk.shared or "") if draft.kind in _CONTAINERS else "",
+        OUTDATED: ", ".join(outdated[:_CLASSES]),
+    }
+    parts = draft.parts | {part: told for part, told in noted.items() if told}
     if walk.failed:
         summary = f"{summary or anatomy(type(value)).title}; not looked at: {walk.failed[0]}"
     digest, exact, opaque = draft.digest[:8].hex(), walk.exact, draft.opaque

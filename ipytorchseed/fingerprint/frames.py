@@ -10,11 +10,10 @@ from collections.abc import Generator, Sequence
 from operator import methodcaller
 from typing import Any
 
-from xxhash import xxh3_128_digest
-
 from ipytorchseed.fingerprint.arrays import brief_head, brief_token, name_of, series_of
-from ipytorchseed.fingerprint.mappings import find_times
-from ipytorchseed.fingerprint.objects import PARTS, attribute_tokens, join
+from ipytorchseed.fingerprint.derived import find_times
+from ipytorchseed.fingerprint.objects import PARTS
+from ipytorchseed.fingerprint.scalars import join
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy, find_member, name_of_class
 
@@ -78,9 +77,9 @@ def write_frame(value: Any, walk: Walk) -> Writing:
         values[place] = None, None
     tokens = yield from _write_columns(walk.pick(values), walk)
     rest = yield from _rest(value, fields, walk)
-    digest = xxh3_128_digest(b"frame" + labels + index_token + join(tokens) + rest)
+    content = b"frame" + labels + index_token + join(tokens) + rest
     if not walk.top:
-        return Draft(digest, "frame")
+        return Draft(content, "frame")
     shape = f"{len(index)} x {len(columns)}"
     parts = {"shape": shape, "index": digest_of(index_token), "columns": digest_of(labels)}
     parts |= {
@@ -88,7 +87,7 @@ def write_frame(value: Any, walk: Walk) -> Writing:
         for name, (_, token) in zip(names, tokens, strict=False)
         if type(name) is str
     }
-    return Draft(digest, "frame", f"DataFrame {shape}", parts)
+    return Draft(content, "frame", f"DataFrame {shape}", parts)
 
 
 def write_series(value: Any, walk: Walk) -> Writing:
@@ -97,19 +96,18 @@ def write_series(value: Any, walk: Walk) -> Writing:
     manager = fields["_mgr"]
     index = manager.axes[0]
     values = manager.blocks[0].values
-    index_token = yield _brief(index)
-    token = yield values
-    name = yield fields.get("_name")
+    head = _brief(index), values, fields.get("_name")
+    index_token, token, name = yield from walk.tokens(head)
     rest = yield from _rest(value, fields, walk)
-    digest = xxh3_128_digest(b"series" + token + index_token + name + rest)
+    content = b"series" + token + index_token + name + rest
     if not walk.top:
-        return Draft(digest, "series")
+        return Draft(content, "series")
     plain = type(values).__module__ == "numpy"
     dtype = name_of(values.dtype) if plain else str(values.dtype)
     parts = {"shape": str(len(index)), "dtype": dtype,
              "index": digest_of(index_token), "content": digest_of(token)}  # fmt: skip
     numbers = series_of(values) if plain else None
-    return Draft(digest, "series", f"{dtype} Series of {len(index):,}", parts, numbers)
+    return Draft(content, "series", f"{dtype} Series of {len(index):,}", parts, numbers)
 
 
 def _rest(value: Any, fields: dict[Any, Any], walk: Walk) -> Bytes:
@@ -120,7 +118,7 @@ def _rest(value: Any, fields: dict[Any, Any], walk: Walk) -> Bytes:
         wanted.append(("class", made.name))
         kind = type(value)
         wanted += [item for item in made.attributes(value) if _is_content(kind, item[0])]
-    return join((yield from attribute_tokens(wanted, walk)))
+    return join((yield from walk.named(wanted)))
 
 
 def _is_content(kind: type, name: str) -> bool:

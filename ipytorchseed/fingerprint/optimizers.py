@@ -11,9 +11,8 @@ from xxhash import xxh3_128_digest
 from ipytorchseed.fingerprint.elements import readable
 from ipytorchseed.fingerprint.modules import entries
 from ipytorchseed.fingerprint.native import native
-from ipytorchseed.fingerprint.objects import attribute_tokens, count, join
 from ipytorchseed.fingerprint.owners import UnreadableError
-from ipytorchseed.fingerprint.scalars import text
+from ipytorchseed.fingerprint.scalars import count, join, text
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
 
@@ -37,11 +36,11 @@ def write_optimizer(value: Any, walk: Walk) -> Writing:
         for parameter in _list(group.get("params")):
             places[id(parameter)] = len(parameters)
             parameters.append(parameter)
-    moved = yield from attribute_tokens([("", each) for each in walk.pick(parameters)], walk)
+    moved = yield from walk.named([("", each) for each in walk.pick(parameters)])
     settings = []
     for group in groups:
         plain = [(name, item) for name, item in group.items() if name != "params"]
-        tokens = yield from attribute_tokens(plain, walk)
+        tokens = yield from walk.named(plain)
         size = len(_list(group.get("params")))
         settings.append(join(tokens) + b"%d;" % size)
     state = yield from _write_state(fields.get("state"), places, walk)
@@ -50,13 +49,11 @@ def write_optimizer(value: Any, walk: Walk) -> Writing:
         for name, item in made.attributes(value)
         if name not in _OWN
     ]
-    tokens = yield from attribute_tokens(others, walk)
+    tokens = yield from walk.named(others)
     blocks = (join(moved), b"".join(settings), state, join(tokens))
-    digest = xxh3_128_digest(
-        text(made.name) + b"".join([xxh3_128_digest(block) for block in blocks])
-    )
+    content = text(made.name) + b"".join([xxh3_128_digest(block) for block in blocks])
     if not walk.top:
-        return Draft(digest, "optimizer")
+        return Draft(content, "optimizer")
     rates = [_shown(group.get("lr")) for group in groups]
     parts = {
         "lr": ", ".join(rates),
@@ -70,7 +67,7 @@ def write_optimizer(value: Any, walk: Walk) -> Writing:
     hooks = [(name, token) for name, token in tokens if name.endswith(_HOOKS)]
     parts["hooks"] = xxh3_128_digest(join(hooks))[:8].hex()
     summary = f"{made.title}, {count(len(parameters), 'parameter')}, lr {parts['lr']}"
-    return Draft(digest, "optimizer", summary, parts)
+    return Draft(content, "optimizer", summary, parts)
 
 
 def _settings(groups: list[dict[Any, Any]]) -> dict[str, list[str]]:
@@ -99,7 +96,7 @@ def _write_state(state: object, places: dict[int, int], walk: Walk) -> Bytes:
         [(places.get(id(parameter), _LAST), item) for parameter, item in entries(state)],
         key=lambda item: item[0],
     )
-    tokens = yield from attribute_tokens([(str(place), item) for place, item in items], walk)
+    tokens = yield from walk.named([(str(place), item) for place, item in items])
     return join(tokens)
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from array import array
 from typing import Any
 
-from xxhash import xxh3_128_digest
-
-from ipytorchseed.fingerprint.objects import count, extra
+from ipytorchseed.fingerprint.objects import extra
 from ipytorchseed.fingerprint.reading import read
-from ipytorchseed.fingerprint.scalars import LEAVES, LONG
+from ipytorchseed.fingerprint.scalars import LEAVES, LONG, count
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
 
 _PIECE = 2**20  # characters encoded at once: memory for more would be new each time
@@ -51,10 +49,10 @@ def number_writer(base: Any) -> Writer:
         plain = _plain(base, value)
         token = LEAVES[id(base)](plain)
         more = yield from extra(value, walk, base)
-        digest = xxh3_128_digest(word.encode() + more + (token or _large(plain, walk)))
+        content = word.encode() + more + (token or _large(plain, walk))
         title = type.__dict__["__name__"].__get__(type(value))
         shown = repr(plain) if token and len(token) < _SHOWN else f"of {plain.bit_length():,} bits"
-        return Draft(digest, word, f"{title} {shown}")
+        return Draft(content, word, f"{title} {shown}")
 
     return write
 
@@ -71,10 +69,10 @@ def text_writer(base: Any) -> Writer:
             body = _long(value, walk) if base is str else walk.read(memoryview(value))
             token = b"%d;" % length + body
         more = yield from extra(value, walk, base)
-        digest = xxh3_128_digest(word.encode() + more + token)
+        content = word.encode() + more + token
         title = type.__dict__["__name__"].__get__(type(value))
         size = count(length, "character" if base is str else "byte")
-        return Draft(digest, word, f"{title} of {size}", {"length": str(length)})
+        return Draft(content, word, f"{title} of {size}", {"length": str(length)})
 
     return write
 
@@ -88,8 +86,8 @@ def memory_writer(word: str) -> Writer:
             size = memory.nbytes
             body = _memory(memory, walk)
         more = yield from extra(value, walk, type(value))
-        digest = xxh3_128_digest(word.encode() + shape + more + body)
-        return Draft(digest, word, f"{word} of {count(size, 'byte')}", {"length": str(size)})
+        content = word.encode() + shape + more + body
+        return Draft(content, word, f"{word} of {count(size, 'byte')}", {"length": str(size)})
 
     return write
 

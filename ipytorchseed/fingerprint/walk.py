@@ -8,7 +8,7 @@ samples as the budget requires.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -32,23 +32,26 @@ _UNSEEN = 4  # types listed
 class Draft(Struct):
     """The result of a writer: a fingerprint to be.
 
-    All but the digest is used only at the top.
+    All but the content is used only at the top.
 
     Attributes:
-        digest: 16 bytes.
-        kind: As in ``Fingerprint``; so are the others.
+        content: Bytes that represent the value; the walk digests them.
+        kind: As in ``Fingerprint``; so are the next ones.
+        digest: That of the content, 16 bytes; set by the walk.
     """
 
-    digest: bytes
+    content: bytes
     kind: str
     summary: str = ""
     parts: dict[str, str] = {}
     series: tuple[float, ...] | None = None
     opaque: bool = False
+    digest: bytes = b""
 
 
 Writing = Generator[object, bytes, Draft]
 Bytes = Generator[object, bytes, bytes]
+Tokens = list[tuple[str, bytes]]
 Writer = Callable[[Any, "Walk"], Writing]
 
 # By the identity of the type: returns the token of a value without parts, as its writer would, or
@@ -71,7 +74,7 @@ def _write_holder(value: object, walk: Walk) -> Writing:  # noqa: ARG001 -- as e
     """Write the object of a registered source, whose state belongs to the source."""
     yield from ()
     made = anatomy(type(value))
-    return Draft(xxh3_128_digest(f"source{made.name}".encode()), "rng", made.title)
+    return Draft(f"source{made.name}".encode(), "rng", made.title)
 
 
 class Walk(Meter):
@@ -127,8 +130,6 @@ class Walk(Meter):
                 draft: Draft = end.value
             except SpentError:
                 raise
-            except UnreadableError as error:
-                draft = self._miss(here, error)
             except Exception as error:  # noqa: BLE001 -- a library failed, and the walk goes on
                 draft = self._fail(here, error)
             else:
@@ -136,6 +137,7 @@ class Walk(Meter):
                 continue
             stack.pop()
             del self._open[id(here)]
+            draft.digest = xxh3_128_digest(draft.content)
             token = b"D" + draft.digest
             self._seen[id(here)] = here, token
             if not stack:
@@ -175,6 +177,28 @@ class Walk(Meter):
             found |= {id(value): value for value in met if is_class(value)}
         return found.values()
 
+    def tokens(
+        self, items: Iterable[object], *, counted: bool = True
+    ) -> Generator[object, bytes, list[bytes]]:
+        """Write values one by one, and count them as visited.
+
+        If ``counted`` is not set, leaves do not count.
+        """
+        tokens = []
+        for item in items:
+            leaf = LEAVES.get(id(type(item)))
+            token = self.short(item) if leaf is None else leaf(item)
+            tokens.append((yield item) if token is None else token)
+        if counted:
+            self.tick(len(tokens))
+        return tokens
+
+    def named(self, items: Iterable[tuple[str, object]]) -> Generator[object, bytes, Tokens]:
+        """Write named values in order."""
+        pairs = [*items]
+        tokens = yield from self.tokens([item for _, item in pairs])
+        return [(pair[0], token) for pair, token in zip(pairs, tokens, strict=True)]
+
     def short(self, value: Any) -> bytes | None:
         """Return the token of a value that needs no writer; else None.
 
@@ -210,17 +234,15 @@ class Walk(Meter):
         head = b"tuple%d;" if type(value) is tuple else b"list%d;"
         return b"D" + xxh3_128_digest(head % len(tokens) + b"".join(tokens))
 
-    def _miss(self, value: object, error: UnreadableError) -> Draft:
-        made = anatomy(type(value))
-        self.mark_unseen(made.name)
-        digest = xxh3_128_digest(b"unreadable" + made.name.encode())
-        return Draft(digest, "opaque", f"{made.title}, {error}", opaque=True)
-
     def _fail(self, value: object, error: Exception) -> Draft:
-        name = full_name(type(value))
-        self.exact = False
-        self.failed.append(f"{name} ({type(error).__name__})")
-        return Draft(xxh3_128_digest(b"!" + name.encode()), "opaque", opaque=True)
+        name, summary = full_name(type(value)), ""
+        if isinstance(error, UnreadableError):
+            self.mark_unseen(name)
+            summary = f"{anatomy(type(value)).title}, {error}"
+        else:
+            self.exact = False
+            self.failed.append(f"{name} ({type(error).__name__})")
+        return Draft(f"!{name}".encode(), "opaque", summary, opaque=True)
 
     def mark_unseen(self, name: str) -> None:
         """Record that the content of a ``name`` is not visible."""

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.determinism.interrupts import let_through
-from ipytorchseed.experiment.copying import Copier
+from ipytorchseed.experiment.copier import Copier
 from ipytorchseed.introspection.anatomy import NOT_CONTENT, find_member, own
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.patches import find_at, put_at

@@ -12,17 +12,17 @@ from typing import Any
 from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget, fingerprint
-from ipytorchseed.fingerprint.buffers import memory
 from ipytorchseed.fingerprint.elements import has_memory, is_borrowed, made_of
-from ipytorchseed.fingerprint.native import native, reads_natively
-from ipytorchseed.fingerprint.owners import (
+from ipytorchseed.fingerprint.memory import (
     UnreadableError,
     address_of_array,
     is_inside,
     owns_array,
     owns_storage,
     require,
+    view,
 )
+from ipytorchseed.fingerprint.native import native, reads_natively
 
 _MOST = 4096  # objects visited to find the memory behind one
 
@@ -180,7 +180,7 @@ def _clone(storage: Any) -> Any:
     if storage.device.type == "cpu" and not owns_storage(storage):
         import numpy as np
 
-        require(np.frombuffer(memory(storage.data_ptr(), storage.nbytes()), np.uint8))
+        require(np.frombuffer(view(storage.data_ptr(), storage.nbytes()), np.uint8))
     return storage.clone()
 
 

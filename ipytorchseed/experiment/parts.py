@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ipytorchseed.experiment.copier import ATOMIC
+from ipytorchseed.experiment.copying import ATOMIC
 from ipytorchseed.fingerprint import Budget, Fingerprint, fingerprint, same
 from ipytorchseed.fingerprint.containers import write_dict
 from ipytorchseed.fingerprint.frames import write_frame, write_series

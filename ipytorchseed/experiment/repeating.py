@@ -1,4 +1,4 @@
-"""Runs a cell again, on copies, from the state in which it started, and compares the outcomes."""
+"""Runs a cell again, on copies, from the same state; compares the outcomes."""
 
 from __future__ import annotations
 

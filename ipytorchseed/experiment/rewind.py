@@ -1,4 +1,4 @@
-"""Restores the process to the start of a recorded run, or its sources to either end."""
+"""Restores the process, or sources and generators, to a recorded run."""
 
 from __future__ import annotations
 

@@ -10,9 +10,8 @@ from typing import Any
 from xxhash import xxh3_128, xxh3_128_digest
 
 from ipytorchseed.fingerprint.containers import SERIES, write_batch
+from ipytorchseed.fingerprint.memory import UnreadableError, owns_array, require
 from ipytorchseed.fingerprint.objects import extra
-from ipytorchseed.fingerprint.owners import UnreadableError, owns_array, require
-from ipytorchseed.fingerprint.reading import read
 from ipytorchseed.fingerprint.scalars import join, name_bytes
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing
 from ipytorchseed.introspection.anatomy import anatomy
@@ -132,7 +131,7 @@ def _read(plain: Any, walk: Walk, *, borrowed: bool) -> bytes:
             require(plain)
         rows = numpy.ascontiguousarray(plain).view(numpy.uint8)
         plain = rows.reshape(-1, numpy.dtype("g").itemsize)[:, :10]  # the other bytes are undefined
-    return read(plain, walk, borrowed=borrowed)
+    return walk.read_array(plain, borrowed=borrowed)
 
 
 # Bits of the fraction of an x86 number of extended precision.

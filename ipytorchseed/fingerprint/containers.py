@@ -17,8 +17,8 @@ from typing import Any
 from xxhash import xxh3_64, xxh3_64_hexdigest, xxh3_128, xxh3_128_digest, xxh3_128_intdigest
 
 from ipytorchseed.fingerprint.budget import SpentError
-from ipytorchseed.fingerprint.buffers import CHUNK
 from ipytorchseed.fingerprint.derived import find_times
+from ipytorchseed.fingerprint.memory import CHUNK
 from ipytorchseed.fingerprint.meter import BATCH, ITEMS
 from ipytorchseed.fingerprint.objects import PARTS, extra, inner_parts
 from ipytorchseed.fingerprint.scalars import LEAVES, number
@@ -141,12 +141,13 @@ def sequence_writer(base: Any) -> Writer:
 
     def write(value: Any, walk: Walk) -> Writing:
         length = base.__len__(value)
-        series: list[Any] = []
+        series = [*base.__iter__(value)] if length <= ITEMS else []
         tokens: list[bytes] | None = None
         if length < SHORT:
-            series = [*base.__iter__(value)]
             tokens = yield from walk.tokens(series, counted=False)
             body = b"".join(tokens)
+        elif series:
+            body = xxh3_128_digest((yield from write_batch(series, walk)))
         else:
             hasher = xxh3_128()
             for batch in _pieces(base, value, length, walk):
@@ -154,7 +155,7 @@ def sequence_writer(base: Any) -> Writer:
                 if walk.top and length <= SERIES:
                     series += batch
             body = hasher.digest()
-        more = yield from extra(value, walk, base)
+        more = b"" if type(value) is base else (yield from extra(value, walk, base))
         beside = {"beside": xxh3_64_hexdigest(more)} if more else {}
         if base is deque:
             limit = _limit(value)
@@ -178,7 +179,7 @@ def _title(value: object) -> str:
 
 
 def _pieces(base: Any, value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:
-    """Yield the items of a sequence in batches: all, or the ends and some between."""
+    """Yield the items of a long sequence in batches: all, or some of them."""
     if base is deque:
         forward, backward = (partial(it, value) for it in (deque.__iter__, deque.__reversed__))
         return _batches(walk, length, forward(), forward, backward)
@@ -306,7 +307,7 @@ def write_dict(value: Any, walk: Walk) -> Writing:
         else:
             for each in zip(*batch, strict=True):  # the keys, and the values
                 hasher.update((yield from write_batch(each, walk)))
-    more = yield from extra(value, walk, dict)
+    more = b"" if type(value) is dict else (yield from extra(value, walk, dict))
     content = b"dict%d;" % length + more + hasher.digest()
     if not walk.top:
         return Draft(content, "dict")

@@ -90,7 +90,7 @@ def _look(
     for mode in modes:
         walk = walk_in(mode)
         try:
-            draft = walk.look(value)
+            draft, digest = walk.look(value)
         except PendingError:
             raise
         except SpentError as end:
@@ -101,45 +101,49 @@ def _look(
             if walk.large:
                 break
         else:
-            sample = _sample_too(value, draft, memo, walk_in) if walk.large else ""
-            return _finish(value, walk, draft, sample)
+            sample = _sample_too(value, digest, memo, walk_in) if walk.large else ""
+            return _finish(value, walk, draft, digest[:8].hex(), sample)
     walk = walk_in(Mode.SAMPLE)
-    draft = walk.look(value)
-    return _finish(value, walk, draft, draft.digest[:8].hex())
+    draft, digest = walk.look(value)
+    return _finish(value, walk, draft, digest[:8].hex(), digest[:8].hex())
 
 
-def _sample_too(value: object, draft: Draft, memo: Memo, walk_in: Callable[[Mode], Walk]) -> str:
+def _sample_too(value: object, digest: bytes, memo: Memo, walk_in: Callable[[Mode], Walk]) -> str:
     """Return the sample of a value that was read whole, for later looks."""
-    known = memo.sample(draft.digest)
+    known = memo.sample(digest)
     if known is None:
         try:
-            known = walk_in(Mode.SAMPLE).look(value).digest[:8].hex()
+            known = walk_in(Mode.SAMPLE).look(value)[1][:8].hex()
         except SpentError:
             return ""
-        memo.keep_sample(draft.digest, known)
+        memo.keep_sample(digest, known)
     return known
 
 
-def _finish(value: object, walk: Walk, draft: Draft, sample: str) -> Fingerprint:
+def _finish(value: object, walk: Walk, draft: Draft, digest: str, sample: str) -> Fingerprint:
     summary, unseen = draft.summary, walk.unseen
     if draft.opaque:
         unseen = unseen - {anatomy(type(value)).name}
     results = [f"{name}={made[:8]}" for name, made in walk.derived.items() if made]
     may_be = [kind for kind in walk.kinds() if _may_be_users(kind)]
     outdated = sorted({name_of_class(kind) for kind in may_be if _is_outdated(kind)})
-    noted = {
-        "unseen": ", ".join(sorted(unseen)),
-        "random": xxh3_64_hexdigest(b"".join(walk.random)) if walk.random else "",
-        "strides": xxh3_64_hexdigest(repr(walk.strides).encode()) if walk.strides else "",
-        DERIVED: "; ".join(results[:_RESULTS]),
-        SHARED: str(walk.shared or "") if draft.kind in _CONTAINERS else "",
-        OUTDATED: ", ".join(outdated[:_CLASSES]),
-    }
-    parts = draft.parts | {part: told for part, told in noted.items() if told}
+    parts = draft.parts
+    if unseen:
+        parts["unseen"] = ", ".join(sorted(unseen))
+    if walk.random:
+        parts["random"] = xxh3_64_hexdigest(b"".join(walk.random))
+    if walk.strides:
+        parts["strides"] = xxh3_64_hexdigest(repr(walk.strides).encode())
+    if results:
+        parts[DERIVED] = "; ".join(results[:_RESULTS])
+    if walk.shared and draft.kind in _CONTAINERS:
+        parts[SHARED] = str(walk.shared)
+    if outdated:
+        parts[OUTDATED] = ", ".join(outdated[:_CLASSES])
     if walk.failed:
         summary = f"{summary or anatomy(type(value)).title}; not looked at: {walk.failed[0]}"
-    digest, exact, opaque = draft.digest[:8].hex(), walk.exact, draft.opaque
-    return Fingerprint(digest, draft.kind, summary, exact, opaque, parts, draft.series, sample)
+    rest = walk.exact, draft.opaque, parts, draft.series, sample
+    return Fingerprint(digest, draft.kind, summary, *rest)
 
 
 @per_object

@@ -10,8 +10,7 @@ from typing import Any
 from msgspec import Struct
 from xxhash import xxh3_128_digest
 
-from ipytorchseed.fingerprint import buffers, reading
-from ipytorchseed.fingerprint.buffers import memory
+from ipytorchseed.fingerprint import memory
 from ipytorchseed.fingerprint.device import (
     DEVICES,
     ON_HOST,
@@ -20,9 +19,9 @@ from ipytorchseed.fingerprint.device import (
     take,
     warm_up,
 )
+from ipytorchseed.fingerprint.memory import UnreadableError, extent, owns_storage, require
 from ipytorchseed.fingerprint.meter import Mode
 from ipytorchseed.fingerprint.native import native
-from ipytorchseed.fingerprint.owners import UnreadableError, extent, owns_storage, require
 from ipytorchseed.fingerprint.walk import Walk
 from ipytorchseed.introspection.anatomy import anatomy
 
@@ -136,12 +135,12 @@ def _remembered(walk: Walk, tensor: Any, size: int, elements: Elements) -> bytes
         budget.reread -= size
         walk.count(size)
         digest = elements.whole(walk)
-    elif known is not None and elements.sample(*buffers.PROOF) == known.sample:
+    elif known is not None and elements.sample(*memory.PROOF) == known.sample:
         walk.count(size)
         return known.digest
     else:
         digest = elements.digest(walk)
-    memo.keep_tensor(storage, identity, proof, elements.sample(*buffers.PROOF), digest)
+    memo.keep_tensor(storage, identity, proof, elements.sample(*memory.PROOF), digest)
     return digest
 
 
@@ -162,7 +161,7 @@ class Elements(Struct):
 
     def digest(self, walk: Walk) -> bytes:
         """Digest all elements, or a sample; 16 bytes."""
-        return self.whole(walk) if walk.may_read(self.size) else self.sample(*buffers.SAMPLE)
+        return self.whole(walk) if walk.may_read(self.size) else self.sample(*memory.SAMPLE)
 
     def whole(self, walk: Walk) -> bytes:
         """Digest all elements; 16 bytes."""
@@ -172,26 +171,23 @@ class Elements(Struct):
             return digest_on_device(bits(tensor), walk.charge)
         if self.device != "cpu":
             return walk.read_pieces(_pieces(bits(tensor)))
-        if self.borrowed or not at.is_contiguous(tensor):
-            return walk.read_pieces(reading.pieces(as_array(tensor), borrowed=self.borrowed))
-        view = memory(at.data_ptr(tensor), self.size)
-        if self.size > buffers.CHUNK:
-            return walk.read_pieces(buffers.chunks(view))
+        if self.size > memory.CHUNK or self.borrowed or not at.is_contiguous(tensor):
+            return walk.read_pieces(memory.pieces(as_array(tensor), borrowed=self.borrowed))
         walk.charge(self.size)
-        return xxh3_128_digest(view)
+        return xxh3_128_digest(memory.view(at.data_ptr(tensor), self.size))
 
     def sample(self, blocks: int, block: int) -> bytes:
         """Digest the elements at fixed places; 16 bytes."""
         at, tensor = native(), self.tensor
         if self.device == "cpu":
-            return reading.sample(as_array(tensor), blocks, block, borrowed=self.borrowed)
+            return memory.sample(as_array(tensor), blocks, block, borrowed=self.borrowed)
         torch, item = sys.modules["torch"], at.element_size(tensor)
         count = at.numel(tensor)
         each = min(max(1, block // item), count)
-        begin = torch.tensor(buffers.starts(count, blocks, each), device="cpu")
+        begin = torch.tensor(memory.starts(count, blocks, each), device="cpu")
         places = (begin[:, None] + torch.arange(each, device="cpu")).flatten()
         taken = take(bits(tensor), at.shape(tensor), places).cpu().contiguous()
-        return xxh3_128_digest(memory(taken.data_ptr(), taken.numel() * taken.element_size()))
+        return xxh3_128_digest(memory.view(taken.data_ptr(), taken.numel() * taken.element_size()))
 
 
 def is_borrowed(tensor: Any) -> bool:
@@ -209,7 +205,7 @@ def as_array(tensor: Any) -> Any:
     strides = tuple([step * item for step in at.stride(tensor)])
     _, size = extent(shape, strides, item)
     kind = f"u{item}" if item <= 8 else f"V{item}"  # noqa: PLR2004 -- numpy copies integers faster
-    return np.ndarray(shape, kind, memory(at.data_ptr(tensor), size), 0, strides)
+    return np.ndarray(shape, kind, memory.view(at.data_ptr(tensor), size), 0, strides)
 
 
 def readable(tensor: Any) -> Any:
@@ -249,9 +245,9 @@ def bits(tensor: Any) -> Any:
 
 def _pieces(tensor: Any) -> Iterator[memoryview]:
     """Copy a tensor of integers to contiguous CPU memory, piece by piece."""
-    for piece in buffers.split(tensor, tensor.numel() * tensor.element_size()):
+    for piece in memory.split(tensor, tensor.numel() * tensor.element_size()):
         copy = piece.cpu().contiguous()
-        yield memory(copy.data_ptr(), copy.numel() * copy.element_size())
+        yield memory.view(copy.data_ptr(), copy.numel() * copy.element_size())
 
 
 # --------------------------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ from typing import Any
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.fingerprint.builtin import class_of
+from ipytorchseed.fingerprint.memory import is_borrowed_image
 from ipytorchseed.fingerprint.objects import PARTS, write_object
-from ipytorchseed.fingerprint.owners import is_borrowed_image
 from ipytorchseed.fingerprint.scalars import join
 from ipytorchseed.fingerprint.texts import memory_writer
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of

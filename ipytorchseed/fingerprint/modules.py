@@ -48,6 +48,9 @@ _RATES = {"dropout": "p", "batchnorm": "momentum", "instancenorm": "momentum"}
 # models, and follow the one that was switched last.
 _OF_ITS_MODE = frozenset({"MultiheadAttention", "RReLU"})
 
+# Parts that are each one digest.
+_WHOLE = ("grad", "hooks", "inside", "rates", "unsaved")
+
 _MODES = {frozenset({b"1"}): "train", frozenset({b"0"}): "eval"}
 
 
@@ -56,12 +59,14 @@ class _Seen(Struct):
 
     Attributes:
         told: Tokens with their names, by part or the letter of its parts: all of the content.
+        dtypes: The dtypes of the tensors.
         own: The attributes of the module itself.
         numbers: The number of elements of the parameters.
         tensors: The first name of each tensor, by its identity.
     """
 
     told: defaultdict[str, Tokens] = field(default_factory=lambda: defaultdict(list))
+    dtypes: set[str] = set()
     own: list[tuple[str, Any]] = []
     numbers: int = 0
     tensors: dict[int, str] = {}
@@ -91,14 +96,14 @@ def write_nn_module(value: Any, walk: Walk) -> Writing:
         prefix = f"{path}." if path else ""
         inner = entries((anatomy(type(module)).dictionary(module) or {}).get("_modules"))
         pending += [(_full(prefix, name), each) for name, each in inner[::-1]]
-    told = sorted([each for each in seen.told.items() if each[1]])
-    content = b"".join([b"%b%d;" % (part.encode(), len(it)) + join(it) for part, it in told])
+    told = {part: join(seen.told[part]) for part in sorted(seen.told)}
+    content = b"".join([b"%b%d;%b" % (part.encode(), len(it), it) for part, it in told.items()])
     if not walk.top:
         return Draft(content, "module")
     size = count(len(seen.told["p"]), "parameter")
     summary = f"{anatomy(type(value)).title}, {size} ({count(seen.numbers, 'number')})"
     parts = yield from inner_parts(seen.own, walk)
-    return Draft(content, "module", summary, _parts(seen.told) | parts)
+    return Draft(content, "module", summary, _parts(seen, told) | parts)
 
 
 def _write_one(module: Any, path: str, seen: _Seen, walk: Walk) -> Generator[object, bytes, None]:
@@ -124,12 +129,15 @@ def _write_one(module: Any, path: str, seen: _Seen, walk: Walk) -> Generator[obj
                 told["unsaved"].append((full, token))
     plain, hooks = _sort_fields(fields, made, module)
     rate = _RATES.get(family) if within else None
-    for name, token in (yield from walk.named(plain)):
-        part = "rates" if name == rate else "inside" if path else "a"
-        told[part].append((f"{prefix}{name}", token))
-    told["hooks"] += yield from walk.named([(f"{prefix}{name}", each) for name, each in hooks])
-    if not path:
-        seen.own = plain
+    tokens = yield from walk.named(plain)
+    told["rates"] += [(path, token) for name, token in tokens if name == rate]
+    tokens = [each for each in tokens if each[0] != rate]
+    if path:
+        told["inside"].append((path, join(tokens)))
+    else:
+        told["a"], seen.own = tokens, plain
+    if hooks:
+        told["hooks"] += yield from walk.named([(f"{prefix}{name}", each) for name, each in hooks])
 
 
 def _full(prefix: str, name: object) -> str:
@@ -180,10 +188,11 @@ def _write_tensor(tensor: Any, name: str, letter: str, seen: _Seen, walk: Walk) 
     if first != name:  # tied weights: training changes both
         told["inside"].append((name, b"^" + name_bytes(first)))
     if is_tensor_type(type(tensor)):
-        told["dtype"].append((name, dtype_of(tensor).encode()))
+        seen.dtypes.add(dtype_of(tensor))
         if letter == "p":
             seen.numbers += at.numel(tensor)
-            told["frozen"] += [] if at.requires_grad(tensor) else [(name, b"")]
+            if not at.requires_grad(tensor):
+                told["frozen"].append((name, b""))
     if id(type(tensor)) not in at.plain:
         token: bytes = yield tensor
         return token
@@ -191,23 +200,24 @@ def _write_tensor(tensor: Any, name: str, letter: str, seen: _Seen, walk: Walk) 
     told["inside"].append((name, shape_of(tensor).encode()))
     note_strides(walk, tensor)
     grad, rest = yield from extras(tensor, walk)
-    told["grad"] += [(name, grad)] if grad else []
-    told["hooks"] += [(name, rest)] if rest else []
+    for part, written in (("grad", grad), ("hooks", rest)):
+        if written:
+            told[part].append((name, written))
     return token
 
 
-def _parts(told: Mapping[str, Tokens]) -> dict[str, str]:
-    modes = frozenset(mode for _, mode in told["mode"])
-    parts = {"mode": _MODES.get(modes, "mixed")}
-    whole = {word: told[word] for word in ("grad", "hooks", "inside", "rates", "unsaved")}
+def _parts(seen: _Seen, told: Mapping[str, bytes]) -> dict[str, str]:
+    """Return the parts of a module, from the tokens of each part and from them joined."""
+    parts = {"mode": _MODES.get(frozenset(mode for _, mode in seen.told["mode"]), "mixed")}
+    whole = {word: told[word] for word in _WHOLE if told.get(word)}
     for letter, word in (("p", "parameters"), ("b", "buffers"), ("a", "attributes")):
-        if len(told[letter]) > NAMED:
+        if len(seen.told[letter]) > NAMED:
             whole[word] = told[letter]
         else:
-            parts |= {f"{letter}:{name}": digest_of(token) for name, token in told[letter]}
-    parts |= {word: xxh3_64_hexdigest(join(each)) for word, each in whole.items() if each}
-    if told["frozen"]:
-        parts["frozen"] = f"{len(told['frozen'])} {xxh3_64_hexdigest(join(told['frozen']))}"
-    if told["dtype"]:
-        parts["dtype"] = ", ".join(sorted({dtype.decode() for _, dtype in told["dtype"]}))
+            parts |= {f"{letter}:{name}": digest_of(token) for name, token in seen.told[letter]}
+    parts |= {word: xxh3_64_hexdigest(each) for word, each in whole.items()}
+    if "frozen" in told:
+        parts["frozen"] = f"{len(seen.told['frozen'])} {xxh3_64_hexdigest(told['frozen'])}"
+    if seen.dtypes:
+        parts["dtype"] = ", ".join(sorted(seen.dtypes))
     return parts

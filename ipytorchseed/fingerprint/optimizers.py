@@ -9,9 +9,9 @@ from typing import Any
 from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint.elements import readable
+from ipytorchseed.fingerprint.memory import UnreadableError
 from ipytorchseed.fingerprint.modules import entries
 from ipytorchseed.fingerprint.native import native
-from ipytorchseed.fingerprint.owners import UnreadableError
 from ipytorchseed.fingerprint.scalars import count, join, text
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy

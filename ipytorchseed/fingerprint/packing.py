@@ -16,10 +16,9 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from ipytorchseed.fingerprint.buffers import memory
 from ipytorchseed.fingerprint.elements import as_array, is_borrowed
+from ipytorchseed.fingerprint.memory import owns_array, require, view
 from ipytorchseed.fingerprint.native import Unseen, native
-from ipytorchseed.fingerprint.owners import owns_array, require
 from ipytorchseed.introspection.anatomy import (
     anatomy,
     find_member,
@@ -179,7 +178,7 @@ class _Pickler(pickle.Pickler):
             raise pickle.PicklingError
         if size and is_borrowed(value):
             require(as_array(value))
-        data = bytes(memory(at.data_ptr(value), size)) if size else b""
+        data = bytes(view(at.data_ptr(value), size)) if size else b""
         about = data, at.dtype(value), tuple(at.shape(value))
         return _make_tensor, (type(value), about, at.requires_grad(value), at.grad(value))
 

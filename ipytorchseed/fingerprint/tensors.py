@@ -9,8 +9,8 @@ from typing import Any
 
 from ipytorchseed.fingerprint import elements
 from ipytorchseed.fingerprint.containers import SERIES
+from ipytorchseed.fingerprint.memory import UnreadableError
 from ipytorchseed.fingerprint.native import native, reads_natively
-from ipytorchseed.fingerprint.owners import UnreadableError
 from ipytorchseed.fingerprint.scalars import join, text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy

@@ -6,7 +6,6 @@ from array import array
 from typing import Any
 
 from ipytorchseed.fingerprint.objects import extra
-from ipytorchseed.fingerprint.reading import read
 from ipytorchseed.fingerprint.scalars import LEAVES, LONG, count
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
 
@@ -102,6 +101,6 @@ def _memory(view: memoryview, walk: Walk) -> bytes:
         import numpy as np
 
         held = np.frombuffer(view.cast("B"), np.uint8) if view.c_contiguous else np.asarray(view)
-        return read(held, walk, borrowed=True)
+        return walk.read_array(held, borrowed=True)
     flat = view if view.c_contiguous else memoryview(view.tobytes())
     return walk.read(flat.cast("B") if view.nbytes else memoryview(b""))

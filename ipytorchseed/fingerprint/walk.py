@@ -16,8 +16,8 @@ from xxhash import xxh3_64_hexdigest, xxh3_128_digest
 
 from ipytorchseed.fingerprint.budget import Budget, SpentError
 from ipytorchseed.fingerprint.memo import Memo
+from ipytorchseed.fingerprint.memory import UnreadableError
 from ipytorchseed.fingerprint.meter import Meter, Mode
-from ipytorchseed.fingerprint.owners import UnreadableError
 from ipytorchseed.fingerprint.scalars import LEAVES
 from ipytorchseed.introspection.anatomy import anatomy, full_name
 from ipytorchseed.introspection.values import is_class
@@ -37,7 +37,6 @@ class Draft(Struct):
     Attributes:
         content: Bytes that represent the value; the walk digests them.
         kind: As in ``Fingerprint``; so are the next ones.
-        digest: That of the content, 16 bytes; set by the walk.
     """
 
     content: bytes
@@ -46,7 +45,6 @@ class Draft(Struct):
     parts: dict[str, str] = {}
     series: tuple[float, ...] | None = None
     opaque: bool = False
-    digest: bytes = b""
 
 
 Writing = Generator[object, bytes, Draft]
@@ -114,8 +112,8 @@ class Walk(Meter):
         self._seen: dict[int, tuple[object, bytes]] = {}  # kept alive until the walk ends
         self._open: dict[int, int] = {}
 
-    def look(self, value: object) -> Draft:
-        """Go through ``value``.
+    def look(self, value: object) -> tuple[Draft, bytes]:
+        """Go through ``value``; return its draft, and its digest of 16 bytes.
 
         Raises:
             SpentError: it must not be read in this mode.
@@ -137,11 +135,11 @@ class Walk(Meter):
                 continue
             stack.pop()
             del self._open[id(here)]
-            draft.digest = xxh3_128_digest(draft.content)
-            token = b"D" + draft.digest
+            digest = xxh3_128_digest(draft.content)
+            token = b"D" + digest
             self._seen[id(here)] = here, token
             if not stack:
-                return draft
+                return draft, digest
             self.top = len(stack) == 1
 
     def _enter(self, value: object, stack: list[tuple[Writing, object]]) -> bytes | None:
@@ -194,10 +192,14 @@ class Walk(Meter):
         return tokens
 
     def named(self, items: Iterable[tuple[str, object]]) -> Generator[object, bytes, Tokens]:
-        """Write named values in order."""
-        pairs = [*items]
-        tokens = yield from self.tokens([item for _, item in pairs])
-        return [(pair[0], token) for pair, token in zip(pairs, tokens, strict=True)]
+        """Write named values in order, as ``tokens`` does; inlined for speed."""
+        tokens = []
+        for name, item in items:
+            leaf = LEAVES.get(id(type(item)))
+            token = self.short(item) if leaf is None else leaf(item)
+            tokens.append((name, (yield item) if token is None else token))
+        self.tick(len(tokens))
+        return tokens
 
     def short(self, value: Any) -> bytes | None:
         """Return the token of a value that needs no writer; else None.

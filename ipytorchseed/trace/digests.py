@@ -10,11 +10,10 @@ from typing import Any
 
 from xxhash import xxh3_64_intdigest
 
-from ipytorchseed.fingerprint.buffers import memory
 from ipytorchseed.fingerprint.device import DEVICES, ON_HOST, digest_on_device, is_captured
 from ipytorchseed.fingerprint.elements import bits, has_memory, made_of, readable
+from ipytorchseed.fingerprint.memory import UnreadableError, view
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
-from ipytorchseed.fingerprint.owners import UnreadableError
 
 MASK = 2**64 - 1
 # The digest of what cannot be read: a tensor without memory, or a wrapper of others.
@@ -64,11 +63,11 @@ def digest_of_tensor(*, portable: bool = False) -> Callable[[Any], int]:
         if (shared(held) or not resizable(held)) and not _is_there(tensor):
             return UNSEEN
         if contiguous(tensor):
-            return hashed(memory(where, count * size), hash((sizes, kind)) & MASK)
+            return hashed(view(where, count * size), hash((sizes, kind)) & MASK)
         steps = strides(tensor)
         span = _span(sizes, steps)
         if not portable and span <= count:  # without gaps, which would not be the tensor's
-            return hashed(memory(where, span * size), hash((sizes, steps, kind)) & MASK)
+            return hashed(view(where, span * size), hash((sizes, steps, kind)) & MASK)
         return _copied(tensor)
 
     return digest
@@ -122,7 +121,7 @@ def _copied(tensor: Any) -> int:
     with Unseen():
         copy = bits(tensor).cpu().contiguous()
         return xxh3_64_intdigest(
-            memory(at.data_ptr(copy), at.numel(copy) * at.element_size(copy)), head
+            view(at.data_ptr(copy), at.numel(copy) * at.element_size(copy)), head
         )
 
 

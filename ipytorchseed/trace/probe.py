@@ -8,8 +8,8 @@ from typing import Any
 from msgspec import Struct
 
 from ipytorchseed.fingerprint.elements import readable
+from ipytorchseed.fingerprint.memory import UnreadableError
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
-from ipytorchseed.fingerprint.owners import UnreadableError
 from ipytorchseed.trace.digests import digest_of_tensor
 from ipytorchseed.trace.operations import Overload
 from ipytorchseed.trace.places import Place

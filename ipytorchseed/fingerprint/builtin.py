@@ -9,7 +9,7 @@ from typing import Any
 
 from ipytorchseed.fingerprint.scalars import join, text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing
-from ipytorchseed.introspection.anatomy import anatomy, mro
+from ipytorchseed.introspection.anatomy import anatomy, dictionary_of, mro
 from ipytorchseed.patterns import lazy_pattern
 
 
@@ -140,7 +140,7 @@ def referred(value: Any) -> object:
 def write_enum(value: Any, walk: Walk) -> Writing:
     """Write a member of an enumeration: class, name and value."""
     made = anatomy(type(value))
-    fields = made.dictionary(value) or {}
+    fields = dictionary_of(value)
     items = [(name, fields.get(name)) for name in ("_name_", "_value_")]
     tokens = yield from walk.named(items)
     name = fields.get("_name_")

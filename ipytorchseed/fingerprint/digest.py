@@ -91,8 +91,6 @@ def _look(
         walk = walk_in(mode)
         try:
             draft, digest = walk.look(value)
-        except PendingError:
-            raise
         except SpentError as end:
             if mode is Mode.FULL:
                 memo.mark_too_slow(value, left)
@@ -114,7 +112,7 @@ def _sample_too(value: object, digest: bytes, memo: Memo, walk_in: Callable[[Mod
     if known is None:
         try:
             known = walk_in(Mode.SAMPLE).look(value)[1][:8].hex()
-        except SpentError:
+        except (PendingError, SpentError):
             return ""
         memo.keep_sample(digest, known)
     return known

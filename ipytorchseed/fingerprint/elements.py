@@ -263,15 +263,21 @@ def _quantizer(tensor: Any) -> str:
     return f"{scheme} {scales.tolist()} {points.tolist()} {tensor.q_per_channel_axis()}"
 
 
+# By layout, the methods that return the tensors inside.
+_INSIDE = {
+    "torch.sparse_coo": ("_indices", "_values"),  # the public ones want it coalesced
+    "torch.sparse_csr": ("crow_indices", "col_indices", "values"),
+    "torch.sparse_bsr": ("crow_indices", "col_indices", "values"),
+    "torch.sparse_csc": ("ccol_indices", "row_indices", "values"),
+    "torch.sparse_bsc": ("ccol_indices", "row_indices", "values"),
+}
+# Of torch's older kind of nested tensors; newer ones are Python objects.
+_NESTED = ("_nested_tensor_size", "_nested_tensor_strides", "values")
+
+
 def made_of(tensor: Any) -> list[Any]:
     """Return the tensors inside a tensor without a strided layout."""
-    if native().is_nested(tensor):  # of torch's older kind; newer ones are Python objects
-        return [tensor._nested_tensor_size(), tensor._nested_tensor_strides(), tensor.values()]  # noqa: SLF001
-    layout = str(native().layout(tensor))
-    if layout == "torch.sparse_coo":
-        return [tensor._indices(), tensor._values()]  # noqa: SLF001 -- the public ones want it coalesced
-    if layout in ("torch.sparse_csr", "torch.sparse_bsr"):
-        return [tensor.crow_indices(), tensor.col_indices(), tensor.values()]
-    if layout in ("torch.sparse_csc", "torch.sparse_bsc"):
-        return [tensor.ccol_indices(), tensor.row_indices(), tensor.values()]
-    return [tensor.to_dense()]
+    at = native()
+    layout = str(at.layout(tensor))
+    names = _NESTED if at.is_nested(tensor) else _INSIDE.get(layout, ("to_dense",))
+    return [getattr(tensor, name)() for name in names]

@@ -15,11 +15,7 @@ from ipytorchseed.fingerprint.derived import find_times
 from ipytorchseed.fingerprint.objects import PARTS
 from ipytorchseed.fingerprint.scalars import join
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
-from ipytorchseed.introspection.anatomy import anatomy, find_member, name_of_class
-
-
-def _fields(value: Any) -> dict[Any, Any]:
-    return anatomy(type(value)).dictionary(value) or {}
+from ipytorchseed.introspection.anatomy import anatomy, dictionary_of, find_member, name_of_class
 
 
 def _columns(manager: Any, walk: Walk) -> list[tuple[Any, bytes | None]]:
@@ -56,21 +52,21 @@ def _brief(index: Any) -> Any:
     """Return an Index, or the few values of a ``RangeIndex``, which most tables have."""
     if type(index).__name__ != "RangeIndex":
         return index
-    fields = _fields(index)
+    fields = dictionary_of(index)
     places = fields["_range"]
     return ["range", places.start, places.stop, places.step, fields.get("_name")]
 
 
 def write_frame(value: Any, walk: Walk) -> Writing:
     """Write a DataFrame."""
-    fields = _fields(value)
+    fields = dictionary_of(value)
     manager = fields["_mgr"]
     columns, index = manager.axes
     values = _columns(manager, walk)
     texts = type(columns).__name__ == "Index" and columns.dtype.kind not in "biufcmM"
     names = list(columns) if len(values) <= PARTS and texts else []
     plain = bool(names) and all(type(name) is str for name in names)
-    head = [str(columns.dtype), _fields(columns).get("_name"), *names]
+    head = [str(columns.dtype), dictionary_of(columns).get("_name"), *names]
     labels = yield (head if plain else _brief(columns))
     index_token = yield _brief(index)
     for place in find_times(names):
@@ -92,7 +88,7 @@ def write_frame(value: Any, walk: Walk) -> Writing:
 
 def write_series(value: Any, walk: Walk) -> Writing:
     """Write a Series."""
-    fields = _fields(value)
+    fields = dictionary_of(value)
     manager = fields["_mgr"]
     index = manager.axes[0]
     values = manager.blocks[0].values
@@ -133,7 +129,7 @@ _NOT_CONTENT = frozenset({"_attrs", "_cache", "_cacher", "_flags", "_id", "_item
 
 def index_state(value: Any) -> object:
     """Return an Index without its lookup tables."""
-    fields = _fields(value)
+    fields = dictionary_of(value)
     return {name: fields[name] for name in _OF_INDEX if name in fields}
 
 

@@ -21,6 +21,7 @@ from ipytorchseed.fingerprint.walk import Draft, Tokens, Walk, Writing, digest_o
 from ipytorchseed.introspection.anatomy import (
     NOT_CONTENT,
     anatomy,
+    dictionary_of,
     full_name,
     module_of_class,
     mro,
@@ -248,7 +249,7 @@ def _read(value: object, name: str) -> object:
         entry: Any = own(base).get(name)
         if id(type(entry)) in _SLOTS:
             return entry.__get__(value)
-    return (anatomy(type(value)).dictionary(value) or {}).get(name)
+    return dictionary_of(value).get(name)
 
 
 # --------------------------------------------------------------------------------------------------

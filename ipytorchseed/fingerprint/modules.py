@@ -21,7 +21,7 @@ from ipytorchseed.fingerprint.objects import inner_parts
 from ipytorchseed.fingerprint.scalars import count, join, name_bytes
 from ipytorchseed.fingerprint.tensors import extras, shape_of
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Tokens, Walk, Writing, digest_of
-from ipytorchseed.introspection.anatomy import Anatomy, anatomy, module_of_class
+from ipytorchseed.introspection.anatomy import Anatomy, anatomy, dictionary_of, module_of_class
 
 # Parameters, or buffers, listed one by one; more are one part.
 NAMED = 64
@@ -79,7 +79,7 @@ def entries(dictionary: Any) -> list[tuple[Any, Any]]:
 
 def write_nn_module(value: Any, walk: Walk) -> Writing:
     """Write a module with all its submodules."""
-    original = (anatomy(type(value)).dictionary(value) or {}).get("_modules")
+    original = dictionary_of(value).get("_modules")
     if type(original) is dict and "_orig_mod" in original:  # returned by torch.compile
         value = original["_orig_mod"]
     seen = _Seen()
@@ -94,7 +94,7 @@ def write_nn_module(value: Any, walk: Walk) -> Writing:
         walk.tick()
         yield from _write_one(module, path, seen, walk)
         prefix = f"{path}." if path else ""
-        inner = entries((anatomy(type(module)).dictionary(module) or {}).get("_modules"))
+        inner = entries(dictionary_of(module).get("_modules"))
         pending += [(_full(prefix, name), each) for name, each in inner[::-1]]
     told = {part: join(seen.told[part]) for part in sorted(seen.told)}
     content = b"".join([b"%b%d;%b" % (part.encode(), len(it), it) for part, it in told.items()])
@@ -109,7 +109,7 @@ def write_nn_module(value: Any, walk: Walk) -> Writing:
 def _write_one(module: Any, path: str, seen: _Seen, walk: Walk) -> Generator[object, bytes, None]:
     """Write a module without its submodules."""
     made, told = anatomy(type(module)), seen.told
-    fields = made.dictionary(module) or {}
+    fields = dictionary_of(module)
     prefix = f"{path}." if path else ""
     package, _, family = module_of_class(type(module)).rpartition(".")
     within = path and package == "torch.nn.modules"

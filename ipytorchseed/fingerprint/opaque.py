@@ -13,7 +13,7 @@ from typing import Any
 from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.value import DATABASE
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing
-from ipytorchseed.introspection.anatomy import anatomy
+from ipytorchseed.introspection.anatomy import anatomy, dictionary_of
 
 # Packages whose objects are machinery: they lead to half the process and mean nothing.
 PACKAGES = frozenset({
@@ -132,7 +132,7 @@ def file_position(value: Any) -> object:
         return None
     if vars(io.FileIO)["closed"].__get__(raw):
         return "closed"
-    name = (anatomy(io.FileIO).dictionary(raw) or {}).get("name")
+    name = dictionary_of(raw).get("name")
     mode = vars(io.FileIO)["mode"].__get__(raw)
     reading = "r" in mode and "+" not in mode
     position = None

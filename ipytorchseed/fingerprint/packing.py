@@ -21,6 +21,7 @@ from ipytorchseed.fingerprint.memory import owns_array, require, view
 from ipytorchseed.fingerprint.native import Unseen, native
 from ipytorchseed.introspection.anatomy import (
     anatomy,
+    dictionary_of,
     find_member,
     full_name,
     module_of_class,
@@ -151,7 +152,7 @@ class _Pickler(pickle.Pickler):
         if numpy is None:
             return
         arrays = [value] if issubclass(kind, (numpy.ndarray, numpy.void)) else []
-        arrow = (anatomy(kind).dictionary(value) or {}).get("_pa_array")  # in a column of pandas
+        arrow = dictionary_of(value).get("_pa_array")  # in a column of pandas
         buffers = [each for chunk in getattr(arrow, "chunks", ()) for each in chunk.buffers()]
         buffers += [value] if full_name(kind) == "pyarrow.lib.Buffer" else []
         arrays += [numpy.frombuffer(each, numpy.uint8) for each in buffers if each]

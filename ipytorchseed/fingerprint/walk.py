@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest, xxh3_128_digest
 
-from ipytorchseed.fingerprint.budget import Budget, SpentError
+from ipytorchseed.fingerprint.budget import Budget, PendingError, SpentError
 from ipytorchseed.fingerprint.memo import Memo
 from ipytorchseed.fingerprint.memory import UnreadableError
 from ipytorchseed.fingerprint.meter import Meter, Mode
@@ -55,6 +55,24 @@ Writer = Callable[[Any, "Walk"], Writing]
 # By the identity of the type: returns the token of a value without parts, as its writer would, or
 # None if it may have parts.
 BRIEF: dict[int, Callable[[Any, Walk], bytes | None]] = {}
+
+
+def _brief_sequence(value: Sequence[Any], walk: Walk) -> bytes | None:  # noqa: ARG001 -- as all
+    """Return the token of a short list or tuple of leaves."""
+    if len(value) >= SHORT:
+        return None
+    tokens = []
+    for item in value:
+        leaf = LEAVES.get(id(type(item)))
+        token = None if leaf is None else leaf(item)
+        if token is None:
+            return None
+        tokens.append(token)
+    head = b"tuple%d;" if type(value) is tuple else b"list%d;"
+    return b"D" + xxh3_128_digest(head % len(tokens) + b"".join(tokens))
+
+
+BRIEF |= {id(list): _brief_sequence, id(tuple): _brief_sequence}
 
 
 def digest_of(token: bytes) -> str:
@@ -116,7 +134,8 @@ class Walk(Meter):
         """Go through ``value``; return its draft, and its digest of 16 bytes.
 
         Raises:
-            SpentError: it must not be read in this mode.
+            SpentError: It must not be read in this mode.
+            PendingError: It is not ready.
         """
         stack: list[tuple[Writing, object]] = []
         token = self._enter(value, stack)
@@ -126,7 +145,7 @@ class Walk(Meter):
                 child = writing.send(token)  # type: ignore[arg-type] # None begins one
             except StopIteration as end:
                 draft: Draft = end.value
-            except SpentError:
+            except (PendingError, SpentError):
                 raise
             except Exception as error:  # noqa: BLE001 -- a library failed, and the walk goes on
                 draft = self._fail(here, error)
@@ -204,37 +223,21 @@ class Walk(Meter):
     def short(self, value: Any) -> bytes | None:
         """Return the token of a value that needs no writer; else None.
 
-        Most values in containers are lists and tuples of a few leaves, or in ``BRIEF``, which
-        halves the time.
+        Most values in containers are of the types in ``BRIEF``, which halves the time.
         """
         kind = type(value)
         brief = BRIEF.get(id(kind))
-        if brief is None and ((kind is not tuple and kind is not list) or len(value) >= SHORT):
+        if brief is None:
             return None
         seen = self._seen.get(id(value))
         if seen is not None:
             self.shared += kind is list
             return seen[1]
-        if self.full:
-            return None
-        made = self._tokens(value) if brief is None else brief(value, self)
+        made = None if self.full else brief(value, self)
         if made is not None:
             self.tick()
             self._seen[id(value)] = value, made
         return made
-
-    @staticmethod
-    def _tokens(value: Sequence[Any]) -> bytes | None:
-        """Return the token of a list or tuple of leaves."""
-        tokens = []
-        for item in value:
-            leaf = LEAVES.get(id(type(item)))
-            token = None if leaf is None else leaf(item)
-            if token is None:
-                return None
-            tokens.append(token)
-        head = b"tuple%d;" if type(value) is tuple else b"list%d;"
-        return b"D" + xxh3_128_digest(head % len(tokens) + b"".join(tokens))
 
     def _fail(self, value: object, error: Exception) -> Draft:
         name, summary = full_name(type(value)), ""

@@ -92,22 +92,24 @@ def _is_property(made: type, name: str) -> bool:
     return not issubclass(kind, FunctionType) and find_member(kind, "__get__") is not None
 
 
-# Results of scikit-learn and skorch: the names by which they are known, and those of times.
-_TIMED: tuple[tuple[frozenset[object], frozenset[object]], ...] = (
-    (frozenset({"fit_time", "score_time"}),) * 2,
-    (frozenset({"mean_fit_time", "mean_score_time", "std_fit_time", "std_score_time"}),) * 2,
-    (frozenset({"batches", "dur", "epoch"}), frozenset({"dur"})),
-)
+# By the first name in results of scikit-learn and skorch: those by which they are known.
+_TIMED = {
+    "fit_time": frozenset({"fit_time", "score_time"}),
+    "mean_fit_time": frozenset(
+        {"mean_fit_time", "mean_score_time", "std_fit_time", "std_score_time"}
+    ),
+    "batches": frozenset({"batches", "dur", "epoch"}),
+}
 
-_FIRST = frozenset({"batches", "fit_time", "mean_fit_time"})
+_NO_TIMES = ("batches", "epoch")
 
 
 def find_times(names: Sequence[object]) -> Collection[int]:
     """Return the positions of times among the keys or columns of a library's results."""
-    if not names or type(names[0]) is not str or names[0] not in _FIRST:
+    if not names or type(names[0]) is not str or names[0] not in _TIMED:
         return ()
+    known = _TIMED[names[0]]
     plain = [name if type(name) is str else "" for name in names]  # no user code runs
-    for known, times in _TIMED:
-        if known < {*plain}:
-            return [place for place, name in enumerate(plain) if name in times]
-    return ()
+    if not known < {*plain}:
+        return ()
+    return [n for n, name in enumerate(plain) if name in known and name not in _NO_TIMES]

@@ -70,15 +70,13 @@ def fingerprint(
         finally:
             budget.charge(began)
     except PendingError:
-        return Fingerprint(
-            "", PENDING, f"{anatomy(type(value)).title}, still computed", exact=False
-        )
+        kind, why = PENDING, "still computed"
     except SpentError:
-        return Fingerprint("", "unread", f"{anatomy(type(value)).title}, not looked at", False)  # noqa: FBT003 -- exact
+        kind, why = "unread", "not looked at"
     except Exception as error:  # noqa: BLE001 -- the user's cell must go on
-        return Fingerprint(
-            "", "opaque", f"not looked at ({type(error).__name__})", exact=False, opaque=True
-        )
+        why = f"not looked at ({type(error).__name__})"
+        return Fingerprint("", "opaque", why, exact=False, opaque=True)
+    return Fingerprint("", kind, f"{anatomy(type(value)).title}, {why}", exact=False)
 
 
 def _look(

@@ -126,7 +126,7 @@ def _remembered(walk: Walk, tensor: Any, size: int, elements: Elements) -> bytes
     at, memo, budget = native(), walk.memo, walk.budget
     proof = (at.data_ptr(tensor), (*at.shape(tensor),), at.stride(tensor), at.dtype(tensor),
              at.version(tensor), id(tensor))  # fmt: skip
-    storage = at.storage(tensor)
+    storage = at.untyped_storage(tensor)
     place = storage._cdata  # noqa: SLF001 -- no public way
     identity = (place, at.cdata(tensor))
     # Only this tensor and ``storage`` may use the memory: a third could have been written to.
@@ -193,7 +193,7 @@ class Elements(Struct):
 def is_borrowed(tensor: Any) -> bool:
     """Return whether the memory of a strided tensor may be unmapped."""
     at = native()
-    return at.device(tensor).type == "cpu" and not owns_storage(at.storage(tensor))
+    return at.device(tensor).type == "cpu" and not owns_storage(at.untyped_storage(tensor))
 
 
 def as_array(tensor: Any) -> Any:
@@ -227,8 +227,8 @@ def has_memory(tensor: Any) -> bool:
         return False
     dense = at.is_contiguous(tensor)
     reach = at.numel(tensor) if dense else extent(at.shape(tensor), at.stride(tensor), 1)[1]
-    needed = (at.offset(tensor) + reach) * at.element_size(tensor)
-    return at.storage(tensor).nbytes() >= needed  # type: ignore[no-any-return]
+    needed = (at.storage_offset(tensor) + reach) * at.element_size(tensor)
+    return at.untyped_storage(tensor).nbytes() >= needed  # type: ignore[no-any-return]
 
 
 def bits(tensor: Any) -> Any:

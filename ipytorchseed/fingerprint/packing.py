@@ -185,7 +185,6 @@ class _Pickler(pickle.Pickler):
 
 
 _REFERRED = frozenset(map(id, (types.FunctionType, types.BuiltinFunctionType, types.ModuleType)))
-_FUNCTION_NAMES = ("__qualname__", "__module__", "__doc__", "__kwdefaults__", "__annotations__")
 
 
 def _is_function(kind: type) -> bool:
@@ -207,18 +206,15 @@ def _reference(value: Any) -> Callable[[], Any]:
     simple = all(id(type(each)) in _SIMPLE for each in kept) and not vars(value)
     if value.__closure__ or not simple or getattr(home, "__dict__", None) is not value.__globals__:
         raise pickle.PicklingError
-    there = weakref.ref(value)
-    code, name, defaults = value.__code__, value.__name__, value.__defaults__
-    others = {each: getattr(value, each) for each in _FUNCTION_NAMES}
+    there, code, module, name = weakref.ref(value), value.__code__, value.__module__, value.__name__
+    defaults, by_name = value.__defaults__, value.__kwdefaults__
 
     def find() -> Any:
         """Return the function, or create it again from its code."""
         found = there()
         if found is None:
-            names = vars(sys.modules[others["__module__"]])
-            found = types.FunctionType(code, names, name, defaults)
-            for each, held in others.items():
-                setattr(found, each, held)
+            found = types.FunctionType(code, vars(sys.modules[module]), name, defaults)
+            found.__kwdefaults__ = by_name
         return found
 
     return find

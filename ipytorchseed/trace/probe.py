@@ -145,7 +145,9 @@ class Probe(Struct):
 def _address(tensor: Any) -> int:
     with Unseen():
         at = native()
-        return 0 if at.layout(tensor) is not at.strided else int(at.storage(tensor).data_ptr())
+        return (
+            0 if at.layout(tensor) is not at.strided else int(at.untyped_storage(tensor).data_ptr())
+        )
 
 
 def _tensors(values: list[Any]) -> list[Any]:

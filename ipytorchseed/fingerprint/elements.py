@@ -190,6 +190,14 @@ class Elements(Struct):
         return xxh3_128_digest(memory.view(taken.data_ptr(), taken.numel() * taken.element_size()))
 
 
+def is_plain(tensor: Any) -> bool:
+    """Return whether the elements of a tensor are what its memory has, by strides."""
+    at = native()
+    lazy = at.is_conj(tensor) or at.is_neg(tensor)
+    strided = not at.is_nested(tensor) and at.layout(tensor) is at.strided
+    return strided and not (lazy or at.is_quantized(tensor))
+
+
 def is_borrowed(tensor: Any) -> bool:
     """Return whether the memory of a strided tensor may be unmapped."""
     at = native()

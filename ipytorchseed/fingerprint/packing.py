@@ -16,7 +16,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from ipytorchseed.fingerprint.elements import as_array, is_borrowed
+from ipytorchseed.fingerprint.elements import as_array, is_borrowed, is_plain
 from ipytorchseed.fingerprint.memory import owns_array, require, view
 from ipytorchseed.fingerprint.native import Unseen, native
 from ipytorchseed.introspection.anatomy import (
@@ -170,9 +170,8 @@ class _Pickler(pickle.Pickler):
             UnreadableError: Its memory was released.
         """
         at = native()
-        plain = at.layout(value) is at.strided and at.device(value).type == "cpu"
-        odd = at.is_quantized(value) or at.is_conj(value) or at.is_neg(value)
-        if not plain or odd or not at.is_leaf(value) or at.hooks(value) or at.hooks_after(value):
+        plain = is_plain(value) and at.device(value).type == "cpu" and at.is_leaf(value)
+        if not plain or at.hooks(value) or at.hooks_after(value):
             raise pickle.PicklingError
         size = at.numel(value) * at.element_size(value)
         if size > self._most or not at.is_contiguous(value) or at.attributes(value):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 from typing import Any
@@ -13,21 +12,8 @@ from ipytorchseed.fingerprint.builtin import class_of
 from ipytorchseed.fingerprint.memory import is_borrowed_image
 from ipytorchseed.fingerprint.objects import PARTS, write_object
 from ipytorchseed.fingerprint.scalars import join
-from ipytorchseed.fingerprint.texts import memory_writer
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
-
-_POINTERS = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_wchar_p, ctypes.py_object)
-_write_number = memory_writer("memory")
-
-
-def write_ctypes(value: Any, walk: Walk) -> Writing:
-    """Write a number or string of ctypes; the target of a pointer is not read."""
-    if not issubclass(type(value), _POINTERS):
-        return (yield from _write_number(value, walk))
-    name = anatomy(type(value)).name
-    walk.mark_unseen(name)
-    return Draft(name.encode(), "opaque", f"{name}, a pointer", opaque=True)
 
 
 def write_polars_series(value: Any, walk: Walk) -> Writing:
@@ -139,13 +125,9 @@ def write_image(value: Any, walk: Walk) -> Writing:
     fields: dict[str, Any] = dict(made.attributes(value))
     touched = getattr(fields.get("palette"), "dirty", 0)
     users = not made.name.startswith("PIL.")  # user code would run
-    if users or touched or fields.get("_im") is None:
+    # borrowed until something is drawn on it, which copies it
+    if users or touched or fields.get("_im") is None or is_borrowed_image(fields):
         return (yield from write_object(value, walk))
-    if is_borrowed_image(fields):  # until something is drawn on it, which copies it
-        draft = yield from write_object(value, walk)
-        width, height = fields["_size"]
-        shown = f"{fields['_mode']} image of {width} x {height}"
-        return Draft(draft.content, "image", shown, opaque=draft.opaque)
     tokens = yield from walk.named([(each, fields.get(each)) for each in _OF_IMAGE])
     width, height = fields["_size"]
     rows = walk.split(height, 4 * width * height)

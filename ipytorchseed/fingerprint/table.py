@@ -79,8 +79,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     *((texts.scalar_writer(kind), kind) for kind in (str, bytes, int, float, complex)),
     (texts.memory_writer("bytearray"), bytearray),
     (texts.memory_writer("memory"), memoryview, "array:array", "mmap:mmap",
-     "_ctypes:Array", "_ctypes:Structure", "_ctypes:Union"),
-    (libraries.write_ctypes, "_ctypes:_SimpleCData"),
+     "_ctypes:Array", "_ctypes:Structure", "_ctypes:Union", "_ctypes:_SimpleCData"),
     # Small things of the standard library
     (_state("range", lambda it: str(builtin.bounds(it)), show=True), range),
     (_state("slice", builtin.bounds), slice),
@@ -223,7 +222,8 @@ KINDS: tuple[tuple[Any, ...], ...] = (
      types.AsyncGeneratorType),
     (_state("file", opaque.file_position, show=True, opaque=True), "io:FileIO",
      "io:BufferedReader", "io:BufferedWriter", "io:BufferedRandom", "io:TextIOWrapper"),
-    (opaque.write_opaque, "torch.jit:ScriptModule",
+    (opaque.write_opaque, "ctypes:c_void_p", "ctypes:c_char_p", "ctypes:c_wchar_p",  # pointers
+     "ctypes:py_object", "torch.jit:ScriptModule",
      "torch.utils.tensorboard.writer:SummaryWriter",
      "tensorboardX.writer:SummaryWriter", "ipytorchseed.notebook.rng_magic:Inspection"),
     (opaque.write_database, "sqlite3:Connection"),

@@ -92,10 +92,7 @@ def write_nn_module(value: Any, walk: Walk) -> Writing:
             continue
         places[id(module)] = len(places)
         walk.tick()
-        yield from _write_one(module, path, seen, walk)
-        prefix = f"{path}." if path else ""
-        inner = entries(dictionary_of(module).get("_modules"))
-        pending += [(_full(prefix, name), each) for name, each in inner[::-1]]
+        pending += (yield from _write_one(module, path, seen, walk))[::-1]
     told = {part: join(seen.told[part]) for part in sorted(seen.told)}
     content = b"".join([b"%b%d;%b" % (part.encode(), len(it), it) for part, it in told.items()])
     if not walk.top:
@@ -106,8 +103,10 @@ def write_nn_module(value: Any, walk: Walk) -> Writing:
     return Draft(content, "module", summary, _parts(seen, told) | parts)
 
 
-def _write_one(module: Any, path: str, seen: _Seen, walk: Walk) -> Generator[object, bytes, None]:
-    """Write a module without its submodules."""
+def _write_one(
+    module: Any, path: str, seen: _Seen, walk: Walk
+) -> Generator[object, bytes, list[tuple[str, Any]]]:
+    """Write a module without its submodules, and return those."""
     made, told = anatomy(type(module)), seen.told
     fields = dictionary_of(module)
     prefix = f"{path}." if path else ""
@@ -130,14 +129,16 @@ def _write_one(module: Any, path: str, seen: _Seen, walk: Walk) -> Generator[obj
     plain, hooks = _sort_fields(fields, made, module)
     rate = _RATES.get(family) if within else None
     tokens = yield from walk.named(plain)
-    told["rates"] += [(path, token) for name, token in tokens if name == rate]
-    tokens = [each for each in tokens if each[0] != rate]
+    if rate is not None:
+        told["rates"] += [(path, token) for name, token in tokens if name == rate]
+        tokens = [each for each in tokens if each[0] != rate]
     if path:
         told["inside"].append((path, join(tokens)))
     else:
         told["a"], seen.own = tokens, plain
     if hooks:
         told["hooks"] += yield from walk.named([(f"{prefix}{name}", each) for name, each in hooks])
+    return [(_full(prefix, name), inner) for name, inner in entries(fields.get("_modules"))]
 
 
 def _full(prefix: str, name: object) -> str:
